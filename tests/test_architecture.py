@@ -1,0 +1,121 @@
+"""The shape of the package: who imports whom, what an import costs, what the core may not do."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from importlinter.api import read_configuration
+from importlinter.cli import lint_imports
+
+from toolfmt.providers import PROVIDERS
+from toolfmt.registry import default_registry
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "toolfmt"
+PYPROJECT = str(ROOT / "pyproject.toml")
+CONTRACTS = [contract["id"] for contract in read_configuration(PYPROJECT)["contracts_options"]]
+MODULES = sorted(PACKAGE.rglob("*.py"))
+# As in the contract `core` of pyproject.toml: everything is core but these.
+OUTER = {"cli", "corpora", "execution", "gateway", "testing"}
+CORE = [path for path in MODULES if path.relative_to(PACKAGE).parts[0] not in OUTER]
+LONGEST = 400
+IMPORT_BUDGET_S = 0.1
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_import_contract(contract: str, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = lint_imports(config_filename=PYPROJECT, limit_to_contracts=(contract,), cache_dir=None, no_logo=True)
+    assert not broken, capsys.readouterr().out
+
+
+def run(code: str) -> str:
+    """Run code in a fresh interpreter and give what it prints."""
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT).stdout
+
+
+def test_import_stays_within_its_budget() -> None:
+    code = """
+import time
+from pydantic import BaseModel
+class Model(BaseModel):
+    value: int
+start = time.perf_counter()
+import toolfmt
+print(time.perf_counter() - start)
+"""
+    assert min(float(run(code)) for _ in range(5)) < IMPORT_BUDGET_S
+
+
+def test_import_loads_nothing_heavy() -> None:
+    heavy = ("cyclopts", "jinja2", "jsonschema_rs", "lxml", "regex", "rich")
+    assert run(f"import sys, toolfmt; print(*sorted({set(heavy)!r} & sys.modules.keys()))").split() == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_module_holds_one_idea(path: Path) -> None:
+    assert len(path.read_text("utf-8").splitlines()) <= LONGEST
+
+
+def surroundings_read(tree: ast.Module) -> Iterator[str]:
+    """Find what asks the environment or the clock; import contracts keep out the modules that can't do without."""
+    reads = {
+        "os": {"environ", "environb", "getenv", "getenvb"},
+        "datetime": {"now", "today", "utcnow"},
+        "date": {"today"},
+    }
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id=owner) | ast.Attribute(attr=owner), attr=attr):
+                if attr in reads.get(owner, ()):
+                    yield f"line {node.lineno}: {owner}.{attr}"
+            case ast.ImportFrom(module=str(owner), names=aliases):
+                yield from (f"line {node.lineno}: {owner}.{a.name}" for a in aliases if a.name in reads.get(owner, ()))
+            case _:
+                pass
+
+
+def names_branched_on(tree: ast.Module, names: set[str]) -> Iterator[str]:
+    """Find comparisons and match cases against one of these strings."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare(left=left, comparators=others):
+                compared = [left, *others]
+            case ast.MatchValue(value=value):
+                compared = [value]
+            case _:
+                continue
+        for constant in (inner for part in compared for inner in ast.walk(part)):
+            if isinstance(constant, ast.Constant) and constant.value in names:
+                yield f"line {constant.lineno}: {constant.value!r}"
+
+
+@pytest.mark.parametrize("path", CORE, ids=name)
+def test_core_depends_on_its_arguments_alone(path: Path) -> None:
+    assert list(surroundings_read(ast.parse(path.read_text("utf-8")))) == []
+
+
+@pytest.mark.parametrize("path", CORE, ids=name)
+def test_core_branches_on_traits_not_names(path: Path) -> None:
+    if path.parent.name == "dialects" or path == PACKAGE / "providers.py":
+        return  # where the names are given
+    names = {*default_registry().names(), *(provider.name for provider in PROVIDERS)}
+    assert list(names_branched_on(ast.parse(path.read_text("utf-8")), names)) == []
+
+
+def test_the_checks_find_what_they_look_for() -> None:
+    tree = ast.parse(
+        "import os\nfrom os import getenv\nos.environ['A']\ndatetime.datetime.now()\n"
+        "if name == 'hermes' or name in ('hermes',): ...\nmatch name:\n    case 'hermes': ...\n"
+    )
+    reads = ["line 2: os.getenv", "line 3: os.environ", "line 4: datetime.now"]
+    assert list(surroundings_read(tree)) == reads
+    assert list(names_branched_on(tree, {"hermes"})) == ["line 5: 'hermes'", "line 5: 'hermes'", "line 7: 'hermes'"]

@@ -1,0 +1,209 @@
+"""Speak every tool-call format: show tools, read calls, convert transcripts.
+
+The public names. Each is imported when it is first used, so `import toolfmt`
+costs nothing that a program does not need.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from toolfmt import ids
+    from toolfmt.dialect import (
+        Dialect,
+        Example,
+        Limits,
+        Parser,
+        ParserOptions,
+        Provenance,
+        Traits,
+    )
+    from toolfmt.errors import (
+        ArgumentsError,
+        BrokenDialectError,
+        ConversionError,
+        DriverError,
+        DuplicateDialectError,
+        ExecutionError,
+        LimitExceededError,
+        MalformedCallError,
+        MissingExtraError,
+        ParseError,
+        PolicyError,
+        Problem,
+        RenderError,
+        SchemaError,
+        TemplateError,
+        ToolFmtError,
+        ToolTimeoutError,
+        UnknownDialectError,
+        UnknownToolError,
+        UnrepresentableError,
+        UnresolvableReferenceError,
+        UnsafeInputError,
+        UnsupportedSchemaError,
+    )
+    from toolfmt.events import (
+        ArgumentsDelta,
+        CallEnd,
+        CallFailed,
+        CallStart,
+        Event,
+        Notice,
+        ReasoningDelta,
+        Span,
+        TextDelta,
+        coalesce,
+    )
+    from toolfmt.manifests import inject, manifest
+    from toolfmt.model import (
+        CallPart,
+        Message,
+        OpaquePart,
+        Part,
+        ReasoningPart,
+        ResultPart,
+        TextPart,
+        ToolDefinition,
+        ToolInvocation,
+        ToolResult,
+        Transcript,
+    )
+    from toolfmt.parsing import ParseResult, aparse_stream, feedback, open_parser, parse, parse_stream
+    from toolfmt.providers import Provider
+    from toolfmt.registry import Registry, default_registry, register, register_override
+    from toolfmt.rendering import render_calls, render_results
+    from toolfmt.settings import FormatSettings, TeamSettings, from_setting
+    from toolfmt.tools import ToolRegistry, load_tools, tool
+
+    __version__: str
+
+__all__ = [
+    "ArgumentsDelta",
+    "ArgumentsError",
+    "BrokenDialectError",
+    "CallEnd",
+    "CallFailed",
+    "CallPart",
+    "CallStart",
+    "ConversionError",
+    "Dialect",
+    "DriverError",
+    "DuplicateDialectError",
+    "Event",
+    "Example",
+    "ExecutionError",
+    "FormatSettings",
+    "LimitExceededError",
+    "Limits",
+    "MalformedCallError",
+    "Message",
+    "MissingExtraError",
+    "Notice",
+    "OpaquePart",
+    "ParseError",
+    "ParseResult",
+    "Parser",
+    "ParserOptions",
+    "Part",
+    "PolicyError",
+    "Problem",
+    "Provenance",
+    "Provider",
+    "ReasoningDelta",
+    "ReasoningPart",
+    "Registry",
+    "RenderError",
+    "ResultPart",
+    "SchemaError",
+    "Span",
+    "TeamSettings",
+    "TemplateError",
+    "TextDelta",
+    "TextPart",
+    "ToolDefinition",
+    "ToolFmtError",
+    "ToolInvocation",
+    "ToolRegistry",
+    "ToolResult",
+    "ToolTimeoutError",
+    "Traits",
+    "Transcript",
+    "UnknownDialectError",
+    "UnknownToolError",
+    "UnrepresentableError",
+    "UnresolvableReferenceError",
+    "UnsafeInputError",
+    "UnsupportedSchemaError",
+    "__version__",
+    "aparse_stream",
+    "coalesce",
+    "default_registry",
+    "feedback",
+    "from_setting",
+    "ids",
+    "inject",
+    "load_tools",
+    "manifest",
+    "open_parser",
+    "parse",
+    "parse_stream",
+    "register",
+    "register_override",
+    "render_calls",
+    "render_results",
+    "tool",
+]
+
+_NAMES = {
+    "dialect": "Dialect Example Limits Parser ParserOptions Provenance Traits",
+    "errors": """
+        ArgumentsError BrokenDialectError ConversionError DriverError DuplicateDialectError ExecutionError
+        LimitExceededError MalformedCallError MissingExtraError ParseError PolicyError Problem RenderError
+        SchemaError TemplateError ToolFmtError ToolTimeoutError UnknownDialectError UnknownToolError
+        UnrepresentableError UnresolvableReferenceError UnsafeInputError UnsupportedSchemaError
+    """,
+    "events": "ArgumentsDelta CallEnd CallFailed CallStart Event Notice ReasoningDelta Span TextDelta coalesce",
+    "manifests": "inject manifest",
+    "model": """
+        CallPart Message OpaquePart Part ReasoningPart ResultPart TextPart ToolDefinition ToolInvocation
+        ToolResult Transcript
+    """,
+    "parsing": "ParseResult aparse_stream feedback open_parser parse parse_stream",
+    "providers": "Provider",
+    "registry": "Registry default_registry register register_override",
+    "rendering": "render_calls render_results",
+    "settings": "FormatSettings TeamSettings from_setting",
+    "tools": "ToolRegistry load_tools tool",
+}
+_HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name on first use, and keep it."""
+    if name in _HOME:
+        value = getattr(import_module(f"toolfmt.{_HOME[name]}"), name)
+    elif name == "ids":
+        return import_module("toolfmt.ids")
+    elif name == "__version__":
+        value = _version()
+    else:
+        raise AttributeError(f"module 'toolfmt' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, imported or not."""
+    return sorted({*globals(), *__all__})
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("toolfmt")
+    except PackageNotFoundError:
+        return "0+unknown"  # a checkout that is not installed

@@ -1,0 +1,66 @@
+"""The constructor of text dialects: everything follows from the syntax."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolfmt.dialect import Dialect, Traits
+from toolfmt.formatters.examples import example_formatter
+from toolfmt.formatters.syntax_calls import call_formatter, result_formatter
+from toolfmt.parsers.grammar import Grammar
+from toolfmt.parsers.regions import TextParser
+from toolfmt.syntax import template_slots
+
+if TYPE_CHECKING:
+    from toolfmt.dialect import ExampleFormatter, ParserOptions, Provenance, SchemaFormatter
+    from toolfmt.syntax import Syntax
+
+
+def text_dialect(  # noqa: PLR0913 - the fields of the record
+    *,
+    name: str,
+    summary: str,
+    syntax: Syntax,
+    schema: SchemaFormatter,
+    manifest: str,
+    sources: tuple[Provenance, ...],
+    aliases: tuple[str, ...] = (),
+    example: ExampleFormatter | None = None,
+    strict: bool = False,
+) -> Dialect[str]:
+    """Make a text dialect; its traits are read off the syntax."""
+    calls = call_formatter(name, syntax)
+    place: list[Grammar] = []
+
+    def open_parser(options: ParserOptions) -> TextParser:
+        if not place:
+            place.append(Grammar(syntax))
+        return TextParser(place[0], options)
+
+    form = syntax.forms[0]
+    slots = template_slots(form)
+    return Dialect(
+        name=name,
+        summary=summary,
+        schema=schema,
+        example=example or example_formatter(calls),
+        calls=calls,
+        results=result_formatter(syntax),
+        open_parser=open_parser,
+        traits=Traits(
+            carries_ids="id" in slots,
+            carries_types=form.elements is None,
+            carries_server="server" in slots,
+            carries_agent="agent" in slots,
+            parallel=not strict,
+            reasoning=bool(syntax.reasoning),
+            text_around=not strict,
+            strict=strict,
+            bare=syntax.bare,
+            stops=syntax.ends_after_calls or bool(syntax.stop),
+        ),
+        sources=sources,
+        aliases=aliases,
+        manifest=manifest,
+        syntax=syntax,
+    )

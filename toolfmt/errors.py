@@ -1,0 +1,180 @@
+"""Every exception that toolfmt raises.
+
+    ToolFmtError
+    ├─ UnknownDialectError (LookupError)   DuplicateDialectError (ValueError)
+    ├─ BrokenDialectError (RuntimeError)   MissingExtraError (ImportError)
+    ├─ DuplicateToolError (ValueError)
+    ├─ RenderError (ValueError)  ─ UnrepresentableError · TemplateError
+    ├─ SchemaError (ValueError)  ─ UnresolvableReferenceError · UnsupportedSchemaError
+    ├─ ParseError (ValueError)   ─ MalformedCallError · UnsafeInputError · LimitExceededError
+    ├─ ConversionError (ValueError)
+    ├─ ArgumentsError (ValueError)
+    └─ ExecutionError (RuntimeError) ─ UnknownToolError (LookupError) · ToolTimeoutError · PolicyError · DriverError
+
+A caller's mistake raises at once. A model's mistake is a value (an event, a
+failure in the result); `ParseResult.raise_for_failures` turns those into an
+ExceptionGroup for callers who prefer exceptions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from toolfmt.events import CallFailed
+
+
+class ToolFmtError(Exception):
+    """Base of every exception of this package."""
+
+
+class UnknownDialectError(ToolFmtError, LookupError):
+    """A dialect, provider or model name that the registry does not know."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, advice: str = "") -> None:
+        """Say what was asked for and which known names come close, or give other advice."""
+        names = sorted(known)
+        close = get_close_matches(name.lower(), names, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known: {', '.join(names)}"
+        super().__init__(f"unknown {kind} {name!r}; {advice or hint}")
+        self.kind = kind
+        self.name = name
+        self.suggestions = tuple(close)
+
+
+class DuplicateDialectError(ToolFmtError, ValueError):
+    """A name was registered twice."""
+
+
+class BrokenDialectError(ToolFmtError, RuntimeError):
+    """A third party's dialect that could not be loaded; raised when its name is asked for."""
+
+    def __init__(self, name: str, value: str, reason: object) -> None:
+        """Name the entry point, what it points to, and what went wrong."""
+        super().__init__(f"dialect {name!r} cannot be loaded from its entry point {value!r}: {reason}")
+
+
+class DuplicateToolError(ToolFmtError, ValueError):
+    """A tool's name was registered twice."""
+
+
+class MissingExtraError(ToolFmtError, ImportError):
+    """An optional dependency is not installed; the message is the pip line to type."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        """Name the feature that was asked for and the extra that brings it."""
+        super().__init__(f"{feature} needs an optional dependency: pip install 'toolfmt[{extra}]'")
+        self.extra = extra
+
+
+class RenderError(ToolFmtError, ValueError):
+    """Something could not be written."""
+
+
+class UnrepresentableError(RenderError):
+    """A value that the format has no way to hold."""
+
+    def __init__(self, dialect: str, pointer: str, reason: str) -> None:
+        """Name the dialect, the JSON pointer of the value, and why it cannot be written."""
+        super().__init__(f"{dialect} cannot hold the value at {pointer or '/'}: {reason}")
+        self.dialect = dialect
+        self.pointer = pointer
+        self.reason = reason
+
+
+class TemplateError(RenderError):
+    """A prompt template that is broken or asks for something it may not have."""
+
+
+class SchemaError(ToolFmtError, ValueError):
+    """A tool's JSON Schema cannot be used."""
+
+
+class UnresolvableReferenceError(SchemaError):
+    """A `$ref` that does not point inside the same schema."""
+
+
+class UnsupportedSchemaError(SchemaError):
+    """A schema construct that the target cannot express."""
+
+
+class ParseError(ToolFmtError, ValueError):
+    """Input that could not be read."""
+
+
+class MalformedCallError(ParseError):
+    """One failed call of a `ParseResult`, as an exception."""
+
+    def __init__(self, failure: CallFailed) -> None:
+        """Wrap the failure; it stays available as `failure`."""
+        super().__init__(f"call {failure.index}: {failure.reason}: {failure.detail}")
+        self.failure = failure
+
+
+class UnsafeInputError(ParseError):
+    """Input refused for safety: a duplicate key, a DOCTYPE, a lone surrogate, NaN."""
+
+
+class LimitExceededError(ParseError):
+    """Input past a limit of size, depth or number."""
+
+
+class ConversionError(ToolFmtError, ValueError):
+    """A conversion lost something and `strict=True` was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with a call's arguments."""
+
+    pointer: str
+    keyword: str
+    message: str
+
+    def __str__(self) -> str:
+        """Read as one line of feedback."""
+        return f"{self.pointer or '/'}: {self.message}"
+
+
+class ArgumentsError(ToolFmtError, ValueError):
+    """A call's arguments do not fit the tool's schema; `str()` is what one sends back to the model."""
+
+    def __init__(self, tool: str, problems: Iterable[Problem]) -> None:
+        """Keep the tool's name and every problem found."""
+        self.tool = tool
+        self.problems = tuple(problems)
+        lines = "\n".join(f"- {problem}" for problem in self.problems)
+        super().__init__(f"The arguments of {tool!r} do not fit its schema:\n{lines}")
+
+
+class ExecutionError(ToolFmtError, RuntimeError):
+    """Running a call went wrong."""
+
+
+class UnknownToolError(ExecutionError, LookupError):
+    """A call names a tool that was not offered."""
+
+    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
+        """Say what was asked for and which known tools come close."""
+        names = tuple(known)
+        close = get_close_matches(name, names, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known: {', '.join(names) or 'none'}"
+        super().__init__(f"unknown tool {name!r}; {hint}")
+        self.name = name
+        self.suggestions = tuple(close)
+
+
+class ToolTimeoutError(ExecutionError):
+    """A tool ran out of time."""
+
+
+class PolicyError(ExecutionError):
+    """A policy refused a call."""
+
+
+class DriverError(ExecutionError):
+    """A driver could not take a step."""

@@ -1,0 +1,111 @@
+"""What a parser says while it reads: small slotted records, cheap to make.
+
+A stream of events for `Let me look.<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>`:
+
+    TextDelta("Let me look.", 0)
+    CallStart(0, "f", None)
+    ArgumentsDelta(0, '{"a": 1}')
+    CallEnd(0, ToolInvocation(name="f", arguments={"a": 1}), (12, 67))
+
+Positions are character offsets into the whole input. The events are not frozen:
+a frozen dataclass costs three times as much to make, and millions are made.
+Treat them as values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from toolfmt.model import ToolInvocation
+
+Span: TypeAlias = tuple[int, int]
+"""Start and end offset in the input, end exclusive."""
+
+
+@dataclass(slots=True)
+class TextDelta:
+    """Text for the user, as it stands in the input from `start` on."""
+
+    text: str
+    start: int
+
+
+@dataclass(slots=True)
+class ReasoningDelta:
+    """Text of the model's reasoning, as it stands in the input from `start` on."""
+
+    text: str
+    start: int
+
+
+@dataclass(slots=True)
+class CallStart:
+    """A call has begun; followed by exactly one `CallEnd` or `CallFailed` of the same index."""
+
+    index: int
+    name: str
+    id: str | None
+
+
+@dataclass(slots=True)
+class ArgumentsDelta:
+    """A piece of the arguments' JSON text; a call's pieces joined are the whole object."""
+
+    index: int
+    json: str
+
+
+@dataclass(slots=True)
+class CallEnd:
+    """A complete call; `span` runs from its opening marker to the end of what belongs to it."""
+
+    index: int
+    call: ToolInvocation
+    span: Span
+
+
+@dataclass(slots=True)
+class CallFailed:
+    """A call that was begun and cannot be used.
+
+    `reason` is a stable word (`truncated`, `malformed`, `duplicate_key`,
+    `missing_name`, `missing_arguments`, `arguments_not_object`, `limit`, ...),
+    `detail` says what and where, `raw` is the input's own text.
+    """
+
+    index: int
+    raw: str
+    reason: str
+    detail: str
+    span: Span
+
+
+@dataclass(slots=True)
+class Notice:
+    """A deviation that was tolerated: what (`kind`), in words, and where."""
+
+    kind: str
+    detail: str
+    span: Span
+
+
+Event: TypeAlias = TextDelta | ReasoningDelta | CallStart | ArgumentsDelta | CallEnd | CallFailed | Notice
+
+
+def coalesce(events: list[Event]) -> list[Event]:
+    """Join neighbouring deltas of the same kind, so that two streams of one text compare equal."""
+    joined: list[Event] = []
+    for event in events:
+        last = joined[-1] if joined else None
+        match event, last:
+            case TextDelta(text, start), TextDelta(before, origin) if origin + len(before) == start:
+                joined[-1] = TextDelta(before + text, origin)
+            case ReasoningDelta(text, start), ReasoningDelta(before, origin) if origin + len(before) == start:
+                joined[-1] = ReasoningDelta(before + text, origin)
+            case ArgumentsDelta(index, json), ArgumentsDelta(before_index, before) if index == before_index:
+                joined[-1] = ArgumentsDelta(index, before + json)
+            case _:
+                joined.append(event)
+    return joined

@@ -1,0 +1,1 @@
+"""Model -> wire: schemas, examples and calls as text, pure functions."""

@@ -1,0 +1,126 @@
+"""Arguments written as nested elements.
+
+    <arg name="tags">
+        <item>x</item>
+    </arg>
+
+A value's type is written beside it only where the tool's schema would not tell
+it, so that what is written is read back as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt import jsontext
+from toolfmt.formatters.xml_text import cdata, escape_slot, escape_text
+from toolfmt.schema import coerce, item_schema, property_schema, types
+from toolfmt.syntax import TAG_NAME
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.syntax import Elements
+
+_TAG_NAME = regex.compile(TAG_NAME)
+_STRING = frozenset({"string"})
+_TYPE_NAMES: dict[type, str] = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    type(None): "null",
+    dict: "object",
+    list: "array",
+}
+
+
+class ElementWriter:
+    """Writes the arguments of one call."""
+
+    def __init__(self, elements: Elements) -> None:
+        """Write by this description."""
+        self.elements = elements
+
+    def arguments(self, arguments: JsonObject, schema: JsonObject | None) -> str:
+        """Write all arguments, in their wrapper if the format has one."""
+        indent, wrapper = self.elements.indent, self.elements.wrapper
+        level = 2 if wrapper else 1
+        inner = "".join(
+            f"{indent * level}{self._child(key, value, property_schema(schema, key) if schema else None, level)}\n"
+            for key, value in arguments.items()
+        )
+        if not wrapper:
+            return inner
+        if not inner:
+            return f"{indent}<{wrapper}></{wrapper}>\n"
+        return f"{indent}<{wrapper}>\n{inner}{indent}</{wrapper}>\n"
+
+    def _child(self, key: str | None, value: JsonValue, schema: JsonObject | None, level: int) -> str:
+        elements = self.elements
+        template = elements.item if key is None else elements.member
+        if key is not None:
+            if elements.keyed_by_tag and (not _TAG_NAME.fullmatch(key) or key == elements.item_tag):
+                template = elements.odd_member
+                key = escape_slot(key)
+            elif not elements.keyed_by_tag:
+                key = escape_slot(key)
+        text = self._content(value, schema, level)
+        kind = "" if self._tells(value, schema, key) else _TYPE_NAMES[type(value)]
+        if kind == "":
+            template = re.sub(r"\{\?.*?\?\}", "", template)
+        else:
+            template = template.replace("{?", "").replace("?}", "").replace("{type}", kind)
+        head, _, tail = template.partition("{value}")
+        key = key or ""
+        return head.replace("{key}", key) + text + tail.replace("{key}", key)
+
+    def _content(self, value: JsonValue, schema: JsonObject | None, level: int) -> str:
+        pad = self.elements.indent * (level + 1)
+        if isinstance(value, dict) and value:
+            children = [
+                self._child(key, inner, property_schema(schema, key) if schema else None, level + 1)
+                for key, inner in value.items()
+            ]
+        elif isinstance(value, list) and value:
+            children = [
+                self._child(None, inner, item_schema(schema, at) if schema else None, level + 1)
+                for at, inner in enumerate(value)
+            ]
+        elif isinstance(value, dict | list):
+            return ""
+        else:
+            return self._text(value)
+        return "".join(f"\n{pad}{child}" for child in children) + "\n" + self.elements.indent * level
+
+    def _text(self, value: JsonValue) -> str:
+        if not isinstance(value, str):
+            return jsontext.dumps(value)
+        jsontext.dumps(value)  # refuses what no text can hold
+        opens_quote = any(value.lstrip().startswith(opener) for opener, _ in self.elements.quotes)
+        if (value and not value.strip()) or opens_quote:
+            return cdata(value)
+        return escape_text(value)
+
+    def _tells(self, value: JsonValue, schema: JsonObject | None, key: str | None) -> bool:
+        """Whether a reader that knows the schema makes the same value of the text."""
+        keyed = self.elements.keyed_by_tag
+        allowed = types(schema)
+        lists = allowed is not None and "array" in allowed and "object" not in allowed
+        if isinstance(value, dict | list) and value:
+            if allowed == _STRING:
+                return False
+            if isinstance(value, list):
+                return not keyed or lists or allowed is None
+            if lists:
+                return False
+            return not (keyed and allowed is None and len(value) == 1)
+        if isinstance(value, str):
+            return allowed == _STRING or (
+                jsontext.equal(coerce(value if value.strip() else "", schema)[0], value if value.strip() else "")
+                and not (keyed and lists)
+            )
+        text = "" if isinstance(value, dict | list) else jsontext.dumps(value)
+        return jsontext.equal(coerce(text, schema)[0], value)

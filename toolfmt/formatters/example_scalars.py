@@ -1,0 +1,135 @@
+"""Sample strings and numbers for a schema, the most recognisable first.
+
+Every function gives candidates; whoever asks verifies them against the schema.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.errors import ParseError
+from toolfmt.formatters.pattern_text import LONGEST
+from toolfmt.jsontext import loads, raw_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from toolfmt.model import JsonObject, JsonValue
+
+_SAMPLES: Final = 490
+"""Of each kind, so that a list of a thousand different ones can be made of two kinds."""
+_FORMATS: Final = {
+    "date": "2025-01-{n:02}",
+    "date-time": "2025-01-{n:02}T12:00:00Z",
+    "duration": "P{n}D",
+    "email": "user{n}@example.com",
+    "hostname": "host{n}.example.com",
+    "idn-email": "user{n}@example.com",
+    "idn-hostname": "host{n}.example.com",
+    "ipv4": "192.0.2.{n}",
+    "ipv6": "2001:db8::{n}",
+    "iri": "https://example.com/{n}",
+    "iri-reference": "https://example.com/{n}",
+    "json-pointer": "/example/{n}",
+    "regex": "^example{n}$",
+    "relative-json-pointer": "{n}/example",
+    "time": "12:{n:02}:00Z",
+    "uri": "https://example.com/{n}",
+    "uri-reference": "https://example.com/{n}",
+    "uri-template": "https://example.com/{{id}}/{n}",
+    "url": "https://example.com/{n}",
+    "uuid": "123e4567-e89b-12d3-a456-4266141740{n:02}",
+}
+_NUMBERED: Final = range(1, 29)  # every format above has a valid 1 to 28
+_BASE64: Final = ("ZXhhbXBsZQ==", "ZXhhbXBsZTI=")
+_HINT: Final = re.compile(r"\be\.\s?g\.[,:]?\s*(?:(['\"`])(.{1,200}?)\1(?!\w))?", re.IGNORECASE)
+
+
+_HALF: Final = Fraction(1, 2)
+
+
+def hints(description: object, *, text: bool) -> Iterator[JsonValue]:
+    """Read the values that a description gives after "e.g.".
+
+    Quoted ones are text where the schema takes `text`, and JSON where it takes
+    something else; unquoted ones only count as JSON.
+    """
+    for match in _HINT.finditer(description) if isinstance(description, str) else ():
+        quoted: str | None = match[2]
+        if text:
+            if quoted is not None:
+                yield quoted
+            continue
+        try:
+            yield loads(quoted) if quoted is not None else raw_value(match.string, match.end())[0]
+        except ParseError:
+            continue  # prose
+
+
+def strings(schema: JsonObject, name: str, matches: Iterable[str] = ()) -> Iterator[str]:
+    """Give strings for a schema: by its format, words with the parameter's name in them, `matches` of its pattern."""
+    low, high = _size(schema.get("minLength"), 0), _size(schema.get("maxLength"), LONGEST)
+    if form := _FORMATS.get(str(schema.get("format"))):
+        yield from (form.format(n=n) for n in _NUMBERED)
+    if schema.get("contentEncoding") == "base64" or schema.get("format") == "byte":
+        yield from _BASE64
+    if schema.get("contentMediaType") == "application/json":
+        yield '{"key": "value"}'
+    words = (f"example_{name}", *(f"example_{name}_{n}" for n in range(2, 10)))
+    yield from _fitted((*words, "example", f"example-{name}", "Example", "EXAMPLE"), low, high)
+    yield from _fitted(matches, low, high)
+    if "pattern" not in schema:
+        yield from _fitted((f"example_{name}_{n}" for n in range(10, _SAMPLES)), low, high)
+    # Where few characters are allowed, only numbers are still different from each other.
+    yield from _fitted(map(str, range(1, _SAMPLES)), low, high)
+
+
+def _fitted(texts: Iterable[str], low: int, high: int) -> Iterator[str]:
+    """Cut texts to `high` characters and fill them up to `low`."""
+    for text in texts:
+        yield (text + "example" * (max(low - len(text), 0) // 7 + 1))[: min(max(low, len(text)), high)]
+
+
+def _size(value: object, default: int) -> int:
+    """Read a size keyword, which may be written `3.0`, within the bound."""
+    return default if isinstance(value, bool) or not isinstance(value, (int, float)) else int(min(value, LONGEST))
+
+
+def numbers(schema: JsonObject, *, whole: bool) -> Iterator[int | float]:
+    """Give numbers within the schema's bounds, integers when `whole`: about 1, else as near as the bounds allow."""
+    low, high = _bound(schema, "minimum", "exclusiveMinimum"), _bound(schema, "maximum", "exclusiveMaximum")
+    grid = _fraction(schema.get("multipleOf"))
+    if whole:
+        grid = Fraction(grid.numerator) if grid else Fraction(1)
+    if not grid and low is not None and high is not None:
+        grid = min((high - low) / 10, _HALF)
+    grid = grid or _HALF  # also if the bounds are one point
+    first = None if low is None else math.ceil(low / grid)
+    last = None if high is None else math.floor(high / grid)
+    start = math.ceil((Fraction(1) if whole else Fraction(3, 2)) / grid)
+    start = start if first is None else max(start, first)
+    start = start if last is None else min(start, last)
+    # Half-way between near bounds rather than at one of them: 0..1 gives 0.5.
+    if not whole and first is not None and last is not None and start in {first, last}:
+        start = (first + last) // 2
+    top = start + _SAMPLES if last is None else min(last, start + _SAMPLES)
+    bottom = start - _SAMPLES if first is None else max(first, start - _SAMPLES)
+    steps = chain(range(start, top + 1), range(start - 1, bottom - 1, -1))
+    for number in chain((step * grid for step in steps), filter(None, (low, high))):
+        yield int(number) if whole else float(number)
+
+
+def _bound(schema: JsonObject, closed: str, open_: str) -> Fraction | None:
+    """Give the tighter of two bounds; whether it is open is left to the verification."""
+    values = [bound for bound in (_fraction(schema.get(closed)), _fraction(schema.get(open_))) if bound is not None]
+    return (max if closed == "minimum" else min)(values, default=None)
+
+
+def _fraction(value: object) -> Fraction | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    return Fraction(str(value))

@@ -1,0 +1,167 @@
+"""A schema's node without detours: references followed, `allOf` merged in, alternatives laid beside each other.
+
+What writes about a schema (an example, an XML description) wants to know what
+holds at one place, wherever it was said.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+from toolfmt import jsontext
+from toolfmt.schema.refs import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolfmt.model import JsonObject, JsonValue
+
+_MERGED: Final = ("$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "dependencies", "$defs")
+_LOWEST: Final = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains")
+_HIGHEST: Final = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains")
+_BY_NAME: Final = ("properties", "patternProperties", "dependentRequired")
+_NEVER: Final[JsonObject] = {"not": {}}
+
+
+class Flat(NamedTuple):
+    """What holds at a node: keywords of its own, alternatives, and schemas that hold when a member is there.
+
+    Each entry of `choices` is a list of schemas of which one holds as well.
+    `references` are the `$ref`s that were followed, outermost first.
+    """
+
+    own: JsonObject
+    choices: list[list[JsonObject]]
+    dependents: dict[str, JsonObject]
+    references: tuple[str, ...]
+
+
+def flatten(schema: JsonObject, root: JsonObject) -> Flat:
+    """Flatten one node; its children stay as they are. Raises `UnresolvableReferenceError`."""
+    return _flatten(schema, root, ())
+
+
+def _flatten(schema: JsonObject, root: JsonObject, followed: tuple[str, ...]) -> Flat:
+    own = {key: value for key, value in schema.items() if key not in _MERGED}
+    choices = [objects(schema[key]) for key in ("anyOf", "oneOf") if objects(schema.get(key))]
+    if "if" in schema and ("then" in schema or "else" in schema):
+        condition = schema["if"]
+        choices.append(
+            [
+                {"allOf": [condition, schema.get("then", {})]},
+                {"allOf": [{"not": condition}, schema.get("else", {})]},
+            ]
+        )
+    dependents: dict[str, JsonObject] = {}
+    for key, value in mapping(schema.get("dependencies")).items():
+        if isinstance(value, list):
+            own["dependentRequired"] = {**mapping(own.get("dependentRequired")), key: value}
+        else:
+            dependents[key] = as_object(value)
+    dependents |= {key: as_object(value) for key, value in mapping(schema.get("dependentSchemas")).items()}
+    parts = objects(schema.get("allOf"))
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference not in followed:
+        followed = (*followed, reference)
+        parts.insert(0, as_object(resolve(root, reference)))
+    for part in parts:
+        inner = _flatten(part, root, followed)
+        own = merge(own, inner.own)
+        choices += inner.choices
+        dependents |= inner.dependents
+        followed = inner.references
+    return Flat(own, choices, dependents, followed)
+
+
+def merge(left: JsonObject, right: JsonObject) -> JsonObject:
+    """Give a schema for what fits both; notes, and what can't be merged, are the left one's."""
+    merged = dict(left)
+    for key, value in right.items():
+        merged[key] = _both(key, left[key], value) if key in left else value
+    return merged
+
+
+def _both(key: str, left: Any, right: Any) -> Any:
+    if key in _LOWEST or key in _HIGHEST:
+        numeric = all(isinstance(bound, (int, float)) for bound in (left, right))
+        return (min if key in _LOWEST else max)(left, right) if numeric else left
+    if key in _BY_NAME:
+        pair = mapping(left), mapping(right)
+        common = {name: _both_named(key, pair[0][name], pair[1][name]) for name in pair[0] if name in pair[1]}
+        return {**pair[0], **pair[1], **common}
+    return _JOINS.get(key, lambda left, _: left)(left, right)
+
+
+def _both_named(key: str, left: Any, right: Any) -> Any:
+    return _union(left, right) if key == "dependentRequired" else _conjunction(left, right)
+
+
+def _conjunction(left: Any, right: Any) -> Any:
+    """Combine two subschemas, to be flattened when somebody looks at them."""
+    if left is True or left == right:
+        return right
+    return left if right is True else {"allOf": [left, right]}
+
+
+def _union(left: Any, right: Any) -> Any:
+    both = isinstance(left, list) and isinstance(right, list)
+    return [*dict.fromkeys(cast("list[Any]", left + right))] if both else cast("Any", left)
+
+
+def _common(left: Any, right: Any) -> Any:
+    """Keep the members of an enum that the other has too."""
+    if not isinstance(left, list) or not isinstance(right, list):
+        return cast("Any", left)
+    others = cast("list[Any]", right)
+    return [one for one in cast("list[Any]", left) if any(jsontext.equal(one, other) for other in others)]
+
+
+def _types(left: Any, right: Any) -> list[str]:
+    """Intersect two `type` keywords; an integer is a number too."""
+    ones, others = as_types(left), as_types(right)
+    kept = [kind for kind in ones if kind in others or (kind == "integer" and "number" in others)]
+    return kept + [kind for kind in others if kind == "integer" and kind not in ones and "number" in ones]
+
+
+def _multiple(left: Any, right: Any) -> Any:
+    if isinstance(left, int) and isinstance(right, int):
+        return math.lcm(left, right)
+    return max(left, right)
+
+
+_JOINS: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "additionalProperties": _conjunction,
+    "contains": _conjunction,
+    "enum": _common,
+    "items": _conjunction,
+    "multipleOf": _multiple,
+    "propertyNames": _conjunction,
+    "required": _union,
+    "type": _types,
+    "uniqueItems": lambda left, right: left or right,
+}
+"""How two keywords of the same name are joined."""
+
+
+def as_types(value: JsonValue) -> list[str]:
+    """Give the words of a `type` keyword, none if there is none."""
+    words = cast("list[object]", value) if isinstance(value, list) else [value]
+    return [word for word in words if isinstance(word, str)]
+
+
+def as_object(schema: JsonValue) -> JsonObject:
+    """Give a subschema as an object: true allows anything, false nothing."""
+    if isinstance(schema, dict):
+        return cast("JsonObject", schema)
+    return dict(_NEVER) if schema is False else {}
+
+
+def objects(value: JsonValue) -> list[JsonObject]:
+    """Give a list of subschemas as objects, empty if there is none."""
+    return [as_object(item) for item in cast("list[Any]", value)] if isinstance(value, list) else []
+
+
+def mapping(value: JsonValue) -> JsonObject:
+    """Give an object, empty if there is none."""
+    return cast("JsonObject", value) if isinstance(value, dict) else {}

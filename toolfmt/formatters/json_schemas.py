@@ -1,0 +1,81 @@
+"""Tools as JSON: the object a provider's API takes, and its text for a prompt.
+
+    openai_tool      {"type": "function", "function": {"name", "description", "parameters"}}
+    responses_tool   {"type": "function", "name", "description", "parameters"}
+    gemini_tool      {"name", "description", "parameters"}
+    anthropic_tool   {"name", "description", "input_schema"}
+    default_tool     {"name", "description", "inputSchema"}, as MCP lists tools
+
+The schema says that it is an object with `properties` and `required`, whether
+the tool's author did or not. References are inlined; recursive ones stay in
+`$defs`. Key order is the author's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolfmt import jsontext
+from toolfmt.schema import inline_refs, normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolfmt.dialect import SchemaFormatter
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+
+
+def parameters_object(tool: ToolDefinition) -> JsonObject:
+    """Give the schema of a tool's arguments as providers want it. Raises `SchemaError`."""
+    schema = inline_refs(normalise(tool.parameters))
+    schema = schema if "type" in schema else {"type": "object", **schema}
+    missing: dict[str, JsonValue] = {"properties": {}, "required": []}
+    before = "properties" if "properties" in schema else "type"
+    written: JsonObject = {}
+    for key, value in schema.items():
+        written[key] = value
+        if key == before:
+            written |= {name: empty for name, empty in missing.items() if name not in schema}
+    return written
+
+
+def openai_tool(tool: ToolDefinition) -> JsonObject:
+    """Give the object for `tools` of OpenAI's Chat Completions and those that copy it."""
+    function = {"name": tool.name, "description": tool.description, "parameters": parameters_object(tool)}
+    return {"type": "function", "function": function}
+
+
+def responses_tool(tool: ToolDefinition) -> JsonObject:
+    """Give the object for `tools` of OpenAI's Responses."""
+    return {"type": "function", **gemini_tool(tool)}
+
+
+def gemini_tool(tool: ToolDefinition) -> JsonObject:
+    """Give the object for `functionDeclarations` of Gemini."""
+    return {"name": tool.name, "description": tool.description, "parameters": parameters_object(tool)}
+
+
+def anthropic_tool(tool: ToolDefinition) -> JsonObject:
+    """Give the object for `tools` of Anthropic's Messages."""
+    return {"name": tool.name, "description": tool.description, "input_schema": parameters_object(tool)}
+
+
+def default_tool(tool: ToolDefinition) -> JsonObject:
+    """Give the object in the shape in which MCP lists tools."""
+    return {"name": tool.name, "description": tool.description, "inputSchema": parameters_object(tool)}
+
+
+def json_schema_formatter(wrap: Callable[[ToolDefinition], JsonObject]) -> SchemaFormatter:
+    """Make the schema formatter that writes a tool's object as JSON, two spaces deep, characters as they are."""
+
+    def write(tool: ToolDefinition) -> str:
+        return jsontext.dumps(wrap(tool), indent=2)
+
+    return write
+
+
+openai_json = json_schema_formatter(openai_tool)
+responses_json = json_schema_formatter(responses_tool)
+gemini_json = json_schema_formatter(gemini_tool)
+anthropic_json = json_schema_formatter(anthropic_tool)
+default_json = json_schema_formatter(default_tool)

@@ -1,0 +1,155 @@
+"""Tools in few words: one line each, or a Markdown list of parameters.
+
+    signature             search(query, limit?) - Search the web.
+    markdown_parameters   ## search
+
+                          Search the web.
+
+                          **Parameters:**
+
+                          - `query` (string) (required): The words.
+                          - `limit` (integer): How many. Default: `10`.
+
+What comes from a tool stays inside its place: a description cannot open a
+heading, a fence or a rule of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, cast
+
+from toolfmt import jsontext
+from toolfmt.formatters.flat_schema import as_object, as_types, flatten, mapping
+from toolfmt.formatters.json_schemas import parameters_object
+from toolfmt.schema.places import kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from toolfmt.formatters.flat_schema import Flat
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+
+_STRUCTURE: Final = re.compile(r"^([ \t]*)(?=#|`{3}|~{3}|[-=*_][-=*_ \t]+$)", re.MULTILINE)
+_TICKS: Final = re.compile(r"`+")
+_NOTES: Final = {
+    "minimum": "At least",
+    "exclusiveMinimum": "More than",
+    "maximum": "At most",
+    "exclusiveMaximum": "Less than",
+    "multipleOf": "A multiple of",
+    "minLength": "Shortest length",
+    "maxLength": "Longest length",
+    "pattern": "Matches",
+    "format": "Format",
+    "minItems": "Fewest items",
+    "maxItems": "Most items",
+    "const": "Always",
+    "default": "Default",
+}
+
+
+def signature(tool: ToolDefinition) -> str:
+    """Write a tool on one line; `?` marks what may be left out. Raises `SchemaError`."""
+    schema = parameters_object(tool)
+    flat = flatten(schema, schema)
+    required = _required(flat)
+    arguments = (name if name in required else f"{name}?" for name in mapping(flat.own.get("properties")))
+    call = f"{tool.name}({', '.join(map(one_line, arguments))})"
+    return f"{call} - {one_line(tool.description)}" if tool.description.strip() else call
+
+
+def markdown_parameters(tool: ToolDefinition) -> str:
+    """Write a tool as a Markdown section with a list of its parameters. Raises `SchemaError`."""
+    schema = parameters_object(tool)
+    parameters = "\n".join(_parameters(flatten(schema, schema), schema, (), ""))
+    blocks = (
+        f"## {one_line(tool.name)}",
+        _STRUCTURE.sub(r"\1\\", tool.description.strip()),
+        f"**Parameters:**\n\n{parameters}" if parameters else "**Parameters:** none",
+    )
+    return "\n\n".join(filter(None, blocks))
+
+
+def one_line(text: str) -> str:
+    """Join a text's lines and spaces."""
+    return " ".join(text.split())
+
+
+def code(text: str) -> str:
+    """Write text as a Markdown code span, whatever ticks it has."""
+    text = jsontext.dumps(text) if "\n" in text or "\r" in text else text
+    ticks = "`" * (max((len(run) for run in _TICKS.findall(text)), default=0) + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") or not text else ""
+    return f"{ticks}{pad}{text}{pad}{ticks}"
+
+
+def _parameters(flat: Flat, root: JsonObject, above: tuple[str, ...], indent: str) -> Iterator[str]:
+    """Write the members of an object, and theirs below them."""
+    required = _required(flat)
+    above = (*above, *flat.references)
+    for name, schema in mapping(flat.own.get("properties")).items():
+        if schema is False:
+            continue
+        member = _without_null(flatten(as_object(schema), root), root)
+        marks = f"({_type(member, root)})" + (" (required)" if name in required else "")
+        text = " ".join(filter(None, (one_line(str(member.own.get("description") or "")), *_notes(member.own))))
+        yield f"{indent}- {code(name)} {marks}" + (f": {text}" if text else "")
+        yield from _below(member, root, above, indent + "  ")
+
+
+def _below(member: Flat, root: JsonObject, above: tuple[str, ...], indent: str) -> Iterator[str]:
+    """Write what a member holds: its own members, its items' and its alternatives'."""
+    item = _without_null(flatten(as_object(member.own.get("items", {})), root), root)
+    for inner in (member, item):
+        # A recursive schema is written out once.
+        if not set(inner.references) & set(above):
+            yield from _parameters(inner, root, (*above, *member.references), indent)
+            for number, branch in enumerate((branch for choice in inner.choices for branch in choice), start=1):
+                option = flatten(branch, root)
+                if mapping(option.own.get("properties")) and not set(option.references) & set(above):
+                    yield f"{indent}- option {number} ({_type(option, root)})"
+                    yield from _parameters(option, root, (*above, *inner.references), indent + "  ")
+
+
+def _required(flat: Flat) -> list[object]:
+    required = flat.own.get("required")
+    return cast("list[object]", required) if isinstance(required, list) else []
+
+
+def _without_null(flat: Flat, root: JsonObject) -> Flat:
+    """Look behind `anyOf: [something, null]`."""
+    others = [branch for choice in flat.choices for branch in choice if branch.get("type") != "null"]
+    if len(flat.choices) != 1 or len(others) != 1 or len(flat.choices[0]) == 1:
+        return flat
+    merged = flatten({"allOf": [flat.own, others[0]]}, root)
+    kinds = as_types(merged.own.get("type"))
+    return merged._replace(own={**merged.own, "type": [*kinds, "null"]} if kinds else merged.own)
+
+
+def _type(flat: Flat, root: JsonObject) -> str:
+    kinds = as_types(flat.own.get("type"))
+    if not kinds and flat.choices:
+        kinds = [_type(flatten(branch, root)._replace(choices=[]), root) for branch in flat.choices[0]]
+    if not kinds and isinstance(flat.own.get("enum"), list):
+        kinds = [kind_of(member) for member in flat.own["enum"]]
+    if not kinds and "const" in flat.own:
+        kinds = [kind_of(flat.own["const"])]
+    held = flat.own.get("items" if kinds == ["array"] else "additionalProperties")
+    if kinds in (["array"], ["object"]) and isinstance(held, dict):
+        inner = flatten(cast("JsonObject", held), root)
+        # One level says enough, and ends where a schema holds itself.
+        return f"{kinds[0]} of {_type(inner._replace(own={**inner.own, 'items': True}), root)}"
+    return " or ".join(dict.fromkeys(kinds)) or "any"
+
+
+def _notes(own: JsonObject) -> Iterator[str]:
+    """Say the constraints."""
+    members = own.get("enum")
+    if isinstance(members, list):
+        yield f"One of: {', '.join(code(_plain(member)) for member in cast('list[JsonValue]', members))}."
+    yield from (f"{words}: {code(_plain(own[key]))}." for key, words in _NOTES.items() if key in own)
+
+
+def _plain(value: JsonValue) -> str:
+    return value if isinstance(value, str) else jsontext.dumps(value)

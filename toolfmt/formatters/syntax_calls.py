@@ -1,0 +1,168 @@
+"""Calls and results written from a declarative syntax.
+
+The same templates that a parser reads by are filled in here, literals exactly
+as they stand. What a format cannot hold raises `UnrepresentableError`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, cast
+
+from toolfmt import jsontext
+from toolfmt.errors import RenderError, UnrepresentableError
+from toolfmt.formatters.element_tree import ElementWriter
+from toolfmt.formatters.xml_text import escape_slot
+from toolfmt.syntax import Literal_, Optional_, Slot, markers, pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from toolfmt.dialect import CallFormatter, ResultFormatter
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition, ToolInvocation, ToolResult
+    from toolfmt.syntax import Form, JsonCall, Piece, Syntax
+
+ZERO_WIDTH = "\u2060"
+"""Word joiner: put inside a marker that stands in untrusted text, it is not seen and breaks the marker."""
+_PLAIN_SLOT = re.compile(r"[^<>\n\s](?:[^<>\n]{0,510}[^<>\n\s])?")
+
+
+def call_formatter(dialect: str, syntax: Syntax) -> CallFormatter[str]:
+    """Make the function that writes calls in the syntax's first form."""
+    form = syntax.forms[0]
+
+    def write(calls: Sequence[ToolInvocation], tools: Mapping[str, ToolDefinition]) -> str:
+        written = [_call(dialect, form, call, tools.get(call.name)) for call in calls]
+        if not written:
+            return ""
+        if form.array:
+            body = "[\n" + ",\n".join(_indented(text, "  ") for text in written) + "\n]"
+            return form.section.replace("{calls}", body)
+        if form.each:
+            return form.separator.join(form.section.replace("{calls}", text) for text in written)
+        return form.section.replace("{calls}", form.separator.join(written))
+
+    return write
+
+
+def fill(template: Sequence[Piece], values: Mapping[str, str | None]) -> str:
+    """Fill in a template; an optional part is left out when one of its slots has no value."""
+    out: list[str] = []
+    for piece in template:
+        match piece:
+            case Literal_(text):
+                out.append(text)
+            case Slot(name):
+                out.append(values.get(name) or "")
+            case Optional_(inner):
+                if all(values.get(part.name) is not None for part in inner if isinstance(part, Slot)):
+                    out.append(fill(inner, values))
+    return "".join(out)
+
+
+def _call(dialect: str, form: Form, call: ToolInvocation, tool: ToolDefinition | None) -> str:
+    if not call.name:
+        raise UnrepresentableError(dialect, "/name", "a call needs the name of its tool")
+    slots: dict[str, str | None] = {"name": call.name, "id": call.id, "server": call.server or form.defaults.get("server")}
+    if form.json is None:
+        slots = {key: value and _slot(dialect, form, key, value) for key, value in slots.items()}
+    try:
+        if form.json is not None:
+            slots["call"] = jsontext.dumps(json_call(form.json, call), indent=form.json.indent)
+        elif form.elements is not None:
+            slots["members"] = ElementWriter(form.elements).arguments(call.arguments, tool.parameters if tool else None)
+        else:
+            slots["args"] = jsontext.dumps(call.arguments)
+    except UnrepresentableError:
+        raise
+    except RenderError as error:
+        raise UnrepresentableError(dialect, "/arguments", str(error)) from error
+    return fill(pieces(form.call), slots)
+
+
+def _slot(dialect: str, form: Form, key: str, value: str) -> str:
+    if form.elements is not None and form.elements.escape == "xml":
+        return escape_slot(value)
+    if not _PLAIN_SLOT.fullmatch(value):
+        raise UnrepresentableError(dialect, f"/{key}", f"{value!r} cannot stand between the format's markers")
+    return value
+
+
+def json_call(json: JsonCall, call: ToolInvocation) -> JsonValue:
+    """Fill in a JSON call's template; keys whose slot has no value are left out."""
+    slots: dict[str, JsonValue] = {
+        "{name}": call.name,
+        "{arguments}": call.arguments,
+        "{arguments_text}": jsontext.dumps(call.arguments),
+        "{id}": call.id,
+        "{server}": call.server,
+        "{agent}": call.agent,
+    }
+    return fill_json(json.template, slots)
+
+
+def fill_json(template: object, slots: Mapping[str, JsonValue]) -> JsonValue:
+    """Replace a JSON template's slots; a key whose slot is absent, None or unknown is left out."""
+    if not isinstance(template, dict):
+        return slots.get(template, template) if isinstance(template, str) else template
+    out: JsonObject = {}
+    for key, value in cast("Mapping[str, object]", template).items():
+        is_slot = isinstance(value, str) and value.startswith("{") and value.endswith("}")
+        if is_slot and slots.get(value) is None and value not in KEPT_WHEN_NULL:
+            continue
+        out[str(slots.get(key, key))] = fill_json(value, slots)
+    return out
+
+
+KEPT_WHEN_NULL = frozenset({"{content}"})
+"""Slots for which null is a value."""
+
+
+def _indented(text: str, by: str) -> str:
+    return "\n".join(by + line for line in text.split("\n"))
+
+
+def result_formatter(syntax: Syntax) -> ResultFormatter[str]:
+    """Make the function that writes results for the model to read, in call order."""
+
+    special = markers(syntax)
+
+    def write(results: Sequence[ToolResult]) -> str:
+        if syntax.result_json:
+            objects = [fill_json(syntax.result_json, _result_slots(result)) for result in results]
+            written = [jsontext.dumps(value) for value in objects]
+        else:
+            written = [fill(pieces(syntax.result), _result_text(syntax, result, special)) for result in results]
+        body = syntax.result_separator.join(written)
+        return syntax.results.replace("{results}", body)
+
+    return write
+
+
+def content_text(content: JsonValue) -> str:
+    """A result's content as text: a string as it is, anything else as JSON."""
+    return content if isinstance(content, str) else jsontext.dumps(content)
+
+
+def _result_slots(result: ToolResult) -> dict[str, JsonValue]:
+    return {
+        "{name}": result.name,
+        "{id}": result.id,
+        "{content}": result.content,
+        "{status}": "failure" if result.is_error else "success",
+    }
+
+
+def _result_text(syntax: Syntax, result: ToolResult, special: tuple[str, ...]) -> dict[str, str | None]:
+    text = content_text(result.content)
+    if result.is_error:
+        text = syntax.error.replace("{content}", text)
+    return {"name": result.name, "id": result.id, "content": neutral(text, special), "status": "Error" if result.is_error else "Success"}
+
+
+def neutral(text: str, special: tuple[str, ...]) -> str:
+    """Take the sting out of markers inside untrusted text, so that it cannot be read back as a call."""
+    for marker in special:
+        if marker in text:
+            text = text.replace(marker, marker[0] + ZERO_WIDTH + marker[1:])
+    return text

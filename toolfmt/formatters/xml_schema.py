@@ -1,0 +1,211 @@
+"""A tool's schema as XML, for prompts whose calls are XML.
+
+    <tool name="search" description="Search.">
+        <arguments>
+            <arg name="query" type="string" description="Words." required="true" minLength="1" />
+            <arg name="tags" type="array" required="false">
+                <items type="string" />
+            </arg>
+        </arguments>
+    </tool>
+
+Objects hold `<arg>`s, lists `<items>`; what else a schema can say: `<any_of>`
+with an `<option>` each, `<additional>` for members that are not declared,
+`<contains>`, `<when has="other">`. A recursive schema is named by `definition`
+where it is written out and by `ref` inside itself. Constraints are attributes
+with the names that JSON Schema gives them. `enum_values` are separated by
+commas, or a JSON list where that would be ambiguous.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Final, cast
+
+from lxml import etree
+
+from toolfmt.errors import UnrepresentableError
+from toolfmt.formatters.flat_schema import Flat, as_object, as_types, flatten, mapping, objects
+from toolfmt.formatters.json_schemas import parameters_object
+from toolfmt.schema.places import kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from lxml.etree import _Element as Element
+
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+
+_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_CONSTRAINTS: Final = (
+    *("const", "format", "pattern", "minLength", "maxLength", "contentEncoding", "contentMediaType"),
+    *("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf"),
+    *("minItems", "maxItems", "uniqueItems", "minContains", "maxContains"),
+    *("minProperties", "maxProperties", "propertyNames", "dependentRequired"),
+    *("not", "examples", "deprecated", "readOnly"),
+)
+_XML_TYPES: Final = {"number": "float"}
+
+
+def xml_schema(tool: ToolDefinition) -> str:
+    """Write a tool as XML, well-formed whatever the data.
+
+    In descriptions, characters that XML cannot hold become U+FFFD; a name with
+    one raises `UnrepresentableError`. Raises `SchemaError` for a schema that
+    cannot be read.
+    """
+    schema = parameters_object(tool)
+    element = etree.Element("tool")
+    element.set("name", _name(tool.name, "/name"))
+    element.set("description", _prose(tool.description))
+    arguments = etree.Element("arguments")
+    writer = _Writer(schema)
+    flat = flatten(schema, schema)
+    _ = flat.own.pop("additionalProperties") if flat.own.get("additionalProperties") is False else None
+    writer.constraints(arguments, flat.own)
+    writer.children(arguments, flat, flat.references)
+    if len(arguments) or arguments.attrib:
+        element.append(arguments)
+    else:
+        element.append(etree.Comment(" This tool takes no arguments "))
+    etree.indent(element, space="    ")
+    # `>` is escaped in attributes, so this is the end of an empty element.
+    return etree.tostring(element, encoding="unicode").replace("/>", " />")
+
+
+class _Writer:
+    def __init__(self, root: JsonObject) -> None:
+        self.root = root
+
+    def node(  # noqa: PLR0913 - an element's facts
+        self,
+        parent: Element,
+        tag: str,
+        schema: JsonValue,
+        above: tuple[str, ...],
+        attributes: Mapping[str, str],
+        *,
+        required: bool | None = None,
+    ) -> None:
+        """Write one place of the schema as an element."""
+        element = etree.SubElement(parent, tag, dict(attributes))
+        flat = self.simplified(flatten(as_object(schema), self.root))
+        own = flat.own
+        element.set("type", _type(flat.own) or self.alternatives(flat) or "any")
+        if own.get("description"):
+            element.set("description", _prose(str(own["description"])))
+        if required is not None:
+            element.set("required", "true" if required else "false")
+        if "default" in own:
+            element.set("default", _text(own["default"]))
+        if isinstance(own.get("enum"), list):
+            element.set("enum_values", _enum(own["enum"]))
+        self.constraints(element, own)
+        recursive = [reference for reference in flat.references if reference in above]
+        if recursive:
+            element.set("ref", _definition(recursive[0]))
+            return
+        if flat.references:
+            element.set("definition", _definition(flat.references[0]))
+        self.children(element, flat, (*above, *flat.references))
+
+    def alternatives(self, flat: Flat) -> str:
+        """Name the types of the alternatives, if all of them are known."""
+        types = [[_type(flatten(branch, self.root).own) for branch in choice] for choice in flat.choices[:1]]
+        return "|".join(dict.fromkeys(types[0])) if types and all(types[0]) else ""
+
+    def constraints(self, element: Element, own: JsonObject) -> None:
+        """Write as attributes what a value must comply with."""
+        for key in _CONSTRAINTS:
+            if key in own:
+                element.set(key, _text(own[key]))
+        for key in ("items", "additionalProperties"):
+            if own.get(key) is False:
+                element.set(key, "false")
+
+    def children(self, element: Element, flat: Flat, above: tuple[str, ...]) -> None:
+        """Write what a value holds."""
+        own = flat.own
+        required = own.get("required")
+        names = cast("list[object]", required) if isinstance(required, list) else []
+        for name, schema in mapping(own.get("properties")).items():
+            if schema is not False:
+                attributes = {"name": _name(name, f"/properties/{name}")}
+                self.node(element, "arg", schema, above, attributes, required=name in names)
+        for pattern, schema in mapping(own.get("patternProperties")).items():
+            self.node(element, "additional", schema, above, {"names": _text(pattern)})
+        prefix = objects(own.get("prefixItems")) + objects(own.get("items"))
+        for position, schema in enumerate(prefix, start=1):
+            self.node(element, "items", schema, above, {"position": str(position)})
+        for tag, key in (("items", "items"), ("contains", "contains"), ("additional", "additionalProperties")):
+            if isinstance(own.get(key), dict):
+                self.node(element, tag, own[key], above, {})
+        for choice in flat.choices:
+            group = etree.SubElement(element, "any_of")
+            for option in choice:
+                self.node(group, "option", option, above, {})
+        for name, schema in flat.dependents.items():
+            self.node(element, "when", schema, above, {"has": _name(name, f"/dependentSchemas/{name}")})
+
+    def simplified(self, flat: Flat) -> Flat:
+        """Bring alternatives that differ in their type alone into `type`, and one that may only be null too."""
+        if len(flat.choices) != 1:
+            return flat
+        branches = [flatten(branch, self.root) for branch in flat.choices[0]]
+        others = [branch for branch in branches if branch.own != {"type": "null"}]
+        plain = all(branch.own.keys() <= {"type", "title"} and not branch.references for branch in branches)
+        if plain and not any(branch.choices for branch in branches):
+            types = [kind for branch in branches for kind in as_types(branch.own.get("type"))]
+            complete = all("type" in branch.own for branch in branches) and "type" not in flat.own
+            return flat._replace(own={**flat.own, "type": types}, choices=[]) if complete else flat
+        if len(others) != 1 or len(branches) == 1:
+            return flat
+        merged = flatten({"allOf": [{**flat.own}, flat.choices[0][branches.index(others[0])]]}, self.root)
+        kinds = as_types(merged.own.get("type"))
+        own = {**merged.own, "type": [*kinds, "null"]} if kinds else merged.own
+        return merged._replace(own=own, dependents={**flat.dependents, **merged.dependents})
+
+
+def _type(own: JsonObject) -> str:
+    """Name the types, separated by `|`, "" if unknown; a text that is one of several is an `enum`."""
+    kinds = as_types(own.get("type"))
+    members = own.get("enum")
+    if isinstance(members, list):
+        found = dict.fromkeys(kind_of(member) for member in cast("list[JsonValue]", members))
+        kinds = ["enum" if kind == "string" else kind for kind in kinds or found]
+    elif not kinds and "const" in own:
+        kinds = [kind_of(own["const"])]
+    elif not kinds:
+        kinds = ["object"] if "properties" in own else ["array"] if "items" in own else []
+    return "|".join(_XML_TYPES.get(kind, kind) for kind in kinds)
+
+
+def _enum(members: Sequence[JsonValue]) -> str:
+    plain = all(isinstance(member, str) and re.fullmatch(r"[^\s,\[\"](?:[^,]*[^\s,])?", member) for member in members)
+    return ",".join(members) if plain and not any(map(_NOT_XML.search, members)) else _json(members)
+
+
+def _definition(reference: str) -> str:
+    return _text(reference.rpartition("/")[2])
+
+
+def _text(value: JsonValue) -> str:
+    """Write a value as an attribute: a text as it is if XML can hold it, all else as JSON."""
+    return value if isinstance(value, str) and not _NOT_XML.search(value) else _json(value)
+
+
+def _json(value: JsonValue) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return json.dumps(value) if _NOT_XML.search(text) else text
+
+
+def _prose(text: str) -> str:
+    return _NOT_XML.sub("\ufffd", text)
+
+
+def _name(name: str, pointer: str) -> str:
+    found = _NOT_XML.search(name)
+    if found:
+        raise UnrepresentableError("XML", pointer, f"a name cannot hold the character {found.group()!r}")
+    return name

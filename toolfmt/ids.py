@@ -1,0 +1,121 @@
+"""Ids for calls that came without one. Nothing mints an id unless it is given a policy from here.
+
+    assign(calls, hashed())                   # the same call, the same id, in every run
+    assign(calls, session())                  # the same, and unique within one conversation
+    assign(calls, pattern(MISTRAL, random.Random(7)))
+
+A policy is any function from a call to its id, or to None for no id. Those with
+a memory (`session`, `counter`, `pattern`) are made once for a conversation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from hashlib import sha256
+from itertools import count
+from random import Random, SystemRandom
+from typing import TYPE_CHECKING, Final, Protocol
+from uuid import UUID
+
+from toolfmt import jsontext
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from toolfmt.model import ToolInvocation
+
+OPENAI: Final = "call_{random:24}"
+"""The shape of OpenAI's ids; the same for the many servers that follow it."""
+ANTHROPIC: Final = "toolu_{random:24}"
+MISTRAL: Final = "{random:9}"
+KIMI: Final = "functions.{name}:{number}"
+"""Kimi K2 counts a conversation's calls from 0, whatever their names."""
+
+_ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_SLOT = re.compile(r"\{(?:(?P<slot>name|number)|random:(?P<length>[1-9][0-9]?))\}")
+
+
+class IdPolicy(Protocol):
+    """Gives a call its id, or None for no id."""
+
+    def __call__(self, call: ToolInvocation, /) -> str | None:
+        """Return the id; each call of a conversation is asked for once, in order."""
+        ...
+
+
+def none() -> IdPolicy:
+    """Mint no ids."""
+    return lambda _: None
+
+
+def hashed() -> IdPolicy:
+    """`call_` and the SHA-256 of the name and the arguments: equal calls have equal ids.
+
+    The order of keys does not count; 1 and 1.0 differ.
+    """
+    return _hash
+
+
+def session() -> IdPolicy:
+    """As `hashed`, with `_0`, `_1`, … for the first, second, … time that the same call is made."""
+    seen: Counter[str] = Counter()
+
+    def mint(call: ToolInvocation) -> str:
+        base = _hash(call)
+        seen[base] += 1
+        return f"{base}_{seen[base] - 1}"
+
+    return mint
+
+
+def counter(prefix: str = "call_", start: int = 0) -> IdPolicy:
+    """`call_0`, `call_1`, … in the order of the calls."""
+    numbers = count(start)
+    return lambda _: f"{prefix}{next(numbers)}"
+
+
+def uuid4(source: Random | None = None) -> IdPolicy:
+    """A random UUID for each call, from the system's randomness or from `source`."""
+    source = source or SystemRandom()
+    return lambda _: str(UUID(int=source.getrandbits(128), version=4))
+
+
+def pattern(template: str, source: Random | None = None, *, start: int = 0) -> IdPolicy:
+    """Ids of a provider's shape: `OPENAI`, `ANTHROPIC`, `MISTRAL`, `KIMI` or a template of your own.
+
+    `{random:N}` stands for N letters and digits, from the system's randomness
+    or from `source`; `{name}` for the call's name; `{number}` counts up from
+    `start`, the number of calls that the conversation already has. Raises
+    ValueError for a template with any other brace, or that is the same for all calls.
+    """
+    if "{" in _SLOT.sub("", template) or "}" in _SLOT.sub("", template):
+        raise ValueError(f"{template!r}: the slots are {{random:N}}, {{name}} and {{number}}")
+    if not re.search(r"\{(?:number|random)", template):
+        raise ValueError(f"{template!r} gives every call the same id: use {{random:N}} or {{number}}")
+    source = source or SystemRandom()
+    numbers = count(start)
+
+    def mint(call: ToolInvocation) -> str:
+        values = {"name": call.name, "number": str(next(numbers))}
+
+        def fill(slot: re.Match[str]) -> str:
+            length = slot["length"]
+            return "".join(source.choices(_ALPHABET, k=int(length))) if length else values[slot["slot"]]
+
+        return _SLOT.sub(fill, template)
+
+    return mint
+
+
+def assign(calls: Iterable[ToolInvocation], policy: IdPolicy) -> tuple[ToolInvocation, ...]:
+    """Give each call without an id the one that the policy mints; calls that have one stay as they are."""
+    return tuple(call if call.id is not None else _with_id(call, policy(call)) for call in calls)
+
+
+def _with_id(call: ToolInvocation, id: str | None) -> ToolInvocation:  # noqa: A002 - the field's name
+    return call if id is None else call.model_copy(update={"id": id})
+
+
+def _hash(call: ToolInvocation) -> str:
+    return "call_" + sha256(f"{call.name}:{jsontext.canonical(call.arguments)}".encode()).hexdigest()

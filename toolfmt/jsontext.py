@@ -1,0 +1,298 @@
+"""Strict JSON, in and out.
+
+Reading refuses what two readers could understand differently: duplicate keys,
+NaN and infinities (`1e999` too), lone surrogates, and input past the limits of
+depth and digits. Integers keep every digit; floats are the nearest double.
+Writing keeps key order and refuses what would not read back as the same value.
+
+The decoder is jiter: it works on its own stack, so that neither deep input nor
+a deep caller ends in a RecursionError, and it sees duplicate keys for free.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from functools import lru_cache
+from json.encoder import encode_basestring
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
+
+from jiter import from_json
+
+from toolfmt.errors import LimitExceededError, ParseError, UnrepresentableError, UnsafeInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from toolfmt.model import JsonObject, JsonValue
+
+MAX_DEPTH: Final = 128
+"""Levels of nesting read by default; the decoder's own bound is 201."""
+MAX_DIGITS: Final = 4300
+"""Digits of an integer; Python's own bound on turning text into int, so it can't be raised."""
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[{]|[\]}]|-?[0-9][0-9.eE+-]*+', re.DOTALL)
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+_WHOLE = re.compile(r"-|[.eE].*")  # all of a number that is not in its whole part
+_CONSTANT = re.compile(r"-?(?:NaN|Infinity)")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_REFUSED: Final = (
+    ("Detected duplicate key", UnsafeInputError, "duplicate key"),
+    ("lone leading surrogate in hex escape", UnsafeInputError, "lone surrogate"),
+    ("unexpected end of hex escape", UnsafeInputError, "lone surrogate"),
+    ("recursion limit exceeded", LimitExceededError, "nested too deeply"),
+    ("number out of range", LimitExceededError, f"a number of more than {MAX_DIGITS} digits"),
+    ("EOF while parsing", ParseError, "the text ends inside"),
+    ("", ParseError, ""),
+)
+"""How the decoder's message begins, the error that it becomes, and our words instead."""
+_scan = json.JSONDecoder().raw_decode
+
+
+def loads(text: str, *, max_depth: int = MAX_DEPTH, max_digits: int = MAX_DIGITS) -> JsonValue:
+    """Read one JSON value that takes up the whole text.
+
+    Raises `UnsafeInputError`, `LimitExceededError` or another `ParseError`; the
+    message says what and at which line and column.
+    """
+    return _decode(text, text, 0, max_depth, max_digits)
+
+
+def raw_value(
+    text: str, start: int, *, max_depth: int = MAX_DEPTH, max_digits: int = MAX_DIGITS
+) -> tuple[JsonValue, int]:
+    """Read the JSON value that begins at `start`, or after white space there; the value and where it ends.
+
+    What follows the value is not looked at: `12abc` gives 12. Raises as `loads`
+    does, and `ParseError` for a value that the text does not complete.
+    """
+    start = cast("re.Match[str]", _SPACE.match(text, start)).end()
+    try:
+        end = _scan(text, start)[1]
+    except RecursionError:
+        end = _extent(text, start, max_depth)
+    except json.JSONDecodeError as error:
+        words = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
+        raise ParseError(f"{words} at {_where(text, error.pos)}") from None
+    except ValueError:
+        # The scanner met an integer that Python refuses to build.
+        words = f"a number of more than {MAX_DIGITS} digits"
+        raise LimitExceededError(f"{words} at or after {_where(text, start)}") from None
+    return _decode(text[start:end], text, start, max_depth, max_digits), end
+
+
+def dumps(value: JsonValue, *, indent: int | None = None, compact: bool = False) -> str:
+    """Write a JSON value, keys in their own order, characters unescaped where JSON allows.
+
+    `compact` leaves out the spaces after `,` and `:`. Raises
+    `UnrepresentableError` with the JSON pointer of what JSON cannot hold.
+    """
+    return _encode(value, _encoder(indent=indent, compact=compact, sort=False))
+
+
+def canonical(value: JsonValue) -> str:
+    """Write a JSON value in one way only: sorted keys, no spaces. 1 and 1.0 differ."""
+    return _encode(value, _encoder(indent=None, compact=True, sort=True))
+
+
+def escape(text: str) -> str:
+    """Escape text as inside a JSON string, without the quotes."""
+    return encode_basestring(text)[1:-1]
+
+
+def equal(left: JsonValue, right: JsonValue) -> bool:
+    """Compare two JSON values by type and value: 1, 1.0 and True differ, 0.0 and -0.0 too; key order does not count."""
+    pairs: list[tuple[Any, Any]] = [(left, right)]
+    while pairs:
+        a, b = pairs.pop()
+        if type(a) is not type(b):
+            return False
+        if is_object(a):
+            if a.keys() != b.keys():
+                return False
+            pairs.extend((a[key], b[key]) for key in a)
+        elif is_array(a):
+            if len(a) != len(b):
+                return False
+            pairs.extend(zip(a, b, strict=True))
+        elif a.hex() != b.hex() if isinstance(a, float) else a != b:
+            return False
+    return True
+
+
+def is_object(value: object) -> TypeGuard[JsonObject]:
+    """Whether a JSON value is an object."""
+    return isinstance(value, dict)
+
+
+def is_array(value: object) -> TypeGuard[list[JsonValue]]:
+    """Whether a JSON value is an array."""
+    return isinstance(value, list)
+
+
+def _decode(piece: str, whole: str, start: int, max_depth: int, max_digits: int) -> JsonValue:
+    """Decode `piece`, which stands at `start` in `whole`; positions in errors are those of `whole`."""
+    try:
+        data = piece.encode()
+    except UnicodeEncodeError as error:
+        raise UnsafeInputError(f"lone surrogate at {_where(whole, start + error.start)}") from None
+    try:
+        value = from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys")
+    except ValueError as error:
+        raise _refusal(str(error), data, whole, start) from None
+    depth, finite = _survey(value)
+    if depth > max_depth:
+        _extent(whole, start, max_depth)
+    if not finite:
+        at = _number(whole, start, lambda number: math.isinf(float(number)))
+        raise UnsafeInputError(f"a number too large for a float at {_where(whole, at)}")
+    if max_digits < MAX_DIGITS and len(piece) > max_digits and re.search(f"[0-9]{{{max_digits + 1}}}", piece):
+        at = _number(whole, start, lambda number: len(_WHOLE.sub("", number)) > max_digits)
+        if 0 <= at < start + len(piece):
+            raise LimitExceededError(f"a number of more than {max_digits} digits at {_where(whole, at)}")
+    return value
+
+
+def _survey(value: JsonValue) -> tuple[int, bool]:
+    """How deep a decoded value nests, and whether all its floats are finite. Plain loops: it runs on every read."""
+    depth, finite = 0, True
+    level: list[Iterable[Any]] = [(value,)]
+    while True:
+        below: list[Iterable[Any]] = []
+        for children in level:
+            for child in children:
+                kind = child.__class__
+                if kind is str:
+                    continue
+                if kind is dict:
+                    below.append(child.values())
+                elif kind is list:
+                    below.append(child)
+                elif kind is float and not math.isfinite(child):
+                    finite = False
+        if not below:
+            return depth, finite
+        depth += 1
+        level = below
+
+
+def _extent(text: str, start: int, max_depth: int) -> int:
+    """Where the brackets that open at `start` are closed again, found without recursion."""
+    depth = 0
+    for token in _TOKEN.finditer(text, start):
+        char = token.group()[0]
+        if char in "[{":
+            depth += 1
+            if depth > max_depth:
+                raise LimitExceededError(f"nested deeper than {max_depth} levels at {_where(text, token.start())}")
+        elif char in "]}":
+            depth -= 1
+            if depth <= 0:
+                return token.end()
+    raise ParseError(f"the value that begins at {_where(text, start)} is not complete")
+
+
+def _number(text: str, start: int, wanted: Callable[[str], bool]) -> int:
+    """Where the first number for which `wanted` holds begins; -1 for nowhere."""
+    for token in _TOKEN.finditer(text, start):
+        if token.group()[0] not in '"[{]}' and wanted(token.group()):
+            return token.start()
+    return -1
+
+
+def _refusal(message: str, data: bytes, whole: str, start: int) -> ParseError:
+    """Turn the decoder's message, which counts bytes of `data`, into an error that counts characters of `whole`."""
+    words, _, position = message.rpartition(" at line ")
+    line, _, column = position.partition(" column ")
+    begin = 0
+    for _ in range(int(line) - 1):
+        begin = data.index(b"\n", begin) + 1
+    at = start + len(data[: begin + max(int(column) - 1, 0)].decode(errors="ignore"))
+    constant = _CONSTANT.match(whole, at - 1 if whole[at - 1 : at] == "-" else at)
+    if constant and words in {"expected value", "invalid number"}:
+        return UnsafeInputError(f"{constant.group()} is no JSON value, at {_where(whole, constant.start())}")
+    begins, kind, ours = next(row for row in _REFUSED if words.startswith(row[0]))
+    return kind(f"{ours}{words[len(begins) :]} at {_where(whole, at)}")
+
+
+def _where(text: str, offset: int) -> str:
+    line_start = text.rfind("\n", 0, offset) + 1
+    line = text.count("\n", 0, offset) + 1
+    return f"line {line}, column {offset - line_start + 1}"
+
+
+@lru_cache(maxsize=16)
+def _encoder(*, indent: int | None, compact: bool, sort: bool) -> json.JSONEncoder:
+    separators = ("," if compact or indent is not None else ", ", ":" if compact else ": ")
+    return json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=indent, separators=separators, sort_keys=sort)
+
+
+def _encode(value: JsonValue, encoder: json.JSONEncoder) -> str:
+    try:
+        text = encoder.encode(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise _unwritable(value) or UnrepresentableError("JSON", "", str(error)) from None
+    if not _plain(value) or not (text.isascii() or _SURROGATE.search(text) is None):
+        raise _unwritable(value) or UnrepresentableError("JSON", "", "it holds a lone surrogate")
+    return text
+
+
+def _plain(value: JsonValue) -> bool:
+    """Whether the encoder wrote the value as it is: it turns keys into strings and tuples into lists without a word."""
+    pending: list[Any] = [[value]]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, dict):
+            node = cast("dict[Any, Any]", node)
+            for key in node:
+                if type(key) is not str and not isinstance(key, str):
+                    return False
+            node = node.values()
+        for child in node:
+            if type(child) not in _SCALARS:
+                if isinstance(child, tuple):
+                    return False
+                if isinstance(child, (dict, list)):
+                    pending.append(child)
+    return True
+
+
+def _unwritable(value: JsonValue) -> UnrepresentableError | None:
+    """Find the first thing in a value that JSON cannot hold."""
+    pending: list[tuple[str, Any, tuple[int, ...]]] = [("", value, ())]
+    while pending:
+        pointer, node, above = pending.pop()
+        reason = _reason(node) or ("it holds itself" if id(node) in above else None)
+        if reason is not None or len(above) > MAX_DEPTH * 8:
+            return UnrepresentableError("JSON", pointer, reason or "it is nested too deeply")
+        members: list[tuple[Any, Any]] = list(enumerate(node)) if is_array(node) else []
+        if isinstance(node, dict):
+            node = cast("dict[Any, Any]", node)
+            for key in node:
+                bad = _reason(key) if isinstance(key, str) else f"the key {key!r} is no string"
+                if bad:
+                    return UnrepresentableError("JSON", pointer, bad)
+            members = list(node.items())
+        pending += [(f"{pointer}/{_token(key)}", child, (*above, id(node))) for key, child in reversed(members)]
+    return None
+
+
+def _token(key: object) -> str:
+    return str(key).replace("~", "~0").replace("/", "~1")
+
+
+def _reason(node: object) -> str | None:
+    """Say why JSON cannot hold this value, its children aside."""
+    match node:
+        case float() if not math.isfinite(node):
+            return f"{node} is no JSON number"
+        case str() if _SURROGATE.search(node):
+            return "the text holds a lone surrogate"
+        case bool() | float() | str() | list() | dict() | None:
+            return None
+        case int():
+            return f"an integer of more than {MAX_DIGITS} digits" if abs(node) >= 10**MAX_DIGITS else None
+        case _:
+            return f"a {type(node).__name__} is no JSON value"

@@ -1,0 +1,1 @@
+"""Wire text -> events: one file per grammar, never one per model."""

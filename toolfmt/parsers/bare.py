@@ -1,0 +1,165 @@
+"""JSON calls that stand in prose or a code fence, without a marker.
+
+    Sure: {"name": "search", "args": {"q": "x"}}
+
+An object is a candidate if its first key is one that a call may have. It is a
+call only if its whole shape fits and its name is that of an offered tool, or,
+when no tools are given, if it holds nothing but a call's own keys. Any other
+JSON is text, and what stands inside it is never looked at.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt.parsers.cursor import Malformed, Truncated
+from toolfmt.parsers.json_calls import CallObject
+from toolfmt.parsers.json_values import read_value
+from toolfmt.parsers.patterns import GAP, match_next
+from toolfmt.parsers.sink import Draft
+
+if TYPE_CHECKING:
+    from toolfmt.model import Provenance
+    from toolfmt.parsers.cursor import Cursor, Reading
+    from toolfmt.parsers.grammar import FormGrammar, Grammar
+    from toolfmt.parsers.json_shapes import Node
+    from toolfmt.parsers.sink import Sink
+
+_PROBE = regex.compile(r"\{\s{0,256}[\"'](?P<key>[^\"'\\\n]{1,64})[\"']\s{0,256}:")
+_MORE = regex.compile(rf"{GAP}(?:(?P<close>\])|,{GAP}(?=\{{))")
+_FENCE = regex.compile(r"\s{0,256}```")
+
+
+class BareReader:
+    """Reads one candidate, or a list of them."""
+
+    __slots__ = ("cur", "grammar", "sink")
+
+    def __init__(self, cur: Cursor, sink: Sink, grammar: Grammar) -> None:
+        """Read from `cur` into `sink`."""
+        self.cur = cur
+        self.sink = sink
+        self.grammar = grammar
+
+    def read(self, found: regex.Match[str]) -> Reading[None]:
+        """Read the candidate whose fence and bracket, if any, are `found` and whose brace comes next."""
+        cur, sink = self.cur, self.sink
+        prefix = found.group()
+        start = cur.at
+        if prefix:
+            sink.hold(prefix, start)
+            cur.pos = found.end()
+        fenced, listed = prefix.startswith("`"), prefix.rstrip().endswith("[")
+        called = yield from self._candidate(start, "fenced" if fenced else "bare")
+        while listed and called:
+            more = yield from match_next(cur, _MORE)
+            if more is None:
+                return
+            sink.hold(more.group(), cur.at)
+            start, cur.pos = cur.at, more.end()
+            if more["close"]:
+                sink.drop()
+                break
+            called = yield from self._candidate(start, "fenced" if fenced else "bare")
+        if fenced and called:
+            fence = yield from match_next(cur, _FENCE)
+            if fence is not None:
+                cur.pos = fence.end()
+
+    def _candidate(self, start: int, provenance: Provenance) -> Reading[bool]:
+        """Read the object at the cursor: as a call, or as text."""
+        cur, sink = self.cur, self.sink
+        probe = yield from match_next(cur, _PROBE)
+        if probe is None:
+            sink.text(cur.buf[cur.pos], cur.at)
+            cur.pos += 1
+            return False
+        form = self._form(probe["key"])
+        if form is None:
+            yield from self._plain()
+            return False
+        cur.mark()
+        before = sink.calls
+        draft = Draft(sink, start, provenance, confirmed=False)
+        found = CallObject(form.json, draft, sink.options.limits, self._element(form, provenance))  # type: ignore[arg-type] - chosen for it
+        try:
+            yield from found.read(cur, form.shape)  # type: ignore[arg-type] - as above
+        except (Malformed, Truncated) as problem:
+            self._broken(found, problem, before)
+            cur.release()
+            return False
+        if not found.listed:
+            self._settle(found)
+        elif sink.calls == before:
+            sink.text(cur.marked(), cur.mark_at)
+        cur.release()
+        return sink.calls > before
+
+    def _form(self, key: str) -> FormGrammar | None:
+        for section in self.grammar.sections:
+            for form in section.forms:
+                if form.shape is not None and (key in form.shape.keys or form.shape.keyed):
+                    return form
+        return None
+
+    def _plain(self) -> Reading[None]:
+        """Pass other JSON on as text, to its end or to where it stops being JSON."""
+        cur, sink = self.cur, self.sink
+        at = cur.at
+
+        def write(text: str) -> None:
+            nonlocal at
+            sink.text(text, at)
+            at += len(text)
+
+        try:
+            yield from read_value(cur, write, str, sink.options.limits, tolerant=False)
+        except (Malformed, Truncated):
+            if cur.base + cur.pos == at and cur.pos < len(cur.buf) and cur.eof:
+                return
+
+    def _element(self, form: FormGrammar, provenance: Provenance):  # noqa: ANN202 - see ReadOne
+        """A function that reads one call of a list inside a candidate."""
+
+        def read(cur: Cursor, node: Node) -> Reading[None]:
+            draft = Draft(self.sink, cur.mark_at, provenance, confirmed=False)
+            found = CallObject(form.json, draft, self.sink.options.limits, read)  # type: ignore[arg-type] - chosen for it
+            found.wrapped = True
+            yield from found.read(cur, node)
+            if not found.listed:
+                self._settle(found, text=False)
+                cur.mark()
+
+        return read
+
+    def _settle(self, found: CallObject, *, text: bool = True) -> None:
+        """Decide what a complete object is: a call, a failed call or text."""
+        cur, sink, draft = self.cur, self.sink, found.draft
+        offered = sink.options.tools
+        problem = found.problem()
+        fits = draft.name in offered if offered else found.wrapped or not found.unknown
+        if problem is None and (found.arguments is not None or found.wrapped) and fits:
+            draft.end(found.settled(), cur.at)
+        elif draft.index >= 0 or found.meant and (problem or found.wrapped):
+            reason, detail = problem or ("unknown_tool", f"no tool is called {draft.name!r}")
+            draft.fail(cur.marked(), reason, detail, cur.at)
+        elif "text" in found.values:
+            sink.text(str(found.values["text"]), cur.mark_at)
+        elif text:
+            sink.text(cur.marked(), cur.mark_at)
+
+    def _broken(self, found: CallObject, problem: Malformed | Truncated, before: int) -> None:
+        cur, sink, draft = self.cur, self.sink, found.draft
+        if isinstance(problem, Truncated):
+            cur.pos = len(cur.buf)
+        if draft.index >= 0 or found.meant:
+            reason, detail = (
+                ("truncated", "the input ends inside the call")
+                if isinstance(problem, Truncated)
+                else (problem.reason, f"{problem.detail}, at offset {problem.at}")
+            )
+            draft.fail(cur.marked(), reason, detail, cur.at)
+        elif sink.calls == before:
+            sink.text(cur.marked(), cur.mark_at)

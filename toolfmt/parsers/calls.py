@@ -1,0 +1,204 @@
+"""One call of a form: its head, its body, its tail, and what happens when one of them is wrong.
+
+    <tool name="read">            head: tells the name
+    <arguments>...</arguments>    body: knows where it ends
+    </tool>                       tail: expected only then
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolfmt import jsontext
+from toolfmt.parsers.cursor import Malformed, Truncated
+from toolfmt.parsers.elements import ElementReader
+from toolfmt.parsers.json_calls import CallObject, skip_space
+from toolfmt.parsers.json_values import decode, read_value, whole_value
+from toolfmt.parsers.patterns import match_next
+from toolfmt.parsers.raw_text import RawText
+from toolfmt.parsers.sink import Draft
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.parsers.cursor import Cursor, Reading
+    from toolfmt.parsers.grammar import FormGrammar
+    from toolfmt.parsers.json_shapes import Node
+    from toolfmt.parsers.sink import Sink
+
+_DRAFT_SLOTS = frozenset({"name", "id", "server", "agent"})
+
+
+class CallReader:
+    """Reads calls of one parse, one at a time; `draft` is the one being read."""
+
+    __slots__ = ("cur", "draft", "limits", "sink")
+
+    def __init__(self, cur: Cursor, sink: Sink) -> None:
+        """Read from `cur` into `sink`."""
+        self.cur = cur
+        self.sink = sink
+        self.limits = sink.options.limits
+        self.draft = Draft(sink, 0)
+
+    def read(self, form: FormGrammar, start: int) -> Reading[JsonObject | None]:
+        """Read one call from its head to its tail, not yet ended; None when a list of calls was read instead.
+
+        Raises `Malformed` or `Truncated`, with `draft` still to be failed.
+        """
+        cur = self.cur
+        draft = self.draft = Draft(self.sink, start)
+        parameters = self._head(form)
+        arguments: JsonObject | None
+        if form.body == "call":
+            if (yield from skip_space(cur)) == "[":
+                yield from self.list(form)
+                return None
+            arguments = yield from self._object(form)
+        elif form.body == "args":
+            arguments = yield from self._args(form)
+        elif form.elements is not None:
+            tool = self.sink.options.tools.get(draft.name)
+            arguments = yield from ElementReader(form.elements, draft, self.limits).arguments(
+                cur, tool.parameters if tool else None
+            )
+        else:
+            arguments = parameters
+        if form.payload is not None:
+            yield from self._payload(form, arguments)
+        yield from self._tail(form)
+        return arguments
+
+    def _head(self, form: FormGrammar) -> JsonObject:
+        """Read the head, whose pattern is known to match; the slots that are parameters."""
+        draft, cur = self.draft, self.cur
+        slots: dict[str, str] = dict(form.form.defaults)
+        if form.head is not None:
+            match = form.head_pattern.match(cur.buf, cur.pos)
+            values = form.head.values(match, escaped=form.escaped) if match is not None else None
+            if match is None or values is None:
+                raise Malformed("missing_name", "the call names no tool", cur.at)
+            cur.pos = match.end()
+            slots.update(values)
+        draft.name = form.form.name or slots.get("name", "")
+        draft.id, draft.server, draft.agent = slots.get("id"), slots.get("server"), slots.get("agent")
+        draft.announce()
+        return {key: value for key, value in slots.items() if key not in _DRAFT_SLOTS}
+
+    def _object(self, form: FormGrammar) -> Reading[JsonObject]:
+        assert form.shape is not None and form.json is not None  # noqa: S101, PT018 - a `{call}` body always has both
+        found = CallObject(form.json, self.draft, self.limits, self.element(form))
+        found.deferred = form.payload is not None
+        yield from found.read(self.cur, form.shape)
+        problem = found.problem()
+        if problem is not None:
+            raise Malformed(*problem, self.cur.at)
+        return found.settled()
+
+    def list(self, form: FormGrammar) -> Reading[None]:
+        """Read a JSON list of calls; an element that is none fails alone."""
+        cur = self.cur
+        cur.pos += 1
+        element = self.element(form)
+        start = self.draft.start
+        while True:
+            char = yield from skip_space(cur)
+            if char == "{" and form.shape is not None:
+                self.draft = Draft(self.sink, start)
+                yield from element(cur, form.shape)
+            elif char and char not in ",]":
+                self.draft = Draft(self.sink, start)
+                yield from read_value(cur, ignore, ignore, self.limits, tolerant=False)
+                self.draft.fail(cur.since(start), "malformed", "an element of the list is not a call", cur.at)
+            char = yield from skip_space(cur)
+            if char == "]":
+                cur.pos += 1
+                return
+            if char != ",":
+                if not char:
+                    raise Truncated
+                self.draft = Draft(self.sink, cur.at)
+                raise Malformed("malformed", f"expected a comma or the end of the list, found {char!r}", cur.at)
+            cur.pos += 1
+            start = cur.at
+            self.draft = Draft(self.sink, start)
+
+    def element(self, form: FormGrammar):  # noqa: ANN201 - see ReadOne
+        """A function that reads one call of a list and ends or fails it."""
+
+        def read(cur: Cursor, node: Node) -> Reading[None]:
+            assert form.json is not None  # noqa: S101 - lists are made of JSON calls
+            draft = self.draft
+            draft.server = form.form.defaults.get("server")
+            found = CallObject(form.json, draft, self.limits, read)
+            yield from found.read(cur, node)
+            if found.listed:
+                return
+            problem = found.problem()
+            if problem is None:
+                draft.end(found.settled(), cur.at)
+            else:
+                draft.fail(cur.since(draft.start), *problem, cur.at)
+
+        return read
+
+    def _args(self, form: FormGrammar) -> Reading[JsonObject]:
+        cur, draft = self.cur, self.draft
+        if not (yield from skip_space(cur)):
+            raise Truncated
+        at = cur.at
+        whole = whole_value(cur, self.limits) if cur.buf[cur.pos] == "{" else None
+        if whole is not None:
+            draft.delta(whole[1])
+            return whole[0]
+        if cur.buf[cur.pos] != "{":
+            raise Malformed("arguments_not_object", f"expected an object, found {cur.buf[cur.pos]!r}", at)
+        yield from read_value(cur, draft.delta, self._repaired(at), self.limits, tolerant=True)
+        return decode("".join(draft.pieces), at, self.limits)
+
+    def _repaired(self, at: int):  # noqa: ANN202 - Callable[[str], None]
+        return lambda what: self.draft.note("repaired_json", what, at)
+
+    def _payload(self, form: FormGrammar, arguments: JsonObject) -> Reading[None]:
+        """Read the raw text behind the call's own data; the tail is read with it."""
+        assert form.payload is not None  # noqa: S101 - asked by the caller
+        if form.middle is not None:
+            yield from skip_space(self.cur)
+            middle = yield from match_next(self.cur, form.middle)
+            if middle is None:
+                raise Malformed("malformed", "the call's header does not end", self.cur.at)
+            self.cur.pos = middle.end()
+        pieces: list[str] = []
+        yield from RawText(pieces.append).read(self.cur, form.payload)
+        text = "".join(pieces)
+        key = form.form.payload.get(self.draft.name)
+        if key is not None:
+            arguments[key] = text
+        elif text:
+            raise Malformed("malformed", f"text where {self.draft.name!r} takes none", self.cur.at)
+        if not self.draft.pieces:
+            self.draft.delta(jsontext.dumps(arguments))
+
+    def _tail(self, form: FormGrammar) -> Reading[None]:
+        cur = self.cur
+        if form.tail is None or form.payload is not None:
+            return
+        if form.body in {"call", "args"}:
+            extra = yield from match_next(cur, form.extra_tail)
+            if extra is not None:
+                if extra["extra"]:
+                    self.draft.note("repaired_json", "surplus closing brackets", cur.at)
+                cur.pos = extra.end()
+            else:
+                self.draft.note("missing_close", "the call's closing marker is missing", cur.at)
+            return
+        yield from skip_space(cur)
+        end = yield from match_next(cur, form.tail)
+        if end is None:
+            if cur.pos == len(cur.buf):
+                raise Truncated
+            raise Malformed("malformed", f"expected the end of the call, found {cur.buf[cur.pos]!r}", cur.at)
+        cur.pos = end.end()
+
+
+def ignore(_: str) -> None:
+    """Drop what nobody asked for."""

@@ -1,0 +1,114 @@
+"""What may be asked of calls beyond their syntax: known tools, valid arguments, nothing beside them.
+
+A checked parser passes another parser's events on. Where a check fails, the
+`CallEnd` becomes a `CallFailed` with every problem in words for the model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from toolfmt.events import CallEnd, CallFailed, Notice, TextDelta
+from toolfmt.schema import extra_arguments, problems
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolfmt.dialect import Parser, ParserOptions
+    from toolfmt.events import Event
+    from toolfmt.model import ToolInvocation
+
+
+
+
+class CheckedParser:
+    """Adds checks and ids to the events of a text parser.
+
+    Under `strict`, no call is told before the end of the answer, because text
+    that follows it would make it none.
+    """
+
+    __slots__ = ("_beside", "_held", "_ids", "_options", "_parser", "_seen", "_strict", "_validate")
+
+    def __init__(
+        self,
+        parser: Parser[str],
+        options: ParserOptions,
+        *,
+        validate: bool,
+        strict: bool,
+        ids: Callable[[ToolInvocation], str | None] | None,
+    ) -> None:
+        """Check the events of `parser`."""
+        self._parser = parser
+        self._options = options
+        self._validate = validate or strict
+        self._strict = strict
+        self._ids = ids
+        self._held: list[Event] = []
+        self._seen: list[str] = []
+        self._beside = False
+
+    def feed(self, chunk: str) -> list[Event]:
+        """Read one more piece of text."""
+        if self._strict:
+            self._seen.append(chunk)
+        return self._checked(self._parser.feed(chunk))
+
+    def close(self) -> list[Event]:
+        """Say that the answer has ended."""
+        events = self._checked(self._parser.close())
+        if not self._strict:
+            return events
+        held, self._held = self._held, []
+        source = "".join(self._seen)
+        calls = sum(isinstance(event, CallEnd) for event in held)
+        return [self._alone(event, source, calls) for event in (*held, *events)]
+
+    def _checked(self, events: list[Event]) -> list[Event]:
+        out: list[Event] = []
+        for event in events:
+            if isinstance(event, CallEnd):
+                out.extend(self._call(event))
+            else:
+                if isinstance(event, TextDelta) and not event.text.isspace():
+                    self._beside = True
+                out.append(event)
+        if self._strict and (self._held or any(isinstance(event, CallEnd) for event in out)):
+            self._held.extend(out)
+            return []
+        return out
+
+    def _call(self, event: CallEnd) -> list[Event]:
+        call = event.call
+        tool = self._options.tools.get(call.name)
+        found: list[Event] = []
+        if self._options.tools and tool is None:
+            detail = f"no tool is called {call.name!r}; offered: {', '.join(self._options.tools)}"
+            if self._validate:
+                return [self._failed(event, "unknown_tool", detail)]
+            found.append(Notice("unknown_tool", detail, event.span))
+        if tool is not None and self._validate:
+            wrong = problems(tool, call.arguments)
+            if wrong:
+                return [self._failed(event, "invalid_arguments", "\n".join(map(str, wrong)))]
+            surplus = extra_arguments(tool, call.arguments) if self._strict else ()
+            if surplus:
+                return [self._failed(event, "extra_argument", f"{call.name!r} takes no argument {surplus[0]!r}")]
+        if self._ids is not None and call.id is None:
+            event = replace(event, call=call.model_copy(update={"id": self._ids(call)}))
+        return [*found, event]
+
+    def _failed(self, event: CallEnd, reason: str, detail: str) -> CallFailed:
+        return CallFailed(event.index, event.call.raw_arguments or "", reason, detail, event.span)
+
+    def _alone(self, event: Event, source: str, calls: int) -> Event:
+        if not isinstance(event, CallEnd):
+            return event
+        start, end = event.span
+        beside = self._beside or calls > 1 or source[:start].strip() or source[end:].strip()
+        if beside or event.call.provenance == "fenced":
+            raw = source[start:end]
+            return CallFailed(event.index, raw, "mixed_content", "something stands beside the call", event.span)
+        return event

@@ -1,0 +1,119 @@
+"""The input as it comes in: a window over the text, with a tape to go back.
+
+Grammars are generators. One that needs more text stores its place in `pos` and
+yields; the window then drops what was read and grows by the next chunk. Each
+character is copied a bounded number of times, so reading stays linear whatever
+the chunk size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import TypeAlias, TypeVar
+
+ResultT = TypeVar("ResultT")
+Reading: TypeAlias = Generator[None, None, ResultT]
+"""A grammar at work: yields when it needs more text, returns what it read."""
+
+
+class Malformed(Exception):  # noqa: N818 - control flow inside the parsers, never seen by callers
+    """The text at `at` does not fit the grammar; `resume` is where looking for the next marker may begin."""
+
+    def __init__(self, reason: str, detail: str, at: int, resume: int | None = None) -> None:
+        """Keep the reason's word, the words for people, and absolute offsets."""
+        super().__init__(reason)
+        self.reason = reason
+        self.detail = detail
+        self.at = at
+        self.resume = at if resume is None else resume
+
+
+class Truncated(Exception):  # noqa: N818 - control flow inside the parsers, never seen by callers
+    """The input ended inside a value; `suspect` is where it may have gone wrong earlier, if anywhere."""
+
+    def __init__(self, suspect: int | None = None) -> None:
+        """Keep where a value began to look wrong."""
+        super().__init__()
+        self.suspect = suspect
+
+
+class Cursor:
+    """A place in the text: `buf[pos:]` is unread, `base` is the absolute offset of `buf[0]`.
+
+    One read character stays before `pos`, so that a pattern can look behind.
+    """
+
+    __slots__ = ("_from", "_tape", "base", "buf", "clean", "eof", "mark_at", "pass_on", "pos")
+
+    def __init__(self) -> None:
+        """Begin with no text."""
+        self.buf = ""
+        self.pos = 0
+        self.base = 0
+        self.eof = False
+        self.mark_at = 0
+        self._tape: list[str] | None = None
+        self._from = 0
+        self.clean: Callable[[str], object] | None = None
+        """Set by a grammar that waits with all text read: matches a chunk that holds nothing it would look at."""
+        self.pass_on: Callable[[str], object] = str
+        """What happens to a chunk that is `clean`; the grammar need not be woken."""
+
+    @property
+    def at(self) -> int:
+        """The absolute offset of the next unread character."""
+        return self.base + self.pos
+
+    def append(self, chunk: str) -> None:
+        """Add text; drop what was read, except one character."""
+        pos = self.pos
+        if pos > 1:
+            if self._tape is not None:
+                self._tape.append(self.buf[self._from : pos])
+                self._from = 1
+            self.base += pos - 1
+            self.buf = self.buf[pos - 1 :] + chunk
+            self.pos = 1
+        else:
+            self.buf += chunk
+
+    def skip(self, chunk: str) -> None:
+        """Add text that is read already; all text before it was read."""
+        if self._tape is not None:
+            self._tape.append(self.buf[self._from :])
+            self._from = 0
+        self.base += len(self.buf)
+        self.buf = chunk
+        self.pos = len(chunk)
+
+    def mark(self) -> None:
+        """Begin to keep what is read from here, so that it can be quoted or read again."""
+        self._tape = []
+        self._from = self.pos
+        self.mark_at = self.base + self.pos
+
+    def marked(self) -> str:
+        """Everything read since the mark."""
+        tape = self._tape or ()
+        return "".join((*tape, self.buf[self._from : self.pos]))
+
+    def since(self, start: int) -> str:
+        """What was read from the absolute offset `start`, which lies behind the mark."""
+        if start >= self.base:
+            return self.buf[start - self.base : self.pos]
+        return self.marked()[start - self.mark_at :]
+
+    def rewind(self, to: int) -> None:
+        """Go back to the absolute offset `to`, which lies between the mark and here."""
+        if to < self.base:
+            text = self.marked()
+            self.buf = text + self.buf[self.pos :]
+            self.base = self.mark_at
+            if self._tape:
+                self._tape = []
+            self._from = 0
+        self.pos = to - self.base
+
+    def release(self) -> None:
+        """Stop keeping what is read."""
+        self._tape = None

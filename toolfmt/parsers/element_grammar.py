@@ -1,0 +1,72 @@
+"""The patterns of an element format, compiled from its description.
+
+    member  '<arg name="{key}"{? type="{type}"?}>{value}</arg>'
+    item    '<item{? type="{type}"?}>{value}</item>'
+
+What opens a child is one pattern for every level; what ends a value depends on
+the child and on its parent, whose own closer is the structure to look for.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt.parsers.patterns import head
+from toolfmt.parsers.raw_text import Ends
+
+if TYPE_CHECKING:
+    from toolfmt.parsers.patterns import Head
+    from toolfmt.syntax import Elements
+
+
+class ElementGrammar:
+    """The compiled description of one element format; shared by all parses."""
+
+    def __init__(self, elements: Elements, begin: str, tail: str, *, ignore_case: bool) -> None:
+        """Compile; the pattern `begin` opens a call, `tail` follows its whole list of arguments."""
+        self.call = (begin, tail)
+        self.flags = regex.IGNORECASE if ignore_case else 0
+        self.escaped = elements.escape == "xml"
+        self.quotes = elements.quotes
+        self.heads: dict[str, Head] = {}
+        self.closers: dict[str, str] = {}
+        parts: list[str] = []
+        for kind, template in (("odd", elements.odd_member), ("item", elements.item), ("member", elements.member)):
+            if template:
+                opening, _, closing = template.partition("{value}")
+                self.heads[kind] = head(opening)
+                self.closers[kind] = closing
+                parts.append(f"(?P<{kind}>{self.heads[kind].source})")
+        self.opener_source = "|".join(parts)
+        self.opener = regex.compile(self.opener_source, self.flags)
+        comment = r"(?:\s|<!--(?:(?!-->)[\s\S]){0,4096}-->){0,256}"
+        self.child = regex.compile(rf"{comment}(?:{self.opener_source})", self.flags)
+        self.keyed_by_tag = "{key}" in self.closers["member"]
+        self.item_tag = elements.item_tag
+        wrapper = re.escape(elements.wrapper)
+        self.wrapper = (
+            regex.compile(rf"<{wrapper}(?:\s[^<>]{{0,256}}?)?\s{{0,64}}(?P<empty>/)?>", self.flags) if wrapper else None
+        )
+        closing = rf"</{wrapper}\s{{0,64}}>" if wrapper else ""
+        self.wrapper_end = regex.compile(closing, self.flags)
+        self.tail = tail
+        self.inside_wrapper = f"{closing}|{tail}" if wrapper else tail
+
+    @lru_cache(maxsize=256)  # noqa: B019 - a grammar lives as long as its dialect
+    def ends(self, closer: str, parent: str) -> Ends:
+        """How raw text may end in a place whose parent ends at `parent`."""
+        follow = f"{self.opener_source}|{parent}"
+        return Ends(closer, follow, self.quotes, escaped=self.escaped, flags=self.flags, call=self.call)
+
+    @lru_cache(maxsize=256)  # noqa: B019 - as above
+    def pattern(self, source: str) -> regex.Pattern[str]:
+        """Compile a closer."""
+        return regex.compile(source, self.flags)
+
+    def closer(self, kind: str, key: str) -> str:
+        """The pattern that ends a child."""
+        return head(self.closers[kind].replace("{key}", key)).source

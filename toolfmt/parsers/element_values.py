@@ -1,0 +1,149 @@
+"""JSON values out of element text, and the arguments' JSON text as they grow.
+
+Text is typed by the wire's own mark, else by the schema, else it stays text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolfmt import jsontext
+from toolfmt.errors import ParseError
+from toolfmt.jsontext import escape
+from toolfmt.schema import coerce, item_schema, types
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.parsers.sink import Draft
+
+
+class Repeated(list["JsonValue"]):
+    """The values of a repeated element, so that they can be told from one value that is a list."""
+
+
+def leaf(text: str, schema: JsonObject | None, wire_type: str, *, verbatim: bool, repeats: bool = False) -> JsonValue:
+    """Type an element's text; with `repeats`, text where a list is due is the first of its items."""
+    if wire_type == "string" or (verbatim and not wire_type and not repeats):
+        return text
+    if wire_type:
+        try:
+            return jsontext.loads(text)
+        except ParseError:
+            return coerce(text, {"type": wire_type})[0]
+    value = text if verbatim else coerce(text, schema)[0]
+    if repeats and isinstance(value, str) and lists_only(schema):
+        return Repeated([text if verbatim else coerce(text, item_schema(schema or {}, 0))[0]])
+    return value
+
+
+def lists_only(schema: JsonObject | None) -> bool:
+    """Whether a place holds a list and cannot hold an object."""
+    allowed = types(schema)
+    return allowed is not None and "array" in allowed and "object" not in allowed
+
+
+def plural(key: str, found: list[tuple[str, JsonValue]]) -> bool:
+    """Whether children look like a list by their names: `<edits><edit>` or `<x><item>`."""
+    names = {name for name, _ in found}
+    return len(names) == 1 and bool(names & ({"item", key.removesuffix("s"), key.removesuffix("es")} - {key}))
+
+
+def merge(values: JsonObject, key: str, value: JsonValue) -> None:
+    """Add a named child; a repeated name makes a list."""
+    if key not in values:
+        values[key] = value
+        return
+    earlier = values[key]
+    joined = Repeated(earlier if isinstance(earlier, Repeated) else [earlier])
+    joined.extend(value if isinstance(value, Repeated) else [value])
+    values[key] = joined
+
+
+def settle(values: JsonObject) -> JsonObject:
+    """Turn repeated values into plain lists."""
+    return {key: list(value) if isinstance(value, Repeated) else value for key, value in values.items()}
+
+
+def gather(found: list[tuple[str, JsonValue]], *, repeats: bool) -> JsonObject:
+    """Make an object of named children."""
+    values: JsonObject = {}
+    for key, value in found:
+        if repeats:
+            merge(values, key, value)
+        else:
+            values[key] = value
+    return settle(values)
+
+
+class Members:
+    """The arguments as they are read, passed on as JSON text as soon as they are certain.
+
+    Where a repeated element makes a list (`repeats`), what is no plain string by
+    the schema is certain only at the end; it and all after it wait until then.
+    """
+
+    __slots__ = ("_draft", "_pending", "_pieces", "_repeats", "_started", "values")
+
+    def __init__(self, draft: Draft, *, repeats: bool) -> None:
+        """Write into `draft`."""
+        self.values: JsonObject = {}
+        self._draft = draft
+        self._repeats = repeats
+        self._pending: list[str] = []
+        self._pieces: list[str] = []
+        self._started = False
+
+    def add(self, key: str, value: JsonValue) -> None:
+        """Add a complete argument."""
+        known = key in self.values
+        if known and self._repeats and key in self._pending:
+            merge(self.values, key, value)
+            return
+        if known:
+            self._draft.note("duplicate_key", f"the argument {key!r} is given twice; the last one counts", self._draft.start)
+        self.values[key] = value
+        if self._repeats:
+            self._pending.append(key)
+        else:
+            self._write(key, value)
+
+    def string(self, key: str) -> Callable[[str], None]:
+        """Begin an argument that is a string; the function returned takes its text piece by piece."""
+        self._pieces = pieces = []
+        if self._pending:
+            return pieces.append
+        delta = self._draft.delta
+        delta(f'{self._lead()}{jsontext.dumps(key)}: "')
+
+        def write(text: str) -> None:
+            pieces.append(text)
+            delta(escape(text))
+
+        return write
+
+    def end_string(self, key: str) -> None:
+        """End the argument begun by `string`."""
+        self.values[key] = "".join(self._pieces)
+        if self._pending:
+            self._pending.append(key)
+        else:
+            self._draft.delta('"')
+
+    def close(self) -> JsonObject:
+        """All arguments; what waited is written now."""
+        values = settle(self.values)
+        for key in self._pending:
+            self._write(key, values[key])
+        self._draft.delta("}" if self._started else "{}")
+        return values
+
+    def _write(self, key: str, value: JsonValue) -> None:
+        self._draft.delta(f"{self._lead()}{jsontext.dumps(key)}: {jsontext.dumps(value)}")
+
+    def _lead(self) -> str:
+        if self._started:
+            return ", "
+        self._started = True
+        return "{"

@@ -1,0 +1,169 @@
+"""Arguments written as elements: a tree of members, items and text.
+
+    <arguments>
+        <arg name="path">a.txt</arg>
+        <arg name="tags"><item>x</item><item>y</item></arg>
+    </arguments>
+
+or, with the key as the element's name, `<path>a.txt</path>`. What a place may
+hold comes from the tool's schema: where it says string, markup is text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt.parsers.cursor import Malformed, Truncated
+from toolfmt.parsers.element_values import Members, gather, leaf, lists_only, plural
+from toolfmt.parsers.patterns import match_next
+from toolfmt.parsers.raw_text import RawText
+from toolfmt.schema import item_schema, property_schema, types
+
+if TYPE_CHECKING:
+    from toolfmt.dialect import Limits
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.parsers.cursor import Cursor, Reading
+    from toolfmt.parsers.element_grammar import ElementGrammar
+    from toolfmt.parsers.sink import Draft
+
+_LAYOUT = regex.compile(r"\s{1,256}|<!--(?:(?!-->)[\s\S]){0,65536}-->")
+_STRING = frozenset({"string"})
+_CONTAINERS = frozenset({"object", "array"})
+
+
+@dataclass(slots=True)
+class Spot:
+    """Where a value stands: its key, the patterns of its own and its parent's closer, what it should be."""
+
+    key: str
+    closer: str
+    parent: str
+    schema: JsonObject | None
+    type: str
+    depth: int
+
+
+class ElementReader:
+    """Reads one call's arguments."""
+
+    def __init__(self, grammar: ElementGrammar, draft: Draft, limits: Limits) -> None:
+        """Read into `draft`."""
+        self.grammar = grammar
+        self.draft = draft
+        self.limits = limits
+
+    def arguments(self, cur: Cursor, schema: JsonObject | None) -> Reading[JsonObject]:
+        """Read the arguments up to the call's tail, which is not read."""
+        grammar = self.grammar
+        yield from skip_layout(cur)
+        wrapper = (yield from match_next(cur, grammar.wrapper)) if grammar.wrapper else None
+        if wrapper is not None:
+            cur.pos = wrapper.end()
+        members = Members(self.draft, repeats=grammar.keyed_by_tag)
+        if wrapper is None or not wrapper["empty"]:
+            parent = grammar.tail if wrapper is None else grammar.inside_wrapper
+            while True:
+                yield from skip_layout(cur)
+                opener = yield from match_next(cur, grammar.opener)
+                if opener is None:
+                    break
+                yield from self._member(cur, opener, parent, schema, members)
+            if wrapper is not None:
+                end = yield from match_next(cur, grammar.wrapper_end)
+                if end is not None:
+                    cur.pos = end.end()
+        return members.close()
+
+    def _member(
+        self, cur: Cursor, opener: regex.Match[str], parent: str, schema: JsonObject | None, members: Members
+    ) -> Reading[None]:
+        kind, key, wire_type, empty = self._opened(cur, opener)
+        if kind == "item":
+            if not self.grammar.keyed_by_tag:
+                raise Malformed("malformed", "a list item where an argument was due", cur.at)
+            key = self.grammar.item_tag
+        inner = property_schema(schema, key) if schema else None
+        if empty:
+            members.add(key, leaf("", inner, wire_type, verbatim=False))
+            return
+        closer = self.grammar.closer(kind, key)
+        if wire_type in ("", "string") and types(inner) == _STRING and key not in members.values:
+            raw = RawText(members.string(key))
+            yield from raw.read(cur, self.grammar.ends(closer, parent))
+            self._ambiguity(raw)
+            members.end_string(key)
+        else:
+            members.add(key, (yield from self.value(cur, Spot(key, closer, parent, inner, wire_type, 1))))
+
+    def _opened(self, cur: Cursor, opener: regex.Match[str]) -> tuple[str, str, str, bool]:
+        kind = next(name for name in self.grammar.heads if opener[name] is not None)
+        slots = self.grammar.heads[kind].values(opener, escaped=self.grammar.escaped)
+        if slots is None:
+            raise Malformed("malformed", f"an argument without a name: {opener.group()[:60]!r}", cur.at)
+        cur.pos = opener.end()
+        empty = "empty" in opener.groupdict() and opener["empty"] is not None
+        return kind, slots.get("key", ""), slots.get("type", ""), empty
+
+    def value(self, cur: Cursor, spot: Spot) -> Reading[JsonValue]:
+        """Read one value and its closer: children, or raw text typed by the schema."""
+        grammar = self.grammar
+        if spot.depth > self.limits.depth:
+            raise Malformed("limit", f"nested deeper than {self.limits.depth} levels", cur.at)
+        if spot.type in _CONTAINERS or (not spot.type and types(spot.schema) != _STRING):
+            child = yield from match_next(cur, grammar.child)
+            if child is not None:
+                return (yield from self._children(cur, spot))
+        pieces: list[str] = []
+        raw = RawText(pieces.append)
+        yield from raw.read(cur, grammar.ends(spot.closer, spot.parent))
+        self._ambiguity(raw)
+        return leaf(
+            "".join(pieces), spot.schema, spot.type, verbatim=raw.verbatim, repeats=grammar.keyed_by_tag
+        )
+
+    def _children(self, cur: Cursor, spot: Spot) -> Reading[JsonValue]:
+        grammar = self.grammar
+        as_list = spot.type == "array" or (spot.type != "object" and lists_only(spot.schema))
+        found: list[tuple[str, JsonValue]] = []
+        items = False
+        while True:
+            yield from skip_layout(cur)
+            opener = yield from match_next(cur, grammar.opener)
+            if opener is None:
+                break
+            kind, key, wire_type, empty = self._opened(cur, opener)
+            items = items or kind == "item"
+            inner: JsonObject | None = None
+            if spot.schema:
+                listed = kind == "item" or (as_list and grammar.keyed_by_tag)
+                inner = item_schema(spot.schema, len(found)) if listed else property_schema(spot.schema, key)
+            if empty:
+                found.append((key, leaf("", inner, wire_type, verbatim=False)))
+            else:
+                child = Spot(key, grammar.closer(kind, key), spot.closer, inner, wire_type, spot.depth + 1)
+                found.append((key, (yield from self.value(cur, child))))
+        end = yield from match_next(cur, grammar.pattern(spot.closer))
+        if end is None:
+            if cur.pos == len(cur.buf):
+                raise Truncated
+            raise Malformed("malformed", f"text beside elements: {cur.buf[cur.pos]!r}", cur.at)
+        cur.pos = end.end()
+        if items or as_list or (grammar.keyed_by_tag and not spot.schema and spot.type != "object" and plural(spot.key, found)):
+            return [value for _, value in found]
+        return gather(found, repeats=grammar.keyed_by_tag)
+
+    def _ambiguity(self, raw: RawText) -> None:
+        if raw.ambiguous is not None:
+            self.draft.note("ambiguous_closer", "a closing tag without structure after it was read as text", raw.ambiguous)
+
+
+def skip_layout(cur: Cursor) -> Reading[None]:
+    """Skip blank text and comments between elements."""
+    while True:
+        layout = yield from match_next(cur, _LAYOUT)
+        if layout is None:
+            return
+        cur.pos = layout.end()

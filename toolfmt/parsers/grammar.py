@@ -1,0 +1,206 @@
+"""A syntax compiled for reading: one pattern finds whatever may begin in text.
+
+Built once per dialect and shared by all its parsers.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt.parsers.element_grammar import ElementGrammar
+from toolfmt.parsers.json_shapes import compile_shape
+from toolfmt.parsers.patterns import GAP, Head, head, literal
+from toolfmt.parsers.raw_text import Ends
+from toolfmt.syntax import BODY_SLOTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from toolfmt.parsers.json_shapes import Node
+    from toolfmt.syntax import Form, JsonCall, Syntax
+
+_BODY = re.compile(r"\{(" + "|".join(sorted(BODY_SLOTS)) + r")\}")
+_BARE = r"(?:```\w{0,16}[ \t]{0,8}\n\s{0,64})?(?:\[\s{0,64})?(?=\{)"
+
+
+@dataclass(slots=True)
+class FormGrammar:
+    """One form, compiled."""
+
+    form: Form
+    head: Head | None
+    head_pattern: regex.Pattern[str]
+    escaped: bool
+    """Slots of the head are read with entities."""
+    body: str
+    middle: regex.Pattern[str] | None
+    """What stands between a JSON body and the raw text behind it."""
+    payload: Ends | None
+    tail: regex.Pattern[str] | None
+    extra_tail: regex.Pattern[str]
+    """The tail after surplus closing brackets."""
+    shape: Node | None
+    elements: ElementGrammar | None
+    json: JsonCall | None
+
+
+@dataclass(slots=True)
+class Section:
+    """Forms that share their outer markers; `opener` is empty for forms that have none."""
+
+    opener: str
+    closer: regex.Pattern[str] | None
+    forms: list[FormGrammar]
+    next: regex.Pattern[str]
+    """What may stand in the section: a call of form `f0`, `f1`, ..., or the `close`."""
+    resync: regex.Pattern[str]
+    """Where reading goes on after a broken call: a closer (group `end`) or the next opener."""
+
+
+class Grammar:
+    """A syntax, compiled."""
+
+    def __init__(self, syntax: Syntax) -> None:
+        """Compile all forms and markers."""
+        self.syntax = syntax
+        self.flags = regex.IGNORECASE if syntax.ignore_case else 0
+        self.sections = list(self._sections())
+        line = r"(?<![^\n])[ \t]{0,8}" if syntax.lines else ""
+        marks: list[tuple[str, str]] = []
+        for number, section in enumerate(self.sections):
+            if section.opener:
+                marks.append((f"s{number}", section.opener))
+            marks.extend(
+                (f"c{number}_{at}", form.head.source)
+                for at, form in enumerate(section.forms)
+                if form.head is not None and (form.form.alone or not section.opener)
+            )
+        for kind, pairs in (("r", syntax.reasoning), ("h", syntax.hidden), ("u", syntax.unwrap)):
+            marks.extend((f"{kind}{number}", literal(opener)) for number, (opener, _) in enumerate(pairs))
+            marks.extend((f"x{kind}{number}", literal(closer)) for number, (_, closer) in enumerate(pairs) if closer)
+        marks.extend((f"e{number}", literal(stop)) for number, stop in enumerate(syntax.stop))
+        marks.extend((f"o{number}", section.closer.pattern) for number, section in enumerate(self.sections) if section.closer)
+        patterns = [f"{line}(?P<{group}>{strip_groups(source)})" for group, source in marks]
+        if syntax.bare:
+            patterns.append(f"(?P<bare>{_BARE})")
+        self.marker = regex.compile("|".join(patterns) or r"(?!)", self.flags)
+        firsts = first_characters([source for _, source in marks], bare=syntax.bare, ignore_case=syntax.ignore_case)
+        self.first = re.compile(f"[{firsts}]" if firsts else r"(?!)")
+        self.plain = re.compile(f"[^{firsts}]*" if firsts else r"[\s\S]*").fullmatch
+        self.reasoning_ends = [closing(closer, self.flags) for _, closer in syntax.reasoning]
+        self.hidden_ends = [closing(closer, self.flags) for _, closer in syntax.hidden]
+        self.in_reasoning = [self._in_reasoning(closer) for _, closer in syntax.reasoning]
+
+    def _in_reasoning(self, closer: str) -> regex.Pattern[str]:
+        openers = [f"(?P<call>{self.openers()})"]
+        if closer:
+            openers.insert(0, f"(?P<end>{literal(closer)})")
+        else:
+            others = [literal(opener) for opener, _ in (*self.syntax.reasoning, *self.syntax.unwrap)]
+            others += [literal(stop) for stop in self.syntax.stop]
+            openers.insert(0, "(?P<next>" + "|".join(others) + ")")
+        line = r"(?<![^\n])[ \t]{0,8}" if self.syntax.lines else ""
+        return regex.compile(f"{line}(?:{'|'.join(openers)})", self.flags)
+
+    def openers(self) -> str:
+        """Whatever may begin a call, without groups."""
+        sources = [section.opener for section in self.sections if section.opener]
+        sources += [
+            form.head.source
+            for section in self.sections
+            for form in section.forms
+            if form.head is not None and (form.form.alone or not section.opener)
+        ]
+        return "|".join(map(strip_groups, sources)) or r"(?!)"
+
+    def _sections(self) -> Iterator[Section]:
+        grouped: dict[str, list[Form]] = {}
+        for form in self.syntax.forms:
+            grouped.setdefault(form.section, []).append(form)
+        openers: list[str] = []
+        for template, forms in grouped.items():
+            openers.append(literal(template.partition("{calls}")[0]))
+            openers.extend(
+                strip_groups(head(cut).source)
+                for form in forms
+                if (cut := _BODY.split(form.call, maxsplit=1)[0]).strip() and (form.alone or form.section == "{calls}")
+            )
+        anywhere = "|".join(source for source in openers if source) or r"(?!)"
+        for template, forms in grouped.items():
+            opening, _, closing_text = template.partition("{calls}")
+            closer = literal(closing_text)
+            compiled = [self._form(form, closer, anywhere) for form in forms]
+            heads = [
+                f"{GAP}(?:[,;]{GAP})?(?P<f{at}>{strip_groups(form.head.source) if form.head else form_start(form)})"
+                for at, form in enumerate(compiled)
+            ]
+            if closer:
+                heads.append(rf"{GAP}(?P<extra>[}}\]]{{1,8}}{GAP})?(?P<close>{closer})")
+            tails = [form.tail.pattern for form in compiled if form.tail]
+            ends = "|".join(filter(None, [closer, *tails]))
+            yield Section(
+                opener=literal(opening),
+                closer=regex.compile(closer, self.flags) if closer else None,
+                forms=compiled,
+                next=regex.compile("|".join(heads), self.flags),
+                resync=regex.compile((f"(?P<end>{ends})|" if ends else "") + f"(?:{anywhere})", self.flags),
+            )
+
+    def _form(self, form: Form, closer: str, anywhere: str) -> FormGrammar:
+        parts = _BODY.split(form.call)
+        tail = parts[-1] if len(parts) > 1 else ""
+        end = literal(tail)
+        body = parts[1] if len(parts) > 1 else ""
+        payload = None
+        if "payload" in parts[1::2]:
+            payload = Ends(end, "", (), escaped=False, flags=self.flags)
+        follow = end or closer or anywhere
+        begin = head(parts[0]) if parts[0].strip() else None
+        middle = literal(parts[2]) if len(parts) > 3 else ""  # noqa: PLR2004 - head, slot, literal, slot, tail
+        return FormGrammar(
+            form=form,
+            head=begin,
+            head_pattern=regex.compile(begin.source if begin else "", self.flags),
+            escaped=form.elements is not None and form.elements.escape == "xml",
+            body=body,
+            middle=regex.compile(middle, self.flags) if middle else None,
+            extra_tail=regex.compile(rf"{GAP}(?P<extra>[}}\]]{{1,8}}{GAP})?(?:{end})", self.flags),
+            payload=payload,
+            tail=regex.compile(end, self.flags) if end else None,
+            shape=compile_shape(form.json) if form.json else None,
+            elements=ElementGrammar(form.elements, anywhere, follow, ignore_case=self.syntax.ignore_case)
+            if form.elements
+            else None,
+            json=form.json,
+        )
+
+
+def form_start(form: FormGrammar) -> str:
+    """How a form without a head begins."""
+    return r"(?=\[)" if form.form.array else r"(?=[\[{])" if form.body == "call" else r"(?!)"
+
+
+def strip_groups(source: str) -> str:
+    """Make a pattern's named groups plain ones, so that several patterns fit in one."""
+    return re.sub(r"\(\?P<\w+>", "(?:", source)
+
+
+def closing(closer: str, flags: int) -> regex.Pattern[str] | None:
+    """Compile the end of a block; None when the block has no closer of its own."""
+    return regex.compile(literal(closer), flags) if closer else None
+
+
+def first_characters(sources: list[str], *, bare: bool, ignore_case: bool) -> str:
+    """The characters with which any marker may begin, for a character class: text without them is passed on."""
+    firsts = {source[1] if source.startswith("\\") else source[0] for source in sources if source}
+    if ignore_case:
+        firsts |= {char.swapcase() for char in firsts}
+    if bare:
+        firsts |= set("`[{")
+    if "(" in firsts:  # a pattern that begins with an optional part may begin with anything
+        return r"\s\S"
+    return "".join(map(re.escape, sorted(firsts)))

@@ -1,0 +1,274 @@
+"""Calls written as JSON objects, read key by key.
+
+    {"name": "get_weather", "arguments": {"city": "Paris"}}
+
+Which key means what comes from a compiled shape. The arguments are passed on
+as they arrive; keys may come in any order; what no template names is skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, TypeAlias
+
+from toolfmt import jsontext
+from toolfmt.parsers.cursor import Malformed, Truncated
+from toolfmt.parsers.json_values import decode, read_value, whole_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolfmt.dialect import Limits
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.parsers.cursor import Cursor, Reading
+    from toolfmt.parsers.json_shapes import Node
+    from toolfmt.parsers.sink import Draft
+    from toolfmt.syntax import JsonCall
+
+ReadOne: TypeAlias = "Callable[[Cursor, Node], Reading[None]]"
+_TEXT_SLOTS = frozenset({"id", "server", "agent"})
+_SPACE = re.compile(r"[ \t\r\n]*").match
+_KEY = re.compile(r'"([^"\\\x00-\x1f]*)"[ \t\r\n]*:[ \t\r\n]*').match
+
+
+def skip_space(cur: Cursor) -> Reading[str]:
+    """Skip white space; the next character, not read, or "" at the end of the input."""
+    while True:
+        cur.pos = _SPACE(cur.buf, cur.pos).end()  # type: ignore[union-attr] - matches everywhere
+        if cur.pos < len(cur.buf):
+            return cur.buf[cur.pos]
+        if cur.eof:
+            return ""
+        yield
+
+
+class CallObject:
+    """Reads one JSON call into a draft.
+
+    A draft that is not confirmed becomes a call as soon as its name is that of an
+    offered tool and its arguments begin. After `read`, `arguments` holds the arguments (None when they were missing),
+    `wrapped` says that a key of the format stood around the call, `unknown`
+    lists keys that no template names, `values` holds the other slots, `mismatch`
+    says which constant is not what the format asks for, `listed` that a list of
+    calls stood in the object.
+    """
+
+    __slots__ = ("arguments", "deferred", "draft", "each", "failure", "json", "keys", "limits", "listed", "mismatch", "offered", "rest", "unknown", "values", "wrapped")
+
+    def __init__(self, json: JsonCall, draft: Draft, limits: Limits, each: ReadOne) -> None:
+        """Read into `draft`; `each` reads one call of a list that stands in the object."""
+        self.each = each
+        self.json = json
+        self.draft = draft
+        self.limits = limits
+        self.offered = draft.sink.options.tools
+        self.arguments: JsonObject | None = None
+        self.rest: JsonObject | None = None
+        self.wrapped = False
+        self.mismatch = ""
+        self.listed = False
+        self.failure: Malformed | None = None
+        """What is wrong with a value whose end is known all the same."""
+        self.deferred = False
+        """More arguments follow the object, so that it does not write them itself."""
+        self.keys: list[str] = []
+        self.unknown: list[str] = []
+        self.values: dict[str, JsonValue] = {}
+
+    @property
+    def meant(self) -> bool:
+        """Whether the object was plainly meant as a call, even if it is broken."""
+        known = bool(self.draft.name) and ("arguments" in self.values or self.arguments is not None)
+        return known or (self.wrapped and bool(self.draft.name)) or self.json.meant_by in self.keys
+
+    def problem(self) -> tuple[str, str] | None:
+        """Why the object, read to its end, is no call: a reason and words."""
+        if self.failure is not None:
+            return self.failure.reason, self.failure.detail
+        if self.mismatch:
+            return "mismatch", self.mismatch
+        if not self.draft.name:
+            return "missing_name", "the call names no tool"
+        if self.json.closed and self.unknown:
+            return "extra_field", f"{self.unknown[0]!r} has no place in a call"
+        if self.json.arguments_required and self.arguments is None and self.rest is None:
+            return "missing_arguments", "the call has no arguments object"
+        return None
+
+    def settled(self) -> JsonObject:
+        """The arguments of an object without a problem; absent ones are empty."""
+        if self.arguments is None:
+            self.arguments = self.rest or {}
+            if not self.deferred:
+                self.draft.delta(jsontext.dumps(self.arguments))
+        return self.arguments
+
+    def read(self, cur: Cursor, node: Node) -> Reading[None]:
+        """Read the object at the cursor, whose brace is the next character."""
+        cur.pos += 1
+        char = yield from skip_space(cur)
+        if char == "}":
+            cur.pos += 1
+            return
+        yield from self._members(cur, node, set())
+
+    def _members(self, cur: Cursor, node: Node, seen: set[str]) -> Reading[None]:
+        while True:
+            key = yield from self._key(cur)
+            if key in seen:
+                self.failure = Malformed("duplicate_key", f"the key {key!r} stands twice", cur.at)
+            seen.add(key)
+            self.keys.append(key)
+            child = node.keys.get(key)
+            if child is not None:
+                yield from self._value(cur, child, key)
+            elif node.keyed and not self.draft.name:
+                self._named(key)
+                yield from self._arguments(cur)
+            elif node.rest:
+                self.rest = self.rest or {}
+                self.rest[key] = yield from self.value(cur)
+            else:
+                self.unknown.append(key)
+                yield from self.value(cur)
+            if (yield from self._closes(cur)):
+                return
+
+    def _closes(self, cur: Cursor) -> Reading[bool]:
+        """Read what follows a value: True behind the closing brace, False behind a comma."""
+        char = yield from skip_space(cur)
+        if char == ",":
+            cur.pos += 1
+            char = yield from skip_space(cur)
+            if char != "}" or not self.json.tolerant:
+                return False
+            self.draft.note("repaired_json", "trailing comma", cur.at)
+        if char == "}":
+            cur.pos += 1
+            return True
+        if not char:
+            raise Truncated
+        raise Malformed("malformed", f"expected a comma or the end, found {char!r}", cur.at)
+
+    def _key(self, cur: Cursor) -> Reading[str]:
+        match = _KEY(cur.buf, cur.pos)
+        if match is not None and match.end() < len(cur.buf):
+            cur.pos = match.end()
+            return match[1]
+        char = yield from skip_space(cur)
+        if not char:
+            raise Truncated
+        if char != '"' and not (char == "'" and self.json.tolerant):
+            raise Malformed("malformed", f"expected a key, found {char!r}", cur.at)
+        key = yield from self.value(cur)
+        char = yield from skip_space(cur)
+        if not char:
+            raise Truncated
+        if char != ":":
+            raise Malformed("malformed", f"expected a colon, found {char!r}", cur.at)
+        cur.pos += 1
+        if not (yield from skip_space(cur)):
+            raise Truncated
+        return str(key)
+
+    def value(self, cur: Cursor) -> Reading[JsonValue]:
+        """Read and decode any value."""
+        if not (yield from skip_space(cur)):
+            raise Truncated
+        whole = whole_value(cur, self.limits) if cur.buf[cur.pos] in '{["' else None
+        if whole is not None:
+            return whole[0]
+        at = cur.at
+        pieces: list[str] = []
+        yield from read_value(cur, pieces.append, self._repaired(at), self.limits, tolerant=self.json.tolerant)
+        return self._decoded("".join(pieces), at)
+
+    def _repaired(self, at: int) -> Callable[[str], None]:
+        return lambda what: self.draft.note("repaired_json", what, at)
+
+    def _value(self, cur: Cursor, node: Node, key: str) -> Reading[None]:
+        char = cur.buf[cur.pos]
+        if node.keys and char == "{":
+            self.wrapped = True
+            yield from self.read(cur, node)
+        elif node.items is not None and char == "[":
+            self.wrapped = True
+            yield from self._list(cur, node.items)
+        elif node.slot == "arguments":
+            yield from self._arguments(cur)
+        else:
+            value = yield from self.value(cur)
+            if value in node.constants:
+                return
+            if node.slot == "name":
+                self._named(value)
+            elif node.slot in _TEXT_SLOTS:
+                if isinstance(value, str):
+                    setattr(self.draft, node.slot, value)
+            elif node.slot:
+                self.values[node.slot] = value
+            elif node.constants:
+                self.mismatch = f"{key!r} is {jsontext.dumps(value)[:40]}"
+
+    def _list(self, cur: Cursor, node: Node) -> Reading[None]:
+        cur.pos += 1
+        self.listed = True
+        while True:
+            char = yield from skip_space(cur)
+            if char == "{":
+                yield from self.each(cur, node)
+            elif char and char not in ",]":
+                yield from self.value(cur)
+            char = yield from skip_space(cur)
+            if not char:
+                raise Truncated
+            cur.pos += 1
+            if char == "]":
+                return
+            if char != ",":
+                raise Malformed("malformed", f"expected a comma or the end, found {char!r}", cur.at - 1)
+
+    def _named(self, name: JsonValue) -> None:
+        if isinstance(name, str) and not self.draft.name:
+            self.draft.name = name
+            self.draft.announce()
+
+    def _arguments(self, cur: Cursor) -> Reading[None]:
+        draft = self.draft
+        if self.arguments is not None:
+            self.failure = Malformed("duplicate_key", "the arguments are given twice", cur.at)
+            yield from self.value(cur)
+            return
+        char = yield from skip_space(cur)
+        at = cur.at
+        self.values["arguments"] = True
+        if char == "{":
+            if not draft.confirmed and draft.name in self.offered:
+                draft.confirmed = True
+                draft.announce()
+            whole = whole_value(cur, self.limits)
+            if whole is not None:
+                self.arguments, text = whole
+                draft.delta(text)
+                return
+            yield from read_value(cur, draft.delta, self._repaired(at), self.limits, tolerant=self.json.tolerant)
+            self.arguments = self._decoded("".join(draft.pieces), at)
+            return
+        value = yield from self.value(cur)
+        if isinstance(value, str):
+            value = self._decoded(value, at) if value.strip() else {}
+        if value is None and not self.json.arguments_required:
+            return
+        if not isinstance(value, dict):
+            detail = f"the arguments are {jsontext.dumps(value)[:60]}"
+            self.failure = self.failure or Malformed("arguments_not_object", detail, at)
+            return
+        self.arguments = value  # type: ignore[assignment] - decoded JSON has str keys
+        draft.delta(jsontext.dumps(value))
+
+    def _decoded(self, text: str, at: int) -> JsonValue:
+        try:
+            return decode(text, at, self.limits)
+        except Malformed as failure:
+            self.failure = failure
+            return {}

@@ -1,0 +1,73 @@
+"""What the keys of a JSON call mean, compiled from its templates.
+
+    {"tool": {"function": "{name}", "parameters": "{arguments}"}}
+
+becomes a tree: under `tool` an object, in it `function` holds the name and
+`parameters` the arguments. Several templates of one format share one tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from toolfmt.syntax import JsonCall
+
+SLOTS = {
+    "{name}": "name",
+    "{arguments}": "arguments",
+    "{arguments_text}": "arguments",
+    "{id}": "id",
+    "{server}": "server",
+    "{agent}": "agent",
+    "{text}": "text",
+    "{reasoning}": "reasoning",
+    "{any}": "any",
+}
+KEY_IS_NAME = "{name}"
+"""A template's key that stands for the tool's name: `{"{name}": "{arguments}"}`."""
+ANY_KEY = "*"
+
+
+@dataclass(slots=True)
+class Node:
+    """What a key's value may be: a slot, an object of further keys, a list of calls, constants."""
+
+    slot: str = ""
+    keys: dict[str, Node] = field(default_factory=dict[str, "Node"])
+    items: Node | None = None
+    constants: list[object] = field(default_factory=list[object])
+    keyed: bool = False
+    """An object whose only key is the tool's name."""
+    rest: bool = False
+    """Keys that no template names are arguments."""
+
+
+def compile_shape(json: JsonCall) -> Node:
+    """Merge a call's templates into one tree."""
+    root = Node()
+    for template in (json.template, *json.accepts):
+        _merge(root, template)
+    return root
+
+
+def _merge(node: Node, template: object) -> None:
+    if isinstance(template, dict):
+        keys = cast("Mapping[str, object]", template)
+        for key, value in keys.items():
+            if key == KEY_IS_NAME:
+                node.keyed = True
+            elif key == ANY_KEY:
+                node.rest = True
+            else:
+                _merge(node.keys.setdefault(key, Node()), value)
+    elif isinstance(template, list | tuple):
+        node.items = node.items or Node()
+        _merge(node.items, cast("list[object]", template)[0])
+    elif isinstance(template, str) and template in SLOTS:
+        node.slot = SLOTS[template]
+    else:
+        node.constants.append(template)

@@ -1,0 +1,266 @@
+"""JSON values out of running text: the value decides where it ends.
+
+    {"city": "Paris", "note": "a </tool_call> b"}<- here, whatever the strings hold
+
+A value that stands whole in the buffer is decoded by the C scanner at once. One
+that arrives in pieces is followed token by token: what is certain is passed on
+as it comes, as strict JSON text. With `tolerant`, slips that leave no doubt are
+mended on the way: single quotes, trailing commas, `True`/`False`/`None`, raw
+control characters in strings, stray backslashes, comments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from toolfmt import jsontext
+from toolfmt.errors import LimitExceededError, ParseError, UnsafeInputError
+from toolfmt.parsers.cursor import Malformed, Truncated
+
+if TYPE_CHECKING:
+    from toolfmt.dialect import Limits
+    from toolfmt.model import JsonValue
+    from toolfmt.parsers.cursor import Cursor, Reading
+
+Emit = Callable[[str], None]
+
+_SPACE = re.compile(r"[ \t\r\n]*").match
+_COMMA = re.compile(r",[ \t\r\n]*").match
+_IN_DOUBLE = re.compile(r'["\\\x00-\x1f]').search
+_IN_SINGLE = re.compile(r"""['"\\\x00-\x1f]""").search
+_CLEAN = re.compile(r'(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt])*+').fullmatch
+_ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})').match
+_PART_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z").match
+_WORD = re.compile(r"""[^\s,:\]}\["'{/]+""").match
+_COMMENT = re.compile(r"//[^\n]*|/\*[\s\S]*?\*/").match
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?").fullmatch
+_STRICT_WORDS = frozenset({"true", "false", "null"})
+_LOOSE_WORDS = {"True": "true", "False": "false", "None": "null"}
+_CLOSER = {"{": "}", "[": "]"}
+
+VALUE, KEY, COLON, AFTER = range(4)
+
+
+def decode(text: str, at: int, limits: Limits) -> JsonValue:
+    """Decode a value's JSON text strictly; what is refused becomes `Malformed` at `at`."""
+    try:
+        return jsontext.loads(text, max_depth=limits.depth, max_digits=limits.digits)
+    except LimitExceededError as error:
+        raise Malformed("limit", str(error), at, at) from None
+    except UnsafeInputError as error:
+        reason = "duplicate_key" if "duplicate" in str(error) else "unsafe"
+        raise Malformed(reason, str(error), at, at) from None
+    except ParseError as error:
+        raise Malformed("malformed", str(error), at, at) from None
+
+
+def whole_value(cur: Cursor, limits: Limits) -> tuple[JsonValue, str] | None:
+    """Decode the value that begins at the cursor if it stands whole in the buffer; else None, nothing read."""
+    try:
+        value, end = jsontext.raw_value(cur.buf, cur.pos, max_depth=limits.depth, max_digits=limits.digits)
+    except ParseError:
+        return None
+    text = cur.buf[cur.pos : end]
+    cur.pos = end
+    return value, text
+
+
+def read_value(cur: Cursor, emit: Emit, note: Emit, limits: Limits, *, tolerant: bool) -> Reading[None]:  # noqa: C901, PLR0912, PLR0915 - one loop over tokens, kept flat for speed
+    """Follow the value at the cursor to its end, passing its strict JSON text to `emit`.
+
+    `note` hears of each slip that was mended. Raises `Malformed` or `Truncated`.
+    """
+    buf, pos = cur.buf, cur.pos
+    run = pos  # buf[run:pos] is certain and not yet passed on
+    stack: list[str] = []
+    state, first, held = VALUE, False, ""
+    suspect: int | None = None
+    reason, problem = "malformed", ""
+    while True:
+        pos = _SPACE(buf, pos).end()  # type: ignore[union-attr] - matches everywhere
+        if held:
+            held += buf[run:pos]
+            run = pos
+        if pos == len(buf):
+            if pos > run:
+                emit(buf[run:pos])
+            cur.pos = pos
+            if cur.eof:
+                raise Truncated(suspect)
+            yield
+            buf, pos = cur.buf, cur.pos
+            run = pos
+            continue
+        char = buf[pos]
+        if held and char != "/":
+            if char in "}]" and tolerant:
+                note("trailing comma")
+            else:
+                emit(held)
+            held = ""
+        if char == "/" and tolerant:
+            comment = _COMMENT(buf, pos)
+            if comment is None or (comment.end() == len(buf) and not cur.eof):
+                if len(buf) - pos > 1 and buf[pos + 1] not in "/*":
+                    break
+                if pos > run:
+                    emit(buf[run:pos])
+                cur.pos = run = pos
+                if cur.eof:
+                    raise Truncated(suspect)
+                if len(buf) - pos > 65_536:  # noqa: PLR2004 - a comment is rescanned as it grows, so it is bounded
+                    break
+                yield
+                buf, pos = cur.buf, cur.pos
+                run = pos
+                continue
+            if pos > run:
+                emit(buf[run:pos])
+            note("comment")
+            pos = run = comment.end()
+            continue
+        if char in '"\'' and (state == VALUE or state == KEY):
+            if char == "'":
+                if not tolerant:
+                    break
+                note("single quotes")
+                emit(buf[run:pos] + '"')
+                run = pos + 1
+            began = cur.base + pos
+            search = _IN_DOUBLE if char == '"' else _IN_SINGLE
+            pos += 1
+            while True:
+                found = search(buf, pos)
+                if found is None:
+                    pos = len(buf)
+                    if pos > run:
+                        emit(buf[run:pos])
+                    cur.pos = pos
+                    if cur.eof:
+                        raise Truncated(suspect)
+                    cur.clean, cur.pass_on = (_CLEAN if char == '"' else None), emit
+                    yield
+                    buf, pos = cur.buf, cur.pos
+                    run = pos
+                    continue
+                pos = found.start()
+                special = buf[pos]
+                if special == char:
+                    pos += 1
+                    break
+                if special == "\\":
+                    escape = _ESCAPE(buf, pos)
+                    if escape is not None:
+                        pos = escape.end()
+                        continue
+                    if _PART_ESCAPE(buf, pos) and not cur.eof:
+                        if pos > run:
+                            emit(buf[run:pos])
+                        cur.pos = pos
+                        yield
+                        buf, pos = cur.buf, cur.pos
+                        run = pos
+                        continue
+                    if not tolerant:
+                        problem = "invalid escape in a string"
+                        break
+                    if char == "'" and buf[pos + 1 : pos + 2] == "'":
+                        emit(buf[run:pos] + "'")
+                        pos += 2
+                    else:
+                        note("stray backslash")
+                        emit(buf[run:pos] + "\\\\")
+                        pos += 1
+                    run = pos
+                elif special == '"':  # inside single quotes
+                    emit(buf[run:pos] + '\\"')
+                    pos += 1
+                    run = pos
+                else:
+                    if not tolerant:
+                        problem = "raw control character in a string"
+                        break
+                    if suspect is None:
+                        suspect = began
+                    note("raw control character")
+                    emit(buf[run:pos] + jsontext.escape(special))
+                    pos += 1
+                    run = pos
+            if problem:
+                break
+            if char == "'":
+                emit(buf[run : pos - 1] + '"')
+                run = pos
+            state = COLON if state == KEY else AFTER
+        elif state == VALUE and char in "{[":
+            if len(stack) >= limits.depth:
+                reason, problem = "limit", f"nested deeper than {limits.depth} levels"
+                break
+            stack.append(_CLOSER[char])
+            pos += 1
+            state, first = (KEY if char == "{" else VALUE), True
+            continue
+        elif char in "}]":
+            opened = state == KEY if char == "}" else state == VALUE
+            if not stack or stack[-1] != char or not (state == AFTER or (opened and (first or tolerant))):
+                break
+            stack.pop()
+            pos += 1
+            state = AFTER
+        elif state == COLON and char == ":":
+            pos += 1
+            state = VALUE
+        elif state == AFTER and char == "," and stack:
+            comma = _COMMA(buf, pos)
+            if comma.end() == len(buf) or buf[comma.end()] in "}]/":  # type: ignore[union-attr] - it begins with a comma
+                if pos > run:
+                    emit(buf[run:pos])
+                run = pos
+                pos = comma.end()  # type: ignore[union-attr] - as above
+                held, run = buf[run:pos], pos
+            else:
+                pos = comma.end()  # type: ignore[union-attr] - as above
+            state = KEY if stack[-1] == "}" else VALUE
+            first = False
+            continue
+        elif state == VALUE:
+            word = _WORD(buf, pos)
+            if word is None:
+                break
+            if word.end() == len(buf) and not cur.eof:
+                if pos > run:
+                    emit(buf[run:pos])
+                cur.pos = run = pos
+                if len(buf) - pos > limits.digits + 32:
+                    reason, problem = "limit", f"a number of more than {limits.digits} digits"
+                    break
+                yield
+                buf, pos = cur.buf, cur.pos
+                run = pos
+                continue
+            text = word.group()
+            if len(text) > limits.digits + 32:
+                reason, problem = "limit", f"a number of more than {limits.digits} digits"
+                break
+            if text not in _STRICT_WORDS and not _NUMBER(text):
+                if not (tolerant and text in _LOOSE_WORDS):
+                    break
+                note(f"{text} for {_LOOSE_WORDS[text]}")
+                emit(buf[run:pos] + _LOOSE_WORDS[text])
+                run = word.end()
+            pos = word.end()
+            state = AFTER
+        else:
+            break
+        if state == AFTER and not stack:
+            if pos > run:
+                emit(buf[run:pos])
+            cur.pos = pos
+            return
+    if pos > run:
+        emit(buf[run:pos])
+    cur.pos = pos
+    expected = ("a value", "a key", "a colon", "a comma or the end")[state]
+    raise Malformed(reason, problem or f"expected {expected}, found {buf[pos]!r}", cur.base + pos, suspect)

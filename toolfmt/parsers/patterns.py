@@ -1,0 +1,120 @@
+"""Template literals as patterns that forgive what models get wrong.
+
+White space is soft, a quote may be single, double or absent, and the attributes
+of a tag may come in any order. Every repetition is bounded, so that a pattern
+decides after a bounded number of characters and holding back stays short.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt.parsers.entities import decode_entities
+from toolfmt.syntax import TAG_NAME
+
+if TYPE_CHECKING:
+    from toolfmt.parsers.cursor import Cursor, Reading
+
+GAP = r"\s{0,256}"
+_ATTRIBUTE = r"""\s{1,64}[\w:.\-]{1,64}\s{0,8}=\s{0,8}(?:"[^"<]{0,1024}"|'[^'<]{0,1024}'|[^\s"'<>=]{1,256})"""
+_ATTRIBUTES = rf"(?P<attributes>(?:{_ATTRIBUTE}){{0,16}})"
+_READ_ATTRIBUTE = re.compile(r"""([\w:.\-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>=]+))""")
+_TAG = re.compile(r"""<(\{key\}(?=[\s>{])|[\w:.\-]+(?=[\s{]))((?:(?:\{\?)?\s+[\w:.\-]+="\{[a-z_]+\}"(?:\?\})?)*)\s*>""")
+_TAG_SLOT = re.compile(r"""([\w:.\-]+)="\{([a-z_]+)\}\"""")
+_TOKEN = re.compile(r"\{\?|\?\}|\{([a-z_]+)\}|(\s+)|([\"'])|(=)|([^\s\"'={]+|\{)")
+_OWN_GROUPS = frozenset({"attributes", "empty"})
+SLOT = r"[^<>\n]{1,512}?"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A compiled template: `source` matches it, `slots` maps its groups and attributes to slot names."""
+
+    source: str
+    attributes: dict[str, str]
+    required: frozenset[str]
+
+    def values(self, match: regex.Match[str], *, escaped: bool) -> dict[str, str] | None:
+        """Read the slots of a match; None when a slot that must be there is missing or blank."""
+        groups = match.groupdict()
+        found = {name: value.strip() for name, value in groups.items() if value and name not in _OWN_GROUPS}
+        if self.attributes:
+            for name, double, single, plain in _READ_ATTRIBUTE.findall(groups.get("attributes") or ""):
+                slot = self.attributes.get(name)
+                if slot is not None:
+                    found[slot] = double or single or plain
+        if escaped:
+            found = {name: decode_entities(value) for name, value in found.items()}
+        return found if all(found.get(name) for name in self.required) else None
+
+
+@lru_cache(maxsize=4096)
+def literal(text: str) -> str:
+    """Compile a literal: soft white space, soft quotes; blank at its ends is left out."""
+    return head(text.strip()).source
+
+
+@lru_cache(maxsize=4096)
+def head(template: str) -> Head:
+    """Compile a template of literals, slots, optional parts and tags with attributes."""
+    template = template.strip()
+    out: list[str] = []
+    attributes: dict[str, str] = {}
+    required: set[str] = set()
+    at = 0
+    for tag in _TAG.finditer(template):
+        _literals(template[at : tag.start()], out, required)
+        optional = {slot for part in re.findall(r"\{\?.*?\?\}", tag[2]) for _, slot in _TAG_SLOT.findall(part)}
+        for name, slot in _TAG_SLOT.findall(tag[2]):
+            attributes[name] = slot
+            if slot not in optional:
+                required.add(slot)
+        name = rf"(?P<key>{TAG_NAME})" if tag[1] == "{key}" else re.escape(tag[1])
+        if tag[1] == "{key}":
+            required.add("key")
+        out.append(rf"<{name}{_ATTRIBUTES}\s{{0,64}}(?P<empty>/)?>")
+        at = tag.end()
+    _literals(template[at:], out, required)
+    return Head("".join(out), attributes, frozenset(required))
+
+
+def _literals(text: str, out: list[str], required: set[str]) -> None:
+    depth = 0
+    tokens = list(_TOKEN.finditer(text))
+    for index, token in enumerate(tokens):
+        slot, space, quote, equals, word = token.groups()
+        if token.group() == "{?":
+            depth += 1
+            out.append("(?:")
+        elif token.group() == "?}":
+            depth -= 1
+            out.append(")?")
+        elif slot:
+            out.append(rf"\s{{0,64}}(?P<{slot}>{SLOT})\s{{0,64}}")
+            if not depth:
+                required.add(slot)
+        elif space:
+            before = text[token.start() - 1 : token.start()]
+            after = tokens[index + 1].group()[0] if index + 1 < len(tokens) else ""
+            least = 1 if before.isalnum() and after.isalnum() else 0
+            out.append(rf"\s{{{least},64}}")
+        elif quote:
+            out.append("[\"']?")
+        elif equals:
+            out.append(r"\s{0,8}=\s{0,8}")
+        else:
+            out.append(re.escape(word))
+
+
+def match_next(cur: Cursor, pattern: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:
+    """Match at the cursor, waiting while more text could still decide; nothing is read."""
+    while True:
+        match = pattern.match(cur.buf, cur.pos, partial=not cur.eof)
+        if match is None or not match.partial:
+            return match
+        yield

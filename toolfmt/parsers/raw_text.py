@@ -1,0 +1,163 @@
+"""Text without quoting: a value that only its closing tag ends.
+
+    <arg name="content">if (a < b) print("</arg>");</arg></arguments>
+
+A closer counts only if structure follows it: the next argument or the parent's
+own closer. So the first `</arg>` above is text and the second ends the value.
+Verbatim quotes such as CDATA are honoured and entities decoded.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt.parsers.cursor import Malformed, Truncated
+from toolfmt.parsers.entities import PARTIAL, decode_entities
+from toolfmt.parsers.patterns import GAP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from toolfmt.parsers.cursor import Cursor, Reading
+    from toolfmt.syntax import Pair
+
+_BREAK = r"(?:\r?\n)?"
+
+
+class Ends:
+    """How a raw value may end, compiled once per place in a format.
+
+    A quote that is markup (`<![CDATA[`) may stand anywhere in the value and ends
+    at its own closer. One that is a word (`__START_CONTENT__`) only opens the
+    value, with a line break after it, and ends where the value's closer follows.
+    """
+
+    __slots__ = ("candidate", "clean", "escaped", "follow", "next_call", "quotes")
+
+    def __init__(  # noqa: PLR0913 - what a place is made of
+        self, closer: str, follow: str, quotes: Sequence[Pair], *, escaped: bool, flags: int, call: Pair = ("", "")
+    ) -> None:
+        """Compile the closer's pattern, what must follow it, the quotes, and what begins and ends a whole call."""
+        parts = [f"(?P<closer>{closer})"]
+        begin, end = call
+        if begin and end and end != closer:
+            parts += [f"(?P<begin>{begin})", f"(?P<end>{end})"]
+        self.next_call = regex.compile(f"{GAP}(?:{begin})", flags)
+        self.quotes: list[regex.Pattern[str]] = []
+        for number, (opener, end) in enumerate(quotes):
+            word = opener[0].isalnum() or opener[0] == "_"
+            parts.append(f"(?P<q{number}{'w' if word else ''}>{re.escape(opener)}{_BREAK if word else ''})")
+            self.quotes.append(regex.compile(re.escape(end) + (f"(?={GAP}{closer})" if word else ""), flags))
+        self.candidate = regex.compile("|".join(parts), flags)
+        self.follow = regex.compile(f"{GAP}(?:{follow})", flags)
+        firsts = {closer[0] if closer[0] != "\\" else closer[1], *(opener[0] for opener, _ in quotes)}
+        self.clean = re.compile(f"[^{''.join(map(re.escape, sorted(firsts)))}{'&' if escaped else ''}]*").fullmatch
+        self.escaped = escaped
+
+
+class RawText:
+    """One raw value while it is read."""
+
+    __slots__ = ("_blank", "_calls", "_emit", "_open", "_suspect", "ambiguous", "verbatim")
+
+    def __init__(self, emit: Callable[[str], None]) -> None:
+        """Pass the value's text to `emit`, piece by piece; text that is all blank is layout."""
+        self._emit = emit
+        self._blank: list[str] = []
+        self._open = True  # blank text here may still be layout
+        self._calls = 0  # calls that the text itself opened, as an example may
+        self._suspect: int | None = None
+        self.verbatim = False
+        """A quote protected the value."""
+        self.ambiguous: int | None = None
+        """Where a closer was read as text, as no structure followed it."""
+
+    def read(self, cur: Cursor, ends: Ends) -> Reading[None]:
+        """Read up to and with the closer; raises `Truncated`, or `Malformed` where the whole call ends before."""
+        while True:
+            found = ends.candidate.search(cur.buf, cur.pos, partial=not cur.eof)
+            if found is None:
+                self._pass(cur, len(cur.buf), ends)
+            elif found.partial:
+                self._pass(cur, found.start(), ends)
+            elif found.lastgroup == "closer":
+                follow = ends.follow.match(cur.buf, found.end(), partial=not cur.eof)
+                if follow is None:
+                    self.ambiguous = cur.base + found.start()
+                    self._pass(cur, found.end(), ends, whole=True)
+                    continue
+                self._pass(cur, found.start(), ends, whole=not follow.partial)
+                if not follow.partial:
+                    cur.pos = found.end()
+                    return
+            elif found.lastgroup == "begin":
+                self._calls += 1
+                self._pass(cur, found.end(), ends, whole=True)
+                continue
+            elif found.lastgroup == "end":
+                after = ends.next_call.match(cur.buf, found.end(), partial=not cur.eof) if not self._calls else None
+                if after is None:
+                    if self._calls:
+                        self._calls -= 1
+                    elif self._suspect is None:
+                        self._suspect = cur.base + found.start()
+                    self._pass(cur, found.end(), ends, whole=True)
+                    continue
+                self._pass(cur, found.start(), ends, whole=not after.partial)
+                if not after.partial:
+                    raise Malformed("malformed", "a value is not closed before the end of its call", cur.at)
+            else:
+                self._pass(cur, found.start(), ends, whole=True)
+                group = str(found.lastgroup)
+                if group.endswith("w") and not self._open:
+                    self._pass(cur, found.end(), ends, whole=True)
+                elif group.endswith("w") and found.end() == len(cur.buf) and not cur.eof:
+                    yield  # a line break after the quote belongs to it
+                else:
+                    cur.pos = found.end()
+                    yield from self._quoted(cur, ends.quotes[int(group.strip("qw"))])
+                continue
+            if cur.eof:
+                raise Truncated(self._suspect)
+            if not self._open and cur.pos == len(cur.buf):
+                cur.clean, cur.pass_on = ends.clean, self._emit
+            yield
+
+    def _quoted(self, cur: Cursor, end: regex.Pattern[str]) -> Reading[None]:
+        self.verbatim = True
+        self._blank.clear()
+        while True:
+            found = end.search(cur.buf, cur.pos, partial=not cur.eof)
+            at = len(cur.buf) if found is None else found.start()
+            if at > cur.pos:
+                self._emit(cur.buf[cur.pos : at])
+            cur.pos = at
+            if found is not None and not found.partial:
+                cur.pos = found.end()
+                self._open = True
+                return
+            if cur.eof:
+                raise Truncated
+            yield
+
+    def _pass(self, cur: Cursor, end: int, ends: Ends, *, whole: bool = False) -> None:
+        text = cur.buf[cur.pos : end]
+        if ends.escaped and "&" in text:
+            part = None if whole or cur.eof else PARTIAL.search(text)
+            if part is not None:
+                text = text[: part.start()]
+                end = cur.pos + len(text)
+            text = decode_entities(text)
+        cur.pos = end
+        if self._open:
+            if not text.strip():
+                self._blank.append(text)
+                return
+            text = "".join((*self._blank, text))
+            self._blank.clear()
+            self._open = False
+        if text:
+            self._emit(text)

@@ -1,0 +1,301 @@
+"""The reader of text dialects: text, reasoning and calls, told apart by their markers.
+
+    Let me look.<tool_call>{"name": "f", "arguments": {}}</tool_call>
+    ^ text      ^ section  ^ the body decides where it ends
+
+One machine for every syntax. It holds back only what may still become a marker
+and knows no dialect: everything comes from the compiled grammar.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolfmt.errors import ParseError
+from toolfmt.parsers.bare import BareReader
+from toolfmt.parsers.calls import CallReader
+from toolfmt.parsers.cursor import Cursor, Malformed, Truncated
+from toolfmt.parsers.patterns import match_next
+from toolfmt.parsers.sink import Draft, Sink
+
+if TYPE_CHECKING:
+    import regex
+
+    from toolfmt.dialect import ParserOptions
+    from toolfmt.events import Event
+    from toolfmt.model import JsonObject
+    from toolfmt.parsers.cursor import Reading
+    from toolfmt.parsers.grammar import Grammar, Section
+
+
+class TextParser:
+    """Reads one answer of a text dialect, in as many pieces as it comes in."""
+
+    __slots__ = ("_cur", "_grammar", "_handlers", "_run", "_sink", "_stopped")
+
+    def __init__(self, grammar: Grammar, options: ParserOptions) -> None:
+        """Begin an answer."""
+        self._grammar = grammar
+        self._cur = Cursor()
+        self._sink = Sink(options)
+        self._stopped = False
+        self._handlers = {
+            "s": self._open_section,
+            "c": self._open_call,
+            "r": self._open_reasoning,
+            "h": self._hidden,
+            "u": self._unwrap,
+            "x": self._stray,
+            "o": self._stray,
+            "e": self._stop,
+            "b": self._bare,
+        }
+        self._run: Reading[None] | None = self._text(reasoning_open=options.reasoning_open)
+        next(self._run)
+
+    def feed(self, chunk: str) -> list[Event]:
+        """Read one more piece of text."""
+        if self._run is None:
+            raise ParseError("the parser is closed; open a new one for the next answer")
+        cur = self._cur
+        if cur.clean is not None and cur.clean(chunk) is not None:
+            if not chunk:
+                return []
+            cur.skip(chunk)
+            cur.pass_on(chunk)
+        elif chunk:
+            cur.clean = None
+            cur.append(chunk)
+            next(self._run, None)
+        sink = self._sink
+        events, sink.events = sink.events, []
+        return events
+
+    def close(self) -> list[Event]:
+        """Say that the answer has ended."""
+        if self._run is None:
+            raise ParseError("the parser is closed already")
+        self._cur.eof = True
+        for _ in self._run:
+            pass
+        self._run = None
+        self._sink.flush()
+        return self._sink.take()
+
+    def _text(self, *, reasoning_open: bool) -> Reading[None]:
+        yield
+        if reasoning_open and self._grammar.syntax.reasoning:
+            yield from self._reasoning(0)
+        while not self._stopped:
+            found = yield from self._find(self._grammar.marker)
+            if found is None:
+                return
+            group = str(found.lastgroup)
+            yield from self._handlers[group[0]](found, group)
+        yield from self._discard()
+
+    def _find(self, pattern: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:
+        """Pass text on until the pattern matches; the match is not read. None at the end of the input."""
+        cur, text, first = self._cur, self._sink.text, self._grammar.first.search
+        while True:
+            buf, pos = cur.buf, cur.pos
+            found = None
+            begin = first(buf, pos)
+            if begin is not None:
+                found = pattern.search(buf, begin.start(), partial=not cur.eof)
+            end = len(buf) if found is None else found.start()
+            if end > pos:
+                text(buf[pos:end], cur.base + pos)
+                cur.pos = end
+            if found is not None and not found.partial:
+                return found
+            if cur.eof:
+                return None
+            if found is None:
+                cur.clean, cur.pass_on = self._grammar.plain, self._text_on
+            yield
+
+    def _text_on(self, chunk: str) -> None:
+        self._sink.text(chunk, self._cur.at - len(chunk))
+
+    def _open_section(self, found: regex.Match[str], group: str) -> Reading[None]:
+        cur = self._cur
+        cur.mark()
+        cur.pos = found.end()
+        yield from self._section(self._grammar.sections[int(group[1:])])
+
+    def _open_call(self, _: regex.Match[str], group: str) -> Reading[None]:
+        self._cur.mark()
+        yield from self._section(self._grammar.sections[int(group[1:].partition("_")[0])])
+
+    def _section(self, section: Section) -> Reading[None]:
+        """Read the calls of a section, whose opening marker was read since the mark."""
+        cur, sink = self._cur, self._sink
+        reader = CallReader(cur, sink)
+        body = cur.at
+        count = sink.calls
+        pending: tuple[Draft, JsonObject, int] | None = None
+        while True:
+            found = yield from match_next(cur, section.next)
+            group = "" if found is None else str(found.lastgroup)
+            if found is not None and group == "close":
+                if found["extra"]:
+                    sink.note("repaired_json", "surplus closing brackets", (cur.at, cur.base + found.end()))
+                cur.pos = found.end()
+                if pending is not None:
+                    pending[0].end(pending[1], cur.at)
+                break
+            if pending is not None:
+                pending[0].end(pending[1], pending[2])
+                pending = None
+            if found is None:
+                if sink.calls == count:
+                    problem = Truncated() if cur.eof and not cur.buf[cur.pos :].strip() else None
+                    yield from self._failed(
+                        section, Draft(sink, cur.mark_at), problem or Malformed("malformed", "no call where one was due", body), body, mention=True
+                    )
+                elif section.closer is not None:
+                    sink.note("missing_close", "the closing marker of the calls is missing", (cur.at, cur.at))
+                break
+            if sink.calls >= sink.options.limits.calls:
+                yield from self._failed(section, Draft(sink, cur.at), Malformed("limit", f"more than {sink.calls} calls", cur.at), body)
+                self._stopped = True
+                return
+            form = section.forms[int(group[1:])]
+            if sink.calls > count:
+                cur.mark()
+            cur.pos = found.start(group)
+            start = cur.mark_at
+            body = cur.at if form.head is None else found.end()  + cur.base
+            try:
+                arguments = yield from reader.read(form, start)
+            except (Malformed, Truncated) as problem:
+                yield from self._failed(section, reader.draft, problem, body)
+                return
+            if arguments is not None:
+                pending = (reader.draft, arguments, cur.at)
+        cur.release()
+        self._stopped = self._grammar.syntax.ends_after_calls and sink.calls > count
+
+    def _failed(
+        self, section: Section, draft: Draft, problem: Malformed | Truncated, body: int, *, mention: bool = False
+    ) -> Reading[None]:
+        """Tell a call's failure and find where reading goes on.
+
+        A `mention` is a marker with no body behind it: unless a closer follows,
+        only the marker is given up and the rest is text.
+        """
+        cur = self._cur
+        if isinstance(problem, Truncated) and problem.suspect is None:
+            cur.pos = len(cur.buf)
+            draft.fail(cur.since(draft.start), "truncated", "the input ends inside the call", cur.at)
+            cur.release()
+            return
+        resume = problem.suspect if isinstance(problem, Truncated) else problem.resume
+        reason, detail = ("truncated", "the input ends inside the call") if isinstance(problem, Truncated) else (problem.reason, problem.detail)
+        cur.rewind(max(body if mention else draft.start, min(resume or body, cur.at)))
+        while True:
+            found = section.resync.search(cur.buf, cur.pos, partial=not cur.eof)
+            if found is not None and not found.partial:
+                break
+            cur.pos = len(cur.buf) if found is None else found.start()
+            if cur.eof:
+                break
+            yield
+        if found is not None and found.lastgroup == "end":
+            cur.pos = found.end()
+        elif mention:
+            cur.rewind(body)
+        elif found is not None:
+            cur.pos = found.start()
+        if not isinstance(problem, Truncated):
+            detail = f"{detail}, at offset {problem.at}"
+        draft.fail(cur.since(draft.start), reason, detail, cur.at)
+        cur.release()
+
+    def _bare(self, found: regex.Match[str], _: str) -> Reading[None]:
+        yield from BareReader(self._cur, self._sink, self._grammar).read(found)
+
+    def _open_reasoning(self, found: regex.Match[str], group: str) -> Reading[None]:
+        self._sink.flush()
+        self._cur.pos = found.end()
+        yield from self._reasoning(int(group[1:]))
+
+    def _reasoning(self, number: int) -> Reading[None]:
+        """Read a reasoning block. A call drafted in it is reasoning if the block is closed, else it ended the block."""
+        cur, sink = self._cur, self._sink
+        sink.reasoning = True
+        while True:
+            found = yield from self._find(self._grammar.in_reasoning[number])
+            if found is None:
+                break
+            if found.lastgroup == "end":
+                cur.pos = found.end()
+                break
+            if self._grammar.reasoning_ends[number] is None:
+                break
+            cur.mark()
+            start = cur.at
+            closed = yield from self._search(self._grammar.reasoning_ends[number])
+            if closed is None:
+                cur.rewind(start)
+                sink.note("missing_close", "a call follows in reasoning that was not closed", (start, start))
+                break
+            text = cur.marked()
+            sink.note("draft_in_reasoning", "a call in closed reasoning is not a call", (start, start + len(text)))
+            sink.text(text, start)
+            cur.release()
+        sink.reasoning = False
+
+    def _search(self, pattern: regex.Pattern[str] | None) -> Reading[regex.Match[str] | None]:
+        """Read on to the pattern, passing nothing on; None at the end of the input."""
+        cur = self._cur
+        while pattern is not None:
+            found = pattern.search(cur.buf, cur.pos, partial=not cur.eof)
+            cur.pos = len(cur.buf) if found is None else found.start()
+            if found is not None and not found.partial:
+                return found
+            if cur.eof:
+                return None
+            yield
+        return None
+
+    def _hidden(self, found: regex.Match[str], group: str) -> Reading[None]:
+        cur = self._cur
+        start = cur.at
+        cur.pos = found.end()
+        cur.mark()
+        end = yield from self._search(self._grammar.hidden_ends[int(group[1:])])
+        text = cur.marked()
+        cur.pos = cur.pos if end is None else end.end()
+        cur.release()
+        if text.strip():
+            self._sink.note("hidden_block", text, (start, cur.at))
+
+    def _unwrap(self, found: regex.Match[str], _: str) -> Reading[None]:
+        self._cur.pos = found.end()
+        yield from ()
+
+    def _stray(self, found: regex.Match[str], group: str) -> Reading[None]:
+        cur = self._cur
+        start, cur.pos = cur.at, found.end()
+        if group[:2] != "xu":
+            self._sink.note("stray_closer", f"{found.group()!r} closes nothing", (start, cur.at))
+        yield from ()
+
+    def _stop(self, found: regex.Match[str], _: str) -> Reading[None]:
+        self._cur.pos = found.end()
+        self._stopped = True
+        yield from ()
+
+    def _discard(self) -> Reading[None]:
+        """What follows the end of the turn is kept out of the answer, in one notice."""
+        cur = self._cur
+        cur.mark()
+        while not cur.eof:
+            cur.pos = len(cur.buf)
+            yield
+        cur.pos = len(cur.buf)
+        text = cur.marked()
+        if text.strip():
+            self._sink.note("after_end", text, (cur.mark_at, cur.at))

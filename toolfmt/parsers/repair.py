@@ -1,0 +1,83 @@
+"""Broken JSON mended, only when asked for, and never in silence.
+
+A failed call's text is repaired and read again by the same dialect. The failure
+stays in the events; the mended call follows under an index of its own, with a
+`repaired` notice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from toolfmt.errors import MissingExtraError
+from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolfmt.dialect import Parser
+    from toolfmt.events import Event
+
+_MOST = 100_000
+"""Characters that are repaired at the most: repairing grows faster than its input."""
+_REASONS = frozenset({"truncated", "malformed"})
+
+
+class RepairingParser:
+    """Passes a parser's events on and tries to mend each call that failed for its JSON."""
+
+    __slots__ = ("_extra", "_open", "_parser")
+
+    def __init__(self, parser: Parser[str], reopen: Callable[[], Parser[str]]) -> None:
+        """Mend the failures of `parser`; `reopen` gives a fresh parser of the same dialect."""
+        try:
+            import json_repair  # noqa: F401 - asked for before the first failure needs it
+        except ImportError:
+            raise MissingExtraError("repair=True", "repair") from None
+        self._parser = parser
+        self._open = reopen
+        self._extra = 0
+
+    def feed(self, chunk: str) -> list[Event]:
+        """Read one more piece of text."""
+        return self._mended(self._parser.feed(chunk))
+
+    def close(self) -> list[Event]:
+        """Say that the answer has ended."""
+        return self._mended(self._parser.close())
+
+    def _mended(self, events: list[Event]) -> list[Event]:
+        out: list[Event] = []
+        for event in events:
+            moved = event
+            if self._extra and isinstance(event, CallStart | ArgumentsDelta | CallEnd | CallFailed):
+                moved = replace(event, index=event.index + self._extra)
+            out.append(moved)
+            if isinstance(moved, CallFailed) and moved.reason in _REASONS and len(moved.raw) <= _MOST:
+                out.extend(self._again(moved))
+        return out
+
+    def _again(self, failure: CallFailed) -> list[Event]:
+        from json_repair import repair_json
+
+        at = failure.raw.find("{")
+        if at < 0:
+            return []
+        try:
+            text = repair_json(failure.raw[at:], ensure_ascii=False)
+        except RecursionError:
+            return []
+        parser = self._open()
+        events = parser.feed(failure.raw[:at] + text)
+        events.extend(parser.close())
+        if not any(isinstance(event, CallEnd) for event in events) or any(isinstance(event, CallFailed) for event in events):
+            return []
+        calls: list[Event] = []
+        for event in events:
+            if isinstance(event, CallStart | ArgumentsDelta):
+                calls.append(replace(event, index=failure.index + 1 + event.index))
+            elif isinstance(event, CallEnd):
+                self._extra += 1
+                calls.append(replace(event, index=failure.index + 1 + event.index, span=failure.span))
+        return [Notice("repaired", f"{failure.reason} JSON was mended: {text[:200]}", failure.span), *calls]

@@ -1,0 +1,155 @@
+"""Where grammars put what they find: events in order, and calls as they grow.
+
+A `Sink` collects the events of one `feed`. Layout that turns out to belong to a
+call (the blank between two calls, a bracket or fence before a bare one) is
+*held*: the next text releases it, the next call drops it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
+from toolfmt.model import ToolInvocation
+
+if TYPE_CHECKING:
+    from toolfmt.dialect import ParserOptions
+    from toolfmt.events import Event, Span
+    from toolfmt.model import JsonObject, Provenance
+
+
+class Sink:
+    """The events of one parse."""
+
+    __slots__ = ("_held", "_held_at", "after_call", "calls", "events", "options", "reasoning")
+
+    def __init__(self, options: ParserOptions) -> None:
+        """Begin with no events; `options` are the parser's."""
+        self.options = options
+        self.events: list[Event] = []
+        self.calls = 0
+        self.reasoning = False
+        self.after_call = False
+        self._held = ""
+        self._held_at = 0
+
+    def take(self) -> list[Event]:
+        """Hand over the events so far."""
+        events = self.events
+        self.events = []
+        return events
+
+    def text(self, text: str, at: int) -> None:
+        """Pass on text that stands at the absolute offset `at`."""
+        if not text:
+            return
+        if self.after_call:
+            if text.isspace():
+                self.hold(text, at)
+                return
+            self.after_call = False
+        if self._held:
+            self.flush()
+        self.events.append(ReasoningDelta(text, at) if self.reasoning else TextDelta(text, at))
+
+    def hold(self, text: str, at: int) -> None:
+        """Keep layout back until it is known to be text or part of a call."""
+        if self._held:
+            self._held += text
+        else:
+            self._held, self._held_at = text, at
+
+    def flush(self) -> None:
+        """What is held turned out to be text."""
+        self.after_call = False
+        held, self._held = self._held, ""
+        if held:
+            self.text(held, self._held_at)
+
+    def drop(self) -> None:
+        """What is held turned out to belong to a call."""
+        self._held = ""
+
+    def note(self, kind: str, detail: str, span: Span) -> None:
+        """Record a deviation that was tolerated."""
+        self.events.append(Notice(kind, detail, span))
+
+
+class Draft:
+    """A call while it is being read.
+
+    Its events are kept back until the call is `confirmed` and its name known,
+    so that a candidate in prose can still turn out to be text.
+    """
+
+    __slots__ = ("_waiting", "agent", "confirmed", "id", "index", "name", "notes", "pieces", "provenance", "server", "sink", "start")
+
+    def __init__(self, sink: Sink, start: int, provenance: Provenance = "marker", *, confirmed: bool = True) -> None:
+        """Begin a call whose opening marker stands at the absolute offset `start`."""
+        self.sink = sink
+        self.start = start
+        self.provenance: Provenance = provenance
+        self.confirmed = confirmed
+        self.name = ""
+        self.id: str | None = None
+        self.server: str | None = None
+        self.agent: str | None = None
+        self.index = -1
+        self.pieces: list[str] = []
+        self.notes: list[Notice] = []
+        self._waiting: list[str] = []
+
+    def announce(self) -> None:
+        """Emit the start, and what waited for it, once the name is known and the call confirmed."""
+        if self.index >= 0 or not self.name or not self.confirmed:
+            return
+        self.index = self._number()
+        self.sink.events.append(CallStart(self.index, self.name, self.id))
+        for text in self._waiting:
+            self.sink.events.append(ArgumentsDelta(self.index, text))
+        self._waiting = []
+
+    def delta(self, text: str) -> None:
+        """Add a piece of the arguments' JSON text."""
+        self.pieces.append(text)
+        if self.index >= 0:
+            self.sink.events.append(ArgumentsDelta(self.index, text))
+        else:
+            self._waiting.append(text)
+
+    def note(self, kind: str, detail: str, at: int) -> None:
+        """Record a tolerated deviation, once for each kind of slip; it is emitted with the call's end."""
+        if not any(note.kind == kind and note.detail == detail for note in self.notes):
+            self.notes.append(Notice(kind, detail, (at, at)))
+
+    def end(self, arguments: JsonObject, end: int, raw: str | None = None) -> None:
+        """Finish the call at the absolute offset `end`."""
+        self.confirmed = True
+        self.announce()
+        sink = self.sink
+        sink.events.extend(self.notes)
+        call = ToolInvocation.model_construct(
+            name=self.name,
+            arguments=arguments,
+            id=self.id,
+            raw_arguments="".join(self.pieces) if raw is None else raw,
+            server=self.server,
+            agent=self.agent,
+            provenance=self.provenance,
+            extra={},
+        )
+        sink.events.append(CallEnd(self.index, call, (self.start, end)))
+        sink.after_call = True
+
+    def fail(self, raw: str, reason: str, detail: str, end: int) -> None:
+        """Give the call up; `raw` is the input from its start to `end`."""
+        self.confirmed = True
+        self.announce()
+        if self.index < 0:
+            self.index = self._number()
+        self.sink.events.append(CallFailed(self.index, raw, reason, detail, (self.start, end)))
+
+    def _number(self) -> int:
+        self.sink.drop()
+        self.sink.calls += 1
+        return self.sink.calls - 1

@@ -1,0 +1,174 @@
+"""Reading a model's answer: whole or streamed, in any text dialect.
+
+    result = parse(answer, provider="anthropic", tools=tools)
+    for call in result.calls:
+        print(call.name, call.arguments)
+
+`parse` is `feed` and `close` of the parser that `open_parser` gives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+from toolfmt.dialect import Limits, ParserOptions
+from toolfmt.errors import MalformedCallError
+from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
+from toolfmt.model import CallPart, ReasoningPart, TextPart
+from toolfmt.parsers.checks import CheckedParser
+from toolfmt.parsers.prompt_tail import opens_reasoning
+from toolfmt.parsers.repair import RepairingParser
+from toolfmt.registry import default_registry
+from toolfmt.tools import tools as definitions
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+
+    from toolfmt.dialect import AnyDialect, Parser
+    from toolfmt.events import Event
+    from toolfmt.model import ToolInvocation
+    from toolfmt.registry import Registry
+
+
+class ParseOptions(TypedDict, total=False):
+    """What `parse` and its siblings take besides the text.
+
+    `dialect`, `provider`, `model` and `use_xml` choose the format, as everywhere.
+    `tools` are the offered tools: definitions, functions or any tool JSON.
+    `validate` checks the arguments, `strict` also refuses anything beside the
+    call, extra arguments and unknown tools, `repair` mends broken JSON and says
+    so. `reasoning_open`, or the `generation_prompt` it is derived from, says that
+    the answer begins inside reasoning. `ids` gives ids to calls without one.
+    """
+
+    dialect: AnyDialect | str | None
+    provider: str | None
+    model: str | None
+    use_xml: bool
+    tools: object
+    validate: bool
+    strict: bool
+    repair: bool
+    reasoning_open: bool
+    generation_prompt: str
+    ids: Callable[[ToolInvocation], str | None] | None
+    limits: Limits
+    registry: Registry | None
+
+
+@dataclass(frozen=True)
+class ParseResult:
+    """What an answer holds, from its events."""
+
+    events: tuple[Event, ...]
+    dialect: str = ""
+
+    @cached_property
+    def text(self) -> str:
+        """The text for the user, pieces joined."""
+        return "".join(event.text for event in self.events if isinstance(event, TextDelta))
+
+    @cached_property
+    def reasoning(self) -> str:
+        """The reasoning, blocks joined."""
+        return "".join(event.text for event in self.events if isinstance(event, ReasoningDelta))
+
+    @cached_property
+    def calls(self) -> tuple[ToolInvocation, ...]:
+        """The complete calls, in order."""
+        return tuple(event.call for event in self.events if isinstance(event, CallEnd))
+
+    @cached_property
+    def failures(self) -> tuple[CallFailed, ...]:
+        """The calls that were begun and cannot be used."""
+        return tuple(event for event in self.events if isinstance(event, CallFailed))
+
+    @cached_property
+    def notices(self) -> tuple[Notice, ...]:
+        """The deviations that were tolerated."""
+        return tuple(event for event in self.events if isinstance(event, Notice))
+
+    @cached_property
+    def parts(self) -> tuple[TextPart | ReasoningPart | CallPart, ...]:
+        """Text, reasoning and calls in the order in which they stand."""
+        found: list[TextPart | ReasoningPart | CallPart] = []
+        for event in self.events:
+            match event:
+                case TextDelta(text):
+                    found.append(TextPart(text=text))
+                case ReasoningDelta(text):
+                    found.append(ReasoningPart(text=text))
+                case CallEnd(_, call):
+                    found.append(CallPart(call=call))
+                case _:
+                    pass
+        return tuple(found)
+
+    def raise_for_failures(self) -> None:
+        """Raise an ExceptionGroup with one `MalformedCallError` per failure, if there is any."""
+        if self.failures:
+            raise ExceptionGroup("the answer holds broken calls", [MalformedCallError(failure) for failure in self.failures])
+
+
+def open_parser(**options: Unpack[ParseOptions]) -> Parser[str]:
+    """Open a parser for one answer; the options are those of `ParseOptions`."""
+    return _open(options)[0]
+
+
+def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
+    """Read a whole answer; the options are those of `ParseOptions`."""
+    parser, dialect = _open(options)
+    events = parser.feed(text)
+    events.extend(parser.close())
+    return ParseResult(tuple(coalesce(events)), dialect.name)
+
+
+def parse_stream(chunks: Iterable[str], **options: Unpack[ParseOptions]) -> Iterator[Event]:
+    """Read an answer that comes in pieces; the events as soon as they are certain."""
+    parser = open_parser(**options)
+    for chunk in chunks:
+        yield from parser.feed(chunk)
+    yield from parser.close()
+
+
+async def aparse_stream(chunks: AsyncIterable[str], **options: Unpack[ParseOptions]) -> AsyncIterator[Event]:
+    """Read an answer that comes in pieces from an asynchronous source."""
+    parser = open_parser(**options)
+    async for chunk in chunks:
+        for event in parser.feed(chunk):
+            yield event
+    for event in parser.close():
+        yield event
+
+
+def _open(options: ParseOptions) -> tuple[Parser[str], AnyDialect]:
+    registry = options.get("registry") or default_registry()
+    dialect = registry.resolve(
+        dialect=options.get("dialect"),
+        provider=options.get("provider"),
+        model=options.get("model"),
+        use_xml=options.get("use_xml", False),
+    )
+    offered = options.get("tools")
+    strict = options.get("strict", False) or dialect.traits.strict
+    reasoning_open = options.get("reasoning_open", False)
+    prompt = options.get("generation_prompt", "")
+    if prompt and dialect.syntax is not None:
+        reasoning_open = reasoning_open or opens_reasoning(dialect.syntax, prompt)
+    told = ParserOptions(
+        tools={tool.name: tool for tool in definitions(offered)} if offered else {},
+        strict=strict,
+        repair=options.get("repair", False),
+        reasoning_open=reasoning_open,
+        limits=options.get("limits") or Limits(),
+    )
+    parser: Parser[str] = dialect.open_parser(told)
+    if told.repair:
+        parser = RepairingParser(parser, lambda: dialect.open_parser(told))
+    ids = options.get("ids")
+    validate = options.get("validate", False)
+    if told.tools or strict or validate or ids is not None:
+        parser = CheckedParser(parser, told, validate=validate, strict=strict, ids=ids)
+    return parser, dialect

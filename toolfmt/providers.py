@@ -1,0 +1,172 @@
+"""The provider table: which dialect each provider, and each model, reads and writes best.
+
+Data, and the one rule by which a model id is read. A row says what dialect a
+manifest for that provider is written in and what its answers are parsed as.
+`OPEN_MODELS` are weights that anybody can serve, `API_MODELS` are ids that
+only their maker's API (and its resellers) answers to. In both, the first
+pattern that matches decides: put the special before the general.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+ModelPattern: TypeAlias = tuple[str, str]
+"""A regular expression and a dialect's name; how the expression is read: `match_model`."""
+
+DEFAULT_DIALECT = "default-json"
+"""For a provider that is not in the table, or none at all."""
+XML_DIALECT = "xml-items"
+"""What `use_xml=True` means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Somebody's API: the dialect its models are prompted in, and the exceptions by model.
+
+    `api` names the transcript format that the API itself speaks, None if it has none.
+    """
+
+    name: str
+    summary: str
+    dialect: str
+    _: KW_ONLY
+    aliases: tuple[str, ...] = ()
+    api: str | None = None
+    models: tuple[ModelPattern, ...] = ()
+
+
+OPEN_MODELS: tuple[ModelPattern, ...] = ()
+
+API_MODELS: tuple[ModelPattern, ...] = (
+    # gpt-oss is open weights with a format of its own, so the digit is required.
+    (r"(?:chat|openai-)?gpt-?(?:3\.5|35|[4-9])", "openai-json"),
+    (r"gpt-(?:audio|chat|live|realtime)|codex-mini|computer-use-preview", "openai-json"),
+    (r"o[1-9](?![a-z0-9.])", "openai-json"),
+    (r"claude(?![a-z])", "xml-items"),
+    (r"gemini-", "gemini-json"),
+    (r"grok-", "openai-json"),
+    # The weights on model hubs have more words (`-24B-Instruct-2506`): not these.
+    (r"mistral-(?:tiny|small|medium|large|saba)(?:-latest|-\d{4}|-\d(?:[.-]\d)?)?(?=$|[@:])", "openai-json"),
+    (r"(?:labs-)?(?:codes|devs|magis|minis|pix)tral(?:-[a-z0-9]+)?(?:-latest|-\d{4})(?=$|[@:]|-v\d)", "openai-json"),
+    (r"open-mi[sx]tral-", "openai-json"),
+    (r"deepseek-(?:chat|flash|reasoner)", "openai-json"),
+    (r"command-(?:a|r)(?![a-z0-9])|command-r7b", "openai-json"),
+    (r"sonar(?![a-z])", "openai-json"),
+    (r"moonshot-v1|kimi-latest", "default-json"),
+    (r"(?:qwen|qwq|qvq)-(?:max|plus|turbo|flash|long)", "default-json"),
+    (r"nova-(?:\d-)?(?:micro|lite|pro|premier)", "default-json"),
+)
+
+MODEL_PATTERNS: tuple[ModelPattern, ...] = (*OPEN_MODELS, *API_MODELS)
+"""Every model that is known by its id alone."""
+
+PROVIDERS: tuple[Provider, ...] = (
+    Provider("openai", "OpenAI, Chat Completions", "openai-json", aliases=("openai-chat",), api="openai-chat"),
+    Provider("openai-responses", "OpenAI, Responses", "openai-json", api="openai-responses"),
+    Provider(
+        "azure",
+        "Azure OpenAI and AI Foundry",
+        "openai-json",
+        aliases=("azure-openai", "azure-ai"),
+        api="openai-chat",
+        models=MODEL_PATTERNS,
+    ),
+    Provider("mistral", "Mistral La Plateforme", "openai-json", aliases=("mistralai", "mistral-ai"), api="mistral"),
+    Provider("deepseek", "DeepSeek platform", "openai-json", api="openai-chat"),
+    Provider("grok", "xAI", "openai-json", aliases=("xai", "x-ai"), api="openai-chat"),
+    Provider("gemini", "Google AI Studio", "gemini-json", aliases=("google", "google-genai"), api="gemini"),
+    Provider(
+        "vertex",
+        "Google Vertex AI",
+        "gemini-json",
+        aliases=("vertexai", "vertex-ai", "google-vertex", "google-cloud"),
+        api="gemini",
+        models=MODEL_PATTERNS,
+    ),
+    Provider("anthropic", "Anthropic, Messages", "xml-items", aliases=("claude",), api="anthropic"),
+    Provider(
+        "bedrock",
+        "Amazon Bedrock, Converse",
+        "default-json",
+        aliases=("aws-bedrock", "amazon-bedrock", "bedrock-converse"),
+        api="bedrock-converse",
+        models=MODEL_PATTERNS,
+    ),
+    Provider("cohere", "Cohere, v2 chat", "openai-json", api="cohere-v2"),
+    Provider("perplexity", "Perplexity; its API takes no tools", "openai-json", aliases=("pplx",), api="openai-chat"),
+    Provider("minimax", "MiniMax", "openai-json", aliases=("minimaxi",), api="openai-chat"),
+    Provider("groq", "Groq", "openai-json", api="openai-chat", models=OPEN_MODELS),
+    Provider("cerebras", "Cerebras", "openai-json", api="openai-chat", models=OPEN_MODELS),
+    Provider("sambanova", "SambaNova", "openai-json", api="openai-chat", models=OPEN_MODELS),
+    Provider("deepinfra", "DeepInfra", "openai-json", api="openai-chat", models=MODEL_PATTERNS),
+    Provider(
+        "together",
+        "Together AI",
+        "openai-json",
+        aliases=("together-ai", "togetherai"),
+        api="openai-chat",
+        models=OPEN_MODELS,
+    ),
+    Provider(
+        "fireworks",
+        "Fireworks AI",
+        "openai-json",
+        aliases=("fireworks-ai",),
+        api="openai-chat",
+        models=OPEN_MODELS,
+    ),
+    Provider("openrouter", "OpenRouter", "openai-json", api="openai-chat", models=MODEL_PATTERNS),
+    Provider("litellm", "LiteLLM proxy", "openai-json", api="openai-chat", models=MODEL_PATTERNS),
+    Provider(
+        "huggingface",
+        "Hugging Face Inference Providers and TGI",
+        "openai-json",
+        aliases=("hf", "hugging-face", "tgi"),
+        api="openai-chat",
+        models=OPEN_MODELS,
+    ),
+    Provider("vllm", "vLLM server", "openai-json", api="openai-chat", models=OPEN_MODELS),
+    Provider("sglang", "SGLang server", "openai-json", api="openai-chat", models=OPEN_MODELS),
+    Provider(
+        "llama.cpp",
+        "llama.cpp server",
+        "openai-json",
+        aliases=("llama-cpp", "llamacpp", "llama-server"),
+        api="openai-chat",
+        models=OPEN_MODELS,
+    ),
+    Provider("ollama", "Ollama", "default-json", api="ollama", models=OPEN_MODELS),
+    Provider("lmstudio", "LM Studio", "default-json", aliases=("lm-studio",), api="openai-chat", models=OPEN_MODELS),
+    Provider("autobyteus", "AutoByteus LLM server", "default-json", models=OPEN_MODELS),
+    Provider("kimi", "Moonshot AI", "default-json", aliases=("moonshot", "moonshotai"), api="openai-chat"),
+    Provider("qwen", "Alibaba Model Studio", "default-json", aliases=("dashscope", "alibaba"), api="openai-chat"),
+    Provider("zhipu", "Z.ai", "default-json", aliases=("zhipuai", "zai", "z-ai", "z.ai"), api="openai-chat"),
+    Provider("baidu", "Baidu Qianfan", "default-json", aliases=("qianfan",), api="openai-chat"),
+)
+
+_START = re.compile(r"^|[/\\:@._~]|--")
+
+
+def match_model(model: str, patterns: Iterable[ModelPattern]) -> str | None:
+    r"""Find the dialect of a model id; None if no pattern matches.
+
+    An id is read in lower case, with `_` and spaces as `-`, from its beginning
+    and from after each of `/ \ : @ . _ ~ --`: so a pattern for `qwen3-coder`
+    finds `Qwen/Qwen3-Coder-30B-A3B-Instruct`, `qwen3_coder.Q4_K_M.gguf` and
+    `accounts/fireworks/models/qwen3-coder-480b`, and does not find
+    `distilled-from-qwen3-coder`.
+    """
+    raw = model.strip().lower()
+    starts = [start.end() for start in _START.finditer(raw)]
+    text = raw.replace("_", "-").replace(" ", "-")
+    for pattern, dialect in patterns:
+        expression = re.compile(pattern)
+        if any(expression.match(text, start) for start in starts):
+            return dialect
+    return None

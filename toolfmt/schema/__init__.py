@@ -1,0 +1,30 @@
+"""JSON Schema work: references, types of places, coercion of text, validation.
+
+    schema = tool.parameters
+    days = property_schema(schema, "days")    # the schema of one argument
+    types(days)                               # frozenset({"integer"})
+    coerce("3", days)                         # (3, True)
+    problems(tool, {"days": "soon"})          # what to tell the model
+
+Schemas come from strangers: nothing here opens a URL or a file, and reading a
+place or coercing a text never raises.
+"""
+
+from toolfmt.schema.coercion import coerce, coerce_tree
+from toolfmt.schema.places import item_schema, property_schema, types
+from toolfmt.schema.refs import inline_refs
+from toolfmt.schema.spelling import normalise
+from toolfmt.schema.validation import Validator, extra_arguments, problems
+
+__all__ = [
+    "Validator",
+    "coerce",
+    "coerce_tree",
+    "extra_arguments",
+    "inline_refs",
+    "item_schema",
+    "normalise",
+    "problems",
+    "property_schema",
+    "types",
+]

@@ -1,0 +1,236 @@
+"""What a place in a value may hold, read from a schema without unfolding it.
+
+A parser asks about one argument at a time, so references and combinations are
+looked through only as far as the question goes. A subschema that is handed out
+remembers its document (it is a `Rooted`), so that its own references still
+point somewhere. A reference that leads nowhere allows anything.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
+
+from toolfmt.errors import UnresolvableReferenceError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.schema.refs import resolve
+from toolfmt.schema.spelling import ANYTHING, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from toolfmt.model import JsonObject, JsonValue
+
+Schema: TypeAlias = "JsonObject | bool | None"
+"""A JSON Schema; None is the same as `{}` and `True`, and allows anything."""
+_MAX_NESTING: Final = 64
+"""Combinations inside combinations; beyond, anything is allowed."""
+
+
+class Rooted(dict[str, Any]):
+    """A subschema together with the document that its references point into."""
+
+    __slots__ = ("root",)
+
+    def __init__(self, schema: JsonObject, root: JsonObject) -> None:
+        """Copy the schema's top level."""
+        super().__init__(schema)
+        self.root = root
+
+
+class Shape(NamedTuple):
+    """What a schema allows: all values of some `types` (None: any value) and the `members` that it lists."""
+
+    types: frozenset[str] | None
+    members: tuple[JsonValue, ...] = ()
+
+
+ANY: Final = Shape(None)
+NOTHING: Final = Shape(frozenset())
+_KINDS: Final = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+    type(None): "null",
+}
+
+
+def kind_of(value: JsonValue) -> str:
+    """Return the JSON Schema type of a value; a whole float is a `number`."""
+    return _KINDS.get(value.__class__, ANYTHING)
+
+
+def types(schema: Schema) -> frozenset[str] | None:
+    """Return the JSON types that a schema allows, enum and const members included; None for any."""
+    allowed, members = shape(schema)
+    return allowed if allowed is None or not members else allowed | {kind_of(member) for member in members}
+
+
+def property_schema(schema: JsonObject | None, key: str) -> JsonObject | None:
+    """Return the schema of an object's member; None if the schema doesn't speak of it.
+
+    Looks through `$ref`, `allOf`, `anyOf` and `oneOf`; `additionalProperties`
+    count only if none of them names the member. Patterns are not run: where
+    `patternProperties` may apply, all of them count as alternatives.
+    """
+    named = _inside(schema, lambda node: _schema(_object(node, "properties").get(key)))
+    return _inside(schema, _further) if named is None else named
+
+
+def item_schema(schema: JsonObject | None, index: int) -> JsonObject | None:
+    """Return the schema of an array's item; None if the schema doesn't speak of it."""
+    return _inside(schema, lambda node: _item(node, index))
+
+
+def reach(schema: JsonObject | None) -> Iterator[tuple[JsonObject, bool]]:
+    """Yield each object schema that a schema combines, itself first, and whether it is one of alternatives."""
+    pending: list[tuple[Any, bool]] = [(schema, False)]
+    root = _root(schema)
+    seen: set[int] = set()
+    for node, optional in pending:
+        if not is_object(node) or id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node, optional
+        if "$ref" in node:
+            pending.append((_follow(root, node["$ref"]), optional))
+        pending.extend((sub, optional) for sub in _list(node, "allOf"))
+        pending.extend((sub, True) for key in ("anyOf", "oneOf") for sub in _list(node, key))
+
+
+def shape(schema: Schema) -> Shape:
+    """Return what a schema allows at its top level."""
+    return _shape(schema, _root(schema), {}, 0)
+
+
+def _shape(node: Any, root: Any, seen: dict[str, Shape | None], nesting: int) -> Shape:
+    if node is False:
+        return NOTHING
+    if not is_object(node) or nesting > _MAX_NESTING:
+        return ANY
+    result = Shape(_stated(node))
+    if "const" in node:
+        result = _meet(result, Shape(frozenset(), (node["const"],)))
+    if "enum" in node:
+        result = _meet(result, Shape(frozenset(), tuple(_list(node, "enum"))))
+    if "$ref" in node:
+        target = _shape_of_target(str(node["$ref"]), root, seen, nesting)
+        result = result if target is None else _meet(result, target)
+    for sub in _list(node, "allOf"):
+        result = _meet(result, _shape(sub, root, seen, nesting + 1))
+    for key in ("anyOf", "oneOf"):
+        if branches := _list(node, key):
+            union = NOTHING
+            for branch in branches:
+                union = _join(union, _shape_of_branch(branch, root, seen, nesting + 1))
+            result = _meet(result, union)
+    return _join(result, Shape(frozenset({"null"}))) if node.get("nullable") is True else result
+
+
+def _shape_of_target(reference: str, root: Any, seen: dict[str, Shape | None], nesting: int) -> Shape | None:
+    """Return the shape behind a reference, worked out once; None while it is being worked out (it leads to itself)."""
+    if reference not in seen:
+        seen[reference] = None
+        seen[reference] = _shape(_follow(root, reference), root, seen, nesting + 1)
+    return seen[reference]
+
+
+def _shape_of_branch(branch: Any, root: Any, seen: dict[str, Shape | None], nesting: int) -> Shape:
+    """As `_shape`, but an alternative that only leads back to itself adds nothing."""
+    if is_object(branch) and seen.get(str(branch.get("$ref")), ANY) is None:
+        return NOTHING
+    return _shape(branch, root, seen, nesting)
+
+
+def _stated(node: JsonObject) -> frozenset[str] | None:
+    """Return the types that `type` states. Without one, `properties` means an object and `items` an array."""
+    if "type" not in node:
+        if "properties" in node:
+            return frozenset({"object"})
+        return frozenset({"array"}) if "items" in node or "prefixItems" in node else None
+    spelled = node["type"]
+    kinds = [type_of(word) for word in (spelled if is_array(spelled) else [spelled])]
+    return None if ANYTHING in kinds else frozenset(filter(None, kinds)) if all(kinds) else None
+
+
+def _meet(a: Shape, b: Shape) -> Shape:
+    """Return what both allow."""
+    in_a, in_b = {repr(member) for member in a.members}, {repr(member) for member in b.members}
+    kept = [member for member in a.members if repr(member) in in_b or _fits(b.types, member)]
+    kept += [member for member in b.members if repr(member) not in in_a and _fits(a.types, member)]
+    if a.types is None or b.types is None:
+        return Shape(b.types if a.types is None else a.types, tuple(kept))
+    shared = {kind for one, other in ((a.types, b.types), (b.types, a.types)) for kind in one if _covers(other, kind)}
+    return Shape(frozenset(shared), tuple(kept))
+
+
+def _join(a: Shape, b: Shape) -> Shape:
+    """Return what either allows."""
+    return Shape(None if a.types is None or b.types is None else a.types | b.types, (*a.members, *b.members))
+
+
+def _covers(allowed: frozenset[str], kind: str) -> bool:
+    return kind in allowed or (kind == "integer" and "number" in allowed)
+
+
+def _fits(allowed: frozenset[str] | None, value: JsonValue) -> bool:
+    if allowed is None or _covers(allowed, kind_of(value)):
+        return True
+    return type(value) is float and value.is_integer() and "integer" in allowed
+
+
+def _inside(schema: JsonObject | None, pick: Callable[[JsonObject], Any]) -> JsonObject | None:
+    """Combine what `pick` finds in every part of a schema: all of the sure ones and any of the alternatives."""
+    sure: list[Any] = []
+    alternatives: list[Any] = []
+    for node, optional in reach(schema):
+        found = pick(node)
+        if found is not None and found is not False:
+            (alternatives if optional else sure).append({} if found is True else found)
+    if len(alternatives) > 1:
+        sure.append({"anyOf": alternatives})
+    else:
+        sure += alternatives
+    if not sure:
+        return None
+    return Rooted(sure[0] if len(sure) == 1 else {"allOf": sure}, cast("JsonObject", _root(schema)))
+
+
+def _further(node: JsonObject) -> Any:
+    """Return what a schema says of the members that it does not name."""
+    patterns = [*_object(node, "patternProperties").values()]
+    return {"anyOf": patterns} if patterns else _schema(node.get("additionalProperties"))
+
+
+def _item(node: JsonObject, index: int) -> Any:
+    items = node.get("items")
+    listed = is_array(items)
+    prefix = _list(node, "items" if listed else "prefixItems")
+    return _schema(prefix[index] if index < len(prefix) else node.get("additionalItems") if listed else items)
+
+
+def _schema(value: Any) -> Any:
+    return value if is_object(value) or isinstance(value, bool) else None
+
+
+def _object(node: JsonObject, key: str) -> JsonObject:
+    value = node.get(key)
+    return value if is_object(value) else {}
+
+
+def _list(node: JsonObject, key: str) -> list[Any]:
+    value = node.get(key)
+    return value if is_array(value) else []
+
+
+def _root(schema: object) -> Any:
+    return schema.root if isinstance(schema, Rooted) else schema
+
+
+def _follow(root: Any, reference: object) -> Any:
+    try:
+        return resolve(root, reference)
+    except UnresolvableReferenceError:
+        return {}

@@ -1,0 +1,171 @@
+"""References inside a schema: follow one, or inline them all.
+
+Only `#` and `#/…` are ever followed. A URL or a file name is not opened but
+refused, as a tool's schema may come from anybody.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from toolfmt.errors import SchemaError, UnresolvableReferenceError
+from toolfmt.jsontext import equal, is_array, is_object
+from toolfmt.schema.walk import DEFINITIONS, Place, map_subschemas, pointer
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject
+
+MAX_SCHEMAS: Final = 50_000
+"""Subschemas after inlining; a schema that doubles with each reference is refused instead of filling the memory."""
+
+_PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
+_NOTES: Final = frozenset(
+    {"$comment", "default", "deprecated", "description", "example", "examples", "readOnly", "title", "writeOnly"}
+)
+"""Keywords that only annotate: beside a `$ref` they replace those of its target."""
+
+
+def resolve(root: Any, reference: object) -> JsonObject | bool:
+    """Return the schema that a local reference points to. Raises `UnresolvableReferenceError`."""
+    if not isinstance(reference, str):
+        raise UnresolvableReferenceError(f"a $ref must be a string, not {reference!r}")
+    if reference not in {"", "#"} and not reference.startswith("#/"):
+        raise UnresolvableReferenceError(f"{reference!r} does not point inside the schema, and nothing else is opened")
+    node = root
+    for name in _place(reference):
+        if is_object(node) and name in node:
+            node = node[name]
+        elif is_array(node) and name.isdecimal() and int(name[:9]) < len(node):
+            node = node[int(name[:9])]
+        else:
+            raise UnresolvableReferenceError(f"{reference!r} does not exist")
+    if is_object(node) or isinstance(node, bool):
+        return node
+    raise UnresolvableReferenceError(f"{reference!r} is not a schema")
+
+
+def inline_refs(schema: JsonObject) -> JsonObject:
+    """Copy a schema with every `$ref` replaced by what it points to, in order, its siblings merged in.
+
+    Recursive definitions stay references into `$defs`, which then holds those
+    and no others. A sibling that contradicts its target stands beside an
+    `allOf`. Raises `UnresolvableReferenceError` with the pointer of the `$ref`,
+    or `SchemaError` for a schema that is too deep or unfolds without measure.
+    """
+    return _Inliner(schema).run()
+
+
+class _Inliner:
+    def __init__(self, root: JsonObject) -> None:
+        self.root = root
+        self.kept = dict.fromkeys(self.recursive(), "")
+        self.definitions: JsonObject = {}
+        self.count = 0
+
+    def run(self) -> JsonObject:
+        # A root that is itself a reference is unfolded once even if it is
+        # recursive: providers want the root to say that it is an object.
+        root: Any = self.root
+        seen: set[str] = set()
+        while is_object(root) and "$ref" in root and str(root["$ref"]) not in seen:
+            seen.add(str(root["$ref"]))
+            root = _merge(self.follow(root["$ref"], ()), _siblings(_without_definitions(root)))
+        result = self.inline(root, ())
+        return {**result, "$defs": self.definitions} if self.definitions else result
+
+    def inline(self, schema: Any, place: Place) -> Any:
+        if not is_object(schema):
+            return schema
+        self.count += 1
+        if self.count > MAX_SCHEMAS:
+            raise SchemaError(f"the references unfold to more than {MAX_SCHEMAS} schemas")
+        own = _without_definitions(schema)
+        if "$ref" not in own:
+            return map_subschemas(own, self.inline, place)
+        reference = own["$ref"]
+        siblings = map_subschemas(_siblings(own), self.inline, place)
+        target = self.follow(reference, place)
+        if reference in self.kept:
+            return {"$ref": pointer(("$defs", self.keep(reference, target))), **siblings}
+        return _merge(self.inline(target, (*place, "$ref")), siblings)
+
+    def keep(self, reference: str, target: Any) -> str:
+        """Give a recursive target its entry in `$defs`; returns its name there."""
+        if not self.kept[reference]:
+            wanted = (_place(reference) or ("root",))[-1]
+            name, number = wanted, 2
+            while name in self.definitions:
+                name, number = f"{wanted}_{number}", number + 1
+            self.kept[reference] = name
+            self.definitions[name] = {}  # holds the name while the body is read
+            self.definitions[name] = self.inline(target, ("$defs", name))
+        return self.kept[reference]
+
+    def follow(self, reference: object, place: Place) -> Any:
+        try:
+            return resolve(self.root, reference)
+        except UnresolvableReferenceError as error:
+            raise UnresolvableReferenceError(f"the $ref at {pointer((*place, '$ref'))}: {error}") from None
+
+    def recursive(self) -> set[str]:
+        """Find the references that close a circle; with those kept, inlining all others comes to an end."""
+        found: set[str] = set()
+        walked: set[str] = set()
+        path = {"#": iter(self.leads_to("#"))}
+        while path:
+            here = next(reversed(path))
+            reference = next(path[here], None)
+            if reference is None:
+                del path[here]
+                walked.add(here)
+            elif reference in path:
+                found.add(reference)
+            elif reference not in walked:
+                path[reference] = iter(self.leads_to(reference))
+        return found
+
+    def leads_to(self, reference: str) -> list[str]:
+        """Every reference inside a target, in order."""
+        found: dict[str, None] = {}
+
+        def collect(schema: Any, place: Place) -> Any:
+            if is_object(schema):
+                own = _without_definitions(schema)
+                if "$ref" in own:
+                    self.follow(own["$ref"], place)
+                    found[own["$ref"]] = None
+                map_subschemas(own, collect, place)
+            return schema
+
+        collect(self.follow(reference, ()), _place(reference))
+        return list(found)
+
+
+def _place(reference: str) -> Place:
+    """Split a reference into the unescaped tokens of its JSON pointer."""
+    fragment = reference[1:]
+    if "%" in fragment:
+        octets = _PERCENT.sub(lambda found: bytes.fromhex(found[1].decode()), fragment.encode(errors="replace"))
+        fragment = octets.decode(errors="replace")
+    return tuple(token.replace("~1", "/").replace("~0", "~") for token in fragment.split("/")[1:])
+
+
+def _without_definitions(schema: JsonObject) -> JsonObject:
+    return {key: value for key, value in schema.items() if key not in DEFINITIONS}
+
+
+def _siblings(schema: JsonObject) -> JsonObject:
+    return {key: value for key, value in schema.items() if key != "$ref"}
+
+
+def _merge(target: Any, siblings: JsonObject) -> JsonObject:
+    """Put a reference's siblings into its target; constraints of the same name that differ must both hold."""
+    if target is True:
+        return siblings
+    if target is False:
+        return {"not": {}, **siblings}
+    shared = target.keys() & siblings.keys() - _NOTES
+    if all(equal(target[key], siblings[key]) for key in shared):
+        return {**target, **siblings}
+    return {"allOf": [target], **siblings}

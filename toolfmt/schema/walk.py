@@ -1,0 +1,73 @@
+"""Where a JSON Schema holds further schemas, and how to copy it with those changed.
+
+Only these places are schemas. A property that happens to be called `items` or
+`$ref`, an enum's member, a default: all of that is data and stays as it is.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from toolfmt.errors import SchemaError
+from toolfmt.jsontext import is_array, is_object
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolfmt.model import JsonObject
+
+Place: TypeAlias = tuple[str, ...]
+"""The way from the root to a subschema, one token of the JSON pointer each."""
+Change: TypeAlias = "Callable[[Any, Place], Any]"
+"""Gives what stands in the copy for the subschema found at a place."""
+
+MAX_PLACE: Final = 200
+"""Tokens in the pointer of the deepest subschema; deeper schemas are refused rather than overflow the stack."""
+
+DEFINITIONS: Final = frozenset({"$defs", "definitions"})
+_NAMED: Final = DEFINITIONS | {"properties", "patternProperties", "dependentSchemas"}
+_LISTED: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems", "items"})
+_SINGLE: Final = frozenset(
+    {
+        "additionalItems",
+        "additionalProperties",
+        "contains",
+        "else",
+        "if",
+        "items",
+        "not",
+        "propertyNames",
+        "then",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
+
+
+def map_subschemas(schema: JsonObject, change: Change, place: Place) -> JsonObject:
+    """Copy a schema with `change` applied to each schema directly inside it; everything else is copied deeply.
+
+    Key order is kept. Raises `SchemaError` past `MAX_PLACE`.
+    """
+    if len(place) > MAX_PLACE:
+        raise SchemaError(f"the schema is nested too deeply, from {pointer(place[:6])} on")
+    copy: JsonObject = {}
+    for key, value in schema.items():
+        if key in _NAMED and is_object(value):
+            inner: JsonObject = {}
+            for name, sub in value.items():
+                inner[name] = change(sub, (*place, key, name))
+            copy[key] = inner
+        elif key in _LISTED and is_array(value):
+            copy[key] = [change(sub, (*place, key, str(i))) for i, sub in enumerate(value)]
+        elif key in _SINGLE and isinstance(value, (dict, bool)):
+            copy[key] = change(value, (*place, key))
+        else:
+            copy[key] = deepcopy(value)
+    return copy
+
+
+def pointer(place: Place) -> str:
+    """Write a place as a URI fragment: `#/properties/a~1b`."""
+    return "#" + "".join(f"/{token.replace('~', '~0').replace('/', '~1')}" for token in place)

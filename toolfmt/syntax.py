@@ -1,0 +1,240 @@
+"""The declarative description of a text format: data that both renders and parses.
+
+One template per level. Slots stand in braces, everything else is literal:
+
+    section   "<tool_call>\\n{calls}\\n</tool_call>"
+    call      "{call}"                                 a JSON object, described by `JsonCall`
+    call      '<tool name="{name}">\\n{members}</tool>'  elements, described by `Elements`
+    call      "Action: {name}\\nAction Input: {args}"    literals around a bare arguments object
+
+A part between `{?` and `?}` is written only when its slots have values and may
+be missing when read. Literals are exact when written; when read, their
+whitespace is soft and a quote may be single, double or absent.
+
+The description is plain data: `dump` gives JSON, `load` reads it back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject
+
+TAG_NAME = r"[\p{L}_][\p{L}\p{M}\p{N}_.\-]{0,255}"
+"""What may be an element's name, for the `regex` module; other keys go into an attribute."""
+
+Pair: TypeAlias = tuple[str, str]
+"""An opening and a closing marker."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonCall:
+    """A call written as a JSON object.
+
+    `template` is the object as written, with the slots `{name}`, `{arguments}`,
+    `{arguments_text}` (a JSON string of them), `{id}`, `{server}`, `{agent}`,
+    `{text}` and `{reasoning}` as values; a list of one template holds any number
+    of calls; any other value is a constant that must be there. The key `{name}`
+    stands for the tool's name, the key `*` for every further key, which are then
+    arguments. `accepts` are further templates for reading; `{any}` stands for a
+    value of no interest.
+    """
+
+    template: Mapping[str, object]
+    accepts: tuple[Mapping[str, object], ...] = ()
+    arguments_required: bool = False
+    closed: bool = False
+    """Keys that no template names make the object no call."""
+    indent: int | None = None
+    meant_by: str = ""
+    """A key that shows an object was meant as a call, so that a slip in it is a failure and not text."""
+    tolerant: bool = True
+    """Small slips (a trailing comma, single quotes, `True`) are read, with a notice."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Elements:
+    """Arguments written as nested elements.
+
+    `member` is one argument or object member, with `{key}` and `{value}`; where
+    it cannot hold a key, `odd_member` is written. `item` is one list item; with
+    a key as the element's name, items may also be repeated members. `{type}`
+    names a value's JSON type where the tool's schema would not tell it.
+    `wrapper` is the element around all arguments, which may be missing.
+    `escape` says how text is protected: `xml` by entities, `none` not at all.
+    `quotes` are pairs around text that is taken as it stands.
+    """
+
+    member: str
+    item: str
+    odd_member: str = ""
+    wrapper: str = ""
+    escape: Literal["xml", "none"] = "xml"
+    quotes: tuple[Pair, ...] = ()
+    quote: Pair = ("", "")
+    """The quote that is written around a string that would not be read back otherwise."""
+    indent: str = "    "
+
+    @property
+    def keyed_by_tag(self) -> bool:
+        """Whether an argument's key is the element's name."""
+        return "</{key}>" in self.member
+
+    @property
+    def item_tag(self) -> str:
+        """The name of an item's element."""
+        found = re.match(r"<([\w:.\-]+)", self.item)
+        return found[1] if found else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """One way to write calls; a syntax writes its first form and reads them all."""
+
+    call: str
+    section: str = "{calls}"
+    separator: str = "\n"
+    each: bool = True
+    """Every call is written in a section of its own."""
+    array: bool = False
+    """The calls stand in a JSON list."""
+    alone: bool = False
+    """A call is also read where the section's opening marker is missing."""
+    json: JsonCall | None = None
+    elements: Elements | None = None
+    name: str = ""
+    """The tool's name where the markers imply it; slots of other names are its parameters."""
+    payload: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Which parameter of which tool the raw text at `{payload}` is."""
+    defaults: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What a slot means when it is absent: `{"server": "local"}`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Syntax:
+    """A text format: its forms, the markers around them, and how results are written."""
+
+    forms: tuple[Form, ...]
+    reasoning: tuple[Pair, ...] = ()
+    hidden: tuple[Pair, ...] = ()
+    """Blocks that only the runtime may write; from a model they are kept out of the text."""
+    unwrap: tuple[Pair, ...] = ()
+    """Markers around text that are dropped; the closer may be empty."""
+    stop: tuple[str, ...] = ()
+    """Markers that end the turn; what follows is not part of the answer."""
+    bare: bool = False
+    """Calls may stand in prose or a code fence without a marker."""
+    ends_after_calls: bool = False
+    """A closed section of calls ends the turn."""
+    lines: bool = False
+    """Markers stand at the beginning of a line."""
+    ignore_case: bool = False
+    result: str = "{content}"
+    results: str = "{results}"
+    result_separator: str = "\n"
+    result_json: Mapping[str, object] = field(default_factory=dict[str, object])
+    """One result as a JSON object, with `{name}`, `{status}`, `{content}`, `{id}` as values."""
+    error: str = "{content}"
+    """A failed result's content in words."""
+
+
+def dump(syntax: Syntax) -> JsonObject:
+    """Turn a description into JSON; `load` reads it back."""
+    return asdict(syntax)
+
+
+def load(data: JsonObject) -> Syntax:
+    """Read a description from JSON; a wrong field is named in the error."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Syntax).validate_python(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal_:
+    """Text of a template that stands for itself."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place for a value."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Optional_:
+    """Pieces that may be missing together."""
+
+    pieces: tuple[Piece, ...]
+
+
+Piece: TypeAlias = Literal_ | Slot | Optional_
+
+_PIECE = re.compile(r"\{\?|\?\}|\{([a-z_]+)\}")
+BODY_SLOTS = frozenset({"call", "args", "members", "payload"})
+"""Slots that hold a call's arguments; everything before one is the head, everything after it the tail."""
+
+
+@lru_cache(maxsize=1024)
+def pieces(template: str) -> tuple[Piece, ...]:
+    """Split a template into literals, slots and optional parts."""
+    stack: list[list[Piece]] = [[]]
+    end = 0
+    for match in _PIECE.finditer(template):
+        if match.start() > end:
+            stack[-1].append(Literal_(template[end : match.start()]))
+        end = match.end()
+        if match.group() == "{?":
+            stack.append([])
+        elif match.group() == "?}":
+            optional = Optional_(tuple(stack.pop()))
+            stack[-1].append(optional)
+        else:
+            stack[-1].append(Slot(match[1]))
+    if end < len(template):
+        stack[-1].append(Literal_(template[end:]))
+    return tuple(stack[0])
+
+
+def split(template: str, names: frozenset[str]) -> tuple[tuple[Piece, ...], str, tuple[Piece, ...]]:
+    """Cut a template at its first slot among `names`: what precedes, the slot's name ("" if none), what follows."""
+    parts = pieces(template)
+    for at, piece in enumerate(parts):
+        if isinstance(piece, Slot) and piece.name in names:
+            return parts[:at], piece.name, parts[at + 1 :]
+    return parts, "", ()
+
+
+def template_slots(form: Form) -> frozenset[str]:
+    """The slots that a form's templates name: `name`, `id`, `server`, ..."""
+    found = set(re.findall(r"\{([a-z_]+)\}", form.call))
+    if form.json is not None:
+        found |= set(re.findall(r"\{([a-z_]+)\}", repr(dict(form.json.template))))
+    return frozenset(found)
+
+
+_MARKER = re.compile(r"</?[^<>\s=\"{]+|\[\[?/?[A-Z_]{2,}\]?\]?|[A-Z][a-z]+(?: [A-Z][a-z]+)?:")
+
+
+def markers(syntax: Syntax) -> tuple[str, ...]:
+    """The strings that are special in a format, longest first: what untrusted text may not contain as it is."""
+    found: set[str] = set()
+    for form in syntax.forms:
+        elements = form.elements
+        templates = [form.section, form.call]
+        if elements is not None:
+            templates += [elements.member, elements.item, f"<{elements.wrapper}></{elements.wrapper}>"]
+        for template in templates:
+            found.update(_MARKER.findall(re.sub(r"\{\??[a-z_]*\??\}?", " ", template)))
+    for pair in (*syntax.reasoning, *syntax.hidden, *syntax.unwrap):
+        found.update(marker for marker in pair if marker)
+    found.update(syntax.stop)
+    return tuple(sorted(found - {"<", "</"}, key=lambda marker: (-len(marker), marker)))

@@ -1,0 +1,137 @@
+"""The laws that every text dialect obeys, as functions that raise `AssertionError`.
+
+Each takes a dialect and an input and says, when it fails, what differs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from toolfmt import jsontext
+from toolfmt.dialect import ParserOptions
+from toolfmt.errors import UnrepresentableError
+from toolfmt.events import (
+    ArgumentsDelta,
+    CallEnd,
+    CallFailed,
+    CallStart,
+    Notice,
+    ReasoningDelta,
+    TextDelta,
+    coalesce,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from toolfmt.dialect import Dialect
+    from toolfmt.events import Event
+    from toolfmt.model import ToolDefinition, ToolInvocation
+
+
+def read(dialect: Dialect[str], chunks: Iterable[str], tools: Sequence[ToolDefinition] = ()) -> list[Event]:
+    """Read a text in pieces; its coalesced events."""
+    parser = dialect.open_parser(ParserOptions(tools={tool.name: tool for tool in tools}))
+    events: list[Event] = []
+    for chunk in chunks:
+        events.extend(parser.feed(chunk))
+    events.extend(parser.close())
+    return coalesce(events)
+
+
+def cut(text: str, places: Iterable[int]) -> list[str]:
+    """Cut a text at the places given."""
+    marks = sorted({place for place in places if 0 < place < len(text)})
+    return [text[start:end] for start, end in zip([0, *marks], [*marks, len(text)], strict=True)]
+
+
+def round_trip(dialect: Dialect[str], calls: Sequence[ToolInvocation], tools: Sequence[ToolDefinition] = ()) -> str | None:
+    """What is written is read back as it was, type for type; None when the format cannot hold the calls."""
+    try:
+        text = dialect.calls(calls, {tool.name: tool for tool in tools})
+    except UnrepresentableError:
+        return None
+    events = read(dialect, [text], tools)
+    found = [event.call for event in events if isinstance(event, CallEnd)]
+    failed = [event for event in events if isinstance(event, CallFailed)]
+    assert not failed, f"{dialect.name}: {failed} from {text!r}"
+    assert len(found) == len(calls), f"{dialect.name}: {len(found)} calls for {len(calls)} from {text!r}"
+    for call, back in zip(calls, found, strict=True):
+        assert back.name == call.name, f"{dialect.name}: name {back.name!r} for {call.name!r}"
+        assert jsontext.equal(back.arguments, call.arguments), (
+            f"{dialect.name}: {back.arguments!r} for {call.arguments!r} from {text!r}"
+        )
+        if dialect.traits.carries_ids:
+            assert back.id == call.id, f"{dialect.name}: id {back.id!r} for {call.id!r}"
+        if dialect.traits.carries_server:
+            assert back.server == call.server, f"{dialect.name}: server {back.server!r} for {call.server!r}"
+        if dialect.traits.carries_agent:
+            assert back.agent == call.agent, f"{dialect.name}: agent {back.agent!r} for {call.agent!r}"
+    return text
+
+
+def chunking(
+    dialect: Dialect[str], text: str, places: Iterable[int], tools: Sequence[ToolDefinition] = ()
+) -> None:
+    """However a text is cut, the events are the same."""
+    whole = read(dialect, [text], tools)
+    pieces = cut(text, places)
+    parts = read(dialect, pieces, tools)
+    assert parts == whole, f"{dialect.name}: cut as {pieces!r}\n  {parts}\nfor whole\n  {whole}"
+
+
+def ordered(events: Sequence[Event]) -> None:
+    """A call that starts ends or fails once, and its deltas are the JSON text of its arguments."""
+    open_calls: dict[int, list[str]] = {}
+    done: set[int] = set()
+    for event in events:
+        match event:
+            case CallStart(index):
+                assert index not in open_calls, f"call {index} starts twice"
+                assert index not in done, f"call {index} starts after its end"
+                open_calls[index] = []
+            case ArgumentsDelta(index, text):
+                open_calls[index].append(text)
+            case CallEnd(index, call):
+                text = "".join(open_calls.pop(index))
+                assert jsontext.equal(json.loads(text), call.arguments), f"call {index}: {text!r} is not {call.arguments!r}"
+                done.add(index)
+            case CallFailed(index):
+                assert index not in done, f"call {index} fails after its end"
+                open_calls.pop(index, None)
+                done.add(index)
+            case _:
+                pass
+    assert not open_calls, f"calls without an end: {sorted(open_calls)}"
+
+
+def lossless(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] = ()) -> None:
+    """Every character is text, reasoning, part of a call or a notice, or a marker or blank between them."""
+    spans: list[tuple[int, int]] = []
+    for event in read(dialect, [text], tools):
+        match event:
+            case TextDelta(piece, start) | ReasoningDelta(piece, start):
+                assert text[start : start + len(piece)] == piece, f"{dialect.name}: {piece!r} does not stand at {start}"
+                spans.append((start, start + len(piece)))
+            case CallEnd(_, _, span) | CallFailed(_, _, _, _, span) | Notice(_, _, span):
+                spans.append(span)
+            case _:
+                pass
+    covered = bytearray(len(text))
+    for start, end in spans:
+        covered[start:end] = b"\x01" * (end - start)
+    gaps = "".join(char if not seen else "\0" for char, seen in zip(text, covered, strict=True))
+    loose = re.sub(r"</?[^<>]*>|\[\[?[^\]]*\]?\]?|[\[\],;]|```\w*|[A-Z][a-z]+( [A-Z][a-z]+)?:|\0|\s", "", gaps)
+    assert not loose, f"{dialect.name}: lost {loose!r} of {text!r}"
+
+
+def truncated(dialect: Dialect[str], text: str, at: int, tools: Sequence[ToolDefinition] = ()) -> None:
+    """A text cut short gives only calls that the whole text gives, in order."""
+    whole = [event.call for event in read(dialect, [text], tools) if isinstance(event, CallEnd)]
+    part = [event.call for event in read(dialect, [text[:at]], tools) if isinstance(event, CallEnd)]
+    for call, full in zip(part, whole, strict=False):
+        assert call.name == full.name, f"{dialect.name}: {call.name!r} from a text cut at {at}"
+        assert jsontext.equal(call.arguments, full.arguments), f"{dialect.name}: {call.arguments!r} from a text cut at {at}"
+    assert len(part) <= len(whole), f"{dialect.name}: more calls from a text cut at {at}"

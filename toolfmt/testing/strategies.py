@@ -1,0 +1,112 @@
+"""Hypothesis strategies: calls full of what breaks parsers, and tools that describe them.
+
+Strings mix ordinary text, control characters, numbers in disguise and the
+dialect's own markers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from toolfmt.model import ToolDefinition, ToolInvocation
+from toolfmt.syntax import markers
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from toolfmt.dialect import Dialect
+    from toolfmt.model import JsonObject, JsonValue
+
+TRAPS = (
+    "", " ", "\n", "\r\n", "\t", "null", "true", "False", "0", "-0", "01234", "1e3", "3.0", "[]", "{}", '"', "'", "\\", "\\n",
+    "</arg>", "]]>", "<![CDATA[", "&amp;", "&", "<", ">", "```json\n", "{", "}", "[", "]", "é", "\u2028", "😀", "\x00", "\x1b",
+    "<tool_call>", "</tool_call>", '{"name": "f", "arguments": {}}', "Action: f\nAction Input: {}\n", "__START_CONTENT__", "  x  ",
+)  # fmt: skip
+_LETTERS = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
+
+
+def texts(dialect: Dialect[str] | None = None) -> SearchStrategy[str]:
+    """Strings of traps, letters and the dialect's markers."""
+    own = markers(dialect.syntax) if dialect is not None and dialect.syntax is not None else ()
+    piece = st.one_of(_LETTERS, st.sampled_from(TRAPS), *([st.sampled_from(own)] if own else []))
+    return st.lists(piece, max_size=4).map("".join)
+
+
+def values(dialect: Dialect[str] | None = None) -> SearchStrategy[JsonValue]:
+    """Any JSON value."""
+    leaves = st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(min_value=-(10**30), max_value=10**30),
+        st.floats(allow_nan=False, allow_infinity=False),
+        texts(dialect),
+    )
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(keys(), inner, max_size=3)),
+        max_leaves=8,
+    )
+
+
+def keys() -> SearchStrategy[str]:
+    """Names of arguments, ordinary and odd."""
+    return st.one_of(
+        st.sampled_from(["path", "content", "item", "items", "arg", "name", "arguments", "a-b", "x.y", "tool", "type"]),
+        st.from_regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,10}", fullmatch=True),
+        st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=6),
+    )
+
+
+def names() -> SearchStrategy[str]:
+    """Names of tools."""
+    return st.from_regex(r"[A-Za-z_][A-Za-z0-9_.\-]{0,20}", fullmatch=True)
+
+
+def schema_of(value: JsonValue) -> JsonObject:
+    """A schema that describes exactly the shape of a value."""
+    match value:
+        case None:
+            return {"type": "null"}
+        case bool():
+            return {"type": "boolean"}
+        case int():
+            return {"type": "integer"}
+        case float():
+            return {"type": "number"}
+        case str():
+            return {"type": "string"}
+        case list():
+            return {"type": "array", "prefixItems": [schema_of(item) for item in value]}
+        case _:
+            properties = {key: schema_of(inner) for key, inner in value.items()}
+            return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Calls, and the tools that describe them."""
+
+    calls: tuple[ToolInvocation, ...]
+    tools: tuple[ToolDefinition, ...]
+
+
+@st.composite
+def exchanges(draw: st.DrawFn, dialect: Dialect[str], *, most: int = 3) -> Exchange:
+    """Draw calls that the dialect may hold, with a tool for each."""
+    traits = dialect.traits
+    count = draw(st.integers(1, most if traits.parallel else 1))
+    calls: dict[str, ToolInvocation] = {}
+    for _ in range(count):
+        name = draw(names())
+        calls[name] = ToolInvocation(
+            name=name,
+            arguments=draw(st.dictionaries(keys(), values(dialect), max_size=4)),
+            id=draw(st.none() | names()) if traits.carries_ids else None,
+            server=draw(names()) if traits.carries_server else None,
+            agent=draw(st.none() | names()) if traits.carries_agent else None,
+        )
+    tools = tuple(ToolDefinition(name=call.name, parameters=schema_of(call.arguments)) for call in calls.values())
+    return Exchange(tuple(calls.values()), tools)

@@ -1,0 +1,22 @@
+"""Tools from what people have: functions, models, every provider's tool JSON, MCP, files.
+
+    @registry.register
+    def get_weather(city: str, days: int = 1) -> str:
+        '''Look up the weather.
+
+        Args:
+            city: The city's name.
+            days: How many days ahead.
+        '''
+
+    tool(get_weather).parameters["properties"]["city"]    # {"type": "string", "description": "The city's name."}
+    tools([get_weather, {"name": "now", "input_schema": {"type": "object"}}])
+    load_tools("tools.json")
+
+What can't be read raises an error that says which entry is wrong and how.
+"""
+
+from toolfmt.tools.reading import load_tools, tool, tools
+from toolfmt.tools.registry import ToolRegistry
+
+__all__ = ["ToolRegistry", "load_tools", "tool", "tools"]

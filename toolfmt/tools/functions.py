@@ -1,0 +1,170 @@
+"""A tool from Python code: a function's signature and docstring, or a class that pydantic understands."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import inspect
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast, get_type_hints
+
+from pydantic import TypeAdapter
+from pydantic.errors import PydanticUserError
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import PydanticSerializationError, PydanticUndefined, to_jsonable_python
+
+from toolfmt.errors import SchemaError
+from toolfmt.model import ToolDefinition
+from toolfmt.tools.docstrings import Documentation, read_docstring
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolfmt.model import JsonObject
+
+_VARIADIC: Final = {
+    inspect.Parameter.POSITIONAL_ONLY: "positional-only",
+    inspect.Parameter.VAR_POSITIONAL: "*args",
+}
+
+
+class _Plain(GenerateJsonSchema):
+    """Pydantic's schemas without the titles it makes up, keys in the order in which people write them."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's signature
+        """Leave out titles that only repeat the name."""
+        return False
+
+    def sort(self, value: Any, parent_key: str | None = None) -> Any:  # noqa: ARG002 - as above
+        """Keep the order."""
+        return value
+
+
+def from_function(function: Callable[..., object], name: str | None = None) -> ToolDefinition:
+    """Describe a function, sync or async; its schema is built on first use.
+
+    Raises `SchemaError` for parameters that can't be given by name; on first
+    use of `parameters`, for type hints that have no JSON form.
+    """
+    name = name or getattr(function, "__name__", None)
+    if not name or name == "<lambda>":
+        raise SchemaError(f"{function!r} has no name; give the tool one with name=")
+    signature = _signature(function, name)
+    for parameter in signature:
+        if parameter.kind in _VARIADIC:
+            raise SchemaError(
+                f"tool {name!r}: the parameter {parameter.name!r} is {_VARIADIC[parameter.kind]}, and a model gives "
+                "every argument by name"
+            )
+    documentation = read_docstring(inspect.getdoc(_plain_function(function)))
+    return ToolDefinition(
+        name=name,
+        description=documentation.description,
+        parameters=functools.partial(_function_schema, function, name, signature, documentation),
+    )
+
+
+def from_class(cls: type, name: str | None = None) -> ToolDefinition:
+    """Describe a pydantic model, dataclass or TypedDict, whose fields are the arguments.
+
+    The schema is built on first use; raises `SchemaError` then for fields that
+    have no JSON form.
+    """
+    name = name or cls.__name__
+    text = cls.__doc__ or ""
+    # A dataclass without a docstring has its signature there.
+    documentation = read_docstring("" if text.startswith(f"{cls.__name__}(") else text)
+    return ToolDefinition(
+        name=name,
+        description=documentation.description,
+        parameters=functools.partial(_class_schema, cls, name, documentation),
+    )
+
+
+def _signature(function: Callable[..., object], name: str) -> tuple[inspect.Parameter, ...]:
+    try:
+        parameters = tuple(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError) as error:
+        raise SchemaError(f"tool {name!r}: {error}") from None
+    return parameters[1:] if parameters and parameters[0].name in {"self", "cls"} else parameters
+
+
+def _plain_function(function: Callable[..., object]) -> Callable[..., object]:
+    """Find the code that carries the docstring and the type hints."""
+    while isinstance(function, functools.partial):
+        function = cast("functools.partial[object]", function).func
+    function = inspect.unwrap(function)
+    return function if inspect.isroutine(function) else type(function).__call__
+
+
+def _function_schema(
+    function: Callable[..., object], name: str, signature: tuple[inspect.Parameter, ...], documentation: Documentation
+) -> JsonObject:
+    try:
+        hints = get_type_hints(_plain_function(function), include_extras=True)
+    except (NameError, TypeError, AttributeError) as error:
+        raise SchemaError(f"tool {name!r}: its type hints can't be resolved: {error}") from None
+    adapters: dict[str, TypeAdapter[Any]] = {}
+    defaults: dict[str, Any] = {}
+    schema: JsonObject = {"type": "object", "properties": {}}
+    for parameter in signature:
+        hint, default = hints.get(parameter.name, Any), parameter.default
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            continue
+        if isinstance(default, FieldInfo):
+            hint, default = Annotated[hint, default], default.get_default(call_default_factory=False)
+        if default is not inspect.Parameter.empty and default is not PydanticUndefined:
+            defaults[parameter.name] = default
+        adapters[parameter.name] = _adapter(hint, f"the parameter {parameter.name!r} of tool {name!r}")
+    by_key, shared = TypeAdapter.json_schemas(
+        ((key, "validation", adapter) for key, adapter in adapters.items()), schema_generator=_Plain
+    )
+    for key in adapters:
+        schema["properties"][key] = _described(dict(by_key[key, "validation"]), key, documentation)
+        if key in defaults:
+            with contextlib.suppress(PydanticSerializationError):  # not something a model could be shown
+                schema["properties"][key]["default"] = to_jsonable_python(defaults[key])
+    if required := [key for key in adapters if key not in defaults]:
+        schema["required"] = required
+    if all(parameter.kind is not inspect.Parameter.VAR_KEYWORD for parameter in signature):
+        schema["additionalProperties"] = False
+    return _with_definitions(schema, shared.get("$defs"))
+
+
+def _class_schema(cls: type, name: str, documentation: Documentation) -> JsonObject:
+    schema = _adapter(cls, f"tool {name!r}").json_schema(schema_generator=_Plain)
+    definitions = schema.pop("$defs", {})
+    if "$ref" in schema:  # a class that refers to itself; the root must still say that it is an object
+        schema = copy.deepcopy(definitions[schema["$ref"].rpartition("/")[2]])
+    if schema.get("type") != "object":
+        raise SchemaError(f"tool {name!r}: arguments are an object, and {cls!r} is none")
+    if schema.get("title") == cls.__name__:
+        del schema["title"]
+    schema.pop("description", None)  # the tool's own description says it
+    for key, value in schema.get("properties", {}).items():
+        _described(value, key, documentation)
+    return _with_definitions(schema, definitions)
+
+
+def _adapter(hint: Any, what: str) -> TypeAdapter[Any]:
+    try:
+        adapter = TypeAdapter[Any](hint)
+        adapter.json_schema(schema_generator=_Plain)
+    except PydanticUserError:
+        raise SchemaError(f"{what} is of type {hint!r}, which has no JSON Schema") from None
+    return adapter
+
+
+def _described(schema: JsonObject, key: str, documentation: Documentation) -> JsonObject:
+    if key in documentation.parameters:
+        schema.setdefault("description", documentation.parameters[key])
+    return schema
+
+
+def _with_definitions(schema: JsonObject, definitions: JsonObject | None) -> JsonObject:
+    """Put the definitions last, without the titles that only repeat their names."""
+    for key, definition in (definitions or {}).items():
+        if definition.get("title") == key:
+            del definition["title"]
+    return {**schema, "$defs": definitions} if definitions else schema

@@ -1,0 +1,154 @@
+"""One reader for every form in which tools come: Python code, objects, files, lists of any of these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeAlias, cast
+
+from toolfmt import jsontext
+from toolfmt.errors import MissingExtraError, ParseError, SchemaError, ToolFmtError
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+from toolfmt.tools.functions import from_class, from_function
+from toolfmt.tools.shapes import Found, read_object
+
+Reader: TypeAlias = Callable[[Any, str], "tuple[Found, ...]"]
+"""Reads a value; the string says where it stands, such as `[2].tools[0]`, for errors."""
+
+
+def tool(
+    value: object,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    examples: Iterable[JsonObject] | None = None,
+    server: str | None = None,
+) -> ToolDefinition:
+    """Read one tool; `name` and the others, where given, replace what the value says.
+
+    Takes all that `tools` takes, as long as it holds exactly one. Raises
+    `SchemaError` or `ParseError` that says what is wrong.
+    """
+    if is_code(value):
+        definition = from_class(value, name) if isinstance(value, type) else from_function(cast("Any", value), name)
+    else:
+        found = tools(value)
+        if len(found) != 1:
+            raise SchemaError(f"expected one tool, found {len(found)}")
+        (definition,) = found
+    replaced = {
+        "name": name,
+        "description": description,
+        "examples": None if examples is None else tuple(examples),
+        "server": server,
+    }
+    return definition.model_copy(update={key: given for key, given in replaced.items() if given is not None})
+
+
+def tools(value: object) -> tuple[ToolDefinition, ...]:
+    """Read tools from whatever holds them.
+
+    A `ToolDefinition`; a function, a pydantic model, a dataclass; the tool JSON
+    of OpenAI (chat and Responses), Anthropic, Gemini, Bedrock, MCP, BFCL or
+    plain `{"name", "description", "parameters"}`; a provider's wrapper around
+    a list of them; an SDK object with `model_dump`; the path of a .json, .yaml
+    or .yml file; a `ToolRegistry`; a list of any of these, where a path must be
+    a `Path`. Type names are brought to JSON Schema's spelling. Raises
+    `SchemaError` or `ParseError` that says which entry is wrong and how.
+    """
+    return tuple(definition for definition, _ in read(value))
+
+
+def read(value: object) -> tuple[Found, ...]:
+    """Read tools as `tools` does, each with the function that it came from."""
+    # Text is a path only here: inside a list or a wrapper it may be anybody's, and must not open files.
+    return _read_file(value, "") if isinstance(value, str) else _read(value, "")
+
+
+def load_tools(path: str | Path) -> tuple[ToolDefinition, ...]:
+    """Read the tools in a .json, .yaml or .yml file.
+
+    Raises OSError for a file that can't be opened, `ParseError` for one that is
+    not what its name says, `SchemaError` for entries that are no tools, and
+    `MissingExtraError` for YAML without the `yaml` extra.
+    """
+    return tuple(definition for definition, _ in _read_file(path, ""))
+
+
+def _read_file(path: str | Path, _: str) -> tuple[Found, ...]:
+    path = Path(path)
+    decode = _FILES.get(path.suffix.lower())
+    if decode is None:
+        raise SchemaError(f"{str(path)[:80]!r} is no path of a {', '.join(_FILES)} file")
+    try:
+        return _read(decode(path.read_text(encoding="utf-8-sig")), "")
+    except UnicodeDecodeError as error:
+        raise ParseError(f"{path}: not UTF-8 at byte {error.start}") from None
+    except (ParseError, SchemaError) as error:
+        raise type(error)(f"{path}: {error}") from None
+
+
+def _read(value: Any, where: str) -> tuple[Found, ...]:
+    for fits, read in _FORMS:
+        if fits(value):
+            return read(value, where)
+    raise SchemaError(f"{where or 'the value'}: a tool cannot be read from a {type(value).__name__}")
+
+
+def _refuse_text(value: str | bytes, where: str) -> tuple[Found, ...]:
+    raise SchemaError(f"{where or 'the value'}: a tool cannot be read from text, {value[:40]!r}; a path here is a Path")
+
+
+def _read_each(values: Iterable[Any], where: str) -> tuple[Found, ...]:
+    return tuple(found for i, value in enumerate(values) for found in _read(value, f"{where}[{i}]"))
+
+
+def _read_code(value: Any, where: str) -> tuple[Found, ...]:
+    try:
+        return (Found(from_class(value)) if isinstance(value, type) else Found(from_function(value), value),)
+    except ToolFmtError as error:
+        raise SchemaError(f"{where}: {error}" if where else str(error)) from None
+
+
+def _read_dump(value: Any, where: str) -> tuple[Found, ...]:
+    # By alias, as `anyOf` is `any_of` in the SDKs' objects; without the fields they leave empty.
+    return _read(value.model_dump(mode="json", by_alias=True, exclude_none=True), where)
+
+
+def _read_mapping(value: Mapping[str, Any], where: str) -> tuple[Found, ...]:
+    return read_object(dict(value), where, _read_each)
+
+
+def is_code(value: object) -> bool:
+    """Whether this is a class or something to call, and no object of an SDK."""
+    return isinstance(value, type) or (callable(value) and not hasattr(value, "model_dump"))
+
+
+def _decode_yaml(text: str) -> JsonValue:
+    try:
+        import ryaml
+    except ImportError:
+        raise MissingExtraError("reading YAML", "yaml") from None
+    try:
+        value: JsonValue = cast("Any", ryaml).loads(text)
+        jsontext.dumps(value)  # a key that is no text, a NaN: YAML, but not JSON
+    except ValueError as error:
+        raise ParseError(str(error)) from None
+    return value
+
+
+_FILES: Final[dict[str, Callable[[str], JsonValue]]] = {
+    ".json": jsontext.loads,
+    ".yaml": _decode_yaml,
+    ".yml": _decode_yaml,
+}
+_FORMS: Final[tuple[tuple[Callable[[Any], bool], Reader], ...]] = (
+    (lambda value: isinstance(value, ToolDefinition), lambda value, _: (Found(value),)),
+    (lambda value: isinstance(value, Path), _read_file),
+    (lambda value: isinstance(value, (str, bytes)), _refuse_text),
+    (is_code, _read_code),
+    (lambda value: isinstance(value, Mapping), _read_mapping),
+    (lambda value: hasattr(value, "model_dump"), _read_dump),
+    (lambda value: isinstance(value, Iterable), _read_each),
+)
+"""How a form is known, and how it is read; the first that fits decides."""

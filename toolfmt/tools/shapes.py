@@ -1,0 +1,146 @@
+"""The shapes in which providers write a tool as JSON, told apart by their keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
+
+from toolfmt.errors import SchemaError
+from toolfmt.jsontext import is_object
+from toolfmt.model import ToolDefinition
+from toolfmt.schema import normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from toolfmt.model import JsonObject
+
+    ReadEach: TypeAlias = Callable[[Iterable[Any], str], tuple["Found", ...]]
+
+_WRAPPERS: Final = ("tools", "functions", "function_declarations", "functionDeclarations")
+_SCHEMA_KEYS: Final = ("parametersJsonSchema", "parameters_json_schema", "input_schema", "inputSchema", "parameters")
+"""Where a shape keeps the arguments' schema; the first that is there and not null counts."""
+_EXAMPLE_KEYS: Final = ("examples", "input_examples")
+_FUNCTION_TYPES: Final = frozenset({"function", "custom"})
+_READ: Final = frozenset({"name", "description", "type", "server", "metadata", *_SCHEMA_KEYS, *_EXAMPLE_KEYS})
+
+
+class Found(NamedTuple):
+    """A tool that was read, and the function that runs it where the tool came from one."""
+
+    definition: ToolDefinition
+    function: Callable[..., Any] | None = None
+
+
+def read_object(value: JsonObject, where: str, read_each: ReadEach) -> tuple[Found, ...]:
+    """Read a JSON object that is a tool or a wrapper around several; `read_each` reads what is in a wrapper."""
+    for fits, read in _SHAPES:
+        if fits(value):
+            return read(value, where, read_each)
+    keys = ", ".join(map(repr, value)) or "none"
+    raise SchemaError(f"{where or 'the tool'}: a tool has a 'name'; found the keys {keys}")
+
+
+def _read_wrapper(value: JsonObject, where: str, read_each: ReadEach) -> tuple[Found, ...]:
+    return tuple(
+        found
+        for key in _WRAPPERS
+        if isinstance(value.get(key), list)
+        for found in read_each(value[key], f"{where}.{key}" if where else key)
+    )
+
+
+def _read_nested(value: JsonObject, where: str, _: ReadEach) -> tuple[Found, ...]:
+    """`{"type": "function", "function": {…}}`, as in OpenAI's chat API and most others."""
+    rest = {key: item for key, item in value.items() if key not in {"type", "function"}}
+    return (Found(_definition({**rest, **value["function"]}, where)),)
+
+
+def _read_bedrock(value: JsonObject, where: str, _: ReadEach) -> tuple[Found, ...]:
+    """`{"toolSpec": {"name", "description", "inputSchema": {"json": …}}}`."""
+    spec: JsonObject = dict(value["toolSpec"])
+    schema = spec.get("inputSchema")
+    return (Found(_definition({**spec, "inputSchema": schema.get("json") if is_object(schema) else schema}, where)),)
+
+
+def _read_provided(value: JsonObject, where: str, _: ReadEach) -> tuple[Found, ...]:
+    if "properties" in value:
+        raise SchemaError(f"{where or 'the tool'}: this is a JSON Schema; put it under 'parameters', beside a 'name'")
+    raise SchemaError(f"{where or 'the tool'}: a tool of type {value['type']!r} is the provider's own, not a function")
+
+
+def _read_flat(value: JsonObject, where: str, _: ReadEach) -> tuple[Found, ...]:
+    """Everything beside the name: OpenAI Responses, Anthropic, Gemini, MCP, BFCL, plain."""
+    return (Found(_definition(value, where)),)
+
+
+def _definition(value: JsonObject, where: str) -> ToolDefinition:
+    name = value.get("name")
+    if not isinstance(name, str) or not name.strip():
+        raise SchemaError(f"{where or 'the tool'}: 'name' must be a non-empty string, not {name!r}")
+    place = f"{where} ({name!r})" if where else f"tool {name!r}"
+    description = value.get("description")
+    if not isinstance(description, (str, type(None))):
+        raise SchemaError(f"{place}: 'description' must be a string, not {description!r}")
+    key = next((key for key in _SCHEMA_KEYS if value.get(key) is not None), None)
+    given: JsonObject = {"parameters": _parameters(value[key], f"{place}: {key!r}")} if key else {}
+    leftover = {key: item for key, item in value.items() if key not in _READ}
+    for key in _EXAMPLE_KEYS:
+        if _are_objects(value.get(key)):
+            given["examples"] = tuple(value[key])
+        elif key in value:
+            leftover[key] = value[key]
+    if isinstance(value.get("server"), str):
+        given["server"] = value["server"]
+    metadata = value.get("metadata")
+    given["metadata"] = {**(metadata if is_object(metadata) else {}), **leftover}
+    return ToolDefinition(name=name, description=description or "", **given)
+
+
+def _parameters(schema: Any, what: str) -> JsonObject:
+    if not is_object(schema):
+        raise SchemaError(f"{what} must be a JSON Schema object, not {repr(schema)[:80]}")
+    if _is_flat_map(schema):
+        schema = _object_of(schema)
+    try:
+        plain = normalise(schema)
+    except SchemaError as error:
+        raise SchemaError(f"{what}: {error}") from None
+    kind = plain.get("type", "object")
+    if kind != "object":
+        raise SchemaError(f"{what}: arguments are an object, but its type is {kind!r}")
+    return plain
+
+
+def _is_flat_map(schema: JsonObject) -> bool:
+    """Whether this is no schema but a map from names to them, as in xLAM's data: `{"city": {"type": "str"}}`."""
+    return bool(schema.keys() - {"additionalProperties"}) and all(
+        is_object(item) and isinstance(item.get("type"), str) for item in schema.values()
+    )
+
+
+def _object_of(members: JsonObject) -> JsonObject:
+    required = [
+        key for key, item in members.items() if "default" not in item and "optional" not in str(item["type"]).lower()
+    ]
+    return {"type": "object", "properties": members, "required": required}
+
+
+def _are_objects(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and all(isinstance(item, dict) for item in cast("list[Any]", value))
+
+
+_SHAPES: Final[tuple[tuple[Callable[[JsonObject], bool], Callable[[JsonObject, str, ReadEach], Any]], ...]] = (
+    (lambda value: "name" not in value and any(isinstance(value.get(key), list) for key in _WRAPPERS), _read_wrapper),
+    (lambda value: isinstance(value.get("function"), dict), _read_nested),
+    (lambda value: isinstance(value.get("toolSpec"), dict), _read_bedrock),
+    (
+        lambda value: (
+            isinstance(value.get("type"), str)
+            and (value["type"] not in _FUNCTION_TYPES or "format" in value)
+            and not any(value.get(key) is not None for key in _SCHEMA_KEYS)
+        ),
+        _read_provided,
+    ),
+    (lambda value: "name" in value, _read_flat),
+)
+"""How a shape is known, and how it is read; the first that fits decides."""
