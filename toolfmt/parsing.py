@@ -109,7 +109,9 @@ class ParseResult:
     def raise_for_failures(self) -> None:
         """Raise an ExceptionGroup with one `MalformedCallError` per failure, if there is any."""
         if self.failures:
-            raise ExceptionGroup("the answer holds broken calls", [MalformedCallError(failure) for failure in self.failures])
+            raise ExceptionGroup(
+                "the answer holds broken calls", [MalformedCallError(failure) for failure in self.failures]
+            )
 
 
 def open_parser(**options: Unpack[ParseOptions]) -> Parser[str]:

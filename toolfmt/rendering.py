@@ -1,6 +1,6 @@
 """Writing calls and results in a dialect's own form.
 
-    render_calls([ToolInvocation(name="f", arguments={"a": 1})], dialect="tool-json")
+render_calls([ToolInvocation(name="f", arguments={"a": 1})], dialect="tool-json")
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The declarative description of a text format: data that both renders and parses.
+r"""The declarative description of a text format: data that both renders and parses.
 
 One template per level. Slots stand in braces, everything else is literal:
 
-    section   "<tool_call>\\n{calls}\\n</tool_call>"
+    section   "<tool_call>\n{calls}\n</tool_call>"
     call      "{call}"                                 a JSON object, described by `JsonCall`
-    call      '<tool name="{name}">\\n{members}</tool>'  elements, described by `Elements`
-    call      "Action: {name}\\nAction Input: {args}"    literals around a bare arguments object
+    call      '<tool name="{name}">\n{members}</tool>'  elements, described by `Elements`
+    call      "Action: {name}\nAction Input: {args}"    literals around a bare arguments object
 
 A part between `{?` and `?}` is written only when its slots have values and may
 be missing when read. Literals are exact when written; when read, their
@@ -156,7 +156,7 @@ def load(data: JsonObject) -> Syntax:
 
 
 @dataclass(frozen=True, slots=True)
-class Literal_:
+class Verbatim:
     """Text of a template that stands for itself."""
 
     text: str
@@ -170,13 +170,13 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Optional_:
+class Maybe:
     """Pieces that may be missing together."""
 
     pieces: tuple[Piece, ...]
 
 
-Piece: TypeAlias = Literal_ | Slot | Optional_
+Piece: TypeAlias = Verbatim | Slot | Maybe
 
 _PIECE = re.compile(r"\{\?|\?\}|\{([a-z_]+)\}")
 BODY_SLOTS = frozenset({"call", "args", "members", "payload"})
@@ -190,17 +190,17 @@ def pieces(template: str) -> tuple[Piece, ...]:
     end = 0
     for match in _PIECE.finditer(template):
         if match.start() > end:
-            stack[-1].append(Literal_(template[end : match.start()]))
+            stack[-1].append(Verbatim(template[end : match.start()]))
         end = match.end()
         if match.group() == "{?":
             stack.append([])
         elif match.group() == "?}":
-            optional = Optional_(tuple(stack.pop()))
+            optional = Maybe(tuple(stack.pop()))
             stack[-1].append(optional)
         else:
             stack[-1].append(Slot(match[1]))
     if end < len(template):
-        stack[-1].append(Literal_(template[end:]))
+        stack[-1].append(Verbatim(template[end:]))
     return tuple(stack[0])
 
 

@@ -6,9 +6,9 @@ The declaration is JSON; what the model writes is the `xml-items` format.
 """
 
 from toolfmt.dialect import Provenance
-from toolfmt.dialects._text import text_dialect
 from toolfmt.dialects.xml_items import SYNTAX
 from toolfmt.formatters.json_schemas import anthropic_json
+from toolfmt.text import text_dialect
 
 DIALECT = text_dialect(
     name="anthropic-json",

@@ -1,12 +1,12 @@
 """The JSON format for providers without one of their own.
 
-    {"tool": {"function": "read_file", "parameters": {"path": "a.txt"}}}
+{"tool": {"function": "read_file", "parameters": {"path": "a.txt"}}}
 """
 
 from toolfmt.dialect import Provenance
-from toolfmt.dialects._text import text_dialect
 from toolfmt.formatters.json_schemas import default_json
 from toolfmt.syntax import Form, JsonCall, Syntax
+from toolfmt.text import text_dialect
 
 DIALECT = text_dialect(
     name="default-json",

@@ -13,9 +13,9 @@ results, which come as `<results>[{"tool": ..., "status": ..., "content": ...}]<
 """
 
 from toolfmt.dialect import Provenance
-from toolfmt.dialects._text import text_dialect
 from toolfmt.formatters.signatures import signature
 from toolfmt.syntax import Form, JsonCall, Syntax
+from toolfmt.text import text_dialect
 
 DIALECT = text_dialect(
     name="execute-array",

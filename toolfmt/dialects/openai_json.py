@@ -8,9 +8,9 @@ be a JSON string.
 """
 
 from toolfmt.dialect import Provenance
-from toolfmt.dialects._text import text_dialect
 from toolfmt.formatters.json_schemas import openai_json
 from toolfmt.syntax import Form, JsonCall, Syntax
+from toolfmt.text import text_dialect
 
 _FUNCTION = {"name": "{name}", "arguments": "{arguments}"}
 _CALL = {"id": "{id}", "type": "function", "index": "{any}", "function": _FUNCTION, **_FUNCTION}

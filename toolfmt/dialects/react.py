@@ -11,9 +11,9 @@ turn. The same step may come as one decision object,
 """
 
 from toolfmt.dialect import Provenance
-from toolfmt.dialects._text import text_dialect
 from toolfmt.formatters.json_schemas import default_json
 from toolfmt.syntax import Form, JsonCall, Syntax
+from toolfmt.text import text_dialect
 
 DIALECT = text_dialect(
     name="react",

@@ -8,9 +8,9 @@ Two tools may carry their longest argument as raw text between the markers:
 """
 
 from toolfmt.dialect import Provenance
-from toolfmt.dialects._text import text_dialect
 from toolfmt.formatters.json_schemas import default_json
 from toolfmt.syntax import Form, JsonCall, Syntax
+from toolfmt.text import text_dialect
 
 DIALECT = text_dialect(
     name="sentinel",

@@ -1,12 +1,12 @@
 """Tool calls as a JSON object in a `<tool>` element.
 
-    <tool>{"server_name": "local", "tool_name": "read_file", "arguments": {"path": "a.txt"}}</tool>
+<tool>{"server_name": "local", "tool_name": "read_file", "arguments": {"path": "a.txt"}}</tool>
 """
 
 from toolfmt.dialect import Provenance
-from toolfmt.dialects._text import text_dialect
 from toolfmt.formatters.signatures import markdown_parameters
 from toolfmt.syntax import Form, JsonCall, Syntax
+from toolfmt.text import text_dialect
 
 DIALECT = text_dialect(
     name="tool-json",

@@ -14,9 +14,9 @@ elements of one name, is a list. Entities and CDATA protect text.
 """
 
 from toolfmt.dialect import Provenance
-from toolfmt.dialects._text import text_dialect
 from toolfmt.formatters.signatures import markdown_parameters
 from toolfmt.syntax import Elements, Form, Syntax
+from toolfmt.text import text_dialect
 
 DIALECT = text_dialect(
     name="xml-cdata",

@@ -14,9 +14,9 @@ Two tools have a short form, `<write_file path="a.txt">…</write_file>` and
 """
 
 from toolfmt.dialect import Provenance
-from toolfmt.dialects._text import text_dialect
 from toolfmt.formatters.xml_schema import xml_schema
 from toolfmt.syntax import Elements, Form, Syntax
+from toolfmt.text import text_dialect
 
 _MEMBER = '<arg name="{key}"{? type="{type}"?}>{value}</arg>'
 _ITEM = '<item{? type="{type}"?}>{value}</item>'
@@ -33,7 +33,11 @@ SYNTAX = Syntax(
             call='<tool name="{name}"{? id="{id}"?}>\n{members}</tool>',
             elements=Elements(member=_MEMBER, item=_ITEM, wrapper="arguments", quotes=_QUOTES),
         ),
-        Form(call='<write_file path="{path}">{payload}</write_file>', name="write_file", payload={"write_file": "content"}),
+        Form(
+            call='<write_file path="{path}">{payload}</write_file>',
+            name="write_file",
+            payload={"write_file": "content"},
+        ),
         Form(call="<run_bash>{payload}</run_bash>", name="run_bash", payload={"run_bash": "command"}),
     ),
     result="Tool: {name}{? (ID: {id})?}\nStatus: {status}\nResult:\n{content}",

@@ -17,6 +17,7 @@ import regex
 
 from toolfmt import jsontext
 from toolfmt.formatters.xml_text import cdata, escape_slot, escape_text
+from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema import coerce, item_schema, property_schema, types
 from toolfmt.syntax import TAG_NAME
 
@@ -68,7 +69,7 @@ class ElementWriter:
             elif not elements.keyed_by_tag:
                 key = escape_slot(key)
         text = self._content(value, schema, level)
-        kind = "" if self._tells(value, schema, key) else _TYPE_NAMES[type(value)]
+        kind = "" if self._tells(value, schema) else _TYPE_NAMES[type(value)]
         if kind == "":
             template = re.sub(r"\{\?.*?\?\}", "", template)
         else:
@@ -79,12 +80,12 @@ class ElementWriter:
 
     def _content(self, value: JsonValue, schema: JsonObject | None, level: int) -> str:
         pad = self.elements.indent * (level + 1)
-        if isinstance(value, dict) and value:
+        if is_object(value) and value:
             children = [
                 self._child(key, inner, property_schema(schema, key) if schema else None, level + 1)
                 for key, inner in value.items()
             ]
-        elif isinstance(value, list) and value:
+        elif is_array(value) and value:
             children = [
                 self._child(None, inner, item_schema(schema, at) if schema else None, level + 1)
                 for at, inner in enumerate(value)
@@ -104,17 +105,15 @@ class ElementWriter:
             return cdata(value)
         return escape_text(value)
 
-    def _tells(self, value: JsonValue, schema: JsonObject | None, key: str | None) -> bool:
+    def _tells(self, value: JsonValue, schema: JsonObject | None) -> bool:
         """Whether a reader that knows the schema makes the same value of the text."""
         keyed = self.elements.keyed_by_tag
         allowed = types(schema)
         lists = allowed is not None and "array" in allowed and "object" not in allowed
-        if isinstance(value, dict | list) and value:
-            if allowed == _STRING:
-                return False
-            if isinstance(value, list):
-                return not keyed or lists or allowed is None
-            if lists:
+        if is_array(value) and value:
+            return allowed != _STRING and (not keyed or lists or allowed is None)
+        if is_object(value) and value:
+            if lists or allowed == _STRING:
                 return False
             return not (keyed and allowed is None and len(value) == 1)
         if isinstance(value, str):

@@ -3,6 +3,9 @@
     example_formatter(calls)(tool)
     (Example(title="Basic Call (Required Arguments)", call=..., text='{"tool": ...}'),
      Example(title="Advanced Call (With Optional & Nested Arguments)", call=..., text=...))
+
+The arguments come from `example_values`, the text from the format's own call
+formatter: an example is read back as the call that it shows.
 """
 
 from __future__ import annotations

@@ -124,22 +124,21 @@ def _without_null(flat: Flat, root: JsonObject) -> Flat:
         return flat
     merged = flatten({"allOf": [flat.own, others[0]]}, root)
     kinds = as_types(merged.own.get("type"))
-    return merged._replace(own={**merged.own, "type": [*kinds, "null"]} if kinds else merged.own)
+    own = {**merged.own, "type": [*kinds, "null"]} if kinds else merged.own
+    return merged._replace(own=own, references=(*flat.references, *merged.references))
 
 
-def _type(flat: Flat, root: JsonObject) -> str:
+def _type(flat: Flat, root: JsonObject, levels: int = 2) -> str:
+    """Name the types; what lists, maps and alternatives hold, so many levels down."""
     kinds = as_types(flat.own.get("type"))
-    if not kinds and flat.choices:
-        kinds = [_type(flatten(branch, root)._replace(choices=[]), root) for branch in flat.choices[0]]
-    if not kinds and isinstance(flat.own.get("enum"), list):
-        kinds = [kind_of(member) for member in flat.own["enum"]]
-    if not kinds and "const" in flat.own:
-        kinds = [kind_of(flat.own["const"])]
+    members = [flat.own["const"]] if "const" in flat.own else flat.own.get("enum")
+    if not kinds and isinstance(members, list):
+        kinds = [kind_of(member) for member in cast("list[JsonValue]", members)]
+    if not kinds and flat.choices and levels:
+        kinds = [_type(flatten(branch, root), root, levels - 1) for branch in flat.choices[0]]
     held = flat.own.get("items" if kinds == ["array"] else "additionalProperties")
-    if kinds in (["array"], ["object"]) and isinstance(held, dict):
-        inner = flatten(cast("JsonObject", held), root)
-        # One level says enough, and ends where a schema holds itself.
-        return f"{kinds[0]} of {_type(inner._replace(own={**inner.own, 'items': True}), root)}"
+    if kinds in (["array"], ["object"]) and isinstance(held, dict) and levels:
+        return f"{kinds[0]} of {_type(flatten(cast('JsonObject', held), root), root, levels - 1)}"
     return " or ".join(dict.fromkeys(kinds)) or "any"
 
 

@@ -13,7 +13,7 @@ from toolfmt import jsontext
 from toolfmt.errors import RenderError, UnrepresentableError
 from toolfmt.formatters.element_tree import ElementWriter
 from toolfmt.formatters.xml_text import escape_slot
-from toolfmt.syntax import Literal_, Optional_, Slot, markers, pieces
+from toolfmt.syntax import Maybe, Slot, Verbatim, markers, pieces
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,11 +50,11 @@ def fill(template: Sequence[Piece], values: Mapping[str, str | None]) -> str:
     out: list[str] = []
     for piece in template:
         match piece:
-            case Literal_(text):
+            case Verbatim(text):
                 out.append(text)
             case Slot(name):
                 out.append(values.get(name) or "")
-            case Optional_(inner):
+            case Maybe(inner):
                 if all(values.get(part.name) is not None for part in inner if isinstance(part, Slot)):
                     out.append(fill(inner, values))
     return "".join(out)
@@ -63,7 +63,11 @@ def fill(template: Sequence[Piece], values: Mapping[str, str | None]) -> str:
 def _call(dialect: str, form: Form, call: ToolInvocation, tool: ToolDefinition | None) -> str:
     if not call.name:
         raise UnrepresentableError(dialect, "/name", "a call needs the name of its tool")
-    slots: dict[str, str | None] = {"name": call.name, "id": call.id, "server": call.server or form.defaults.get("server")}
+    slots: dict[str, str | None] = {
+        "name": call.name,
+        "id": call.id,
+        "server": call.server or form.defaults.get("server"),
+    }
     if form.json is None:
         slots = {key: value and _slot(dialect, form, key, value) for key, value in slots.items()}
     try:
@@ -110,7 +114,8 @@ def fill_json(template: object, slots: Mapping[str, JsonValue]) -> JsonValue:
         is_slot = isinstance(value, str) and value.startswith("{") and value.endswith("}")
         if is_slot and slots.get(value) is None and value not in KEPT_WHEN_NULL:
             continue
-        out[str(slots.get(key, key))] = fill_json(value, slots)
+        named = slots.get(key)
+        out[key if named is None else str(named)] = fill_json(value, slots)
     return out
 
 
@@ -124,7 +129,6 @@ def _indented(text: str, by: str) -> str:
 
 def result_formatter(syntax: Syntax) -> ResultFormatter[str]:
     """Make the function that writes results for the model to read, in call order."""
-
     special = markers(syntax)
 
     def write(results: Sequence[ToolResult]) -> str:
@@ -157,7 +161,12 @@ def _result_text(syntax: Syntax, result: ToolResult, special: tuple[str, ...]) -
     text = content_text(result.content)
     if result.is_error:
         text = syntax.error.replace("{content}", text)
-    return {"name": result.name, "id": result.id, "content": neutral(text, special), "status": "Error" if result.is_error else "Success"}
+    return {
+        "name": result.name,
+        "id": result.id,
+        "content": neutral(text, special),
+        "status": "Error" if result.is_error else "Success",
+    }
 
 
 def neutral(text: str, special: tuple[str, ...]) -> str:

@@ -33,7 +33,7 @@ from toolfmt.schema.places import kind_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lxml.etree import _Element as Element
+    from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - it has no public name
 
     from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
@@ -164,7 +164,11 @@ class _Writer:
         merged = flatten({"allOf": [{**flat.own}, flat.choices[0][branches.index(others[0])]]}, self.root)
         kinds = as_types(merged.own.get("type"))
         own = {**merged.own, "type": [*kinds, "null"]} if kinds else merged.own
-        return merged._replace(own=own, dependents={**flat.dependents, **merged.dependents})
+        return merged._replace(
+            own=own,
+            dependents={**flat.dependents, **merged.dependents},
+            references=(*flat.references, *merged.references),
+        )
 
 
 def _type(own: JsonObject) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt.parsers.cursor import Malformed, Truncated
-from toolfmt.parsers.json_calls import CallObject
+from toolfmt.parsers.json_calls import CallObject, ReadOne, ignore
 from toolfmt.parsers.json_values import read_value
 from toolfmt.parsers.patterns import GAP, match_next
 from toolfmt.parsers.sink import Draft
@@ -115,12 +115,12 @@ class BareReader:
             at += len(text)
 
         try:
-            yield from read_value(cur, write, str, sink.options.limits, tolerant=False)
+            yield from read_value(cur, write, ignore, sink.options.limits, tolerant=False)
         except (Malformed, Truncated):
             if cur.base + cur.pos == at and cur.pos < len(cur.buf) and cur.eof:
                 return
 
-    def _element(self, form: FormGrammar, provenance: Provenance):  # noqa: ANN202 - see ReadOne
+    def _element(self, form: FormGrammar, provenance: Provenance) -> ReadOne:
         """A function that reads one call of a list inside a candidate."""
 
         def read(cur: Cursor, node: Node) -> Reading[None]:
@@ -142,7 +142,7 @@ class BareReader:
         fits = draft.name in offered if offered else found.wrapped or not found.unknown
         if problem is None and (found.arguments is not None or found.wrapped) and fits:
             draft.end(found.settled(), cur.at)
-        elif draft.index >= 0 or found.meant and (problem or found.wrapped):
+        elif draft.index >= 0 or (found.meant and (problem or found.wrapped)):
             reason, detail = problem or ("unknown_tool", f"no tool is called {draft.name!r}")
             draft.fail(cur.marked(), reason, detail, cur.at)
         elif "text" in found.values:

@@ -1,8 +1,8 @@
 """One call of a form: its head, its body, its tail, and what happens when one of them is wrong.
 
-    <tool name="read">            head: tells the name
-    <arguments>...</arguments>    body: knows where it ends
-    </tool>                       tail: expected only then
+<tool name="read">            head: tells the name
+<arguments>...</arguments>    body: knows where it ends
+</tool>                       tail: expected only then
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING
 from toolfmt import jsontext
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.elements import ElementReader
-from toolfmt.parsers.json_calls import CallObject, skip_space
+from toolfmt.parsers.json_calls import CallObject, ReadOne, ignore, skip_space
 from toolfmt.parsers.json_values import decode, read_value, whole_value
 from toolfmt.parsers.patterns import match_next
 from toolfmt.parsers.raw_text import RawText
 from toolfmt.parsers.sink import Draft
 
 if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
+    from collections.abc import Callable
+
+    from toolfmt.model import JsonObject
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.grammar import FormGrammar
     from toolfmt.parsers.json_shapes import Node
@@ -55,7 +57,7 @@ class CallReader:
                 return None
             arguments = yield from self._object(form)
         elif form.body == "args":
-            arguments = yield from self._args(form)
+            arguments = yield from self._args()
         elif form.elements is not None:
             tool = self.sink.options.tools.get(draft.name)
             arguments = yield from ElementReader(form.elements, draft, self.limits).arguments(
@@ -122,7 +124,7 @@ class CallReader:
             start = cur.at
             self.draft = Draft(self.sink, start)
 
-    def element(self, form: FormGrammar):  # noqa: ANN201 - see ReadOne
+    def element(self, form: FormGrammar) -> ReadOne:
         """A function that reads one call of a list and ends or fails it."""
 
         def read(cur: Cursor, node: Node) -> Reading[None]:
@@ -141,7 +143,7 @@ class CallReader:
 
         return read
 
-    def _args(self, form: FormGrammar) -> Reading[JsonObject]:
+    def _args(self) -> Reading[JsonObject]:
         cur, draft = self.cur, self.draft
         if not (yield from skip_space(cur)):
             raise Truncated
@@ -155,7 +157,7 @@ class CallReader:
         yield from read_value(cur, draft.delta, self._repaired(at), self.limits, tolerant=True)
         return decode("".join(draft.pieces), at, self.limits)
 
-    def _repaired(self, at: int):  # noqa: ANN202 - Callable[[str], None]
+    def _repaired(self, at: int) -> Callable[[str], None]:
         return lambda what: self.draft.note("repaired_json", what, at)
 
     def _payload(self, form: FormGrammar, arguments: JsonObject) -> Reading[None]:
@@ -198,7 +200,3 @@ class CallReader:
                 raise Truncated
             raise Malformed("malformed", f"expected the end of the call, found {cur.buf[cur.pos]!r}", cur.at)
         cur.pos = end.end()
-
-
-def ignore(_: str) -> None:
-    """Drop what nobody asked for."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolInvocation
 
 
-
-
 class CheckedParser:
     """Adds checks and ids to the events of a text parser.
 

@@ -102,7 +102,9 @@ class Members:
             merge(self.values, key, value)
             return
         if known:
-            self._draft.note("duplicate_key", f"the argument {key!r} is given twice; the last one counts", self._draft.start)
+            self._draft.note(
+                "duplicate_key", f"the argument {key!r} is given twice; the last one counts", self._draft.start
+            )
         self.values[key] = value
         if self._repeats:
             self._pending.append(key)
@@ -111,7 +113,8 @@ class Members:
 
     def string(self, key: str) -> Callable[[str], None]:
         """Begin an argument that is a string; the function returned takes its text piece by piece."""
-        self._pieces = pieces = []
+        pieces: list[str] = []
+        self._pieces = pieces
         if self._pending:
             return pieces.append
         delta = self._draft.delta

@@ -120,9 +120,7 @@ class ElementReader:
         raw = RawText(pieces.append)
         yield from raw.read(cur, grammar.ends(spot.closer, spot.parent))
         self._ambiguity(raw)
-        return leaf(
-            "".join(pieces), spot.schema, spot.type, verbatim=raw.verbatim, repeats=grammar.keyed_by_tag
-        )
+        return leaf("".join(pieces), spot.schema, spot.type, verbatim=raw.verbatim, repeats=grammar.keyed_by_tag)
 
     def _children(self, cur: Cursor, spot: Spot) -> Reading[JsonValue]:
         grammar = self.grammar
@@ -151,13 +149,19 @@ class ElementReader:
                 raise Truncated
             raise Malformed("malformed", f"text beside elements: {cur.buf[cur.pos]!r}", cur.at)
         cur.pos = end.end()
-        if items or as_list or (grammar.keyed_by_tag and not spot.schema and spot.type != "object" and plural(spot.key, found)):
+        if (
+            items
+            or as_list
+            or (grammar.keyed_by_tag and not spot.schema and spot.type != "object" and plural(spot.key, found))
+        ):
             return [value for _, value in found]
         return gather(found, repeats=grammar.keyed_by_tag)
 
     def _ambiguity(self, raw: RawText) -> None:
         if raw.ambiguous is not None:
-            self.draft.note("ambiguous_closer", "a closing tag without structure after it was read as text", raw.ambiguous)
+            self.draft.note(
+                "ambiguous_closer", "a closing tag without structure after it was read as text", raw.ambiguous
+            )
 
 
 def skip_layout(cur: Cursor) -> Reading[None]:

@@ -83,7 +83,9 @@ class Grammar:
             marks.extend((f"{kind}{number}", literal(opener)) for number, (opener, _) in enumerate(pairs))
             marks.extend((f"x{kind}{number}", literal(closer)) for number, (_, closer) in enumerate(pairs) if closer)
         marks.extend((f"e{number}", literal(stop)) for number, stop in enumerate(syntax.stop))
-        marks.extend((f"o{number}", section.closer.pattern) for number, section in enumerate(self.sections) if section.closer)
+        marks.extend(
+            (f"o{number}", section.closer.pattern) for number, section in enumerate(self.sections) if section.closer
+        )
         patterns = [f"{line}(?P<{group}>{strip_groups(source)})" for group, source in marks]
         if syntax.bare:
             patterns.append(f"(?P<bare>{_BARE})")

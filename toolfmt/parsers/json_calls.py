@@ -31,6 +31,10 @@ _SPACE = re.compile(r"[ \t\r\n]*").match
 _KEY = re.compile(r'"([^"\\\x00-\x1f]*)"[ \t\r\n]*:[ \t\r\n]*').match
 
 
+def ignore(_: str) -> None:
+    """Drop what nobody asked for."""
+
+
 def skip_space(cur: Cursor) -> Reading[str]:
     """Skip white space; the next character, not read, or "" at the end of the input."""
     while True:
@@ -53,7 +57,23 @@ class CallObject:
     calls stood in the object.
     """
 
-    __slots__ = ("arguments", "deferred", "draft", "each", "failure", "json", "keys", "limits", "listed", "mismatch", "offered", "rest", "unknown", "values", "wrapped")
+    __slots__ = (
+        "arguments",
+        "deferred",
+        "draft",
+        "each",
+        "failure",
+        "json",
+        "keys",
+        "limits",
+        "listed",
+        "mismatch",
+        "offered",
+        "rest",
+        "unknown",
+        "values",
+        "wrapped",
+    )
 
     def __init__(self, json: JsonCall, draft: Draft, limits: Limits, each: ReadOne) -> None:
         """Read into `draft`; `each` reads one call of a list that stands in the object."""
@@ -259,11 +279,11 @@ class CallObject:
             value = self._decoded(value, at) if value.strip() else {}
         if value is None and not self.json.arguments_required:
             return
-        if not isinstance(value, dict):
+        if not jsontext.is_object(value):
             detail = f"the arguments are {jsontext.dumps(value)[:60]}"
             self.failure = self.failure or Malformed("arguments_not_object", detail, at)
             return
-        self.arguments = value  # type: ignore[assignment] - decoded JSON has str keys
+        self.arguments = value
         draft.delta(jsontext.dumps(value))
 
     def _decoded(self, text: str, at: int) -> JsonValue:

@@ -121,7 +121,7 @@ def read_value(cur: Cursor, emit: Emit, note: Emit, limits: Limits, *, tolerant:
             note("comment")
             pos = run = comment.end()
             continue
-        if char in '"\'' and (state == VALUE or state == KEY):
+        if char in "\"'" and state in (VALUE, KEY):
             if char == "'":
                 if not tolerant:
                     break

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import regex
-
 from toolfmt.parsers.entities import decode_entities
 from toolfmt.syntax import TAG_NAME
 
 if TYPE_CHECKING:
+    import regex
+
     from toolfmt.parsers.cursor import Cursor, Reading
 
 GAP = r"\s{0,256}"

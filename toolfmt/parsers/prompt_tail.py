@@ -1,6 +1,6 @@
-"""Where an answer begins, derived from the prompt's tail.
+r"""Where an answer begins, derived from the prompt's tail.
 
-    <|im_start|>assistant\\n<think>\\n     the answer begins inside reasoning
+<|im_start|>assistant\n<think>\n     the answer begins inside reasoning
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class Ends:
 class RawText:
     """One raw value while it is read."""
 
-    __slots__ = ("_blank", "_calls", "_emit", "_open", "_suspect", "ambiguous", "verbatim")
+    __slots__ = ("_blank", "_calls", "_emit", "_open", "_quote", "_suspect", "ambiguous", "verbatim")
 
     def __init__(self, emit: Callable[[str], None]) -> None:
         """Pass the value's text to `emit`, piece by piece; text that is all blank is layout."""
@@ -70,6 +70,7 @@ class RawText:
         self._open = True  # blank text here may still be layout
         self._calls = 0  # calls that the text itself opened, as an example may
         self._suspect: int | None = None
+        self._quote: regex.Pattern[str] | None = None
         self.verbatim = False
         """A quote protected the value."""
         self.ambiguous: int | None = None
@@ -83,48 +84,68 @@ class RawText:
                 self._pass(cur, len(cur.buf), ends)
             elif found.partial:
                 self._pass(cur, found.start(), ends)
-            elif found.lastgroup == "closer":
-                follow = ends.follow.match(cur.buf, found.end(), partial=not cur.eof)
-                if follow is None:
-                    self.ambiguous = cur.base + found.start()
-                    self._pass(cur, found.end(), ends, whole=True)
-                    continue
-                self._pass(cur, found.start(), ends, whole=not follow.partial)
-                if not follow.partial:
-                    cur.pos = found.end()
-                    return
-            elif found.lastgroup == "begin":
-                self._calls += 1
-                self._pass(cur, found.end(), ends, whole=True)
-                continue
-            elif found.lastgroup == "end":
-                after = ends.next_call.match(cur.buf, found.end(), partial=not cur.eof) if not self._calls else None
-                if after is None:
-                    if self._calls:
-                        self._calls -= 1
-                    elif self._suspect is None:
-                        self._suspect = cur.base + found.start()
-                    self._pass(cur, found.end(), ends, whole=True)
-                    continue
-                self._pass(cur, found.start(), ends, whole=not after.partial)
-                if not after.partial:
-                    raise Malformed("malformed", "a value is not closed before the end of its call", cur.at)
             else:
-                self._pass(cur, found.start(), ends, whole=True)
-                group = str(found.lastgroup)
-                if group.endswith("w") and not self._open:
-                    self._pass(cur, found.end(), ends, whole=True)
-                elif group.endswith("w") and found.end() == len(cur.buf) and not cur.eof:
-                    yield  # a line break after the quote belongs to it
-                else:
-                    cur.pos = found.end()
-                    yield from self._quoted(cur, ends.quotes[int(group.strip("qw"))])
-                continue
+                done = self._decide(cur, ends, found)
+                if done:
+                    return
+                if done is False:
+                    quote = self._quote
+                    if quote is not None:
+                        self._quote = None
+                        yield from self._quoted(cur, quote)
+                    continue
             if cur.eof:
                 raise Truncated(self._suspect)
             if not self._open and cur.pos == len(cur.buf):
                 cur.clean, cur.pass_on = ends.clean, self._emit
             yield
+
+    def _decide(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:  # noqa: PLR0911 - one per outcome
+        """What a candidate is: True the end, False something that was read, None not yet known."""
+        group = str(found.lastgroup)
+        if group == "closer":
+            follow = ends.follow.match(cur.buf, found.end(), partial=not cur.eof)
+            if follow is None:
+                self.ambiguous = cur.base + found.start()
+                return self._literal(cur, found, ends)
+            self._pass(cur, found.start(), ends, whole=not follow.partial)
+            if follow.partial:
+                return None
+            cur.pos = found.end()
+            return True
+        if group == "begin":
+            self._calls += 1
+            return self._literal(cur, found, ends)
+        if group == "end":
+            return self._call_ends(cur, ends, found)
+        self._pass(cur, found.start(), ends, whole=True)
+        word = group.endswith("w")
+        if word and not self._open:
+            return self._literal(cur, found, ends)
+        if word and found.end() == len(cur.buf) and not cur.eof:
+            return None  # a line break after the quote belongs to it
+        cur.pos = found.end()
+        self._quote = ends.quotes[int(group.strip("qw"))]
+        return False
+
+    def _literal(self, cur: Cursor, found: regex.Match[str], ends: Ends) -> bool:
+        self._pass(cur, found.end(), ends, whole=True)
+        return False
+
+    def _call_ends(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
+        """The whole call's closer inside a value: text, unless no call was opened here and a call follows."""
+        if self._calls:
+            self._calls -= 1
+            return self._literal(cur, found, ends)
+        after = ends.next_call.match(cur.buf, found.end(), partial=not cur.eof)
+        if after is None:
+            if self._suspect is None:
+                self._suspect = cur.base + found.start()
+            return self._literal(cur, found, ends)
+        self._pass(cur, found.start(), ends, whole=not after.partial)
+        if after.partial:
+            return None
+        raise Malformed("malformed", "a value is not closed before the end of its call", cur.at)
 
     def _quoted(self, cur: Cursor, end: regex.Pattern[str]) -> Reading[None]:
         self.verbatim = True

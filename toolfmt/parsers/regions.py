@@ -86,7 +86,8 @@ class TextParser:
         yield
         if reasoning_open and self._grammar.syntax.reasoning:
             yield from self._reasoning(0)
-        while not self._stopped:
+        limit = self._sink.options.limits.calls
+        while not self._stopped and self._sink.calls < limit:
             found = yield from self._find(self._grammar.marker)
             if found is None:
                 return
@@ -128,13 +129,12 @@ class TextParser:
         self._cur.mark()
         yield from self._section(self._grammar.sections[int(group[1:].partition("_")[0])])
 
-    def _section(self, section: Section) -> Reading[None]:
+    def _section(self, section: Section) -> Reading[None]:  # noqa: C901 - one loop over what a section may hold
         """Read the calls of a section, whose opening marker was read since the mark."""
         cur, sink = self._cur, self._sink
         reader = CallReader(cur, sink)
-        body = cur.at
-        count = sink.calls
-        pending: tuple[Draft, JsonObject, int] | None = None
+        count, body = sink.calls, cur.at
+        pending: tuple[JsonObject, int] | None = None
         while True:
             found = yield from match_next(cur, section.next)
             group = "" if found is None else str(found.lastgroup)
@@ -142,74 +142,57 @@ class TextParser:
                 if found["extra"]:
                     sink.note("repaired_json", "surplus closing brackets", (cur.at, cur.base + found.end()))
                 cur.pos = found.end()
-                if pending is not None:
-                    pending[0].end(pending[1], cur.at)
-                break
             if pending is not None:
-                pending[0].end(pending[1], pending[2])
-                pending = None
-            if found is None:
-                if sink.calls == count:
-                    problem = Truncated() if cur.eof and not cur.buf[cur.pos :].strip() else None
-                    yield from self._failed(
-                        section, Draft(sink, cur.mark_at), problem or Malformed("malformed", "no call where one was due", body), body, mention=True
-                    )
-                elif section.closer is not None:
-                    sink.note("missing_close", "the closing marker of the calls is missing", (cur.at, cur.at))
+                reader.draft.end(pending[0], cur.at if group == "close" else pending[1])
+            if found is None or group == "close":
                 break
-            if sink.calls >= sink.options.limits.calls:
-                yield from self._failed(section, Draft(sink, cur.at), Malformed("limit", f"more than {sink.calls} calls", cur.at), body)
-                self._stopped = True
-                return
-            form = section.forms[int(group[1:])]
+            pending, body = None, cur.base + found.end()
+            cur.pos = found.start(group)
             if sink.calls > count:
                 cur.mark()
-            cur.pos = found.start(group)
-            start = cur.mark_at
-            body = cur.at if form.head is None else found.end()  + cur.base
             try:
-                arguments = yield from reader.read(form, start)
+                arguments = yield from reader.read(section.forms[int(group[1:])], cur.mark_at)
             except (Malformed, Truncated) as problem:
                 yield from self._failed(section, reader.draft, problem, body)
                 return
             if arguments is not None:
-                pending = (reader.draft, arguments, cur.at)
+                pending = (arguments, cur.at)
+        if found is None and sink.calls == count:
+            yield from self._mention(section, body)
+        elif found is None and section.closer is not None:
+            sink.note("missing_close", "the closing marker of the calls is missing", (cur.at, cur.at))
         cur.release()
         self._stopped = self._grammar.syntax.ends_after_calls and sink.calls > count
 
-    def _failed(
-        self, section: Section, draft: Draft, problem: Malformed | Truncated, body: int, *, mention: bool = False
-    ) -> Reading[None]:
-        """Tell a call's failure and find where reading goes on.
-
-        A `mention` is a marker with no body behind it: unless a closer follows,
-        only the marker is given up and the rest is text.
-        """
+    def _mention(self, section: Section, body: int) -> Reading[None]:
+        """A marker with no call behind it: unless a closer follows, only the marker is given up."""
         cur = self._cur
-        if isinstance(problem, Truncated) and problem.suspect is None:
-            cur.pos = len(cur.buf)
-            draft.fail(cur.since(draft.start), "truncated", "the input ends inside the call", cur.at)
-            cur.release()
+        draft = Draft(self._sink, cur.mark_at)
+        if cur.eof and not cur.buf[cur.pos :].strip():
+            yield from self._failed(section, draft, Truncated(), body)
             return
-        resume = problem.suspect if isinstance(problem, Truncated) else problem.resume
-        reason, detail = ("truncated", "the input ends inside the call") if isinstance(problem, Truncated) else (problem.reason, problem.detail)
-        cur.rewind(max(body if mention else draft.start, min(resume or body, cur.at)))
-        while True:
-            found = section.resync.search(cur.buf, cur.pos, partial=not cur.eof)
-            if found is not None and not found.partial:
-                break
-            cur.pos = len(cur.buf) if found is None else found.start()
-            if cur.eof:
-                break
-            yield
+        found = yield from self._search(section.resync)
         if found is not None and found.lastgroup == "end":
             cur.pos = found.end()
-        elif mention:
+        else:
             cur.rewind(body)
-        elif found is not None:
-            cur.pos = found.start()
-        if not isinstance(problem, Truncated):
-            detail = f"{detail}, at offset {problem.at}"
+        detail = f"no call where one was due, at offset {body}"
+        draft.fail(cur.since(draft.start), "malformed", detail, cur.at)
+
+    def _failed(self, section: Section, draft: Draft, problem: Malformed | Truncated, body: int) -> Reading[None]:
+        """Tell a call's failure and find where reading goes on: behind a closer, or before the next opener."""
+        cur = self._cur
+        if isinstance(problem, Truncated):
+            resume, reason, detail = problem.suspect, "truncated", "the input ends inside the call"
+        else:
+            resume, reason, detail = problem.resume, problem.reason, f"{problem.detail}, at offset {problem.at}"
+        if resume is None:
+            cur.pos = len(cur.buf)
+        else:
+            cur.rewind(min(max(body, resume), cur.at))
+            found = yield from self._search(section.resync)
+            if found is not None and found.lastgroup == "end":
+                cur.pos = found.end()
         draft.fail(cur.since(draft.start), reason, detail, cur.at)
         cur.release()
 

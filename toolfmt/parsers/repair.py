@@ -71,7 +71,9 @@ class RepairingParser:
         parser = self._open()
         events = parser.feed(failure.raw[:at] + text)
         events.extend(parser.close())
-        if not any(isinstance(event, CallEnd) for event in events) or any(isinstance(event, CallFailed) for event in events):
+        if not any(isinstance(event, CallEnd) for event in events) or any(
+            isinstance(event, CallFailed) for event in events
+        ):
             return []
         calls: list[Event] = []
         for event in events:

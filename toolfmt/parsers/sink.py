@@ -82,7 +82,20 @@ class Draft:
     so that a candidate in prose can still turn out to be text.
     """
 
-    __slots__ = ("_waiting", "agent", "confirmed", "id", "index", "name", "notes", "pieces", "provenance", "server", "sink", "start")
+    __slots__ = (
+        "_waiting",
+        "agent",
+        "confirmed",
+        "id",
+        "index",
+        "name",
+        "notes",
+        "pieces",
+        "provenance",
+        "server",
+        "sink",
+        "start",
+    )
 
     def __init__(self, sink: Sink, start: int, provenance: Provenance = "marker", *, confirmed: bool = True) -> None:
         """Begin a call whose opening marker stands at the absolute offset `start`."""

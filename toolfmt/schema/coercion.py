@@ -91,7 +91,8 @@ def coerce(text: str, schema: Schema) -> tuple[JsonValue, bool]:
             return value, True
         for member in members:
             if _same(value, member):
-                return member, True
+                # A listed number as it is listed; a list or object never shared with the schema.
+                return member if kind in {"integer", "number"} else value, True
     return text, False
 
 

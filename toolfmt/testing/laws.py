@@ -47,7 +47,9 @@ def cut(text: str, places: Iterable[int]) -> list[str]:
     return [text[start:end] for start, end in zip([0, *marks], [*marks, len(text)], strict=True)]
 
 
-def round_trip(dialect: Dialect[str], calls: Sequence[ToolInvocation], tools: Sequence[ToolDefinition] = ()) -> str | None:
+def round_trip(
+    dialect: Dialect[str], calls: Sequence[ToolInvocation], tools: Sequence[ToolDefinition] = ()
+) -> str | None:
     """What is written is read back as it was, type for type; None when the format cannot hold the calls."""
     try:
         text = dialect.calls(calls, {tool.name: tool for tool in tools})
@@ -72,9 +74,7 @@ def round_trip(dialect: Dialect[str], calls: Sequence[ToolInvocation], tools: Se
     return text
 
 
-def chunking(
-    dialect: Dialect[str], text: str, places: Iterable[int], tools: Sequence[ToolDefinition] = ()
-) -> None:
+def chunking(dialect: Dialect[str], text: str, places: Iterable[int], tools: Sequence[ToolDefinition] = ()) -> None:
     """However a text is cut, the events are the same."""
     whole = read(dialect, [text], tools)
     pieces = cut(text, places)
@@ -96,7 +96,9 @@ def ordered(events: Sequence[Event]) -> None:
                 open_calls[index].append(text)
             case CallEnd(index, call):
                 text = "".join(open_calls.pop(index))
-                assert jsontext.equal(json.loads(text), call.arguments), f"call {index}: {text!r} is not {call.arguments!r}"
+                assert jsontext.equal(json.loads(text), call.arguments), (
+                    f"call {index}: {text!r} is not {call.arguments!r}"
+                )
                 done.add(index)
             case CallFailed(index):
                 assert index not in done, f"call {index} fails after its end"
@@ -133,5 +135,7 @@ def truncated(dialect: Dialect[str], text: str, at: int, tools: Sequence[ToolDef
     part = [event.call for event in read(dialect, [text[:at]], tools) if isinstance(event, CallEnd)]
     for call, full in zip(part, whole, strict=False):
         assert call.name == full.name, f"{dialect.name}: {call.name!r} from a text cut at {at}"
-        assert jsontext.equal(call.arguments, full.arguments), f"{dialect.name}: {call.arguments!r} from a text cut at {at}"
+        assert jsontext.equal(call.arguments, full.arguments), (
+            f"{dialect.name}: {call.arguments!r} from a text cut at {at}"
+        )
     assert len(part) <= len(whole), f"{dialect.name}: more calls from a text cut at {at}"

@@ -7,7 +7,7 @@ dialect's own markers.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from hypothesis import strategies as st
 
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 TRAPS = (
-    "", " ", "\n", "\r\n", "\t", "null", "true", "False", "0", "-0", "01234", "1e3", "3.0", "[]", "{}", '"', "'", "\\", "\\n",
-    "</arg>", "]]>", "<![CDATA[", "&amp;", "&", "<", ">", "```json\n", "{", "}", "[", "]", "é", "\u2028", "😀", "\x00", "\x1b",
-    "<tool_call>", "</tool_call>", '{"name": "f", "arguments": {}}', "Action: f\nAction Input: {}\n", "__START_CONTENT__", "  x  ",
-)  # fmt: skip
+    *("", " ", "\n", "\r\n", "\t", "  x  ", "\x00", "\x1b", "\u2028", "é", "😀"),
+    *("null", "true", "False", "0", "-0", "01234", "1e3", "3.0", "[]", "{}", '{"name": "f", "arguments": {}}'),
+    *('"', "'", "\\", "\\n", "{", "}", "[", "]", "<", ">", "&", "&amp;", "]]>", "<![CDATA[", "</arg>"),
+    *("```json\n", "<tool_call>", "</tool_call>", "Action: f\nAction Input: {}\n", "__START_CONTENT__"),
+)
 _LETTERS = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 
 
@@ -65,7 +66,7 @@ def names() -> SearchStrategy[str]:
     return st.from_regex(r"[A-Za-z_][A-Za-z0-9_.\-]{0,20}", fullmatch=True)
 
 
-def schema_of(value: JsonValue) -> JsonObject:
+def schema_of(value: JsonValue) -> JsonObject:  # noqa: PLR0911 - one per type
     """A schema that describes exactly the shape of a value."""
     match value:
         case None:
@@ -79,7 +80,7 @@ def schema_of(value: JsonValue) -> JsonObject:
         case str():
             return {"type": "string"}
         case list():
-            return {"type": "array", "prefixItems": [schema_of(item) for item in value]}
+            return {"type": "array", "prefixItems": [schema_of(item) for item in cast("list[JsonValue]", value)]}
         case _:
             properties = {key: schema_of(inner) for key, inner in value.items()}
             return {"type": "object", "properties": properties, "required": list(properties)}

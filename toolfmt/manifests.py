@@ -1,0 +1,205 @@
+"""Showing tools to a model: the manifest, and prompts that it is put into.
+
+    manifest(tools, provider="anthropic")                          # the text about the tools
+    inject("Be brief. {{tools}}", tools, provider="anthropic")     # a prompt with that text in its place
+
+A manifest is composed by a Jinja template, in a sandbox, from data alone: names,
+descriptions, schemas and examples. Neither a tool's description nor a prompt is
+ever itself taken for a template.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import jinja2
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from toolfmt import jsontext
+from toolfmt.errors import ParseError, TemplateError, ToolFmtError
+from toolfmt.formatters.json_schemas import parameters_object
+from toolfmt.registry import default_registry
+from toolfmt.tools import tools as definitions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolfmt.dialect import AnyDialect, Example
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+    from toolfmt.registry import Registry
+
+NO_TOOLS: Final = "No tools available for this agent."
+PREFIX: Final = (
+    "You have access to a set of tools. Use them by outputting the appropriate tool call format. "
+    "The user can only see the output of the tool, not the call itself. The available tools are:\n\n"
+)
+"""What stands before the manifest where a prompt is nothing but its place."""
+SECTION: Final = "\n\n## Accessible Tools\n\n"
+_PLACE: Final = re.compile(r"\{\{\s*tools\s*\}\}")
+_TICKS: Final = re.compile("`{3,}")
+_TEMPLATE_TEXT: Final = re.compile(r"\{\{|\{%|\n")
+
+
+def manifest(  # noqa: PLR0913 - the choice of a format, as everywhere
+    tools: object,
+    *,
+    dialect: AnyDialect | str | None = None,
+    provider: str | None = None,
+    model: str | None = None,
+    use_xml: bool = False,
+    template: str | Path | None = None,
+    on_broken: Callable[[ToolDefinition, ToolFmtError], object] | None = None,
+    registry: Registry | None = None,
+) -> str:
+    """Write the text that tells a model of its tools and how to call them.
+
+    `tools` are whatever `toolfmt.tools` reads, shown in the order given; "" if
+    there are none. `template` replaces the dialect's: a path, a template's text,
+    or the name of one that is in the package. A tool that cannot be shown raises
+    `SchemaError` or `UnrepresentableError`; with `on_broken`, that is called
+    instead and the tool is left out. A broken template raises `TemplateError`.
+    """
+    registry = registry or default_registry()
+    chosen = registry.resolve(dialect=dialect, provider=provider, model=model, use_xml=use_xml)
+    shown: list[JsonObject] = []
+    for tool in () if tools is None else definitions(tools):
+        try:
+            shown.append(_data(tool, chosen, registry))
+        except ToolFmtError as error:
+            if on_broken is None:
+                raise
+            on_broken(tool, error)
+    return _rendered(template or chosen.manifest, shown) if shown else ""
+
+
+def inject(  # noqa: PLR0913 - the choice of a format, as everywhere
+    prompt: str,
+    tools: object,
+    *,
+    dialect: AnyDialect | str | None = None,
+    provider: str | None = None,
+    model: str | None = None,
+    use_xml: bool = False,
+    section: bool = False,
+    missing: str = NO_TOOLS,
+    template: str | Path | None = None,
+    on_broken: Callable[[ToolDefinition, ToolFmtError], object] | None = None,
+    registry: Registry | None = None,
+) -> str:
+    """Put the manifest, on a new line, in the place of each `{{tools}}` of a prompt; nothing else is touched.
+
+    A prompt that is nothing but the place, blanks and `{# comments #}` aside,
+    becomes an instruction and the manifest. One without a place stays as it is,
+    or, with `section`, is followed by a section of tools. `missing` stands for
+    the manifest where there are no tools. All else is as for `manifest`.
+    """
+    if not section and not _PLACE.search(prompt):
+        return prompt
+    text = manifest(
+        tools,
+        dialect=dialect,
+        provider=provider,
+        model=model,
+        use_xml=use_xml,
+        template=template,
+        on_broken=on_broken,
+        registry=registry,
+    )
+    if not _PLACE.search(prompt):
+        return prompt + SECTION + text if text else prompt
+    if not _without_comments(_PLACE.sub("", prompt)).strip():
+        return PREFIX + text if text else missing
+    # A function, as its result is taken as it is: not for a pattern, and not for a place.
+    return _PLACE.sub(lambda _: "\n" + (text or missing), prompt)
+
+
+def _without_comments(prompt: str) -> str:
+    """Take out `{# comments #}`."""
+    kept: list[str] = []
+    end = 0
+    while (start := prompt.find("{#", end)) >= 0 and (close := prompt.find("#}", start + 2)) >= 0:
+        kept.append(prompt[end:start])
+        end = close + 2
+    return "".join((*kept, prompt[end:]))
+
+
+def _data(tool: ToolDefinition, dialect: AnyDialect, registry: Registry) -> JsonObject:
+    """Give what a template is told of a tool."""
+    schema, example = registry.override(dialect, tool.name) or (dialect.schema, dialect.example)
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "server": tool.server,
+        "loop_breaking": tool.metadata.get("loop_breaking") is True,
+        "parameters": parameters_object(tool),
+        "schema": schema(tool),
+        "examples": [_example(one) for one in example(tool)],
+    }
+
+
+def _example(example: Example) -> JsonObject:
+    """Give what a template is told of an example; JSON is spread over lines."""
+    text, is_json = example.text, False
+    with suppress(ParseError):  # most formats have something around the JSON
+        text, is_json = jsontext.dumps(jsontext.loads(text), indent=2), True
+    return {"title": example.title, "arguments": example.call.arguments, "text": text, "is_json": is_json}
+
+
+def _rendered(template: str | Path, tools: list[JsonObject]) -> str:
+    name = str(template) if isinstance(template, Path) or not _TEMPLATE_TEXT.search(template) else "the template"
+    try:
+        return _template(template).render(tools=tools).rstrip("\n")
+    except jinja2.TemplateSyntaxError as error:
+        raise TemplateError(f"{name}, line {error.lineno}: {error.message}") from error
+    except jinja2.TemplateNotFound as error:
+        known = ", ".join(sorted(_environment().list_templates()))
+        raise TemplateError(f"there is no template {error.name!r} in the package; there are {known}") from None
+    except (jinja2.TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise TemplateError(f"{name}{_line(error)}: {error}") from error
+
+
+def _template(template: str | Path) -> jinja2.Template:
+    if isinstance(template, Path):
+        return _environment().from_string(template.read_text("utf-8"))
+    if _TEMPLATE_TEXT.search(template):
+        return _environment().from_string(template)
+    return _environment().get_template(template)
+
+
+def _line(error: BaseException) -> str:
+    """Say in which line of a template an error was raised."""
+    lines: list[int] = []
+    traceback = error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename.endswith(("<template>", ".jinja")):
+            lines.append(traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return f", line {lines[-1]}" if lines else ""
+
+
+@lru_cache(maxsize=1)
+def _environment() -> jinja2.Environment:
+    environment = ImmutableSandboxedEnvironment(
+        loader=jinja2.PackageLoader("toolfmt"),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # a prompt is no HTML; the formatters escape what their format needs
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(json=_json, fenced=_fenced)  # pyright: ignore[reportUnknownMemberType]
+    return environment
+
+
+def _json(value: JsonValue, indent: int | None = None) -> str:
+    """Write JSON in a template: Jinja's own `tojson` sorts keys and escapes `<`, `>`, `&` and `'`."""
+    return jsontext.dumps(value, indent=indent, compact=indent is None)
+
+
+def _fenced(text: str, language: str = "") -> str:
+    """Put text in a Markdown fence that is longer than any run of ticks in it."""
+    ticks = "`" * max((len(run) + 1 for run in _TICKS.findall(text)), default=3)
+    return f"{ticks}{language}\n{text}\n{ticks}"
