@@ -83,6 +83,67 @@ def raw_value(
     return _decode(text[start:end], text, start, max_depth, max_digits), end
 
 
+def try_value(text: str, start: int, *, max_depth: int = MAX_DEPTH) -> tuple[JsonValue, int] | None:
+    """Read the JSON value that begins at `start` if that is quickly done; None for anything that is in doubt.
+
+    What it returns is what `raw_value` returns. It never looks at all of a long
+    text for a value that goes wrong early.
+    """
+    if len(text) - start <= _WINDOW:
+        # The usual answer ends with the brace of the call around its arguments: the one before is theirs.
+        end = text.rfind("}", start, text.rfind("}", start)) + 1
+        try:
+            value = from_json(text[start:end].encode(), allow_inf_nan=False, catch_duplicate_keys=True)
+        except ValueError:
+            pass
+        else:
+            return (value, end) if _fits(value, max_depth) else None
+    size = _WINDOW
+    while True:
+        window, at = (text, start) if len(text) <= 2 * size else (text[start : start + size], 0)
+        try:
+            value, end = _scan_unique(window, at)
+        except json.JSONDecodeError as error:
+            cut = len(window) - at < len(text) - start
+            if not cut or not (error.msg.startswith("Unterminated") or error.pos + 16 >= len(window)):
+                return None
+            size *= 16
+        except (ValueError, RecursionError, StopIteration):
+            return None
+        else:
+            return (value, start + end - at) if _fits(value, max_depth) and _encodable(window[at:end]) else None
+
+
+def _fits(value: JsonValue, max_depth: int) -> bool:
+    depth, finite = _survey(value)
+    return finite and depth <= max_depth
+
+
+def _encodable(piece: str) -> bool:
+    """Whether no lone surrogate stands in the text, raw or escaped; a pair of escapes is in doubt too."""
+    try:
+        return _SURROGATE_ESCAPE(piece) is None and bool(piece.isascii() or piece.encode())
+    except UnicodeEncodeError:
+        return False
+
+
+def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("duplicate key")
+    return made
+
+
+def _no_constant(name: str) -> JsonValue:
+    raise ValueError(name)
+
+
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]").search
+_WINDOW: Final = 1 << 16
+"""Characters looked at first: what goes wrong within them costs no more than them."""
+_scan_unique = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant).raw_decode
+
+
 def dumps(value: JsonValue, *, indent: int | None = None, compact: bool = False) -> str:
     """Write a JSON value, keys in their own order, characters unescaped where JSON allows.
 

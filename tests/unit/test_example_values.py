@@ -76,6 +76,7 @@ def test_values_of_each_type(schema: JsonValue, value: JsonValue) -> None:
         ({"type": "integer", "default": "soon", "minimum": 3}, 3),
         ({"type": "string", "examples": [7], "default": "ok"}, "ok"),
         ({"type": "string", "pattern": "^[a-z]+$", "description": "e.g. 'NO'"}, "example"),
+        ({"type": "number", "default": float("nan")}, 1.5),
         ({"type": "string", "description": "e.g. NaN, or e.g. whatever"}, "example_x"),
     ],
 )
@@ -96,6 +97,8 @@ def test_the_authors_words_come_first(schema: JsonValue, value: JsonValue) -> No
         {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.01},
         {"type": "number", "minimum": 0.1, "maximum": 0.1},
         {"type": "number", "multipleOf": 0.01, "minimum": 3.14},
+        {"type": "number", "minimum": 10**400},
+        {"type": "number", "minimum": 1e300, "multipleOf": 0.5},
         {"type": "string", "minLength": 30},
         {"type": "string", "maxLength": 3},
         {"type": "string", "minLength": 5, "maxLength": 5, "pattern": "^[A-Z]+$"},
@@ -151,6 +154,19 @@ def test_the_authors_words_come_first(schema: JsonValue, value: JsonValue) -> No
 def test_values_fit_every_constraint(schema: JsonObject) -> None:
     member(schema)
     member(schema, optional=True)
+
+
+@pytest.mark.parametrize("bound", [float("nan"), float("inf"), -3, True, "4", None, 10**4000])
+def test_bounds_that_are_none_do_no_harm(bound: Any) -> None:
+    for kind, keys in {
+        "string": ("minLength", "maxLength"),
+        "integer": ("minimum", "maximum", "multipleOf"),
+        "array": ("minItems", "maxItems"),
+        "object": ("minProperties", "maxProperties"),
+    }.items():
+        for key in keys:
+            root = {"properties": {"x": {"type": kind, key: bound}}, "required": ["x"]}
+            assert "x" in example_arguments(root, optional=True)
 
 
 def test_drafts_before_2020() -> None:
@@ -230,6 +246,12 @@ def test_conditions_and_dependencies() -> None:
     }
     assert example_arguments(dependent, optional=False) == {}
     assert example_arguments(dependent, optional=True) == {"a": 1, "b": 7}
+
+
+def test_half_characters_are_no_example() -> None:
+    schema = {"properties": {"x": {"type": "string", "default": "\ud800"}}, "required": ["x"]}
+    assert example_arguments(schema, optional=False) == {"x": "example_x"}
+    assert not list(matching("^[\\ud800-\\udfff]$"))
 
 
 def test_alternatives_follow_the_default() -> None:

@@ -2,18 +2,47 @@
 
 from __future__ import annotations
 
-from cyclopts import App
+import sys
+from io import TextIOWrapper
+from typing import TYPE_CHECKING
+
+from cyclopts import App, Parameter
 
 import toolfmt
+from toolfmt.cli.inputs import STDIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def run(arguments: Iterable[str]) -> int:
+    """Run one command and give its exit code; what goes wrong is raised."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # What is written is exact: UTF-8 whatever the locale says, and no line end exchanged.
+            stream.reconfigure(encoding="utf-8", newline="")
+    # A lone `-` would be taken for an option.
+    return app([STDIN if argument == "-" else argument for argument in arguments]) or 0
+
+
+_COMMANDS = {
+    "manifest": "Print the text that tells a model of its tools.",
+    "inject": "Print a prompt with the tools in it.",
+    "parse": "Read a model's answer: its text, its reasoning and its calls.",
+    "render": "Print calls, or results, in a format's own form.",
+    "dialects": "List the formats; `show` one with a sample.",
+    "providers": "List the providers, with the format of each.",
+    "demo": "Do the main job on recorded data, in every format.",
+}
 
 app = App(
     "toolfmt",
     help="Show tools to a model, read its calls and write them, in every tool-call format.",
     version=lambda: toolfmt.__version__,
+    default_parameter=Parameter(negative=(), show_default=False),
     result_action="return_value",
-    # `main` says what is wrong, in the same way for every kind of mistake.
     print_error=False,
     exit_on_error=False,
 )
-for _name in ("manifest", "inject", "parse", "render", "dialects", "providers", "demo"):
-    app.command(f"toolfmt.cli.{_name}:{_name}", name=_name)
+for _order, (_name, _help) in enumerate(_COMMANDS.items()):
+    app.command(f"toolfmt.cli.{_name}:{_name}", name=_name, help=_help, sort_key=_order)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from toolfmt import jsontext
-from toolfmt.formatters.example_nodes import MOST, Stream, kinds, size
+from toolfmt.formatters.example_nodes import MOST, Stream, kinds
+from toolfmt.formatters.example_scalars import size
 from toolfmt.formatters.flat_schema import as_object, flatten, objects
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ class Lists:
         self.rest: JsonValue = own.get("items", True)
         if isinstance(self.rest, list):  # a tuple as drafts before 2020 write it
             self.prefix, self.rest = objects(cast("JsonValue", self.rest)), own.get("additionalItems", True)
-        self.contained = objects([own["contains"]]) * size(own, "minContains", 1) if "contains" in own else []
-        self.low, self.high = size(own, "minItems", 0), size(own, "maxItems", MOST)
+        self.contained = objects([own["contains"]]) * size(own, "minContains", 1, MOST) if "contains" in own else []
+        self.low, self.high = size(own, "minItems", 0, MOST), size(own, "maxItems", MOST, MOST)
 
     def values(self) -> Iterator[list[JsonValue]]:
         """Give lists: as long as the one that was told, else of two scalars or one container; then shorter ones."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.formatters.example_nodes import MOST, Stream, names, size
+from toolfmt.formatters.example_nodes import MOST, Stream, names
+from toolfmt.formatters.example_scalars import size
 from toolfmt.formatters.flat_schema import Flat, as_object, flatten, mapping, merge
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Members:
         """Give objects; if the fullest one does not fit, one that is grown from what is required."""
         required = self.closure(names(self.own.get("required")))
         keys = self.filled(self.closure([*required, *self.wanted()]))
-        keys = keys[: max(size(self.own, "maxProperties", MOST), len(required))]
+        keys = keys[: max(size(self.own, "maxProperties", MOST, MOST), len(required))]
         if not self.builder.guess and not all(self.stream(key).has(0) for key in required):
             return
         value = self.variant(keys, 0)
@@ -75,7 +76,7 @@ class Members:
     def filled(self, keys: list[str]) -> list[str]:
         """Add members up to the least number; a free object has at least one, which shows what it is."""
         free = not self.at_root and not self.declared
-        missing = max(size(self.own, "minProperties", 0), int(free)) - len(keys)
+        missing = max(size(self.own, "minProperties", 0, MOST), int(free)) - len(keys)
         more = dict.fromkeys(islice(chain(self.declared, self.invented()), len(keys) + max(missing, 0) * 2))
         return keys + [name for name in more if name not in keys][: max(missing, 0)]
 

@@ -114,12 +114,6 @@ def names(value: JsonValue) -> list[str]:
     return [name for name in cast("list[object]", value) if isinstance(name, str)] if isinstance(value, list) else []
 
 
-def size(own: JsonObject, key: str, default: int) -> int:
-    """Give a size keyword, no larger than `MOST`."""
-    value = own.get(key)
-    return int(min(value, MOST)) if isinstance(value, (int, float)) else default
-
-
 def compiled(schema: JsonObject) -> Check:
     """Make the function that tells whether a value fits a schema; one that can't be used lets everything pass."""
     import jsonschema_rs as engine

@@ -47,9 +47,9 @@ _FORMATS: Final = {
 _NUMBERED: Final = range(1, 29)  # every format above has a valid 1 to 28
 _BASE64: Final = ("ZXhhbXBsZQ==", "ZXhhbXBsZTI=")
 _HINT: Final = re.compile(r"\be\.\s?g\.[,:]?\s*(?:(['\"`])(.{1,200}?)\1(?!\w))?", re.IGNORECASE)
-
-
 _HALF: Final = Fraction(1, 2)
+_EXACT: Final = 2**53
+"""Beyond, a float is no more exact than an integer, and may be none at all."""
 
 
 def hints(description: object, *, text: bool) -> Iterator[JsonValue]:
@@ -72,7 +72,7 @@ def hints(description: object, *, text: bool) -> Iterator[JsonValue]:
 
 def strings(schema: JsonObject, name: str, matches: Iterable[str] = ()) -> Iterator[str]:
     """Give strings for a schema: by its format, words with the parameter's name in them, `matches` of its pattern."""
-    low, high = _size(schema.get("minLength"), 0), _size(schema.get("maxLength"), LONGEST)
+    low, high = size(schema, "minLength", 0, LONGEST), size(schema, "maxLength", LONGEST, LONGEST)
     if form := _FORMATS.get(str(schema.get("format"))):
         yield from (form.format(n=n) for n in _NUMBERED)
     if schema.get("contentEncoding") == "base64" or schema.get("format") == "byte":
@@ -94,9 +94,10 @@ def _fitted(texts: Iterable[str], low: int, high: int) -> Iterator[str]:
         yield (text + "example" * (max(low - len(text), 0) // 7 + 1))[: min(max(low, len(text)), high)]
 
 
-def _size(value: object, default: int) -> int:
-    """Read a size keyword, which may be written `3.0`, within the bound."""
-    return default if isinstance(value, bool) or not isinstance(value, (int, float)) else int(min(value, LONGEST))
+def size(schema: JsonObject, key: str, default: int, most: int) -> int:
+    """Read a size keyword, which may be written `3.0`; at most `most`."""
+    value = _fraction(schema.get(key))
+    return default if value is None else int(max(0, min(value, most)))
 
 
 def numbers(schema: JsonObject, *, whole: bool) -> Iterator[int | float]:
@@ -120,7 +121,7 @@ def numbers(schema: JsonObject, *, whole: bool) -> Iterator[int | float]:
     bottom = start - _SAMPLES if first is None else max(first, start - _SAMPLES)
     steps = chain(range(start, top + 1), range(start - 1, bottom - 1, -1))
     for number in chain((step * grid for step in steps), filter(None, (low, high))):
-        yield int(number) if whole else float(number)
+        yield int(number) if whole or abs(number) > _EXACT else float(number)
 
 
 def _bound(schema: JsonObject, closed: str, open_: str) -> Fraction | None:
@@ -130,6 +131,7 @@ def _bound(schema: JsonObject, closed: str, open_: str) -> Fraction | None:
 
 
 def _fraction(value: object) -> Fraction | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        return None
-    return Fraction(str(value))
+    """Read a number as it is written: 0.1 is one tenth."""
+    if isinstance(value, float):
+        return Fraction(str(value)) if math.isfinite(value) else None
+    return Fraction(value) if isinstance(value, int) and not isinstance(value, bool) else None

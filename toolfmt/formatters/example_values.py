@@ -17,6 +17,7 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolfmt import jsontext
+from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.example_lists import Lists
 from toolfmt.formatters.example_members import Members
 from toolfmt.formatters.example_nodes import MOST, Stream, compiled, is_empty, kinds, names, said
@@ -34,9 +35,10 @@ if TYPE_CHECKING:
 _ENOUGH: Final = 500
 """Nodes after which members that may be left out are: an example is to be read."""
 _NODES: Final = 20_000
-_FEW: Final = 30
 _BRANCHES: Final = 200
 """Combinations of alternatives that are tried at one node."""
+_FEW: Final = 30
+"""Values of each combination that are tried before the rest of any."""
 
 
 def example_arguments(schema: JsonObject, *, optional: bool, suggestions: Sequence[JsonObject] = ()) -> JsonObject:
@@ -118,9 +120,13 @@ class _Builder:
         seen: set[str] = set()
         guess: list[JsonValue] = []
         for value in islice(self.candidates(flatten(node, self.root), name, tuple(suggestions), above, fits), MOST * 4):
+            try:
+                key = jsontext.canonical(value)
+            except UnrepresentableError:  # a default that is no JSON, such as NaN
+                continue
             if not fits(value):
                 guess = guess or [value]
-            elif (key := jsontext.canonical(value)) not in seen:
+            elif key not in seen:
                 seen.add(key)
                 yield value
         if self.guess and not seen:
@@ -148,7 +154,7 @@ class _Builder:
         yield from (value for value in told if not isinstance(value, (dict, list)) and not is_empty(value))
         if flat.choices:
             alternatives = [self.ordered(choice, told) for choice in flat.choices]
-            # A few of each first, as an alternative may have many values of which none fits the whole.
+            # An alternative may have many values of which none fits the whole.
             for few, combination in product((_FEW, MOST), islice(product(*alternatives), _BRANCHES)):
                 branch = flatten({"allOf": [flat.own, *combination]}, self.root)
                 branch = branch._replace(dependents={**branch.dependents, **flat.dependents})

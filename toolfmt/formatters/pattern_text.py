@@ -32,6 +32,7 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz1234567890ABCDEFGHIJKLMNOPQRSTUVWXY
 _SIGNS: Final = "-_. /:@,+=#%&?!~*$^'\"()[]{}<>|;\\`\t\n"
 _OTHERS: Final = "".join(map(chr, range(0xA1, 0x3100, 7)))
 """One in seven: enough to meet every script."""
+_HALF: Final = re.compile("[\ud800-\udfff]")
 _BOUNDS: Final = re.compile(r"\{(\d{1,6})(?:(,)(\d{0,6}))?\}")
 _GROUP: Final = re.compile(r"\((\?(?:[:>]|P?<(\w+)>|[a-zA-Z-]+[:)]|<?[=!]))?")
 _REFERENCE: Final = re.compile(r"([1-9]\d?)|k<(\w+)>")
@@ -62,7 +63,7 @@ def matching(pattern: str) -> Iterator[str]:
             text = _Reader(pattern, repeats, branch, shift).read()
         except _Unreadable:
             continue
-        if text not in seen:
+        if text not in seen and not _HALF.search(text):
             seen.add(text)
             yield text
     # Without `$` at its end, a pattern leaves room for more.

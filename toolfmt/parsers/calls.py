@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from toolfmt import jsontext
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.elements import ElementReader
-from toolfmt.parsers.json_calls import CallObject, ReadOne, ignore, skip_space
+from toolfmt.parsers.json_calls import CallObject, ReadOne, ignore, peek, skip_space
 from toolfmt.parsers.json_values import decode, read_value, whole_value
 from toolfmt.parsers.patterns import match_next
 from toolfmt.parsers.raw_text import RawText
@@ -52,7 +52,7 @@ class CallReader:
         parameters = self._head(form)
         arguments: JsonObject | None
         if form.body == "call":
-            if (yield from skip_space(cur)) == "[":
+            if (peek(cur) or (yield from skip_space(cur))) == "[":
                 yield from self.list(form)
                 return None
             arguments = yield from self._object(form)
@@ -73,6 +73,9 @@ class CallReader:
     def _head(self, form: FormGrammar) -> JsonObject:
         """Read the head, whose pattern is known to match; the slots that are parameters."""
         draft, cur = self.draft, self.cur
+        if form.head is None and not form.form.name:
+            draft.server = form.form.defaults.get("server")
+            return {}
         slots: dict[str, str] = dict(form.form.defaults)
         if form.head is not None:
             match = form.head_pattern.match(cur.buf, cur.pos)
@@ -103,7 +106,7 @@ class CallReader:
         element = self.element(form)
         start = self.draft.start
         while True:
-            char = yield from skip_space(cur)
+            char = peek(cur) or (yield from skip_space(cur))
             if char == "{" and form.shape is not None:
                 self.draft = Draft(self.sink, start)
                 yield from element(cur, form.shape)
@@ -111,7 +114,7 @@ class CallReader:
                 self.draft = Draft(self.sink, start)
                 yield from read_value(cur, ignore, ignore, self.limits, tolerant=False)
                 self.draft.fail(cur.since(start), "malformed", "an element of the list is not a call", cur.at)
-            char = yield from skip_space(cur)
+            char = peek(cur) or (yield from skip_space(cur))
             if char == "]":
                 cur.pos += 1
                 return
@@ -145,7 +148,7 @@ class CallReader:
 
     def _args(self) -> Reading[JsonObject]:
         cur, draft = self.cur, self.draft
-        if not (yield from skip_space(cur)):
+        if not (peek(cur) or (yield from skip_space(cur))):
             raise Truncated
         at = cur.at
         whole = whole_value(cur, self.limits) if cur.buf[cur.pos] == "{" else None

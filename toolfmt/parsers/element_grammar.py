@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 class ElementGrammar:
     """The compiled description of one element format; shared by all parses."""
 
-    def __init__(self, elements: Elements, begin: str, tail: str, *, ignore_case: bool) -> None:
-        """Compile; the pattern `begin` opens a call, `tail` follows its whole list of arguments."""
-        self.call = (begin, tail)
+    def __init__(self, elements: Elements, begins: tuple[str, ...], tail: str, *, ignore_case: bool) -> None:
+        """Compile; one of the patterns `begins` opens a call, `tail` follows its whole list of arguments."""
+        self.call = (begins, tail)
         self.flags = regex.IGNORECASE if ignore_case else 0
         self.escaped = elements.escape == "xml"
         self.quotes = elements.quotes

@@ -61,9 +61,14 @@ def merge(values: JsonObject, key: str, value: JsonValue) -> None:
     values[key] = joined
 
 
+def plain(value: JsonValue) -> JsonValue:
+    """Turn repeated values into a plain list."""
+    return list(value) if isinstance(value, Repeated) else value
+
+
 def settle(values: JsonObject) -> JsonObject:
-    """Turn repeated values into plain lists."""
-    return {key: list(value) if isinstance(value, Repeated) else value for key, value in values.items()}
+    """Turn the repeated values of an object into plain lists."""
+    return {key: plain(value) for key, value in values.items()}
 
 
 def gather(found: list[tuple[str, JsonValue]], *, repeats: bool) -> JsonObject:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt.parsers.cursor import Malformed, Truncated
-from toolfmt.parsers.element_values import Members, gather, leaf, lists_only, plural
+from toolfmt.parsers.element_values import Members, gather, leaf, lists_only, plain, plural
 from toolfmt.parsers.patterns import match_next
 from toolfmt.parsers.raw_text import RawText
 from toolfmt.schema import item_schema, property_schema, types
@@ -154,7 +154,7 @@ class ElementReader:
             or as_list
             or (grammar.keyed_by_tag and not spot.schema and spot.type != "object" and plural(spot.key, found))
         ):
-            return [value for _, value in found]
+            return [plain(value) for _, value in found]
         return gather(found, repeats=grammar.keyed_by_tag)
 
     def _ambiguity(self, raw: RawText) -> None:

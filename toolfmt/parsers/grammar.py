@@ -131,11 +131,12 @@ class Grammar:
                 for form in forms
                 if (cut := _BODY.split(form.call, maxsplit=1)[0]).strip() and (form.alone or form.section == "{calls}")
             )
-        anywhere = "|".join(source for source in openers if source) or r"(?!)"
+        begins = tuple(source for source in openers if source)
+        anywhere = "|".join(begins) or r"(?!)"
         for template, forms in grouped.items():
             opening, _, closing_text = template.partition("{calls}")
             closer = literal(closing_text)
-            compiled = [self._form(form, closer, anywhere) for form in forms]
+            compiled = [self._form(form, closer, begins) for form in forms]
             heads = [
                 f"{GAP}(?:[,;]{GAP})?(?P<f{at}>{strip_groups(form.head.source) if form.head else form_start(form)})"
                 for at, form in enumerate(compiled)
@@ -152,7 +153,7 @@ class Grammar:
                 resync=regex.compile((f"(?P<end>{ends})|" if ends else "") + f"(?:{anywhere})", self.flags),
             )
 
-    def _form(self, form: Form, closer: str, anywhere: str) -> FormGrammar:
+    def _form(self, form: Form, closer: str, begins: tuple[str, ...]) -> FormGrammar:
         parts = _BODY.split(form.call)
         tail = parts[-1] if len(parts) > 1 else ""
         end = literal(tail)
@@ -160,7 +161,7 @@ class Grammar:
         payload = None
         if "payload" in parts[1::2]:
             payload = Ends(end, "", (), escaped=False, flags=self.flags)
-        follow = end or closer or anywhere
+        follow = end or closer or "|".join(begins)
         begin = head(parts[0]) if parts[0].strip() else None
         middle = literal(parts[2]) if len(parts) > 3 else ""  # noqa: PLR2004 - head, slot, literal, slot, tail
         return FormGrammar(
@@ -174,7 +175,7 @@ class Grammar:
             payload=payload,
             tail=regex.compile(end, self.flags) if end else None,
             shape=compile_shape(form.json) if form.json else None,
-            elements=ElementGrammar(form.elements, anywhere, follow, ignore_case=self.syntax.ignore_case)
+            elements=ElementGrammar(form.elements, begins, follow, ignore_case=self.syntax.ignore_case)
             if form.elements
             else None,
             json=form.json,

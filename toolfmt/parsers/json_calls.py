@@ -28,11 +28,18 @@ if TYPE_CHECKING:
 ReadOne: TypeAlias = "Callable[[Cursor, Node], Reading[None]]"
 _TEXT_SLOTS = frozenset({"id", "server", "agent"})
 _SPACE = re.compile(r"[ \t\r\n]*").match
+_PLAIN = re.compile(r'"([^"\\\x00-\x1f\x80-\U0010ffff]*)"').match
 _KEY = re.compile(r'"([^"\\\x00-\x1f]*)"[ \t\r\n]*:[ \t\r\n]*').match
 
 
 def ignore(_: str) -> None:
     """Drop what nobody asked for."""
+
+
+def peek(cur: Cursor) -> str:
+    """Skip the white space that is here; the next character, or "" where `skip_space` has to wait."""
+    cur.pos = pos = _SPACE(cur.buf, cur.pos).end()  # type: ignore[union-attr] - matches everywhere
+    return cur.buf[pos : pos + 1]
 
 
 def skip_space(cur: Cursor) -> Reading[str]:
@@ -126,7 +133,7 @@ class CallObject:
     def read(self, cur: Cursor, node: Node) -> Reading[None]:
         """Read the object at the cursor, whose brace is the next character."""
         cur.pos += 1
-        char = yield from skip_space(cur)
+        char = peek(cur) or (yield from skip_space(cur))
         if char == "}":
             cur.pos += 1
             return
@@ -156,10 +163,10 @@ class CallObject:
 
     def _closes(self, cur: Cursor) -> Reading[bool]:
         """Read what follows a value: True behind the closing brace, False behind a comma."""
-        char = yield from skip_space(cur)
+        char = peek(cur) or (yield from skip_space(cur))
         if char == ",":
             cur.pos += 1
-            char = yield from skip_space(cur)
+            char = peek(cur) or (yield from skip_space(cur))
             if char != "}" or not self.json.tolerant:
                 return False
             self.draft.note("repaired_json", "trailing comma", cur.at)
@@ -175,26 +182,30 @@ class CallObject:
         if match is not None and match.end() < len(cur.buf):
             cur.pos = match.end()
             return match[1]
-        char = yield from skip_space(cur)
+        char = peek(cur) or (yield from skip_space(cur))
         if not char:
             raise Truncated
         if char != '"' and not (char == "'" and self.json.tolerant):
             raise Malformed("malformed", f"expected a key, found {char!r}", cur.at)
         key = yield from self.value(cur)
-        char = yield from skip_space(cur)
+        char = peek(cur) or (yield from skip_space(cur))
         if not char:
             raise Truncated
         if char != ":":
             raise Malformed("malformed", f"expected a colon, found {char!r}", cur.at)
         cur.pos += 1
-        if not (yield from skip_space(cur)):
+        if not (peek(cur) or (yield from skip_space(cur))):
             raise Truncated
         return str(key)
 
     def value(self, cur: Cursor) -> Reading[JsonValue]:
         """Read and decode any value."""
-        if not (yield from skip_space(cur)):
+        if not (peek(cur) or (yield from skip_space(cur))):
             raise Truncated
+        plain = _PLAIN(cur.buf, cur.pos)
+        if plain is not None:
+            cur.pos = plain.end()
+            return plain[1]
         whole = whole_value(cur, self.limits) if cur.buf[cur.pos] in '{["' else None
         if whole is not None:
             return whole[0]
@@ -234,12 +245,12 @@ class CallObject:
         cur.pos += 1
         self.listed = True
         while True:
-            char = yield from skip_space(cur)
+            char = peek(cur) or (yield from skip_space(cur))
             if char == "{":
                 yield from self.each(cur, node)
             elif char and char not in ",]":
                 yield from self.value(cur)
-            char = yield from skip_space(cur)
+            char = peek(cur) or (yield from skip_space(cur))
             if not char:
                 raise Truncated
             cur.pos += 1
@@ -259,7 +270,7 @@ class CallObject:
             self.failure = Malformed("duplicate_key", "the arguments are given twice", cur.at)
             yield from self.value(cur)
             return
-        char = yield from skip_space(cur)
+        char = peek(cur) or (yield from skip_space(cur))
         at = cur.at
         self.values["arguments"] = True
         if char == "{":

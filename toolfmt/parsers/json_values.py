@@ -58,10 +58,12 @@ def decode(text: str, at: int, limits: Limits) -> JsonValue:
 
 def whole_value(cur: Cursor, limits: Limits) -> tuple[JsonValue, str] | None:
     """Decode the value that begins at the cursor if it stands whole in the buffer; else None, nothing read."""
-    try:
-        value, end = jsontext.raw_value(cur.buf, cur.pos, max_depth=limits.depth, max_digits=limits.digits)
-    except ParseError:
+    if limits.digits < jsontext.MAX_DIGITS:
+        return None  # only the reader by tokens counts to another bound than the decoder's own
+    found = jsontext.try_value(cur.buf, cur.pos, max_depth=limits.depth)
+    if found is None:
         return None
+    value, end = found
     text = cur.buf[cur.pos : end]
     cur.pos = end
     return value, text

@@ -16,7 +16,7 @@ import regex
 
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.entities import PARTIAL, decode_entities
-from toolfmt.parsers.patterns import GAP
+from toolfmt.parsers.patterns import GAP, match_next
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,27 +35,60 @@ class Ends:
     value, with a line break after it, and ends where the value's closer follows.
     """
 
-    __slots__ = ("candidate", "clean", "escaped", "follow", "next_call", "quotes")
+    __slots__ = ("candidate", "clean", "escaped", "follow", "hint", "next_call", "quotes", "words")
 
     def __init__(  # noqa: PLR0913 - what a place is made of
-        self, closer: str, follow: str, quotes: Sequence[Pair], *, escaped: bool, flags: int, call: Pair = ("", "")
+        self, closer: str, follow: str, quotes: Sequence[Pair], *, escaped: bool, flags: int, call: tuple[tuple[str, ...], str] = ((), "")
     ) -> None:
         """Compile the closer's pattern, what must follow it, the quotes, and what begins and ends a whole call."""
         parts = [f"(?P<closer>{closer})"]
-        begin, end = call
-        if begin and end and end != closer:
-            parts += [f"(?P<begin>{begin})", f"(?P<end>{end})"]
-        self.next_call = regex.compile(f"{GAP}(?:{begin})", flags)
-        self.quotes: list[regex.Pattern[str]] = []
+        words: list[str] = []
+        begins, end_of_call = call
+        begin = "|".join(begins)
+        if begin and end_of_call and end_of_call != closer:
+            parts += [f"(?P<begin>{begin})", f"(?P<end>{end_of_call})"]
+        self.next_call = regex.compile(f"{GAP}(?:{begin or '(?!)'})", flags)
+        self.quotes: dict[str, regex.Pattern[str]] = {}
         for number, (opener, end) in enumerate(quotes):
             word = opener[0].isalnum() or opener[0] == "_"
-            parts.append(f"(?P<q{number}{'w' if word else ''}>{re.escape(opener)}{_BREAK if word else ''})")
-            self.quotes.append(regex.compile(re.escape(end) + (f"(?={GAP}{closer})" if word else ""), flags))
+            (words if word else parts).append(f"(?P<q{number}>{re.escape(opener)}{_BREAK if word else ''})")
+            self.quotes[f"q{number}"] = regex.compile(re.escape(end) + (f"(?={GAP}{closer})" if word else ""), flags)
+        self.words = regex.compile(f"{GAP}(?:{'|'.join(words)})", flags) if words else None
         self.candidate = regex.compile("|".join(parts), flags)
+        openers = [opener for opener, _ in quotes if not (opener[0].isalnum() or opener[0] == "_")]
+        starts = [plain_start(source) for source in [closer, *begins, end_of_call, *openers] if source]
+        self.hint = re.compile(sieve(starts)).search
         self.follow = regex.compile(f"{GAP}(?:{follow})", flags)
-        firsts = {closer[0] if closer[0] != "\\" else closer[1], *(opener[0] for opener, _ in quotes)}
-        self.clean = re.compile(f"[^{''.join(map(re.escape, sorted(firsts)))}{'&' if escaped else ''}]*").fullmatch
+        firsts = "".join(sorted({re.escape(start[0]) for start in starts}))
+        self.clean = re.compile(f"[^{firsts}{'&' if escaped else ''}]*").fullmatch
         self.escaped = escaped
+
+
+def plain_start(source: str) -> str:
+    """The first characters, at most three, that a pattern's text begins with; at least one."""
+    found = re.match(r"(?:\\[^\w\s]|[^\\()\[\]{}|?*+.^$]){1,3}", source)
+    return re.sub(r"\\(.)", r"\1", found.group()) if found else source[0]
+
+
+def sieve(starts: Sequence[str]) -> str:
+    """A pattern for the places where one of the texts may begin: a fast look before the real pattern."""
+    tree: dict[str, dict[str, set[str]]] = {}
+    for start in starts:
+        second = tree.setdefault(start[0], {}).setdefault(start[1:2].lower(), set())
+        second.add(start[2:3].lower())
+    return "|".join(f"{re.escape(first)}(?={_branches(seconds)})" for first, seconds in sorted(tree.items()))
+
+
+def _branches(seconds: dict[str, set[str]]) -> str:
+    open_ended = {second for second, thirds in seconds.items() if "" in thirds}
+    found = [_class({second}) + _class(seconds[second]) for second in sorted(seconds.keys() - open_ended)]
+    if open_ended:
+        found.append(_class(open_ended))
+    return "|".join((*found, r".?\Z")) if "" not in open_ended else ""
+
+
+def _class(chars: set[str]) -> str:
+    return "[" + "".join(re.escape(char) for char in sorted(chars | {char.upper() for char in chars})) + "]"
 
 
 class RawText:
@@ -76,10 +109,15 @@ class RawText:
         self.ambiguous: int | None = None
         """Where a closer was read as text, as no structure followed it."""
 
-    def read(self, cur: Cursor, ends: Ends) -> Reading[None]:
+    def read(self, cur: Cursor, ends: Ends) -> Reading[None]:  # noqa: C901 - one loop over what may end the value
         """Read up to and with the closer; raises `Truncated`, or `Malformed` where the whole call ends before."""
+        if ends.words is not None:
+            word = yield from match_next(cur, ends.words)
+            if word is not None:
+                cur.pos = word.end()
+                yield from self._quoted(cur, ends.quotes[str(word.lastgroup)])
         while True:
-            found = ends.candidate.search(cur.buf, cur.pos, partial=not cur.eof)
+            found = self._candidate(cur, ends)
             if found is None:
                 self._pass(cur, len(cur.buf), ends)
             elif found.partial:
@@ -100,7 +138,19 @@ class RawText:
                 cur.clean, cur.pass_on = ends.clean, self._emit
             yield
 
-    def _decide(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:  # noqa: PLR0911 - one per outcome
+    @staticmethod
+    def _candidate(cur: Cursor, ends: Ends) -> regex.Match[str] | None:
+        buf, pos = cur.buf, cur.pos
+        while True:
+            near = ends.hint(buf, pos)
+            if near is None:
+                return None
+            found = ends.candidate.match(buf, near.start(), partial=not cur.eof)
+            if found is not None:
+                return found
+            pos = near.end()
+
+    def _decide(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
         """What a candidate is: True the end, False something that was read, None not yet known."""
         group = str(found.lastgroup)
         if group == "closer":
@@ -119,13 +169,8 @@ class RawText:
         if group == "end":
             return self._call_ends(cur, ends, found)
         self._pass(cur, found.start(), ends, whole=True)
-        word = group.endswith("w")
-        if word and not self._open:
-            return self._literal(cur, found, ends)
-        if word and found.end() == len(cur.buf) and not cur.eof:
-            return None  # a line break after the quote belongs to it
         cur.pos = found.end()
-        self._quote = ends.quotes[int(group.strip("qw"))]
+        self._quote = ends.quotes[group]
         return False
 
     def _literal(self, cur: Cursor, found: regex.Match[str], ends: Ends) -> bool:

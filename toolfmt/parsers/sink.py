@@ -141,7 +141,7 @@ class Draft:
         self.announce()
         sink = self.sink
         sink.events.extend(self.notes)
-        call = ToolInvocation.model_construct(
+        call = ToolInvocation(
             name=self.name,
             arguments=arguments,
             id=self.id,
@@ -149,7 +149,6 @@ class Draft:
             server=self.server,
             agent=self.agent,
             provenance=self.provenance,
-            extra={},
         )
         sink.events.append(CallEnd(self.index, call, (self.start, end)))
         sink.after_call = True

@@ -1,0 +1,84 @@
+"""`toolfmt demo`: every format reads its recorded answer, and a wrong one is noticed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from toolfmt.cli import replay
+from toolfmt.model import ToolInvocation
+from toolfmt.registry import default_registry
+
+Run = Callable[..., tuple[int, str, str]]
+NAMES = default_registry().names()
+
+
+def accepted(value: Any, choices: list[Any]) -> bool:
+    """Whether the data set accepts a value: one of its choices, objects with choices for each key."""
+    return any(
+        value.keys() == choice.keys() and all(accepted(value[key], choice[key]) for key in choice)
+        if isinstance(value, dict) and isinstance(choice, dict)
+        else len(value) == len(choice) and all(accepted(one, [other]) for one, other in zip(value, choice, strict=True))
+        if isinstance(value, list) and isinstance(choice, list)
+        else type(value) is type(choice) and value == choice
+        for choice in choices
+    )
+
+
+def test_every_format_passes(run: Run) -> None:
+    code, out, err = run("demo")
+    assert (code, err) == (0, "")
+    assert [line.split()[1] for line in out.splitlines() if line.startswith("✓")] == list(NAMES)
+    assert "✗" not in out
+    assert "\x1b" not in out
+
+
+def test_it_says_what_is_recorded_and_what_is_not(run: Run) -> None:
+    out = run("demo", "-d", "react")[1]
+    for fact in ("simple_python_96", "live_multiple_63-25-0", "bfcl-eval", "Apache-2.0", "no model was run"):
+        assert fact in out
+
+
+def test_every_dialect_of_the_package_has_an_answer_written_by_hand(run: Run) -> None:
+    found = json.loads(run("demo", "--json")[1])
+    assert found["ok"] is True
+    assert [one["dialect"] for one in found["formats"]] == list(NAMES)
+    assert [one["dialect"] for one in found["formats"] if not one["written_by_hand"]] == []
+
+
+def test_one_format_is_shown_with_its_whole_manifest(run: Run) -> None:
+    out = run("demo", "--dialect", "xml-items")[1]
+    assert "more lines" not in out
+    assert out.count("✓") == 1
+    assert "certain at character" in out
+
+
+def test_the_expected_calls_are_accepted_by_the_data_set() -> None:
+    recording = replay.load()
+    truths = [truth for entry in recording.data["entries"] for truth in entry["ground_truth"]]
+    assert len(recording.calls) == len(truths)
+    for call, truth in zip(recording.calls, truths, strict=True):
+        assert call.arguments.keys() == truth[call.name].keys()
+        assert all(accepted(value, truth[call.name][key]) for key, value in call.arguments.items())
+
+
+def test_a_difference_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = [ToolInvocation(name="database.query", arguments={"table": "other"})]
+    monkeypatch.setattr(replay.Recording, "calls", property(lambda _: other))
+    code, out, _ = run("demo", "-d", "xml-items")
+    assert code == 1
+    assert "✗ xml-items" in out
+    assert "NOT the 1 expected" in out
+    assert json.loads(run("demo", "-d", "xml-items", "--json")[1])["ok"] is False
+
+
+@pytest.mark.parametrize("dialect", NAMES)
+def test_a_dialect_without_an_answer_writes_one(dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replay, "_answers", lambda _: [])
+    one = replay.replay(default_registry().dialect(dialect), replay.load())
+    assert not one.by_hand
+    assert one.agree
+    assert one.equal

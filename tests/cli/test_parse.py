@@ -1,0 +1,152 @@
+"""`toolfmt parse`: people's lines, JSON, streams, and the exit code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., tuple[int, str, str]]
+
+ANSWER = 'Let me look.\n<tool name="get_weather"><arguments><arg name="city">Łódź</arg><arg name="days">2</arg></arguments></tool>'
+CALL = {"name": "get_weather", "arguments": {"city": "Łódź", "days": 2}, "provenance": "marker"}
+BROKEN = '<execute>\n[{"name": "get_weather", "args": {"city": }}]\n</execute>'
+
+
+def records(out: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_json_of_a_whole_answer(run: Run, tools: Path) -> None:
+    code, out, err = run("parse", "--xml", "--tools", tools, "--json", stdin=ANSWER)
+    assert (code, err) == (0, "")
+    assert json.loads(out) == {
+        "dialect": "xml-items",
+        "text": "Let me look.\n",
+        "reasoning": "",
+        "calls": [CALL],
+        "failures": [],
+        "notices": [],
+    }
+
+
+def test_a_file_and_a_pipe_read_the_same(run: Run, tools: Path, tmp_path: Path) -> None:
+    path = tmp_path / "answer.txt"
+    path.write_text(ANSWER, "utf-8", newline="")
+    options = ("--provider", "anthropic", "--tools", tools)
+    expected = run("parse", "-", *options, stdin=ANSWER)
+    assert run("parse", path, *options) == expected
+    assert run("parse", *options, stdin=ANSWER) == expected
+    assert run("parse", path, "--model", "claude-opus-4", "--tools", tools) == expected
+
+
+def test_lines_for_people(run: Run, tools: Path) -> None:
+    code, out, _ = run("parse", "--xml", "--tools", tools, stdin=ANSWER)
+    assert code == 0
+    assert [line.split() for line in out.splitlines()] == [
+        ["text", "Let", "me", "look."],
+        ["call", "0", "get_weather", "(provenance", "marker)"],
+        ['{"city":', '"Łódź",', '"days":', "2}"],
+    ]
+
+
+def test_reasoning_ids_servers_and_big_numbers(run: Run) -> None:
+    answer = '<thinking>Hm.</thinking><tool>{"server_name": "far", "tool_name": "f", "arguments": {"n": 123456789012345678901234567890, "z": 1.0}}</tool>'
+    code, out, _ = run("parse", "-d", "tool-json", "--json", stdin=answer)
+    assert code == 0
+    assert '"n": 123456789012345678901234567890' in out
+    assert '"z": 1.0' in out
+    found = json.loads(out)
+    assert found["reasoning"] == "Hm."
+    assert found["calls"][0]["server"] == "far"
+    assert "(server far, provenance marker)" in run("parse", "-d", "tool-json", stdin=answer)[1]
+
+
+@pytest.mark.parametrize("options", [("--stream",), ("--chunk", "1"), ("--stream", "--chunk", "5")])
+def test_a_stream_as_json_lines(run: Run, tools: Path, options: tuple[str, ...]) -> None:
+    code, out, err = run("parse", "--xml", "--tools", tools, "--json", *options, stdin=ANSWER)
+    events = records(out)
+    assert (code, err) == (0, "")
+    assert "".join(event["text"] for event in events if event["event"] == "text_delta") == "Let me look.\n"
+    assert [event for event in events if event["event"] == "call_start"] == [
+        {"event": "call_start", "index": 0, "name": "get_weather", "id": None}
+    ]
+    arguments = "".join(event["json"] for event in events if event["event"] == "arguments_delta")
+    assert json.loads(arguments) == CALL["arguments"]
+    assert events[-1] == {"event": "call_end", "index": 0, "call": CALL, "span": [13, len(ANSWER)]}
+
+
+def test_small_pieces_give_more_events(run: Run) -> None:
+    whole = run("parse", "--stream", "--json", stdin="no calls here")[1]
+    pieces = run("parse", "--chunk", "1", "--json", stdin="no calls here")[1]
+    assert len(records(pieces)) > len(records(whole))
+
+
+def test_a_stream_for_people(run: Run, tools: Path) -> None:
+    code, out, _ = run("parse", "--xml", "--tools", tools, "--chunk", "7", stdin=ANSWER)
+    assert code == 0
+    assert out.startswith('text              "Let me "\n')
+    assert "call 0 starts     get_weather\n" in out
+    assert '                  {"city": "Łódź", "days": 2}\n' in out
+
+
+@pytest.mark.parametrize("stream", [(), ("--stream",)])
+def test_a_broken_call_is_shown_and_gives_exit_code_1(run: Run, stream: tuple[str, ...]) -> None:
+    code, out, err = run("parse", "-d", "execute-array", *stream, stdin=BROKEN)
+    assert (code, err) == (1, "")
+    assert "call 0 failed" in out
+    assert run("parse", "-d", "execute-array", "--json", *stream, stdin=BROKEN)[0] == 1
+
+
+def test_a_mended_call_gives_exit_code_0(run: Run) -> None:
+    pytest.importorskip("json_repair")
+    answer = '<tool>{"tool_name": "f", "arguments": {"a": "b}'
+    assert run("parse", "-d", "tool-json", stdin=answer)[0] == 1
+    code, out, _ = run("parse", "-d", "tool-json", "--repair", "--json", stdin=answer)
+    assert code == 0
+    found = json.loads(out)
+    assert [call["name"] for call in found["calls"]] == ["f"]
+    assert "repaired" in [notice["kind"] for notice in found["notices"]]
+
+
+def test_validation(run: Run, tools: Path) -> None:
+    answer = '<execute>[{"name": "get_weather", "args": {"days": 2}}]</execute>'
+    options = ("parse", "-d", "execute-array", "--tools", tools, "--json")
+    assert run(*options, stdin=answer)[0] == 0
+    code, out, _ = run(*options, "--validate", stdin=answer)
+    assert code == 1
+    (failure,) = json.loads(out)["failures"]
+    assert failure["reason"] == "invalid_arguments"
+    assert "city" in failure["detail"]
+
+
+def test_strict_refuses_text_beside_a_call(run: Run, tools: Path) -> None:
+    answer = 'Sure: {"name": "get_weather", "args": {"city": "Paris"}}'
+    options = ("parse", "-p", "gemini", "--tools", tools)
+    assert run(*options, stdin=answer)[0] == 0
+    code, out, _ = run(*options, "--strict", stdin=answer)
+    assert code == 1
+    assert "mixed_content" in out
+
+
+def test_what_a_model_wrote_does_not_steer_the_terminal(run: Run) -> None:
+    for stream in ((), ("--stream",)):
+        code, out, _ = run("parse", *stream, stdin="red \x1b[31m \x9b1m \u202eend")
+        assert code == 0
+        assert not {"\x1b", "\x9b", "\u202e"} & set(out)
+
+
+def test_an_empty_answer(run: Run) -> None:
+    assert run("parse", stdin="") == (0, "", "")
+    assert run("parse", "--stream", "--json", stdin="") == (0, "", "")
+    assert json.loads(run("parse", "--json", stdin="")[1])["calls"] == []
+
+
+def test_a_character_that_is_cut_by_the_pipe(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolfmt.cli.inputs._PIECE", 1)
+    assert json.loads(run("parse", "--json", stdin="Łódź ✓ 𝄞")[1])["text"] == "Łódź ✓ 𝄞"
+    code, _, err = run("parse", stdin=b"ab\xe2\x9c!")
+    assert (code, err) == (2, "toolfmt: <stdin>: not UTF-8 at byte 2\n")

@@ -1,0 +1,115 @@
+"""The command as a process of its own: pipes, streams, what it imports, what it needs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = (sys.executable, "-m", "toolfmt")
+
+
+def run(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        input=stdin,
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        cwd=ROOT,
+        env={**os.environ, **environment},
+    )
+
+
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, text=True, cwd=ROOT)
+
+
+def test_a_pipe_of_two_commands() -> None:
+    calls = '[{"name": "f", "arguments": {"a": "Łódź ✓", "b": [1, 1.0, true, null]}}]'
+    written = run("render", "-", "-d", "execute-array", stdin=calls)
+    assert (written.returncode, written.stderr) == (0, "")
+    read = run("parse", "-", "-d", "execute-array", "--json", stdin=written.stdout)
+    assert read.returncode == 0
+    assert '"b": [\n' in read.stdout
+    (call,) = json.loads(read.stdout)["calls"]
+    assert (call["name"], call["arguments"]) == ("f", json.loads(calls)[0]["arguments"])
+
+
+def test_the_output_is_utf_8_whatever_the_locale_says() -> None:
+    found = run("parse", "--json", stdin="Łódź ✓", LC_ALL="C", PYTHONUTF8="0", PYTHONIOENCODING="ascii")
+    assert (found.returncode, json.loads(found.stdout)["text"]) == (0, "Łódź ✓")
+
+
+def test_a_mistake_gives_exit_code_2_and_no_traceback() -> None:
+    found = run("parse", "-d", "xml-itemz", stdin="x")
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr == "toolfmt: unknown dialect 'xml-itemz'; did you mean 'xml-items' or 'xml-cdata'?\n"
+
+
+def test_the_demo() -> None:
+    found = run("demo")
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "✓ xml-items" in found.stdout
+
+
+def test_events_come_before_the_answer_has_ended() -> None:
+    with subprocess.Popen(
+        [*COMMAND, "parse", "--stream", "--json", "-d", "tool-json"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b'First.<tool>{"tool_name": "f", "arguments": {}}</tool>')
+        process.stdin.flush()
+        kinds: list[str] = []
+        while "call_end" not in kinds:  # the other end of the pipe is still open
+            kinds.append(json.loads(process.stdout.readline())["event"])
+        assert kinds[0] == "text_delta"
+        process.stdin.close()
+        assert process.wait() == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGPIPE to be like")
+def test_a_reader_that_goes_away() -> None:
+    with subprocess.Popen(
+        [*COMMAND, "parse", "--stream"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        process.stdin.write(b"some text\n")
+        process.stdin.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 141
+
+
+def test_without_the_extra_it_says_what_to_install() -> None:
+    found = python("import sys; sys.modules['cyclopts'] = None; from toolfmt.cli import main; sys.exit(main(['demo']))")
+    assert (found.returncode, found.stdout) == (2, "")
+    assert "pip install 'toolfmt[cli]'" in found.stderr
+    assert found.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unwanted"),
+    [
+        (["--help"], {"jinja2", "lxml", "pydantic", "toolfmt.registry"}),
+        (["providers"], {"jinja2", "rich", "toolfmt.manifests", "toolfmt.parsing"}),
+        (["render", "nowhere.json"], {"jinja2", "rich", "toolfmt.manifests", "toolfmt.parsing"}),
+    ],
+)
+def test_a_command_imports_what_it_needs(arguments: list[str], unwanted: set[str]) -> None:
+    found = python(
+        f"import sys; from toolfmt.cli import main; main({arguments!r})\n"
+        f"print(*sorted({unwanted!r} & sys.modules.keys()), file=sys.stderr)"
+    )
+    assert found.stderr.splitlines()[-1] == ""

@@ -1,0 +1,65 @@
+"""`toolfmt manifest` and `toolfmt inject`: what they print is exactly what the functions give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from toolfmt.manifests import inject, manifest
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.mark.parametrize(
+    ("options", "choice"),
+    [
+        ((), {}),
+        (("--provider", "anthropic"), {"provider": "anthropic"}),
+        (("-d", "tool_json"), {"dialect": "tool-json"}),
+        (("-m", "claude-opus-4"), {"model": "claude-opus-4"}),
+        (("-p", "bedrock", "-m", "claude-opus-4"), {"provider": "bedrock", "model": "claude-opus-4"}),
+        (("--xml",), {"use_xml": True}),
+        (("--xml", "-p", "openai"), {"use_xml": True, "provider": "openai"}),
+        (("--xml", "-d", "xml-items"), {"dialect": "xml-items"}),
+    ],
+)
+def test_manifest_is_the_functions_own(run: Run, tools: Path, options: tuple[str, ...], choice: dict[str, str]) -> None:
+    assert run("manifest", tools, *options) == (0, manifest(str(tools), **choice), "")
+
+
+def test_manifest_of_tools_from_a_pipe(run: Run, tools: Path) -> None:
+    assert run("manifest", "-", stdin=tools.read_bytes()) == (0, manifest(str(tools)), "")
+
+
+def test_manifest_with_a_template(run: Run, tools: Path, tmp_path: Path) -> None:
+    template = tmp_path / "names.jinja"
+    template.write_text("{% for tool in tools %}<{{ tool.name }}>{% endfor %}", "utf-8")
+    assert run("manifest", tools, "--template", template) == (0, "<get_weather><take_note>", "")
+
+
+def test_manifest_with_a_broken_template(run: Run, tools: Path, tmp_path: Path) -> None:
+    template = tmp_path / "broken.jinja"
+    template.write_text("{% for %}", "utf-8")
+    code, out, err = run("manifest", tools, "--template", template)
+    assert (code, out) == (2, "")
+    assert "broken.jinja, line 1" in err
+
+
+def test_inject_puts_the_tools_in_their_place(run: Run, tools: Path, tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.txt"
+    text = "Be brief.\r\n{{ tools }}\r\nÜber alles: \u2713"
+    prompt.write_bytes(text.encode())
+    expected = inject(text, str(tools), provider="gemini")
+    assert "\r\n" in expected
+    assert run("inject", prompt, tools, "-p", "gemini") == (0, expected, "")
+    assert run("inject", "-", tools, "-p", "gemini", stdin=text) == (0, expected, "")
+
+
+def test_inject_without_a_place_needs_to_be_asked_for_a_section(run: Run, tools: Path) -> None:
+    assert run("inject", "-", tools, stdin="Be brief.") == (0, "Be brief.", "")
+    code, out, _ = run("inject", "-", tools, "--section", stdin="Be brief.")
+    assert code == 0
+    assert out == inject("Be brief.", str(tools), section=True)
+    assert out != "Be brief."

@@ -1,0 +1,86 @@
+"""Whatever is wrong with a command or its files: one line on stderr, exit code 2, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from toolfmt.cli import main
+
+Run = Callable[..., tuple[int, str, str]]
+
+CASES = {
+    "a command's name": (("pars",), 'Did you mean "parse"?'),
+    "an option's name": (("parse", "--jsn"), "Did you mean --json?"),
+    "a missing argument": (("manifest",), "TOOLS"),
+    "one argument too many": (("providers", "x"), "x"),
+    "a number": (("parse", "--chunk", "x"), "--chunk"),
+    "a number that is too small": (("parse", "--chunk", "0"), "--chunk"),
+    "a dialect's name": (("parse", "-d", "xml-itemz"), "did you mean 'xml-items'"),
+    "a dialect's name, shown": (("dialects", "show", "sentinal"), "did you mean 'sentinel'"),
+    "a dialect's name, in the demo": (("demo", "-d", "reakt"), "did you mean 'react'"),
+    "a provider's name": (("parse", "-p", "antropic"), "did you mean 'anthropic'"),
+    "a model's name": (("parse", "-m", "nobody-knows-it"), "unknown model 'nobody-knows-it'"),
+    "two formats": (("parse", "-d", "react", "-p", "openai"), "leave out --provider"),
+    "XML and another format": (("parse", "-d", "react", "--xml"), "leave one of the two out"),
+    "a missing file": (("parse", "nowhere.txt"), "nowhere.txt: No such file or directory"),
+    "a missing tools file": (("manifest", "nowhere.json"), "nowhere.json: No such file or directory"),
+    "a folder": (("parse", "."), ".: Is a directory"),
+    "a tools file of another kind": (("manifest", "tools.txt"), "tools.txt"),
+    "validation without tools": (("parse", "--validate"), "add --tools"),
+    "results with tools": (("render", "--results", "--tools", "x.json"), "--tools"),
+    "standard input twice": (("inject", "-", "-"), "only one file"),
+    "standard input twice, with an option": (("parse", "-", "--tools", "-"), "only one file"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "said"), CASES.values(), ids=CASES.keys())
+def test_one_line(run: Run, arguments: tuple[str, ...], said: str) -> None:
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("toolfmt: ")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"[{]", "line 1, column 3"),
+        (b'{"name": "f", "name": "g"}', "duplicate key"),
+        (b"[1]", "[0]"),
+        (b'{"nome": "f"}', "'nome'"),
+        (b'[{"name": "\xff"}]', "not UTF-8 at byte 11"),
+        (b'[{"name": "f", "parameters": {"type": "object", "properties": {"a": {"$ref": "#/nowhere"}}}}]', "nowhere"),
+    ],
+)
+def test_tools_that_cannot_be_read(run: Run, tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "tools.json"
+    path.write_bytes(content)
+    for given, stdin in ((path, b""), ("-", content)):
+        code, out, err = run("manifest", given, stdin=stdin)
+        assert (code, out) == (2, "")
+        assert said in err
+        assert err.count("\n") == 1
+
+
+def test_what_is_named_does_not_steer_the_terminal(run: Run) -> None:
+    assert run("parse", "\x1b[31m") == (2, "", "toolfmt: \\x1b[31m: No such file or directory\n")
+
+
+def test_an_answer_that_is_no_text(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "answer.txt"
+    path.write_bytes("ö".encode() * 40_000 + b"\xff")
+    assert run("parse", path) == (2, "", f"toolfmt: {path}: not UTF-8 at byte 80000\n")
+    path.write_bytes(b"cut \xe2\x9c")
+    assert run("parse", path) == (2, "", f"toolfmt: {path}: not UTF-8 at byte 4\n")
+
+
+def test_help_and_version_go_to_the_output(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in ([], ["--help"], ["parse", "--help"], ["dialects", "show", "--help"], ["--version"]):
+        assert main(arguments) == 0
+        captured = capsys.readouterr()
+        assert captured.out
+        assert captured.err == ""

@@ -1,0 +1,67 @@
+"""`toolfmt render`: calls and results, from lists and from what `parse` prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from toolfmt.model import ToolInvocation, ToolResult
+from toolfmt.registry import default_registry
+from toolfmt.rendering import render_calls, render_results
+
+Run = Callable[..., tuple[int, str, str]]
+
+CALLS = [
+    {"name": "get_weather", "arguments": {"city": "Paris & <Lyon>", "days": 2}},
+    {"name": "take_note", "arguments": {"text": "a\nb"}},
+]
+
+
+@pytest.mark.parametrize("dialect", default_registry().names())
+def test_calls_come_back(run: Run, tools: Path, dialect: str) -> None:
+    calls = CALLS if default_registry().dialect(dialect).traits.parallel else CALLS[:1]
+    options = ("-d", dialect, "--tools", tools)
+    code, text, err = run("render", "-", *options, stdin=json.dumps(calls))
+    assert (code, err) == (0, "")
+    assert text == render_calls([ToolInvocation(**call) for call in calls], dialect=dialect, tools=str(tools))
+    code, found, _ = run("parse", "-", *options, "--json", stdin=text)
+    assert code == 0
+    assert [{key: call[key] for key in ("name", "arguments")} for call in json.loads(found)["calls"]] == calls
+    assert run("render", *options, stdin=found)[1] == text
+
+
+def test_one_call_alone_with_id_and_server(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "call.json"
+    path.write_text('{"name": "f", "arguments": {"n": 1.0}, "id": "call_7", "server": "far"}', "utf-8")
+    assert 'id="call_7"' in run("render", path, "--xml")[1]
+    assert '"server_name": "far"' in run("render", path, "-d", "tool-json")[1]
+    assert '"n": 1.0' in run("render", path)[1]
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_results(run: Run, wrapped: bool) -> None:  # noqa: FBT001
+    results = [{"name": "f", "content": {"a": [1, None]}}, {"name": "g", "content": "no", "is_error": True}]
+    given = json.dumps({"results": results} if wrapped else results)
+    expected = render_results([ToolResult(**one) for one in results], dialect="execute-array")
+    assert run("render", "--results", "-d", "execute-array", stdin=given) == (0, expected, "")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ('[{"arguments": {}}]', "<stdin>: calls/0/name: Field required"),
+        ('[{"name": "f", "arguments": "{}"}]', "<stdin>: calls/0/arguments: "),
+        ('{"calls": [{"name": "f", "args": {}}]}', "<stdin>: calls/0/args: "),
+        ("3", "<stdin>: calls/0: "),
+        ("[{]", "<stdin>: "),
+        ('{"name": "f", "name": "g"}', "<stdin>: duplicate key"),
+    ],
+)
+def test_what_is_no_call(run: Run, given: str, said: str) -> None:
+    code, out, err = run("render", stdin=given)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"toolfmt: {said}")
+    assert err.count("\n") == 1

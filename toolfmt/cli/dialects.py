@@ -1,0 +1,84 @@
+"""`toolfmt dialects`: the formats, and each with a sample."""
+
+import sys
+from dataclasses import asdict, fields
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from toolfmt.cli.output import say, visible, write_json, write_table
+from toolfmt.dialect import AnyDialect
+from toolfmt.model import JsonObject, ToolDefinition, ToolInvocation, ToolResult
+from toolfmt.registry import default_registry
+
+Json = Annotated[bool, Parameter(help="Print JSON.")]
+
+dialects = App("dialects", help="List the formats, with what each can hold.")
+
+_TOOL = ToolDefinition(
+    name="get_weather",
+    description="Look up the weather.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "city": {"type": "string", "description": "The city's name."},
+            "days": {"type": "integer", "description": "How many days ahead.", "default": 1},
+        },
+        "required": ["city"],
+    },
+)
+_CALL = ToolInvocation(name=_TOOL.name, arguments={"city": "Paris", "days": 2})
+_RESULT = ToolResult(name=_TOOL.name, content={"sky": "clear", "degrees": 21.5})
+
+
+@dialects.default
+def list_all(*, json: Json = False) -> None:
+    """List the formats, with what each can hold."""
+    registry = default_registry()
+    if json:
+        write_json([_record(dialect) for dialect in registry])
+    else:
+        write_table(
+            ("format", "traits", "what it is"),
+            ((dialect.name, ", ".join(_traits(dialect)), dialect.summary) for dialect in registry),
+        )
+    for error in registry.broken.values():
+        sys.stderr.write(f"toolfmt: {visible(str(error))}\n")
+
+
+@dialects.command
+def show(name: Annotated[str, Parameter(help="A format's name or alias.")], /, *, json: Json = False) -> None:
+    """Show one format: a tool, a call and a result written in it, and where its facts come from."""
+    dialect = default_registry().dialect(name)
+    sample = {
+        "tool": dialect.schema(_TOOL),
+        "call": dialect.calls([_CALL], {_TOOL.name: _TOOL}),
+        "result": dialect.results([_RESULT]),
+    }
+    if json:
+        write_json({**_record(dialect), "sample": sample})
+        return
+    say(dialect.name, dialect.summary, "bold cyan")
+    say("aliases", ", ".join(dialect.aliases) or "none")
+    say("traits", ", ".join(_traits(dialect)) or "none")
+    for label, text in sample.items():
+        say(label, text)
+    for source in dialect.sources:
+        facts = (source.reference, source.revision, source.kind, source.license)
+        say("source", ", ".join(fact for fact in facts if fact))
+
+
+def _traits(dialect: AnyDialect) -> list[str]:
+    """Name what the format can hold and how it behaves, in words."""
+    given = ((field.name, getattr(dialect.traits, field.name)) for field in fields(dialect.traits))
+    return [name.removeprefix("carries_").replace("_", " ") for name, value in given if value is True]
+
+
+def _record(dialect: AnyDialect) -> JsonObject:
+    return {
+        "name": dialect.name,
+        "summary": dialect.summary,
+        "aliases": list(dialect.aliases),
+        "traits": asdict(dialect.traits),
+        "sources": [asdict(source) for source in dialect.sources],
+    }

@@ -1,0 +1,25 @@
+"""`toolfmt inject`: a prompt with the tools in it."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from toolfmt.cli.choice import DEFAULT, Choice
+from toolfmt.cli.inputs import read_text, read_tools, refuse_two
+from toolfmt.cli.manifest import Template, Tools
+from toolfmt.cli.output import write
+from toolfmt.manifests import inject as injected
+
+
+def inject(
+    prompt: Annotated[str, Parameter(help="The prompt's file, or - for stdin.")],
+    tools: Tools,
+    /,
+    *,
+    choice: Choice = DEFAULT,
+    section: Annotated[bool, Parameter(help="Add a section of tools to a prompt without {{tools}}.")] = False,
+    template: Template = None,
+) -> None:
+    """Print a prompt with the manifest in the place of each {{tools}}; one without it stays as it is."""
+    refuse_two(prompt, tools)
+    write(injected(read_text(prompt), read_tools(tools), dialect=choice.resolve(), section=section, template=template))

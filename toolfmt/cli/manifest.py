@@ -1,0 +1,19 @@
+"""`toolfmt manifest`: the text about tools."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from toolfmt.cli.choice import DEFAULT, Choice
+from toolfmt.cli.inputs import read_tools
+from toolfmt.cli.output import write
+from toolfmt.manifests import manifest as text_of
+
+Tools = Annotated[str, Parameter(help="The tools: .json in any provider's shape, .yaml, or - for JSON on stdin.")]
+Template = Annotated[Path | None, Parameter(help="A Jinja template in place of the format's own.")]
+
+
+def manifest(tools: Tools, /, *, choice: Choice = DEFAULT, template: Template = None) -> None:
+    """Print the text that tells a model of its tools and how to call them."""
+    write(text_of(read_tools(tools), dialect=choice.resolve(), template=template))

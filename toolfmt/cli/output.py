@@ -1,0 +1,89 @@
+"""What commands write: exact text, JSON, and tables for people.
+
+Only a terminal gets colours, and tables that are fitted to it; what goes into
+a pipe or a file is neither wrapped nor shortened.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from toolfmt import jsontext
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import Console
+
+    from toolfmt.model import JsonValue
+
+LABEL: Final = 18
+"""The width of a label's column."""
+_GAP: Final = 3
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def write(text: str) -> None:
+    """Write text exactly as it is; a terminal also gets the line end that it may lack."""
+    sys.stdout.write(text)
+    if sys.stdout.isatty() and not text.endswith("\n"):
+        sys.stdout.write("\n")
+
+
+def write_json(value: JsonValue) -> None:
+    """Write one JSON value, spread over lines."""
+    sys.stdout.write(jsontext.dumps(value, indent=2) + "\n")
+
+
+def write_json_line(value: JsonValue) -> None:
+    """Write one JSON value on one line, at once."""
+    sys.stdout.write(jsontext.dumps(value) + "\n")
+    sys.stdout.flush()
+
+
+def say(label: str, text: str = "", style: str = "bold") -> None:
+    """Write a label and what belongs to it, at once; further lines of the text stand below its first."""
+    body = f"\n{'':{LABEL}}".join(visible(text).split("\n"))
+    label = f"{label:<{LABEL - 1}} "
+    if sys.stdout.isatty():
+        from rich.text import Text
+
+        _console().print(Text.assemble((label, style), body), soft_wrap=True)
+    else:
+        sys.stdout.write("\n".join(line.rstrip(" ") for line in f"{label}{body}\n".split("\n")))
+        sys.stdout.flush()
+
+
+def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Write a table: fitted to a terminal, as wide as it is elsewhere."""
+    table = [[visible(cell) for cell in row] for row in rows]
+    if not sys.stdout.isatty():
+        widths = [max(map(len, column)) + _GAP for column in zip(columns, *table, strict=True)]
+        for row in (columns, *table):
+            line = "".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+            sys.stdout.write(line.rstrip() + "\n")
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    fitted = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    for column in columns:
+        fitted.add_column(column, no_wrap=column == columns[0], style="cyan" if column == columns[0] else None)
+    for row in table:
+        fitted.add_row(*map(Text, row))
+    _console().print(fitted)
+
+
+def visible(text: str) -> str:
+    """Write control characters as escapes: what a model wrote must not steer a terminal."""
+    return _CONTROLS.sub(lambda found: ascii(found.group())[1:-1], text)
+
+
+@cache
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False, emoji=False, markup=False)
