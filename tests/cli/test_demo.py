@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from toolfmt.registry import default_registry
 
 Run = Callable[..., tuple[int, str, str]]
 NAMES = default_registry().names()
+ANSWERS = Path(replay.__file__).parent / "recordings" / "answers"
 
 
 def accepted(value: Any, choices: list[Any]) -> bool:
@@ -42,11 +44,14 @@ def test_it_says_what_is_recorded_and_what_is_not(run: Run) -> None:
         assert fact in out
 
 
-def test_every_dialect_of_the_package_has_an_answer_written_by_hand(run: Run) -> None:
+def test_every_recorded_answer_belongs_to_a_dialect_and_is_read(run: Run) -> None:
+    files = {path.name.split(".")[0] for path in ANSWERS.iterdir()}
     found = json.loads(run("demo", "--json")[1])
     assert found["ok"] is True
     assert [one["dialect"] for one in found["formats"]] == list(NAMES)
-    assert [one["dialect"] for one in found["formats"] if not one["written_by_hand"]] == []
+    assert {one["dialect"] for one in found["formats"] if one["written_by_hand"]} == files
+    for one in found["formats"]:
+        assert all(message["answer"] and message["streamed"]["calls_at"] for message in one["messages"])
 
 
 def test_one_format_is_shown_with_its_whole_manifest(run: Run) -> None:

@@ -11,7 +11,10 @@ import pytest
 
 Run = Callable[..., tuple[int, str, str]]
 
-ANSWER = 'Let me look.\n<tool name="get_weather"><arguments><arg name="city">Łódź</arg><arg name="days">2</arg></arguments></tool>'
+ANSWER = """Let me look.
+<tool name="get_weather"><arguments>
+<arg name="city">Łódź</arg><arg name="days">2</arg>
+</arguments></tool>"""
 CALL = {"name": "get_weather", "arguments": {"city": "Łódź", "days": 2}, "provenance": "marker"}
 BROKEN = '<execute>\n[{"name": "get_weather", "args": {"city": }}]\n</execute>'
 
@@ -54,15 +57,18 @@ def test_lines_for_people(run: Run, tools: Path) -> None:
 
 
 def test_reasoning_ids_servers_and_big_numbers(run: Run) -> None:
-    answer = '<thinking>Hm.</thinking><tool>{"server_name": "far", "tool_name": "f", "arguments": {"n": 123456789012345678901234567890, "z": 1.0}}</tool>'
-    code, out, _ = run("parse", "-d", "tool-json", "--json", stdin=answer)
+    arguments = '{"n": 123456789012345678901234567890, "z": 1.0}'
+    answer = (
+        f'<thinking>Hm.</thinking><tool>{{"server_name": "far", "tool_name": "f", "arguments": {arguments}}}</tool>'
+    )
+    code, out, _ = run("parse", "-d", "tool-json", "--json", stdin=f"{answer}</tool>")
     assert code == 0
     assert '"n": 123456789012345678901234567890' in out
     assert '"z": 1.0' in out
     found = json.loads(out)
     assert found["reasoning"] == "Hm."
     assert found["calls"][0]["server"] == "far"
-    assert "(server far, provenance marker)" in run("parse", "-d", "tool-json", stdin=answer)[1]
+    assert "(server far, provenance marker)" in run("parse", "-d", "tool-json", stdin=f"{answer}</tool>")[1]
 
 
 @pytest.mark.parametrize("options", [("--stream",), ("--chunk", "1"), ("--stream", "--chunk", "5")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ Run = Callable[..., tuple[int, str, str]]
         (("--xml", "-d", "xml-items"), {"dialect": "xml-items"}),
     ],
 )
-def test_manifest_is_the_functions_own(run: Run, tools: Path, options: tuple[str, ...], choice: dict[str, str]) -> None:
+def test_manifest_is_the_functions_own(run: Run, tools: Path, options: tuple[str, ...], choice: dict[str, Any]) -> None:
     assert run("manifest", tools, *options) == (0, manifest(str(tools), **choice), "")
 
 

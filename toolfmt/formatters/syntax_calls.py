@@ -72,7 +72,7 @@ def _call(dialect: str, form: Form, call: ToolInvocation, tool: ToolDefinition |
         slots = {key: value and _slot(dialect, form, key, value) for key, value in slots.items()}
     try:
         if form.json is not None:
-            slots["call"] = jsontext.dumps(json_call(form.json, call), indent=form.json.indent)
+            slots["call"] = jsontext.dumps(json_call(form, form.json, call), indent=form.json.indent)
         elif form.elements is not None:
             slots["members"] = ElementWriter(form.elements).arguments(call.arguments, tool.parameters if tool else None)
         else:
@@ -92,14 +92,14 @@ def _slot(dialect: str, form: Form, key: str, value: str) -> str:
     return value
 
 
-def json_call(json: JsonCall, call: ToolInvocation) -> JsonValue:
+def json_call(form: Form, json: JsonCall, call: ToolInvocation) -> JsonValue:
     """Fill in a JSON call's template; keys whose slot has no value are left out."""
     slots: dict[str, JsonValue] = {
         "{name}": call.name,
         "{arguments}": call.arguments,
         "{arguments_text}": jsontext.dumps(call.arguments),
         "{id}": call.id,
-        "{server}": call.server,
+        "{server}": call.server or form.defaults.get("server"),
         "{agent}": call.agent,
     }
     return fill_json(json.template, slots)

@@ -142,11 +142,12 @@ class BareReader:
         fits = draft.name in offered if offered else found.wrapped or not found.unknown
         if problem is None and (found.arguments is not None or found.wrapped) and fits:
             draft.end(found.settled(), cur.at)
+        elif "text" in found.values and not draft.name:
+            draft.think()
+            sink.text(str(found.values["text"]), cur.mark_at)
         elif draft.index >= 0 or (found.meant and (problem or found.wrapped)):
             reason, detail = problem or ("unknown_tool", f"no tool is called {draft.name!r}")
             draft.fail(cur.marked(), reason, detail, cur.at)
-        elif "text" in found.values:
-            sink.text(str(found.values["text"]), cur.mark_at)
         elif text:
             sink.text(cur.marked(), cur.mark_at)
 

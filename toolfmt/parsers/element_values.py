@@ -44,6 +44,12 @@ def lists_only(schema: JsonObject | None) -> bool:
     return allowed is not None and "array" in allowed and "object" not in allowed
 
 
+def objects_only(schema: JsonObject | None) -> bool:
+    """Whether a place holds an object and cannot hold a list."""
+    allowed = types(schema)
+    return allowed is not None and "object" in allowed and "array" not in allowed
+
+
 def plural(key: str, found: list[tuple[str, JsonValue]]) -> bool:
     """Whether children look like a list by their names: `<edits><edit>` or `<x><item>`."""
     names = {name for name, _ in found}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt.parsers.cursor import Malformed, Truncated
-from toolfmt.parsers.element_values import Members, gather, leaf, lists_only, plain, plural
+from toolfmt.parsers.element_values import Members, gather, leaf, lists_only, objects_only, plain, plural
 from toolfmt.parsers.patterns import match_next
 from toolfmt.parsers.raw_text import RawText
 from toolfmt.schema import item_schema, property_schema, types
@@ -133,6 +133,8 @@ class ElementReader:
             if opener is None:
                 break
             kind, key, wire_type, empty = self._opened(cur, opener)
+            if kind == "item" and grammar.keyed_by_tag and objects_only(spot.schema):
+                kind, key = "member", grammar.item_tag
             items = items or kind == "item"
             inner: JsonObject | None = None
             if spot.schema:

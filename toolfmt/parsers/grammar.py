@@ -122,7 +122,8 @@ class Grammar:
     def _sections(self) -> Iterator[Section]:
         grouped: dict[str, list[Form]] = {}
         for form in self.syntax.forms:
-            grouped.setdefault(form.section, []).append(form)
+            opening, _, closer = form.section.partition("{calls}")
+            grouped.setdefault(f"{opening.strip()}{{calls}}{closer.strip()}", []).append(form)
         openers: list[str] = []
         for template, forms in grouped.items():
             openers.append(literal(template.partition("{calls}")[0]))

@@ -236,6 +236,8 @@ class CallObject:
             elif node.slot in _TEXT_SLOTS:
                 if isinstance(value, str):
                     setattr(self.draft, node.slot, value)
+            elif node.slot == "reasoning":
+                self.draft.reasoning = value if isinstance(value, str) else ""
             elif node.slot:
                 self.values[node.slot] = value
             elif node.constants:

@@ -274,6 +274,7 @@ class TextParser:
     def _discard(self) -> Reading[None]:
         """What follows the end of the turn is kept out of the answer, in one notice."""
         cur = self._cur
+        self._sink.flush()
         cur.mark()
         while not cur.eof:
             cur.pos = len(cur.buf)

@@ -92,6 +92,7 @@ class Draft:
         "notes",
         "pieces",
         "provenance",
+        "reasoning",
         "server",
         "sink",
         "start",
@@ -102,6 +103,8 @@ class Draft:
         self.sink = sink
         self.start = start
         self.provenance: Provenance = provenance
+        self.reasoning = ""
+        """The model's thought, where the call itself carries it."""
         self.confirmed = confirmed
         self.name = ""
         self.id: str | None = None
@@ -116,11 +119,18 @@ class Draft:
         """Emit the start, and what waited for it, once the name is known and the call confirmed."""
         if self.index >= 0 or not self.name or not self.confirmed:
             return
+        self.think()
         self.index = self._number()
         self.sink.events.append(CallStart(self.index, self.name, self.id))
         for text in self._waiting:
             self.sink.events.append(ArgumentsDelta(self.index, text))
         self._waiting = []
+
+    def think(self) -> None:
+        """Emit the thought that the call carries."""
+        if self.reasoning:
+            self.sink.events.append(ReasoningDelta(self.reasoning, self.start))
+            self.reasoning = ""
 
     def delta(self, text: str) -> None:
         """Add a piece of the arguments' JSON text."""
@@ -140,6 +150,7 @@ class Draft:
         self.confirmed = True
         self.announce()
         sink = self.sink
+        self.think()
         sink.events.extend(self.notes)
         call = ToolInvocation(
             name=self.name,
