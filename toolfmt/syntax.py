@@ -62,7 +62,8 @@ class Elements:
     """Arguments written as nested elements.
 
     `member` is one argument or object member, with `{key}` and `{value}`; where
-    it cannot hold a key, `odd_member` is written. `item` is one list item; with
+    it cannot hold a key, `odd_member` is written; `loose_member` is another
+    spelling of an argument (not of what is nested in one) that is read. `item` is one list item; with
     a key as the element's name, items may also be repeated members. `{type}`
     names a value's JSON type where the tool's schema would not tell it.
     `wrapper` is the element around all arguments, which may be missing.
@@ -73,6 +74,7 @@ class Elements:
     member: str
     item: str
     odd_member: str = ""
+    loose_member: str = ""
     wrapper: str = ""
     escape: Literal["xml", "none"] = "xml"
     quotes: tuple[Pair, ...] = ()

@@ -31,7 +31,13 @@ SYNTAX = Syntax(
     forms=(
         Form(
             call='<tool name="{name}"{? id="{id}"?}>\n{members}</tool>',
-            elements=Elements(member=_MEMBER, item=_ITEM, wrapper="arguments", quotes=_QUOTES),
+            elements=Elements(
+                member=_MEMBER,
+                loose_member="<{key}>{value}</{key}>",
+                item=_ITEM,
+                wrapper="arguments",
+                quotes=_QUOTES,
+            ),
         ),
         Form(
             call='<write_file path="{path}">{payload}</write_file>',

@@ -145,7 +145,7 @@ class BareReader:
         elif "text" in found.values and not draft.name:
             draft.think()
             sink.text(str(found.values["text"]), cur.mark_at)
-        elif draft.index >= 0 or (found.meant and (problem or found.wrapped)):
+        elif draft.index >= 0 or (found.meant and (problem or found.wrapped or found.json.meant_by in found.keys)):
             reason, detail = problem or ("unknown_tool", f"no tool is called {draft.name!r}")
             draft.fail(cur.marked(), reason, detail, cur.at)
         elif text:

@@ -42,6 +42,11 @@ class ElementGrammar:
                 self.closers[kind] = closing
                 parts.append(f"(?P<{kind}>{self.heads[kind].source})")
         self.opener_source = "|".join(parts)
+        self.loose = None
+        if elements.loose_member:
+            opening, _, self.closers["loose"] = elements.loose_member.partition("{value}")
+            self.heads["loose"] = head(opening)
+            self.loose = regex.compile(f"(?P<loose>{self.heads['loose'].source})", self.flags)
         self.opener = regex.compile(self.opener_source, self.flags)
         comment = r"(?:\s|<!--(?:(?!-->)[\s\S]){0,4096}-->){0,256}"
         self.child = regex.compile(rf"{comment}(?:{self.opener_source})", self.flags)

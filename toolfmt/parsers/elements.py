@@ -68,9 +68,13 @@ class ElementReader:
             while True:
                 yield from skip_layout(cur)
                 opener = yield from match_next(cur, grammar.opener)
+                inside = parent
+                if opener is None and grammar.loose is not None:
+                    opener = yield from match_next(cur, grammar.loose)
+                    inside = f"{grammar.heads['loose'].source}|{parent}"
                 if opener is None:
                     break
-                yield from self._member(cur, opener, parent, schema, members)
+                yield from self._member(cur, opener, inside, schema, members)
             if wrapper is not None:
                 end = yield from match_next(cur, grammar.wrapper_end)
                 if end is not None:
@@ -99,12 +103,13 @@ class ElementReader:
             members.add(key, (yield from self.value(cur, Spot(key, closer, parent, inner, wire_type, 1))))
 
     def _opened(self, cur: Cursor, opener: regex.Match[str]) -> tuple[str, str, str, bool]:
-        kind = next(name for name in self.grammar.heads if opener[name] is not None)
+        groups = opener.groupdict()
+        kind = next(name for name in self.grammar.heads if groups.get(name) is not None)
         slots = self.grammar.heads[kind].values(opener, escaped=self.grammar.escaped)
         if slots is None:
             raise Malformed("malformed", f"an argument without a name: {opener.group()[:60]!r}", cur.at)
         cur.pos = opener.end()
-        empty = "empty" in opener.groupdict() and opener["empty"] is not None
+        empty = groups.get("empty") is not None
         return kind, slots.get("key", ""), slots.get("type", ""), empty
 
     def value(self, cur: Cursor, spot: Spot) -> Reading[JsonValue]:

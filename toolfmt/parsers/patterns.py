@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 GAP = r"\s{0,256}"
 _ATTRIBUTE = r"""\s{1,64}[\w:.\-]{1,64}\s{0,8}=\s{0,8}(?:"[^"<]{0,1024}"|'[^'<]{0,1024}'|[^\s"'<>=]{1,256})"""
-_ATTRIBUTES = rf"(?P<attributes>(?:{_ATTRIBUTE}){{0,16}})"
 _READ_ATTRIBUTE = re.compile(r"""([\w:.\-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>=]+))""")
 _TAG = re.compile(r"""<(\{key\}(?=[\s>{])|[\w:.\-]+(?=[\s{]))((?:(?:\{\?)?\s+[\w:.\-]+="\{[a-z_]+\}"(?:\?\})?)*)\s*>""")
 _TAG_SLOT = re.compile(r"""([\w:.\-]+)="\{([a-z_]+)\}\"""")
@@ -45,7 +44,7 @@ class Head:
         found = {name: value.strip() for name, value in groups.items() if value and name not in _OWN_GROUPS}
         if self.attributes:
             for name, double, single, plain in _READ_ATTRIBUTE.findall(groups.get("attributes") or ""):
-                slot = self.attributes.get(name)
+                slot = self.attributes.get(name) or self.attributes.get(name.lower())
                 if slot is not None:
                     found[slot] = double or single or plain
         if escaped:
@@ -74,10 +73,11 @@ def head(template: str) -> Head:
             attributes[name] = slot
             if slot not in optional:
                 required.add(slot)
+        least = 1 if required & set(attributes.values()) else 0  # a tag without its name is no marker
         name = rf"(?P<key>{TAG_NAME})" if tag[1] == "{key}" else re.escape(tag[1])
         if tag[1] == "{key}":
             required.add("key")
-        out.append(rf"<{name}{_ATTRIBUTES}\s{{0,64}}(?P<empty>/)?>")
+        out.append(rf"<{name}(?P<attributes>(?:{_ATTRIBUTE}){{{least},16}})\s{{0,64}}(?P<empty>/)?>")
         at = tag.end()
     _literals(template[at:], out, required)
     return Head("".join(out), attributes, frozenset(required))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.syntax import Pair
 
-_BREAK = r"(?:\r?\n)?"
+_BREAK = regex.compile(r"\r?\n")
 
 
 class Ends:
@@ -51,7 +51,7 @@ class Ends:
         self.quotes: dict[str, regex.Pattern[str]] = {}
         for number, (opener, end) in enumerate(quotes):
             word = opener[0].isalnum() or opener[0] == "_"
-            (words if word else parts).append(f"(?P<q{number}>{re.escape(opener)}{_BREAK if word else ''})")
+            (words if word else parts).append(f"(?P<q{number}>{re.escape(opener)})")
             self.quotes[f"q{number}"] = regex.compile(re.escape(end) + (f"(?={GAP}{closer})" if word else ""), flags)
         self.words = regex.compile(f"{GAP}(?:{'|'.join(words)})", flags) if words else None
         self.candidate = regex.compile("|".join(parts), flags)
@@ -115,6 +115,8 @@ class RawText:
             word = yield from match_next(cur, ends.words)
             if word is not None:
                 cur.pos = word.end()
+                line = yield from match_next(cur, _BREAK)
+                cur.pos = cur.pos if line is None else line.end()
                 yield from self._quoted(cur, ends.quotes[str(word.lastgroup)])
         while True:
             found = self._candidate(cur, ends)

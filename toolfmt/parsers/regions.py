@@ -225,10 +225,11 @@ class TextParser:
                 sink.note("missing_close", "a call follows in reasoning that was not closed", (start, start))
                 break
             text = cur.marked()
-            sink.note("draft_in_reasoning", "a call in closed reasoning is not a call", (start, start + len(text)))
             sink.text(text, start)
+            sink.note("draft_in_reasoning", "a call in closed reasoning is not a call", (start, start + len(text)))
             cur.release()
         sink.reasoning = False
+        sink.layout = True
 
     def _search(self, pattern: regex.Pattern[str] | None) -> Reading[regex.Match[str] | None]:
         """Read on to the pattern, passing nothing on; None at the end of the input."""

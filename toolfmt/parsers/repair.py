@@ -7,6 +7,7 @@ stays in the events; the mended call follows under an index of its own, with a
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,16 @@ if TYPE_CHECKING:
 _MOST = 100_000
 """Characters that are repaired at the most: repairing grows faster than its input."""
 _REASONS = frozenset({"truncated", "malformed"})
+
+
+_CUT_WORD = re.compile(r"[:,\[]\s*(t|tr|tru|f|fa|fal|fals|n|nu|nul)\Z")
+_WORDS = {"t": "true", "f": "false", "n": "null"}
+
+
+def complete_word(text: str) -> str:
+    """Complete a literal that the end of the text cut off: only one can have been meant."""
+    cut = _CUT_WORD.search(text)
+    return text if cut is None else text[: cut.start(1)] + _WORDS[cut[1][0]]
 
 
 class RepairingParser:
@@ -65,7 +76,7 @@ class RepairingParser:
         if at < 0:
             return []
         try:
-            text = repair_json(failure.raw[at:], ensure_ascii=False)
+            text = repair_json(complete_word(failure.raw[at:]), ensure_ascii=False)
         except RecursionError:
             return []
         parser = self._open()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Sink:
     """The events of one parse."""
 
-    __slots__ = ("_held", "_held_at", "after_call", "calls", "events", "options", "reasoning")
+    __slots__ = ("_held", "_held_at", "layout", "calls", "events", "options", "reasoning")
 
     def __init__(self, options: ParserOptions) -> None:
         """Begin with no events; `options` are the parser's."""
@@ -29,7 +29,7 @@ class Sink:
         self.events: list[Event] = []
         self.calls = 0
         self.reasoning = False
-        self.after_call = False
+        self.layout = False
         self._held = ""
         self._held_at = 0
 
@@ -43,11 +43,11 @@ class Sink:
         """Pass on text that stands at the absolute offset `at`."""
         if not text:
             return
-        if self.after_call:
+        if self.layout:
             if text.isspace():
                 self.hold(text, at)
                 return
-            self.after_call = False
+            self.layout = False
         if self._held:
             self.flush()
         self.events.append(ReasoningDelta(text, at) if self.reasoning else TextDelta(text, at))
@@ -61,7 +61,7 @@ class Sink:
 
     def flush(self) -> None:
         """What is held turned out to be text."""
-        self.after_call = False
+        self.layout = False
         held, self._held = self._held, ""
         if held:
             self.text(held, self._held_at)
@@ -162,7 +162,7 @@ class Draft:
             provenance=self.provenance,
         )
         sink.events.append(CallEnd(self.index, call, (self.start, end)))
-        sink.after_call = True
+        sink.layout = True
 
     def fail(self, raw: str, reason: str, detail: str, end: int) -> None:
         """Give the call up; `raw` is the input from its start to `end`."""
