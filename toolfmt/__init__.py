@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from toolfmt import ids
+    from toolfmt.correcting import feedback, no_call_feedback
     from toolfmt.dialect import (
         Dialect,
         Example,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         ConversionError,
         DriverError,
         DuplicateDialectError,
+        DuplicateToolError,
         ExecutionError,
         LimitExceededError,
         MalformedCallError,
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
         TextDelta,
         coalesce,
     )
+    from toolfmt.leaks import drop_leaks, is_leak
     from toolfmt.manifests import inject, manifest
     from toolfmt.model import (
         CallPart,
@@ -71,11 +74,13 @@ if TYPE_CHECKING:
         ToolResult,
         Transcript,
     )
-    from toolfmt.parsing import ParseResult, aparse_stream, feedback, open_parser, parse, parse_stream
+    from toolfmt.parsing import ParseResult, aparse_stream, open_parser, parse, parse_stream
     from toolfmt.providers import Provider
     from toolfmt.registry import Registry, default_registry, register, register_override
     from toolfmt.rendering import render_calls, render_results
     from toolfmt.settings import FormatSettings, TeamSettings, from_setting
+    from toolfmt.syntax import Elements, Form, JsonCall, Syntax
+    from toolfmt.text import text_dialect
     from toolfmt.tools import ToolRegistry, load_tools, tool
 
     __version__: str
@@ -92,10 +97,14 @@ __all__ = [
     "Dialect",
     "DriverError",
     "DuplicateDialectError",
+    "DuplicateToolError",
+    "Elements",
     "Event",
     "Example",
     "ExecutionError",
+    "Form",
     "FormatSettings",
+    "JsonCall",
     "LimitExceededError",
     "Limits",
     "MalformedCallError",
@@ -119,6 +128,7 @@ __all__ = [
     "ResultPart",
     "SchemaError",
     "Span",
+    "Syntax",
     "TeamSettings",
     "TemplateError",
     "TextDelta",
@@ -141,12 +151,15 @@ __all__ = [
     "aparse_stream",
     "coalesce",
     "default_registry",
+    "drop_leaks",
     "feedback",
     "from_setting",
     "ids",
     "inject",
+    "is_leak",
     "load_tools",
     "manifest",
+    "no_call_feedback",
     "open_parser",
     "parse",
     "parse_stream",
@@ -154,28 +167,33 @@ __all__ = [
     "register_override",
     "render_calls",
     "render_results",
+    "text_dialect",
     "tool",
 ]
 
 _NAMES = {
     "dialect": "Dialect Example Limits Parser ParserOptions Provenance Traits",
+    "correcting": "feedback no_call_feedback",
     "errors": """
-        ArgumentsError BrokenDialectError ConversionError DriverError DuplicateDialectError ExecutionError
-        LimitExceededError MalformedCallError MissingExtraError ParseError PolicyError Problem RenderError
-        SchemaError TemplateError ToolFmtError ToolTimeoutError UnknownDialectError UnknownToolError
+        ArgumentsError BrokenDialectError ConversionError DriverError DuplicateDialectError DuplicateToolError
+        ExecutionError LimitExceededError MalformedCallError MissingExtraError ParseError PolicyError Problem
+        RenderError SchemaError TemplateError ToolFmtError ToolTimeoutError UnknownDialectError UnknownToolError
         UnrepresentableError UnresolvableReferenceError UnsafeInputError UnsupportedSchemaError
     """,
     "events": "ArgumentsDelta CallEnd CallFailed CallStart Event Notice ReasoningDelta Span TextDelta coalesce",
+    "leaks": "drop_leaks is_leak",
     "manifests": "inject manifest",
     "model": """
         CallPart Message OpaquePart Part ReasoningPart ResultPart TextPart ToolDefinition ToolInvocation
         ToolResult Transcript
     """,
-    "parsing": "ParseResult aparse_stream feedback open_parser parse parse_stream",
+    "parsing": "ParseResult aparse_stream open_parser parse parse_stream",
     "providers": "Provider",
     "registry": "Registry default_registry register register_override",
     "rendering": "render_calls render_results",
     "settings": "FormatSettings TeamSettings from_setting",
+    "syntax": "Elements Form JsonCall Syntax",
+    "text": "text_dialect",
     "tools": "ToolRegistry load_tools tool",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}

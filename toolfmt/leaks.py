@@ -1,8 +1,8 @@
 """Text that merely echoes a call: a slip of models that write their arguments twice.
 
-    calls   search(q="x")
-    text    {"q": "x"}          an echo, plain or fenced
-    text    I sent {"q": "x"}.  a message that quotes it: kept
+calls   search(q="x")
+text    {"q": "x"}          an echo, plain or fenced
+text    I sent {"q": "x"}.  a message that quotes it: kept
 """
 
 from __future__ import annotations

@@ -12,24 +12,21 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import jinja2
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-
 from toolfmt import jsontext
-from toolfmt.errors import ParseError, TemplateError, ToolFmtError
+from toolfmt.errors import ParseError, ToolFmtError
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.registry import default_registry
+from toolfmt.templating import render_template
 from toolfmt.tools import tools as definitions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toolfmt.dialect import AnyDialect, Example
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+    from toolfmt.model import JsonObject, ToolDefinition
     from toolfmt.registry import Registry
 
 NO_TOOLS: Final = "No tools available for this agent."
@@ -40,8 +37,6 @@ PREFIX: Final = (
 """What stands before the manifest where a prompt is nothing but its place."""
 SECTION: Final = "\n\n## Accessible Tools\n\n"
 _PLACE: Final = re.compile(r"\{\{\s*tools\s*\}\}")
-_TICKS: Final = re.compile("`{3,}")
-_TEMPLATE_TEXT: Final = re.compile(r"\{\{|\{%|\n")
 
 
 def manifest(  # noqa: PLR0913 - the choice of a format, as everywhere
@@ -73,7 +68,7 @@ def manifest(  # noqa: PLR0913 - the choice of a format, as everywhere
             if on_broken is None:
                 raise
             on_broken(tool, error)
-    return _rendered(template or chosen.manifest, shown) if shown else ""
+    return render_template(template or chosen.manifest, tools=shown) if shown else ""
 
 
 def inject(  # noqa: PLR0913 - the choice of a format, as everywhere
@@ -147,59 +142,3 @@ def _example(example: Example) -> JsonObject:
     with suppress(ParseError):  # most formats have something around the JSON
         text, is_json = jsontext.dumps(jsontext.loads(text), indent=2), True
     return {"title": example.title, "arguments": example.call.arguments, "text": text, "is_json": is_json}
-
-
-def _rendered(template: str | Path, tools: list[JsonObject]) -> str:
-    name = str(template) if isinstance(template, Path) or not _TEMPLATE_TEXT.search(template) else "the template"
-    try:
-        return _template(template).render(tools=tools).rstrip("\n")
-    except jinja2.TemplateSyntaxError as error:
-        raise TemplateError(f"{name}, line {error.lineno}: {error.message}") from error
-    except jinja2.TemplateNotFound as error:
-        known = ", ".join(sorted(_environment().list_templates()))
-        raise TemplateError(f"there is no template {error.name!r} in the package; there are {known}") from None
-    except (jinja2.TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise TemplateError(f"{name}{_line(error)}: {error}") from error
-
-
-def _template(template: str | Path) -> jinja2.Template:
-    if isinstance(template, Path):
-        return _environment().from_string(template.read_text("utf-8"))
-    if _TEMPLATE_TEXT.search(template):
-        return _environment().from_string(template)
-    return _environment().get_template(template)
-
-
-def _line(error: BaseException) -> str:
-    """Say in which line of a template an error was raised."""
-    lines: list[int] = []
-    traceback = error.__traceback__
-    while traceback is not None:
-        if traceback.tb_frame.f_code.co_filename.endswith(("<template>", ".jinja")):
-            lines.append(traceback.tb_lineno)
-        traceback = traceback.tb_next
-    return f", line {lines[-1]}" if lines else ""
-
-
-@lru_cache(maxsize=1)
-def _environment() -> jinja2.Environment:
-    environment = ImmutableSandboxedEnvironment(
-        loader=jinja2.PackageLoader("toolfmt"),
-        undefined=jinja2.StrictUndefined,
-        autoescape=False,  # a prompt is no HTML; the formatters escape what their format needs
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(json=_json, fenced=_fenced)  # pyright: ignore[reportUnknownMemberType]
-    return environment
-
-
-def _json(value: JsonValue, indent: int | None = None) -> str:
-    """Write JSON in a template: Jinja's own `tojson` sorts keys and escapes `<`, `>`, `&` and `'`."""
-    return jsontext.dumps(value, indent=indent, compact=indent is None)
-
-
-def _fenced(text: str, language: str = "") -> str:
-    """Put text in a Markdown fence that is longer than any run of ticks in it."""
-    ticks = "`" * max((len(run) + 1 for run in _TICKS.findall(text)), default=3)
-    return f"{ticks}{language}\n{text}\n{ticks}"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 from toolfmt.dialect import Limits, ParserOptions
 from toolfmt.errors import MalformedCallError
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
+from toolfmt.leaks import drop_leaks as without_leaks
 from toolfmt.model import CallPart, ReasoningPart, TextPart
 from toolfmt.parsers.checks import CheckedParser
 from toolfmt.parsers.prompt_tail import opens_reasoning
@@ -40,7 +41,9 @@ class ParseOptions(TypedDict, total=False):
     `validate` checks the arguments, `strict` also refuses anything beside the
     call, extra arguments and unknown tools, `repair` mends broken JSON and says
     so. `reasoning_open`, or the `generation_prompt` it is derived from, says that
-    the answer begins inside reasoning. `ids` gives ids to calls without one.
+    the answer begins inside reasoning. `drop_leaks` takes text that merely echoes
+    a call out of the text (`parse` only: it takes the whole answer). `ids` gives
+    ids to calls without one.
     """
 
     dialect: AnyDialect | str | None
@@ -53,6 +56,7 @@ class ParseOptions(TypedDict, total=False):
     repair: bool
     reasoning_open: bool
     generation_prompt: str
+    drop_leaks: bool
     ids: Callable[[ToolInvocation], str | None] | None
     limits: Limits
     registry: Registry | None
@@ -124,7 +128,10 @@ def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
     parser, dialect = _open(options)
     events = parser.feed(text)
     events.extend(parser.close())
-    return ParseResult(tuple(coalesce(events)), dialect.name)
+    events = coalesce(events)
+    if options.get("drop_leaks", False):
+        events = without_leaks(events, [event.call for event in events if isinstance(event, CallEnd)])
+    return ParseResult(tuple(events), dialect.name)
 
 
 def parse_stream(chunks: Iterable[str], **options: Unpack[ParseOptions]) -> Iterator[Event]:

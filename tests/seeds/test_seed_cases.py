@@ -49,7 +49,7 @@ def same_calls(result: toolfmt.ParseResult, expected: list[dict[str, Any]]) -> N
 
 
 @pytest.mark.parametrize("case", READ, ids=lambda case: case.id)
-def test_an_answer_is_read_as_recorded(case: Case) -> None:
+def test_an_answer_is_read_as_recorded(case: Case) -> None:  # noqa: C901 - only the keys given are compared
     result = read(case, [case.text])
     for chunks in (case.chunks, list(case.text)):
         assert read(case, chunks).events == result.events
@@ -66,7 +66,9 @@ def test_an_answer_is_read_as_recorded(case: Case) -> None:
         assert result.failures
     if "raw" in expect:
         raw = [case.text[event.span[0] : event.span[1]] for event in result.failures]
-        raw += [case.text[event.span[0] : event.span[1]] for event in result.events if type(event).__name__ == "CallEnd"]
+        raw += [
+            case.text[event.span[0] : event.span[1]] for event in result.events if type(event).__name__ == "CallEnd"
+        ]
         assert [re.sub(r"^<tool>|</tool>$", "", text).strip() for text in raw] == expect["raw"]
     if "results" in expect:
         (block,) = [notice for notice in result.notices if notice.kind == "hidden_block"]
@@ -97,7 +99,9 @@ def test_a_stored_call_is_strict_json(case: Case) -> None:
 def test_a_result_is_shown_as_text(case: Case) -> None:
     if "value" in case.input:
         shown = content_text(case.input["value"])
-        same = shown == case.expect["text"] or jsontext.equal(jsontext.loads(shown), jsontext.loads(case.expect["text"]))
+        same = shown == case.expect["text"] or jsontext.equal(
+            jsontext.loads(shown), jsontext.loads(case.expect["text"])
+        )
         assert same
     else:
         result = toolfmt.ToolResult(name="f", content=case.input["error"], is_error=True)

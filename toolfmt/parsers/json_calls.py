@@ -217,7 +217,7 @@ class CallObject:
     def _repaired(self, at: int) -> Callable[[str], None]:
         return lambda what: self.draft.note("repaired_json", what, at)
 
-    def _value(self, cur: Cursor, node: Node, key: str) -> Reading[None]:
+    def _value(self, cur: Cursor, node: Node, key: str) -> Reading[None]:  # noqa: C901 - one branch per meaning of a key
         char = cur.buf[cur.pos]
         if node.keys and char == "{":
             self.wrapped = True
@@ -287,9 +287,9 @@ class CallObject:
             yield from read_value(cur, draft.delta, self._repaired(at), self.limits, tolerant=self.json.tolerant)
             self.arguments = self._decoded("".join(draft.pieces), at)
             return
-        value = yield from self.value(cur)
+        value: JsonValue = yield from self.value(cur)
         if isinstance(value, str):
-            value = self._decoded(value, at) if value.strip() else {}
+            value = self._decoded(value, at) if value.strip() else dict[str, object]()
         if value is None and not self.json.arguments_required:
             return
         if not jsontext.is_object(value):

@@ -231,6 +231,11 @@ def read_value(cur: Cursor, emit: Emit, note: Emit, limits: Limits, *, tolerant:
             word = _WORD(buf, pos)
             if word is None:
                 break
+            if word.end() == len(buf) and cur.eof and stack:
+                if pos > run:
+                    emit(buf[run:pos])
+                cur.pos = len(buf)
+                raise Truncated(suspect)
             if word.end() == len(buf) and not cur.eof:
                 if pos > run:
                     emit(buf[run:pos])

@@ -38,7 +38,14 @@ class Ends:
     __slots__ = ("candidate", "clean", "escaped", "follow", "hint", "next_call", "quotes", "words")
 
     def __init__(  # noqa: PLR0913 - what a place is made of
-        self, closer: str, follow: str, quotes: Sequence[Pair], *, escaped: bool, flags: int, call: tuple[tuple[str, ...], str] = ((), "")
+        self,
+        closer: str,
+        follow: str,
+        quotes: Sequence[Pair],
+        *,
+        escaped: bool,
+        flags: int,
+        call: tuple[tuple[str, ...], str] = ((), ""),
     ) -> None:
         """Compile the closer's pattern, what must follow it, the quotes, and what begins and ends a whole call."""
         parts = [f"(?P<closer>{closer})"]

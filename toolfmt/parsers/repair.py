@@ -75,6 +75,9 @@ class RepairingParser:
         at = failure.raw.find("{")
         if at < 0:
             return []
+        before = failure.raw[:at].rstrip()
+        if before.endswith("[") and not before.endswith("[["):
+            at = len(before) - 1  # the object stands in a list, which is cut off with it
         try:
             text = repair_json(complete_word(failure.raw[at:]), ensure_ascii=False)
         except RecursionError:

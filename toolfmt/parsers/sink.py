@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Sink:
     """The events of one parse."""
 
-    __slots__ = ("_held", "_held_at", "layout", "calls", "events", "options", "reasoning")
+    __slots__ = ("_held", "_held_at", "calls", "events", "layout", "options", "reasoning")
 
     def __init__(self, options: ParserOptions) -> None:
         """Begin with no events; `options` are the parser's."""

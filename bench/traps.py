@@ -1,0 +1,117 @@
+r"""Texts that made some parser slow, deep or wrong: how each begins, and what is repeated.
+
+    [[SEG_START {"type": "tool", "tool_name": "f", "arguments": {"s": "\\\\\\\\\\\\...
+    `-- a prefix of a real call ----------------------------------'  `-- a unit
+
+A prefix puts the parser in some state; a unit repeated there asks it the same
+question for ever. Prefixes and some units are cut from a call that the dialect
+itself writes, so a new dialect has its traps the moment it exists.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toolfmt.model import ToolDefinition, ToolInvocation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from toolfmt.dialect import Dialect
+    from toolfmt.model import JsonObject
+
+UNITS = (
+    # blanks and layout
+    *(" ", "\n", "\t", " \n", "\r\n", "\u00a0", "\u2028", "\x00", "\ud800"),
+    # brackets, open and not closed, closed and not opened
+    *("{", "[", "}", "]", "{}", "[]", "[{", "{[", "[[", "]]", "[x ", "(", ")", '{"a":', '{"a":{', '[{"a":', '{"a": {} ,'),
+    # JSON's tokens, whole and broken
+    *('"', "'", '""', '"a"', '"a",', '"a":', '"a":1,', "a", "a,", ",", ", ", ":", "1", "-", "1,", "0.", "1e", "9"),
+    *("true,", "True,", "None,", "nan,", "NaN", "Infinity,", "{'a':", "'a',", "'a':1,", "[1,2],"),
+    *("\\", "\\\\", '\\"', "\\u", "\\u00", "\\ud83d", "\\x", "//", "/", "/*", "/* */", "// x\n", "#"),
+    # markup
+    *("<", ">", "</", "/>", "<a", "<a>", "</a>", "<a/>", "<a ", '<a b="c" ', "<a b=", '<a b="', "<a b='c'>", "=", '="'),
+    *("<!--", "-->", "<!-- -->", "<!", "<![", "<![CDATA[", "]]>", "<![CDATA[]]>", "<?", "<!DOCTYPE x [", "<!ENTITY a 'b'>"),
+    *("&", "&a", "&amp", "&amp;", "&lt;", "&#", "&#1", "&#x", "&#65;", "&a;"),
+    *("<arg", '<arg name="', '<arg name="a">', '<arg name="a">x</arg>', "</arg", "</arg>", "<item>", "</item>", "<item/>"),
+    *("<item>1</item>", "<item", "<arguments>", "</arguments>", "<arguments", '<tool name="x">', "</tool>", "<tool", "<tool>"),
+    *("<tool_call>", "</tool_call>", "<x>1</x>", "__START_CONTENT__", "__END_CONTENT__", "__END_CONTENT__\n", "</arg> ", "</arg>x"),
+    # words of text formats
+    *("Action: ", "Action: f\n", "Action Input: ", "Action: f\nAction Input: {\n", "Thought: ", "Observation:", "\nAction", "A"),
+    *("[[SEG_START ", "[[SEG_START {", "[[SEG_END]]", "[[SEG_END", "[[SEG", "```", "```json\n", "`", "```json\n{", "\n```\n"),
+    *("<think>", "</think>", "<think", "<execute>", "</execute>", "<end", "<results>", "</results>"),
+    # lengths of text for which a loose pattern may look ahead
+    *(" " * 63 + "x", " " * 255 + "x", "x" * 63 + " ", "a" * 250 + ">", "<" + "a" * 250, '<tool name="' + "a" * 1000),
+    *('<tool name="f"' + " a='b'" * 15, "<arg" + ' a="bbbbbbbbbbbbbbbb"' * 16, "</arg" + " " * 63, "Action: " + "x" * 511),
+    *("<tool" + " " * 63 + "name", '<arg name="a"' + " " * 63, "</tool" + " " * 63, "<arguments " + "x" * 255),
+)
+"""What is repeated, in every dialect."""
+
+_CUT = re.compile(r"""</?\w+|>|"|\[\[|[\[\]{}:,]|\n\s*|\w+""")
+_HOLE = "HOLE"
+_VALUE: JsonObject = {"s": _HOLE, "l": [{"k": "v"}]}
+_PROPERTIES: JsonObject = {
+    "s": {"type": "string"},
+    "l": {"type": "array", "items": {"type": "object", "properties": {"k": {"type": "string"}}}},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Trap:
+    """A text of any size: a prefix, and a unit repeated."""
+
+    prefix: str
+    unit: str
+
+    def text(self, size: int) -> str:
+        """Repeat the unit up to `size` characters."""
+        count = max(1, (size - len(self.prefix)) // len(self.unit))
+        return self.prefix + self.unit * count
+
+
+def offers() -> dict[str, tuple[ToolDefinition, ...]]:
+    """Give the tools that a trap may be read with: none, a fitting one, one whose schema says something else."""
+    other: JsonObject = {"s": {"type": "array"}, "l": {"type": "object"}}
+    return {
+        "none": (),
+        "fitting": (ToolDefinition(name="f", parameters={"type": "object", "properties": _PROPERTIES}),),
+        "other": (ToolDefinition(name="f", parameters={"type": "object", "properties": other}),),
+    }
+
+
+def sample(dialect: Dialect[str], count: int = 1) -> str:
+    """Write a call of the tool `f` in a dialect."""
+    server = "local" if dialect.traits.carries_server else None
+    return dialect.calls([ToolInvocation(name="f", arguments=_VALUE, server=server)] * count, {})
+
+
+def prefixes(dialect: Dialect[str]) -> list[str]:
+    """Give the beginnings: none, a reasoning or hidden block, a call cut at each of its tokens, a whole call."""
+    syntax = dialect.syntax
+    text = sample(dialect)
+    pairs = (*syntax.reasoning, *syntax.hidden, *syntax.unwrap) if syntax else ()
+    found = ["", "x ", *(opener + " " for opener, _ in pairs), *(syntax.stop if syntax else ())]
+    found += [text[: match.end()] for match in _CUT.finditer(text)]
+    found += [text + "\n", "```json\n", "[", "[\n{"]
+    return list(dict.fromkeys(found))
+
+
+def units(dialect: Dialect[str]) -> list[str]:
+    """Give what is repeated: `UNITS`, beginnings and tokens of the dialect's own calls, its markers cut short."""
+    text = sample(dialect)
+    own = [match.group() for match in _CUT.finditer(text)]
+    own += [text, *(text[: match.end()] for match in _CUT.finditer(text, 0, text.index(_HOLE) + 8))]
+    own += [text[match.start() :] for match in _CUT.finditer(text, len(text) - 16)]
+    syntax = dialect.syntax
+    for pair in (*syntax.reasoning, *syntax.hidden, *syntax.unwrap) if syntax else ():
+        own += [marker[:length] for marker in pair if marker for length in (len(marker) - 1, len(marker))]
+    return [unit for unit in dict.fromkeys((*UNITS, *own)) if unit]
+
+
+def traps(dialect: Dialect[str]) -> Iterator[Trap]:
+    """Give every prefix with every unit."""
+    for prefix in prefixes(dialect):
+        for unit in units(dialect):
+            yield Trap(prefix, unit)

@@ -1,0 +1,66 @@
+"""What a model is told about a call that could not be used."""
+
+from __future__ import annotations
+
+import pytest
+
+import toolfmt
+from toolfmt.correcting import ADVICE
+from toolfmt.events import CallEnd, CallFailed
+from toolfmt.registry import default_registry
+from toolfmt.testing.laws import read
+
+TOOLS = [
+    {
+        "name": "search",
+        "description": "Search {{ the }} web.",
+        "parameters": {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]},
+    }
+]
+TEXT_DIALECTS = [dialect for dialect in default_registry() if dialect.syntax is not None]
+
+
+@pytest.mark.parametrize("reason", sorted(ADVICE))
+@pytest.mark.parametrize("dialect", TEXT_DIALECTS, ids=lambda dialect: dialect.name)
+def test_every_failure_says_what_to_do_and_shows_a_call_that_reads_back(
+    dialect: toolfmt.Dialect[str], reason: str
+) -> None:
+    failure = CallFailed(0, '{"name": "search" {{ x }}', reason, "what was wrong", (0, 10))
+    text = toolfmt.feedback(failure, dialect=dialect, tools=TOOLS)
+    assert ADVICE[reason] in text
+    example = dialect.example(toolfmt.tool(TOOLS[0]))[0]
+    assert text.endswith(example.text)
+    assert any(isinstance(event, CallEnd) for event in read(dialect, [example.text], [toolfmt.tool(TOOLS[0])]))
+
+
+def test_an_unknown_tool_is_answered_with_the_list() -> None:
+    result = toolfmt.parse(
+        '{"name": "serch", "args": {}}'.replace("args", "arguments"), dialect="openai-json", tools=TOOLS, validate=True
+    )
+    assert not result.calls
+    answer = '<execute>[{"name": "serch", "args": {}}]</execute>'
+    (failure,) = toolfmt.parse(answer, dialect="execute-array", tools=TOOLS, validate=True).failures
+    text = toolfmt.feedback(failure, dialect="execute-array", tools=TOOLS)
+    assert "unknown_tool" in text
+    assert "- search: Search {{ the }} web." in text
+
+
+def test_all_problems_of_the_arguments_are_told_at_once() -> None:
+    answer = '<execute>[{"name": "search", "args": {"q": 1, "n": 2}}]</execute>'
+    (failure,) = toolfmt.parse(answer, dialect="execute-array", tools=TOOLS, strict=True).failures
+    text = toolfmt.feedback(failure, dialect="execute-array", tools=TOOLS)
+    assert "q" in failure.detail
+    assert failure.detail in text
+
+
+def test_long_text_of_the_model_is_shortened() -> None:
+    failure = CallFailed(0, "x" * 1000, "malformed", "d", (0, 1000))
+    text = toolfmt.feedback(failure, dialect="tool-json")
+    assert "x" * 300 + " …" in text
+    assert "x" * 301 not in text
+
+
+def test_a_missing_call_is_told() -> None:
+    text = toolfmt.no_call_feedback("Sure!", dialect="xml-items", tools=TOOLS)
+    assert ADVICE["no_call"] in text
+    assert '<tool name="search">' in text

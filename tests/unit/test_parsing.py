@@ -1,0 +1,132 @@
+"""The functions around the parsers: options, results, streams."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+import toolfmt
+from toolfmt.ids import hashed
+
+TOOLS = [
+    {
+        "name": "search",
+        "parameters": {
+            "type": "object",
+            "properties": {"q": {"type": "string"}, "n": {"type": "integer"}},
+            "required": ["q"],
+        },
+    }
+]
+ANSWER = 'Wait. <tool name="search"><arguments><arg name="q">cats</arg><arg name="n">3</arg></arguments></tool> Done.'
+
+
+def test_a_provider_chooses_the_dialect_and_the_schema_the_types() -> None:
+    result = toolfmt.parse(ANSWER, provider="anthropic", tools=TOOLS)
+    assert result.dialect == "xml-items"
+    assert result.calls[0].arguments == {"q": "cats", "n": 3}
+    assert type(result.calls[0].arguments["n"]) is int
+    assert [part.kind for part in result.parts] == ["text", "call", "text"]
+    assert result.text == "Wait.  Done."
+
+
+def test_a_stream_gives_the_same_events() -> None:
+    whole = toolfmt.parse(ANSWER, use_xml=True, tools=TOOLS)
+    assert tuple(toolfmt.coalesce(list(toolfmt.parse_stream(ANSWER, use_xml=True, tools=TOOLS)))) == whole.events
+
+    async def chunks() -> AsyncIterator[str]:
+        for char in ANSWER:
+            yield char
+
+    async def read() -> list[toolfmt.Event]:
+        return [event async for event in toolfmt.aparse_stream(chunks(), use_xml=True, tools=TOOLS)]
+
+    assert tuple(toolfmt.coalesce(asyncio.run(read()))) == whole.events
+
+
+def test_feeding_after_the_end_raises_and_nothing_comes_of_nothing() -> None:
+    parser = toolfmt.open_parser(dialect="xml-items")
+    assert parser.feed("") == []
+    parser.close()
+    with pytest.raises(toolfmt.ParseError, match="closed"):
+        parser.feed("x")
+    with pytest.raises(toolfmt.ParseError, match="closed"):
+        parser.close()
+
+
+def test_validation_tells_all_problems_at_once() -> None:
+    answer = '{"name": "search", "args": {"q": 1, "n": "x"}}'
+    assert toolfmt.parse(answer, dialect="gemini-json", tools=TOOLS).calls
+    result = toolfmt.parse(answer, dialect="gemini-json", tools=TOOLS, validate=True)
+    assert not result.calls
+    assert result.failures[0].reason == "invalid_arguments"
+    assert "/q" in result.failures[0].detail
+    assert "/n" in result.failures[0].detail
+    with pytest.raises(ExceptionGroup) as raised:
+        result.raise_for_failures()
+    assert isinstance(raised.value.exceptions[0], toolfmt.MalformedCallError)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ('Sure. {"name": "search", "args": {"q": "x"}}', "mixed_content"),
+        ('{"name": "search", "args": {"q": "x"}} Done', "mixed_content"),
+        ('```json\n{"name": "search", "args": {"q": "x"}}\n```', "mixed_content"),
+        ('{"name": "search", "args": {"q": "x", "z": 1}}', "extra_argument"),
+        ('{"name": "search", "args": {"n": 1}}', "invalid_arguments"),
+    ],
+)
+def test_strict_accepts_the_call_alone(answer: str, reason: str) -> None:
+    result = toolfmt.parse(answer, dialect="gemini-json", tools=TOOLS, strict=True)
+    assert not result.calls
+    assert result.failures[0].reason == reason
+    assert toolfmt.parse(answer, dialect="gemini-json", tools=TOOLS).calls
+
+
+def test_an_unknown_tool_is_kept_with_a_notice_where_the_wire_marks_calls() -> None:
+    result = toolfmt.parse('<tool name="nope"></tool>', dialect="xml-items", tools=TOOLS)
+    assert [call.name for call in result.calls] == ["nope"]
+    assert [notice.kind for notice in result.notices] == ["unknown_tool"]
+
+
+def test_bare_json_with_a_foreign_name_is_text() -> None:
+    answer = 'The user is {"name": "Alice", "args": {"age": 3}}.'
+    assert toolfmt.parse(answer, dialect="gemini-json", tools=TOOLS).text == answer
+
+
+def test_broken_json_is_repaired_only_when_asked_and_never_in_silence() -> None:
+    answer = '<execute>[{"name": "search", "args": {"q": "cats'
+    assert not toolfmt.parse(answer, dialect="execute-array").calls
+    result = toolfmt.parse(answer, dialect="execute-array", repair=True)
+    assert result.calls[0].arguments == {"q": "cats"}
+    assert "repaired" in {notice.kind for notice in result.notices}
+    assert [failure.reason for failure in result.failures] == ["truncated"]
+
+
+def test_an_echo_of_the_call_is_dropped_when_asked() -> None:
+    answer = '{"q": "cats"}<tool name="search"><arguments><arg name="q">cats</arg></arguments></tool>'
+    assert toolfmt.parse(answer, dialect="xml-items", tools=TOOLS).text == '{"q": "cats"}'
+    result = toolfmt.parse(answer, dialect="xml-items", tools=TOOLS, drop_leaks=True)
+    assert result.text == ""
+    assert "arguments_leak" in {notice.kind for notice in result.notices}
+
+
+def test_ids_are_made_only_where_there_are_none() -> None:
+    answer = '<tool name="a" id="x1"></tool><tool name="a"></tool>'
+    assert [call.id for call in toolfmt.parse(answer, dialect="xml-items").calls] == ["x1", None]
+    first, second = toolfmt.parse(answer, dialect="xml-items", ids=hashed()).calls
+    assert first.id == "x1"
+    assert second.id is not None
+    assert second.id.startswith("call_")
+
+
+def test_reasoning_may_begin_in_the_prompt() -> None:
+    answer = 'I should read.</think><execute>[{"name": "r", "args": {}}]</execute>'
+    result = toolfmt.parse(answer, dialect="execute-array", reasoning_open=True)
+    assert result.reasoning == "I should read."
+    same = toolfmt.parse(answer, dialect="execute-array", generation_prompt="<|assistant|>\n<think>\n")
+    assert same.events == result.events
+    assert toolfmt.parse(answer, dialect="execute-array", generation_prompt="<think></think>").reasoning == ""

@@ -1,0 +1,105 @@
+"""What to tell a model about a call that could not be used.
+
+    Your call could not be used (unknown_tool): no tool is called 'serch'.
+    You wrote: {"name": "serch", "args": {"q": "x"}}
+    Call only the tools that are offered:
+    - search: Search the web.
+    A correct call looks like this:
+    {"name": "search", "args": {"q": "example_q"}}
+
+The words are in `templates/feedback.jinja`; the model's own text is data there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.manifests import render_template
+from toolfmt.model import ToolInvocation
+from toolfmt.registry import default_registry
+from toolfmt.tools import tools as definitions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from toolfmt.dialect import AnyDialect
+    from toolfmt.events import CallFailed
+    from toolfmt.model import ToolDefinition
+    from toolfmt.registry import Registry
+
+ADVICE: Final = {
+    "truncated": "The call was cut off. Write it again, whole, and shorter if it was very long.",
+    "malformed": "Write the call again in exactly the format shown below.",
+    "missing_name": "Name the tool that you want to call.",
+    "missing_arguments": "Give the arguments, an empty object if there are none.",
+    "arguments_not_object": "Give the arguments as an object whose keys are the names of the tool's parameters.",
+    "duplicate_key": "Give every key once.",
+    "unsafe": "Write plain JSON: no NaN, no infinities, no broken characters.",
+    "limit": "Write a smaller call.",
+    "unknown_tool": "Call only the tools that are offered.",
+    "invalid_arguments": "Correct the arguments and write the call again.",
+    "extra_argument": "Leave out arguments that the tool does not take.",
+    "extra_field": "Leave out everything that the format does not name.",
+    "mismatch": "Use the values that the format prescribes.",
+    "mixed_content": "Write the call alone: no other text, no code fence, no second call.",
+    "no_call": "A tool call was expected in your answer, and there was none.",
+}
+"""What to do, by a failure's reason."""
+SHOWN: Final = 300
+"""Characters of the model's own text that are shown back to it."""
+
+
+def feedback(  # noqa: PLR0913 - the choice of a format, as everywhere
+    failure: CallFailed,
+    *,
+    dialect: AnyDialect | str | None = None,
+    provider: str | None = None,
+    model: str | None = None,
+    use_xml: bool = False,
+    tools: object = None,
+    registry: Registry | None = None,
+) -> str:
+    """Say what was wrong with a call, what to do, and how a correct call looks in the dialect.
+
+    `tools` are the offered tools, in any form; one of them, if possible the one
+    that was called, makes the example.
+    """
+    chosen = (registry or default_registry()).resolve(dialect=dialect, provider=provider, model=model, use_xml=use_xml)
+    return _told(chosen, tools, failure.reason, failure.detail, failure.raw)
+
+
+def no_call_feedback(  # noqa: PLR0913 - the choice of a format, as everywhere
+    text: str = "",
+    *,
+    dialect: AnyDialect | str | None = None,
+    provider: str | None = None,
+    model: str | None = None,
+    use_xml: bool = False,
+    tools: object = None,
+    registry: Registry | None = None,
+) -> str:
+    """Say that a call was due and the answer `text` held none."""
+    chosen = (registry or default_registry()).resolve(dialect=dialect, provider=provider, model=model, use_xml=use_xml)
+    return _told(chosen, tools, "no_call", "", text)
+
+
+def _told(dialect: AnyDialect, tools: object, reason: str, detail: str, raw: str) -> str:
+    offered = {tool.name: tool for tool in definitions(tools)} if tools else {}
+    meant = next((tool for name, tool in offered.items() if name in raw), None)
+    return render_template(
+        "feedback.jinja",
+        reason=reason,
+        detail=detail,
+        advice=ADVICE.get(reason, ADVICE["malformed"]),
+        wrote=raw if len(raw) <= SHOWN else f"{raw[:SHOWN]} …",
+        tools=[{"name": tool.name, "description": tool.description} for tool in offered.values()],
+        example=_example(dialect, meant, offered),
+    ).strip()
+
+
+def _example(dialect: AnyDialect, meant: ToolDefinition | None, offered: Mapping[str, ToolDefinition]) -> str:
+    tool = meant or next(iter(offered.values()), None)
+    examples = dialect.example(tool) if tool is not None else ()
+    if examples:
+        return examples[0].text
+    return str(dialect.calls([ToolInvocation(name="tool_name", arguments={"argument": "value"})], {}))
