@@ -11,7 +11,7 @@ from seed_cases import DIALECTS, Case, listed, load, offered
 
 import toolfmt
 from toolfmt import jsontext
-from toolfmt.events import CallStart, coalesce
+from toolfmt.events import CallEnd, CallStart, coalesce
 from toolfmt.formatters.syntax_calls import content_text
 from toolfmt.ids import hashed
 from toolfmt.leaks import is_leak
@@ -66,9 +66,8 @@ def test_an_answer_is_read_as_recorded(case: Case) -> None:  # noqa: C901 - only
         assert result.failures
     if "raw" in expect:
         raw = [case.text[event.span[0] : event.span[1]] for event in result.failures]
-        raw += [
-            case.text[event.span[0] : event.span[1]] for event in result.events if type(event).__name__ == "CallEnd"
-        ]
+        ends = [event for event in result.events if isinstance(event, CallEnd)]
+        raw += [case.text[event.span[0] : event.span[1]] for event in ends]
         assert [re.sub(r"^<tool>|</tool>$", "", text).strip() for text in raw] == expect["raw"]
     if "results" in expect:
         (block,) = [notice for notice in result.notices if notice.kind == "hidden_block"]

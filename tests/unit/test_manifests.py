@@ -379,7 +379,13 @@ def test_inject_a_section() -> None:
 
 
 def test_inject_chooses_as_manifest_does() -> None:
-    for choice in ({"provider": "anthropic"}, {"dialect": "react"}, {"use_xml": True}, {"model": "gpt-4o"}):
+    choices: list[dict[str, Any]] = [
+        {"provider": "anthropic"},
+        {"dialect": "react"},
+        {"use_xml": True},
+        {"model": "gpt-4o"},
+    ]
+    for choice in choices:
         assert inject("T {{tools}}", [READ], **choice) == f"T \n{manifest([READ], **choice)}"
 
 

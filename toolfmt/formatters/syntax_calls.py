@@ -107,16 +107,22 @@ def json_call(form: Form, json: JsonCall, call: ToolInvocation) -> JsonValue:
 
 def fill_json(template: object, slots: Mapping[str, JsonValue]) -> JsonValue:
     """Replace a JSON template's slots; a key whose slot is absent, None or unknown is left out."""
+    if isinstance(template, str):
+        return slots.get(template, template)
     if not isinstance(template, dict):
-        return slots.get(template, template) if isinstance(template, str) else template
+        return template
     out: JsonObject = {}
     for key, value in cast("Mapping[str, object]", template).items():
-        is_slot = isinstance(value, str) and value.startswith("{") and value.endswith("}")
-        if is_slot and slots.get(value) is None and value not in KEPT_WHEN_NULL:
+        if isinstance(value, str) and _left_out(value, slots):
             continue
         named = slots.get(key)
         out[key if named is None else str(named)] = fill_json(value, slots)
     return out
+
+
+def _left_out(value: str, slots: Mapping[str, JsonValue]) -> bool:
+    is_slot = value.startswith("{") and value.endswith("}")
+    return is_slot and slots.get(value) is None and value not in KEPT_WHEN_NULL
 
 
 KEPT_WHEN_NULL = frozenset({"{content}"})

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from toolfmt.errors import MissingExtraError
@@ -42,10 +43,8 @@ class RepairingParser:
 
     def __init__(self, parser: Parser[str], reopen: Callable[[], Parser[str]]) -> None:
         """Mend the failures of `parser`; `reopen` gives a fresh parser of the same dialect."""
-        try:
-            import json_repair  # noqa: F401 - asked for before the first failure needs it
-        except ImportError:
-            raise MissingExtraError("repair=True", "repair") from None
+        if find_spec("json_repair") is None:  # said before the first failure needs it
+            raise MissingExtraError("repair=True", "repair")
         self._parser = parser
         self._open = reopen
         self._extra = 0
