@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from toolfmt import ids
+    from toolfmt.choice import Choice
     from toolfmt.correcting import feedback, no_call_feedback
     from toolfmt.dialect import (
         Dialect,
@@ -93,6 +94,7 @@ __all__ = [
     "CallFailed",
     "CallPart",
     "CallStart",
+    "Choice",
     "ConversionError",
     "Dialect",
     "DriverError",
@@ -173,6 +175,7 @@ __all__ = [
 
 _NAMES = {
     "dialect": "Dialect Example Limits Parser ParserOptions Provenance Traits",
+    "choice": "Choice",
     "correcting": "feedback no_call_feedback",
     "errors": """
         ArgumentsError BrokenDialectError ConversionError DriverError DuplicateDialectError DuplicateToolError

@@ -12,11 +12,11 @@ The words are in `templates/feedback.jinja`; the model's own text is data there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
 
-from toolfmt.manifests import render_template
+from toolfmt.choice import Choice, chosen
 from toolfmt.model import ToolInvocation
-from toolfmt.registry import default_registry
+from toolfmt.templating import render_template
 from toolfmt.tools import tools as definitions
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from toolfmt.dialect import AnyDialect
     from toolfmt.events import CallFailed
     from toolfmt.model import ToolDefinition
-    from toolfmt.registry import Registry
 
 ADVICE: Final = {
     "truncated": "The call was cut off. Write it again, whole, and shorter if it was very long.",
@@ -49,38 +48,28 @@ SHOWN: Final = 300
 """Characters of the model's own text that are shown back to it."""
 
 
-def feedback(  # noqa: PLR0913 - the choice of a format, as everywhere
+def feedback(
     failure: CallFailed,
     *,
-    dialect: AnyDialect | str | None = None,
-    provider: str | None = None,
-    model: str | None = None,
-    use_xml: bool = False,
     tools: object = None,
-    registry: Registry | None = None,
+    **choice: Unpack[Choice],
 ) -> str:
     """Say what was wrong with a call, what to do, and how a correct call looks in the dialect.
 
     `tools` are the offered tools, in any form; one of them, if possible the one
     that was called, makes the example.
     """
-    chosen = (registry or default_registry()).resolve(dialect=dialect, provider=provider, model=model, use_xml=use_xml)
-    return _told(chosen, tools, failure.reason, failure.detail, failure.raw)
+    return _told(chosen(choice)[0], tools, failure.reason, failure.detail, failure.raw)
 
 
-def no_call_feedback(  # noqa: PLR0913 - the choice of a format, as everywhere
+def no_call_feedback(
     text: str = "",
     *,
-    dialect: AnyDialect | str | None = None,
-    provider: str | None = None,
-    model: str | None = None,
-    use_xml: bool = False,
     tools: object = None,
-    registry: Registry | None = None,
+    **choice: Unpack[Choice],
 ) -> str:
     """Say that a call was due and the answer `text` held none."""
-    chosen = (registry or default_registry()).resolve(dialect=dialect, provider=provider, model=model, use_xml=use_xml)
-    return _told(chosen, tools, "no_call", "", text)
+    return _told(chosen(choice)[0], tools, "no_call", "", text)
 
 
 def _told(dialect: AnyDialect, tools: object, reason: str, detail: str, raw: str) -> str:

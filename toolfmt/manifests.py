@@ -13,12 +13,12 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
 
 from toolfmt import jsontext
+from toolfmt.choice import Choice, chosen
 from toolfmt.errors import ParseError, ToolFmtError
 from toolfmt.formatters.json_schemas import parameters_object
-from toolfmt.registry import default_registry
 from toolfmt.templating import render_template
 from toolfmt.tools import tools as definitions
 
@@ -39,16 +39,12 @@ SECTION: Final = "\n\n## Accessible Tools\n\n"
 _PLACE: Final = re.compile(r"\{\{\s*tools\s*\}\}")
 
 
-def manifest(  # noqa: PLR0913 - the choice of a format, as everywhere
+def manifest(
     tools: object,
     *,
-    dialect: AnyDialect | str | None = None,
-    provider: str | None = None,
-    model: str | None = None,
-    use_xml: bool = False,
     template: str | Path | None = None,
     on_broken: Callable[[ToolDefinition, ToolFmtError], object] | None = None,
-    registry: Registry | None = None,
+    **choice: Unpack[Choice],
 ) -> str:
     """Write the text that tells a model of its tools and how to call them.
 
@@ -58,32 +54,27 @@ def manifest(  # noqa: PLR0913 - the choice of a format, as everywhere
     `SchemaError` or `UnrepresentableError`; with `on_broken`, that is called
     instead and the tool is left out. A broken template raises `TemplateError`.
     """
-    registry = registry or default_registry()
-    chosen = registry.resolve(dialect=dialect, provider=provider, model=model, use_xml=use_xml)
+    dialect, registry = chosen(choice)
     shown: list[JsonObject] = []
     for tool in () if tools is None else definitions(tools):
         try:
-            shown.append(_data(tool, chosen, registry))
+            shown.append(_data(tool, dialect, registry))
         except ToolFmtError as error:
             if on_broken is None:
                 raise
             on_broken(tool, error)
-    return render_template(template or chosen.manifest, tools=shown) if shown else ""
+    return render_template(template or dialect.manifest, tools=shown) if shown else ""
 
 
-def inject(  # noqa: PLR0913 - the choice of a format, as everywhere
+def inject(  # noqa: PLR0913 - what stands where the manifest cannot
     prompt: str,
     tools: object,
     *,
-    dialect: AnyDialect | str | None = None,
-    provider: str | None = None,
-    model: str | None = None,
-    use_xml: bool = False,
     section: bool = False,
     missing: str = NO_TOOLS,
     template: str | Path | None = None,
     on_broken: Callable[[ToolDefinition, ToolFmtError], object] | None = None,
-    registry: Registry | None = None,
+    **choice: Unpack[Choice],
 ) -> str:
     """Put the manifest, on a new line, in the place of each `{{tools}}` of a prompt; nothing else is touched.
 
@@ -94,16 +85,7 @@ def inject(  # noqa: PLR0913 - the choice of a format, as everywhere
     """
     if not section and not _PLACE.search(prompt):
         return prompt
-    text = manifest(
-        tools,
-        dialect=dialect,
-        provider=provider,
-        model=model,
-        use_xml=use_xml,
-        template=template,
-        on_broken=on_broken,
-        registry=registry,
-    )
+    text = manifest(tools, template=template, on_broken=on_broken, **choice)
     if not _PLACE.search(prompt):
         return prompt + SECTION + text if text else prompt
     if not _without_comments(_PLACE.sub("", prompt)).strip():

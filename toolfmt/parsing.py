@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Unpack
 
+from toolfmt.choice import Choice, chosen
 from toolfmt.dialect import Limits, ParserOptions
 from toolfmt.errors import MalformedCallError
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
@@ -21,7 +22,6 @@ from toolfmt.model import CallPart, ReasoningPart, TextPart
 from toolfmt.parsers.checks import CheckedParser
 from toolfmt.parsers.prompt_tail import opens_reasoning
 from toolfmt.parsers.repair import RepairingParser
-from toolfmt.registry import default_registry
 from toolfmt.tools import tools as definitions
 
 if TYPE_CHECKING:
@@ -30,13 +30,12 @@ if TYPE_CHECKING:
     from toolfmt.dialect import AnyDialect, Parser
     from toolfmt.events import Event
     from toolfmt.model import ToolInvocation
-    from toolfmt.registry import Registry
 
 
-class ParseOptions(TypedDict, total=False):
+class ParseOptions(Choice, total=False):
     """What `parse` and its siblings take besides the text.
 
-    `dialect`, `provider`, `model` and `use_xml` choose the format, as everywhere.
+    The format is chosen as everywhere (see `Choice`).
     `tools` are the offered tools: definitions, functions or any tool JSON.
     `validate` checks the arguments, `strict` also refuses anything beside the
     call, extra arguments and unknown tools, `repair` mends broken JSON and says
@@ -46,10 +45,6 @@ class ParseOptions(TypedDict, total=False):
     ids to calls without one.
     """
 
-    dialect: AnyDialect | str | None
-    provider: str | None
-    model: str | None
-    use_xml: bool
     tools: object
     validate: bool
     strict: bool
@@ -59,7 +54,6 @@ class ParseOptions(TypedDict, total=False):
     drop_leaks: bool
     ids: Callable[[ToolInvocation], str | None] | None
     limits: Limits
-    registry: Registry | None
 
 
 @dataclass(frozen=True)
@@ -153,13 +147,7 @@ async def aparse_stream(chunks: AsyncIterable[str], **options: Unpack[ParseOptio
 
 
 def _open(options: ParseOptions) -> tuple[Parser[str], AnyDialect]:
-    registry = options.get("registry") or default_registry()
-    dialect = registry.resolve(
-        dialect=options.get("dialect"),
-        provider=options.get("provider"),
-        model=options.get("model"),
-        use_xml=options.get("use_xml", False),
-    )
+    dialect, _ = chosen(options)
     offered = options.get("tools")
     strict = options.get("strict", False) or dialect.traits.strict
     reasoning_open = options.get("reasoning_open", False)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from seed_cases import DIALECTS, Case, listed, load, offered
+from tests.seeds.seed_cases import DIALECTS, Case, listed, load, offered
 
 import toolfmt
 from toolfmt import jsontext
-from toolfmt.events import CallEnd, CallStart, coalesce
+from toolfmt.events import CallEnd, CallFailed, CallStart, coalesce
 from toolfmt.formatters.syntax_calls import content_text
 from toolfmt.ids import hashed
 from toolfmt.leaks import is_leak
@@ -39,7 +40,7 @@ def read(case: Case, chunks: list[str]) -> toolfmt.ParseResult:
     return toolfmt.ParseResult(tuple(coalesce(events)), dialect)
 
 
-def same_calls(result: toolfmt.ParseResult, expected: list[dict[str, Any]]) -> None:
+def same_calls(_: Case, result: toolfmt.ParseResult, expected: list[dict[str, Any]]) -> None:
     assert [call.name for call in result.calls] == [call["name"] for call in expected]
     for call, wanted in zip(result.calls, expected, strict=True):
         assert jsontext.equal(call.arguments, wanted["arguments"]), call.arguments
@@ -48,39 +49,80 @@ def same_calls(result: toolfmt.ParseResult, expected: list[dict[str, Any]]) -> N
                 assert getattr(call, key) == wanted[key]
 
 
-@pytest.mark.parametrize("case", READ, ids=lambda case: case.id)
-def test_an_answer_is_read_as_recorded(case: Case) -> None:  # noqa: C901 - only the keys given are compared
+def same_text(case: Case, result: toolfmt.ParseResult, wanted: str) -> None:
+    trims = case.format.startswith("forge") and case.format != "forge-stream-raw"
+    assert (result.text.strip() if trims else result.text) == wanted
+
+
+def same_reasoning(_: Case, result: toolfmt.ParseResult, wanted: str | list[str]) -> None:
+    blocks = [part.text for part in result.parts if part.kind == "reasoning" and part.text.strip()]
+    assert ("".join(blocks) if isinstance(wanted, str) else blocks) == wanted
+
+
+def fails(_: Case, result: toolfmt.ParseResult, wanted: str) -> None:
+    assert result.failures or wanted == "no_tool_call"
+
+
+def same_bodies(case: Case, result: toolfmt.ParseResult, wanted: list[str]) -> None:
+    ended = [event for event in result.events if isinstance(event, (CallEnd, CallFailed))]
+    bodies = [case.text[event.span[0] : event.span[1]] for event in ended]
+    assert [re.sub(r"^<tool>|</tool>$", "", body).strip() for body in bodies] == wanted
+
+
+def same_results(_: Case, result: toolfmt.ParseResult, wanted: list[Any]) -> None:
+    (block,) = [notice for notice in result.notices if notice.kind == "hidden_block"]
+    assert jsontext.equal(jsontext.loads(block.detail.strip()), wanted)
+
+
+def same_name(_: Case, result: toolfmt.ParseResult, wanted: str) -> None:
+    assert "".join(event.name for event in result.events if isinstance(event, CallStart)) == wanted
+
+
+def same_surroundings(case: Case, result: toolfmt.ParseResult, before: str) -> None:
+    texts = [part.text.strip() for part in result.parts if part.kind == "text" and part.text.strip()]
+    assert texts == [text for text in (before, case.expect["after"]) if text]
+
+
+def discards_the_rest(case: Case, result: toolfmt.ParseResult, _: object) -> None:
+    again = read(case, [case.text, "and so on"])
+    assert again.text == result.text
+    assert [notice.kind for notice in again.notices][-1] == "after_end"
+
+
+COMPARED: dict[str, Callable[[Case, toolfmt.ParseResult, Any], None]] = {
+    "calls": same_calls,
+    "text": same_text,
+    "answer": same_text,
+    "thinking": same_reasoning,
+    "error": fails,
+    "raw": same_bodies,
+    "results": same_results,
+    "tool_name": same_name,
+    "before": same_surroundings,
+    "after": lambda *_: None,  # compared with what is before
+    "stop": discards_the_rest,
+    "end": discards_the_rest,
+}
+"""How each key of an expectation is compared; a key that is not here is an error."""
+
+
+def check(case: Case) -> None:
     result = read(case, [case.text])
     for chunks in (case.chunks, list(case.text)):
         assert read(case, chunks).events == result.events
-    expect = case.expect
-    if "calls" in expect:
-        same_calls(result, expect["calls"])
-    if "text" in expect:
-        trims = case.format.startswith("forge") and case.format != "forge-stream-raw"
-        assert (result.text.strip() if trims else result.text) == expect["text"]
-    if "thinking" in expect:
-        blocks = [part.text for part in result.parts if part.kind == "reasoning" and part.text.strip()]
-        assert ("".join(blocks) if isinstance(expect["thinking"], str) else blocks) == expect["thinking"]
-    if "error" in expect and expect["error"] != "no_tool_call":
-        assert result.failures
-    if "raw" in expect:
-        raw = [case.text[event.span[0] : event.span[1]] for event in result.failures]
-        ends = [event for event in result.events if isinstance(event, CallEnd)]
-        raw += [case.text[event.span[0] : event.span[1]] for event in ends]
-        assert [re.sub(r"^<tool>|</tool>$", "", text).strip() for text in raw] == expect["raw"]
-    if "results" in expect:
-        (block,) = [notice for notice in result.notices if notice.kind == "hidden_block"]
-        assert jsontext.equal(jsontext.loads(block.detail.strip()), expect["results"])
-    if "tool_name" in expect:
-        names = [event.name for event in result.events if isinstance(event, CallStart)]
-        assert "".join(names) == expect["tool_name"]
-    if "answer" in expect:
-        assert result.text == expect["answer"]
-    if "before" in expect:
-        texts = [(part.kind, part.text) for part in result.parts if part.kind == "text"]
-        joined = [text.strip() for _, text in texts if text.strip()]
-        assert joined == [text for text in (expect["before"], expect["after"]) if text]
+    for key, wanted in case.expect.items():
+        COMPARED[key](case, result, wanted)
+
+
+@pytest.mark.parametrize("case", READ, ids=lambda case: case.id)
+def test_an_answer_is_read_as_recorded(case: Case) -> None:
+    check(case)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.id in DEVIATIONS], ids=lambda case: case.id)
+def test_a_deviation_still_deviates(case: Case) -> None:
+    with pytest.raises(AssertionError):
+        check(case)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.format == "call-object"], ids=lambda case: case.id)
@@ -91,7 +133,7 @@ def test_a_stored_call_is_strict_json(case: Case) -> None:
         assert case.expect == {"calls": [], "error": "invalid_json"}
         return
     text = f"<execute>[{jsontext.dumps({'args': {}, **value})}]</execute>"
-    same_calls(toolfmt.parse(text, dialect="execute-array"), case.expect["calls"])
+    same_calls(case, toolfmt.parse(text, dialect="execute-array"), case.expect["calls"])
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.format == "result-text"], ids=lambda case: case.id)

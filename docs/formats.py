@@ -1,0 +1,118 @@
+"""The pages of formats: a table, and one for each with what it writes."""  # noqa: INP001 - beside the script
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from blocks import codes, fenced, table
+from names import field_docs, find
+
+from toolfmt import jsontext
+from toolfmt.dialect import AnyDialect, Traits
+from toolfmt.discovery import package_dialects
+from toolfmt.errors import UnrepresentableError
+from toolfmt.manifests import manifest
+from toolfmt.model import ToolDefinition, ToolInvocation, ToolResult
+from toolfmt.registry import Registry
+from toolfmt.syntax import dump
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+OFFERED: Final = Registry(dialects=tuple(package_dialects("toolfmt.dialects")))
+"""The package's own formats: not those of third parties that happen to be installed."""
+TOOL: Final = ToolDefinition(
+    name="search_files",
+    description="Find lines of files that hold a text.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "text": {"type": "string", "description": "What to look for."},
+            "folders": {"type": "array", "items": {"type": "string"}, "description": "Where to look."},
+            "limit": {"type": "integer", "description": "How many lines at most.", "default": 20},
+        },
+        "required": ["text"],
+    },
+)
+CALLS: Final = (
+    ToolInvocation(
+        name=TOOL.name, id="call_1", arguments={"text": 'if a < b && c != "x"', "folders": ["src", "lib"], "limit": 5}
+    ),
+    ToolInvocation(name=TOOL.name, id="call_2", arguments={"text": "two\nlines"}),
+)
+RESULTS: Final = (
+    ToolResult(name=TOOL.name, id="call_1", content=[{"file": "src/main.c", "line": 14}]),
+    ToolResult(name=TOOL.name, id="call_2", content="no such folder: lib", is_error=True),
+)
+
+
+def told(value: bool | str) -> str:  # noqa: FBT001 - a trait's value
+    """Say a trait in a word."""
+    return ("yes" if value else "no") if isinstance(value, bool) else codes(filter(None, [value]))
+
+
+def dialect_table() -> str:
+    """Compare the formats."""
+    meanings = field_docs(find("dialect", "Traits")[1])
+    rows = (
+        (f"[`{one.name}`]({one.name}.md)", one.summary, *(told(getattr(one.traits, trait)) for trait in meanings))
+        for one in OFFERED
+    )
+    legend = ((f"`{trait}`", meaning) for trait, meaning in meanings.items())
+    return "\n\n".join(
+        (
+            "# Formats",
+            table(("format", "what it is", *(f"`{trait}`" for trait in meanings)), rows),
+            "The columns are the fields of `Traits`:",
+            table(("trait", "meaning"), legend),
+        )
+    )
+
+
+def dialect_page(dialect: AnyDialect) -> str:
+    """Show one format, as it writes itself."""
+    offered = {TOOL.name: TOOL}
+    traits = [(field, getattr(dialect.traits, field)) for field in Traits.__dataclass_fields__]
+    parts = [
+        f"# `{dialect.name}`",
+        f"{dialect.summary[0].upper()}{dialect.summary[1:]}.",
+        f"Aliases: {codes(dialect.aliases)}.",
+        f"[Providers](../providers.md): {codes(row.name for row in OFFERED.providers if row.dialect == dialect.name)}.",
+        "## One call",
+        sample(lambda: dialect.calls(CALLS[:1], offered)),
+        "## Two calls",
+        sample(lambda: dialect.calls(CALLS, offered)),
+        "## Results",
+        "One that succeeded:",
+        sample(lambda: dialect.results(RESULTS[:1])),
+        "And two, of which one failed:",
+        sample(lambda: dialect.results(RESULTS)),
+        "## Manifest",
+        "What a model is told of one tool:",
+        fenced(manifest([TOOL], dialect=dialect, registry=OFFERED)),
+        "## Traits",
+        table(("trait", "value"), ((f"`{name}`", told(value)) for name, value in traits)),
+        "## Sources",
+        table(
+            ("reference", "kind", "revision", "license"),
+            ((one.reference, one.kind, one.revision or "-", one.license or "-") for one in dialect.sources),
+        ),
+    ]
+    if dialect.syntax is not None:
+        described = "The description that the format is written and read by, as `toolfmt.syntax.load` takes it:"
+        parts += [
+            "## Syntax",
+            described,
+            fenced(json.dumps(dump(dialect.syntax), indent=2, ensure_ascii=False), "json"),
+        ]
+    return "\n\n".join(parts)
+
+
+def sample(write: Callable[[], object]) -> str:
+    """Show what a format writes, or why it cannot."""
+    try:
+        wire = write()
+    except UnrepresentableError as error:
+        return f"Not in this format: {error}."
+    return fenced(wire) if isinstance(wire, str) else fenced(jsontext.dumps(wire, indent=2), "json")

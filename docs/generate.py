@@ -1,0 +1,157 @@
+"""Writes `docs/reference/` from the package itself.
+
+    python docs/generate.py            # write the pages
+    python docs/generate.py --check    # only tell whether they are up to date: exit code 1 if not
+
+What a format looks like on the wire is written by the format, what a name means
+by its docstring, what a command takes by its help. Needs the extra `cli`.
+"""  # noqa: INP001 - a script
+
+from __future__ import annotations
+
+import ast
+import sys
+from inspect import cleandoc
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from blocks import codes, fenced, table
+from formats import OFFERED, dialect_page, dialect_table
+from names import api_page, doc, source
+
+from toolfmt import errors, providers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from cyclopts import App
+
+PLACE: Final = Path(__file__).resolve().parent / "reference"
+MADE: Final = "<!-- Written by docs/generate.py from the package: a change made here is lost. -->\n"
+HELP_WIDTH: Final = 100
+
+
+def pages() -> dict[str, str]:
+    """Make every page: its path below `docs/reference/` and its text."""
+    made = {
+        "dialects/index.md": dialect_table(),
+        "providers.md": provider_page(),
+        "api.md": api_page(),
+        "errors.md": error_page(),
+        "cli.md": cli_page(),
+    }
+    made |= {f"dialects/{dialect.name}.md": dialect_page(dialect) for dialect in OFFERED}
+    return {path: f"{MADE}\n{text.strip()}\n" for path, text in made.items()}
+
+
+def provider_page() -> str:
+    """Show the tables of `toolfmt.providers`."""
+    known = {providers.MODEL_PATTERNS: "by [any known id](#models)", providers.OPEN_MODELS: "by open weights' ids"}
+    rows = (
+        (
+            f"`{row.name}`",
+            row.summary,
+            codes(row.aliases, "-"),
+            linked(row.dialect),
+            known.get(row.models, codes(pattern for pattern, _ in row.models)) if row.models else "-",
+            f"`{row.api}`" if row.api else "-",
+        )
+        for row in sorted(OFFERED.providers, key=lambda row: row.name)
+    )
+    models = ((f"`{pattern}`", linked(dialect)) for pattern, dialect in OFFERED.models)
+    matching = cleandoc(providers.match_model.__doc__ or "")
+    return "\n\n".join(
+        (
+            "# Providers",
+            f"Without a provider, or with one that is not listed: {linked(providers.DEFAULT_DIALECT)}.",
+            f"With `use_xml=True`: {linked(providers.XML_DIALECT)}.",
+            table(("provider", "what it is", "aliases", "format", "exceptions by model", "API"), rows),
+            "The API is the name of the transcript format that the provider itself speaks.",
+            "## Models",
+            "The format of a model whose id is all that is known. The first pattern that matches decides.",
+            table(("pattern", "format"), models),
+            matching,
+        )
+    )
+
+
+def linked(dialect: str) -> str:
+    """Link to a format's page."""
+    return f"[`{dialect}`](dialects/{dialect}.md)"
+
+
+def error_page() -> str:
+    """Show the tree of exceptions, and each in a line."""
+    first, tree, rest = cleandoc(errors.__doc__ or "").split("\n\n", 2)
+    found = [node for node in source("errors").body if isinstance(node, ast.ClassDef) and node.name.endswith("Error")]
+    rows = ((f"`{node.name}`", codes(map(ast.unparse, node.bases)), doc(node).split("\n")[0]) for node in found)
+    more = "Arguments and attributes stand in the [Python interface](api.md#toolfmterrors)."
+    return "\n\n".join(("# Errors", first, fenced(cleandoc(tree)), rest, more, table(("name", "is a", "what"), rows)))
+
+
+def cli_page() -> str:
+    """Show each command's help as it is printed."""
+    from toolfmt.cli.app import app
+
+    return "\n\n".join(("# Command line", "Installed with `pip install 'toolfmt[cli]'`.", *command_help(app, ())))
+
+
+def command_help(app: App, path: tuple[str, ...]) -> Iterator[str]:
+    """Print a command's help, and that of its subcommands."""
+    from rich.console import Console
+
+    text = StringIO()
+    console = Console(file=text, width=HELP_WIDTH, force_terminal=False, color_system=None, legacy_windows=False)
+    app.help_print(list(path), console=console)
+    yield f"## `{' '.join(('toolfmt', *path))}`"
+    yield fenced("\n".join(line.rstrip() for line in text.getvalue().strip().splitlines()))
+    here = app
+    for name in path:
+        here = here[name]
+    for name in here:
+        if not name.startswith("-"):
+            yield from command_help(app, (*path, name))
+
+
+def is_made(page: Path) -> bool:
+    """Tell whether a file is one of these pages, perhaps of an earlier version."""
+    return page.read_text(encoding="utf-8").startswith(MADE)
+
+
+def stale(made: Mapping[str, str]) -> list[Path]:
+    """Find the pages that are missing, differ, or are of something that is no more."""
+    wanted = {PLACE / path: text for path, text in made.items()}
+    there = [page for page in PLACE.rglob("*.md") if page in wanted or is_made(page)]
+    same = {page for page in there if page.read_text(encoding="utf-8") == wanted.get(page)}
+    return sorted({*wanted, *there} - same)
+
+
+def write(made: Mapping[str, str]) -> None:
+    """Write the pages that are stale, and remove those of something that is no more."""
+    for page in stale(made):
+        text = made.get(page.relative_to(PLACE).as_posix())
+        if text is None:
+            page.unlink()
+        else:
+            page.parent.mkdir(parents=True, exist_ok=True)
+            page.write_text(text, encoding="utf-8", newline="\n")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the pages or, with `--check`, say which are stale; the exit code."""
+    made = pages()
+    if list(arguments) == ["--check"]:
+        found = stale(made)
+        for page in found:
+            sys.stderr.write(f"stale: docs/reference/{page.relative_to(PLACE).as_posix()}\n")
+        return 1 if found else 0
+    if arguments:
+        sys.stderr.write("usage: python docs/generate.py [--check]\n")
+        return 2
+    write(made)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,149 @@
+"""The page of the public names, read from the source: spelled as there, in the same words."""  # noqa: INP001 - beside the script that uses it
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from textwrap import dedent
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from blocks import fenced
+
+import toolfmt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACKAGE: Final = Path(toolfmt.__file__).parent
+UNSAID: Final = {"__post_init__", "__repr__", "__str__"}
+"""Methods that need no words; others with two underscores say what an object can be used as."""
+_NOTE = re.compile(r" +# (?:noqa|type:|pyright:).*$", re.MULTILINE)
+
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.AnnAssign
+"""What may stand under a public name."""
+
+
+def api_page() -> str:
+    """List the public names by module, each with its signature and docstring."""
+    parts = ["# Python interface", "Import these from `toolfmt` itself; the headings say where they are at home."]
+    for module, names in modules().items():
+        parts += [f"## `toolfmt.{module}`", doc(source(module))]
+        for name in names:
+            parts += described(name, *find(module, name))
+    return "\n\n".join(filter(None, parts))
+
+
+def modules() -> dict[str, list[str]]:
+    """Find the public names by module, in the package's own imports; `ids` is a module as a whole."""
+    found: dict[str, list[str]] = {}
+    block = next(node for node in source("__init__").body if isinstance(node, ast.If))
+    for node in block.body:
+        if isinstance(node, ast.ImportFrom):
+            names = [alias.name for alias in node.names]
+            if node.module == "toolfmt":
+                found |= {name: [one for one in map(name_of, source(name).body) if one] for name in names}
+            else:
+                found[home(node)] = names
+    for module, names in found.items():
+        # What a signature unpacks is part of it.
+        heads = [head(place, node) for place, node in (find(module, name) for name in names)]
+        names.extend(dict.fromkeys(re.findall(r"Unpack\[(\w+)\]", "".join(heads))))
+    return dict(sorted(found.items()))
+
+
+@cache
+def text(module: str) -> str:
+    """Read a module of the package."""
+    path = PACKAGE / module.replace(".", "/")
+    return (path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text(encoding="utf-8")
+
+
+@cache
+def source(module: str) -> ast.Module:
+    """Parse a module of the package."""
+    return ast.parse(text(module))
+
+
+def home(node: ast.ImportFrom) -> str:
+    """Name the module that something is imported from, below the package."""
+    return (node.module or "").removeprefix("toolfmt.")
+
+
+def find(module: str, name: str) -> tuple[str, Definition]:
+    """Find what a module defines under a name, or imports from another: the module that defines it, and the node."""
+    for node in source(module).body:
+        if isinstance(node, Definition) and name_of(node) == name:
+            return module, node
+        if isinstance(node, ast.ImportFrom) and name in (alias.name for alias in node.names):
+            return find(home(node), name)
+    raise LookupError(f"toolfmt.{module} defines no {name}")
+
+
+def name_of(node: ast.AST) -> str:
+    """Give the public name that a statement defines, "" if none; the methods of operators are public too."""
+    name = ""
+    if isinstance(node, Function | ast.ClassDef):
+        name = node.name
+    elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        name = node.target.id
+    return name if not name.startswith("_") or (name.endswith("__") and name not in UNSAID) else ""
+
+
+def doc(node: ast.AST) -> str:
+    """Give a docstring, "" if there is none."""
+    return (isinstance(node, Function | ast.ClassDef | ast.Module) and ast.get_docstring(node)) or ""
+
+
+def body(node: Definition | ast.Module) -> list[ast.stmt]:
+    """Give the statements inside a definition."""
+    return [] if isinstance(node, ast.AnnAssign) else node.body
+
+
+def field_docs(node: Definition | ast.Module) -> dict[str, str]:
+    """Give the words that stand below the names in a class or a module."""
+    return {
+        name_of(field): str(below.value.value)
+        for field, below in pairwise(body(node))
+        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) and name_of(field)
+    }
+
+
+def head(module: str, node: Definition) -> str:
+    """Give a definition as it is written, without its body."""
+    lines = text(module).splitlines()
+    inside = body(node)
+    last = inside[0].lineno - 1 if inside and inside[0].lineno > node.lineno else node.end_lineno
+    return _NOTE.sub("", dedent("\n".join(lines[node.lineno - 1 : last])))
+
+
+def described(name: str, module: str, node: Definition) -> Iterator[str]:
+    """Describe one public name."""
+    yield f"### `{name}`"
+    if isinstance(node, ast.ClassDef):
+        yield from class_parts(module, node)
+    else:
+        yield fenced(head(module, node))
+        yield doc(node) or field_docs(source(module)).get(name, "")
+
+
+def class_parts(module: str, node: ast.ClassDef) -> Iterator[str]:
+    """Describe a class: its fields as they are written, then its methods."""
+    fields = [head(module, field) for field in node.body if isinstance(field, ast.AnnAssign) and name_of(field)]
+    yield fenced("\n    ".join((head(module, node), *(field.replace("\n", "\n    ") for field in fields))))
+    yield doc(node)
+    yield "\n".join(f"- `{field}`: {' '.join(words.split())}" for field, words in field_docs(node).items())
+    methods: dict[str, list[Function]] = {}
+    for method in node.body:
+        if isinstance(method, Function) and name_of(method):
+            methods.setdefault(method.name, []).append(method)
+    for name, written in methods.items():
+        # Where there are overloads, the last one says what they have in common, and no more.
+        heads = [head(module, method) for method in (written[:-1] or written)]
+        kinds = {ast.unparse(decorator) for decorator in written[-1].decorator_list}
+        yield f"#### `{node.name}.{name}`"
+        yield fenced("\n".join(sorted(f"@{kind}" for kind in kinds if kind != "overload") + heads))
+        yield doc(written[-1])

@@ -1,0 +1,81 @@
+"""The pages of `docs/reference/` are what `docs/generate.py` writes, and its check sees when they are not."""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import toolfmt
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+REFERENCE = DOCS / "reference"
+
+
+@pytest.fixture
+def generate(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(DOCS))
+    yield import_module("generate")
+    for name in ("generate", "names", "blocks"):
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def place(generate: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(generate, "PLACE", tmp_path)
+    return tmp_path
+
+
+def test_the_pages_are_what_the_generator_writes(generate: Any) -> None:
+    made: dict[str, str] = generate.pages()
+    for path, text in made.items():
+        assert (REFERENCE / path).read_text(encoding="utf-8") == text, "run: python docs/generate.py"
+    assert generate.main(["--check"]) == 0
+
+
+def test_every_public_name_has_a_heading(generate: Any) -> None:
+    headings = set(re.findall(r"^###? `(?:toolfmt\.)?(\w+)`$", generate.pages()["api.md"], re.MULTILINE))
+    assert set(toolfmt.__all__) - {"__version__"} <= headings
+
+
+def test_links_lead_to_pages_and_blocks_are_closed(generate: Any) -> None:
+    made: dict[str, str] = generate.pages()
+    for path, text in made.items():
+        fence = ""
+        for line in text.splitlines():
+            if found := re.match("(`{3,})(text|json)?$", line):
+                fence = "" if fence == found[1] and not found[2] else fence or found[1]
+            if not fence:
+                for target in re.findall(r"\]\(([^)#]+)", re.sub("`[^`]*`", "", line)):
+                    assert (REFERENCE / path).parent.joinpath(target).is_file(), (path, target)
+        assert fence == "", path
+
+
+def test_check_tells_of_a_page_that_differs(generate: Any, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert generate.main([]) == 0
+    assert generate.main(["--check"]) == 0
+    page = place / "errors.md"
+    page.write_text(page.read_text(encoding="utf-8") + "more\n", encoding="utf-8")
+    assert generate.main(["--check"]) == 1
+    assert capsys.readouterr().err == "stale: docs/reference/errors.md\n"
+    assert generate.main([]) == 0
+    assert generate.main(["--check"]) == 0
+
+
+def test_a_page_of_nothing_goes_and_one_by_hand_stays(generate: Any, place: Path) -> None:
+    assert generate.main([]) == 0
+    gone, kept = place / "dialects" / "gone.md", place / "by-hand.md"
+    gone.write_text(generate.MADE, encoding="utf-8")
+    kept.write_text("# By hand\n", encoding="utf-8")
+    assert generate.main(["--check"]) == 1
+    assert generate.main([]) == 0
+    assert (gone.exists(), kept.exists()) == (False, True)
+
+
+def test_other_arguments_are_refused(generate: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert generate.main(["--chekc"]) == 2
+    assert "usage" in capsys.readouterr().err

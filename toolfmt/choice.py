@@ -1,0 +1,44 @@
+"""Choosing a format, the same way everywhere: by dialect, provider, model, or XML by force.
+
+parse(answer, provider="anthropic")
+manifest(tools, model="gpt-4o")
+render_calls(calls, dialect="xml-items")
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+from toolfmt.registry import default_registry
+
+if TYPE_CHECKING:
+    from toolfmt.dialect import AnyDialect
+    from toolfmt.registry import Registry
+
+
+class Choice(TypedDict, total=False):
+    """What chooses a format.
+
+    `dialect` names it or is it; `use_xml=True` forces the XML one; else the
+    `provider` decides, with its exceptions by `model`; a `model` alone is looked
+    up by its id. Nothing at all, or an unknown provider, means the default JSON.
+    `registry` replaces the process-wide one.
+    """
+
+    dialect: AnyDialect | str | None
+    provider: str | None
+    model: str | None
+    use_xml: bool
+    registry: Registry | None
+
+
+def chosen(choice: Choice) -> tuple[AnyDialect, Registry]:
+    """The dialect chosen, and the registry it came from."""
+    registry = choice.get("registry") or default_registry()
+    dialect = registry.resolve(
+        dialect=choice.get("dialect"),
+        provider=choice.get("provider"),
+        model=choice.get("model"),
+        use_xml=choice.get("use_xml", False),
+    )
+    return dialect, registry
