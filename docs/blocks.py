@@ -26,3 +26,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def codes(names: Iterable[str], nothing: str = "none") -> str:
     """List names as code."""
     return ", ".join(f"`{name}`" for name in names) or nothing
+
+
+def prose(words: str) -> str:
+    """Write words that are no Markdown, so that they stand as they are."""
+    return re.sub(r"([<*\[\]])", r"\\\1", words)

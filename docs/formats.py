@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from blocks import codes, fenced, table
-from names import field_docs, find
+from blocks import codes, fenced, prose, table
+from names import PACKAGE, doc, field_docs, find, source
 
 from toolfmt import jsontext
 from toolfmt.dialect import AnyDialect, Traits
@@ -49,14 +51,18 @@ RESULTS: Final = (
 
 def told(value: bool | str) -> str:  # noqa: FBT001 - a trait's value
     """Say a trait in a word."""
-    return ("yes" if value else "no") if isinstance(value, bool) else codes(filter(None, [value]))
+    return ("yes" if value else "no") if isinstance(value, bool) else codes(filter(None, [ascii(value)[1:-1]]))
 
 
 def dialect_table() -> str:
     """Compare the formats."""
     meanings = field_docs(find("dialect", "Traits")[1])
     rows = (
-        (f"[`{one.name}`]({one.name}.md)", one.summary, *(told(getattr(one.traits, trait)) for trait in meanings))
+        (
+            f"[`{one.name}`]({one.name}.md)",
+            prose(one.summary),
+            *(told(getattr(one.traits, trait)) for trait in meanings),
+        )
         for one in OFFERED
     )
     legend = ((f"`{trait}`", meaning) for trait, meaning in meanings.items())
@@ -76,13 +82,14 @@ def dialect_page(dialect: AnyDialect) -> str:
     traits = [(field, getattr(dialect.traits, field)) for field in Traits.__dataclass_fields__]
     parts = [
         f"# `{dialect.name}`",
-        f"{dialect.summary[0].upper()}{dialect.summary[1:]}.",
+        f"{prose(dialect.summary[0].upper() + dialect.summary[1:])}.",
+        about().get(dialect.name, ""),
         f"Aliases: {codes(dialect.aliases)}.",
         f"[Providers](../providers.md): {codes(row.name for row in OFFERED.providers if row.dialect == dialect.name)}.",
         "## One call",
         sample(lambda: dialect.calls(CALLS[:1], offered)),
         "## Two calls",
-        sample(lambda: dialect.calls(CALLS, offered)),
+        sample(lambda: dialect.calls(CALLS, offered)) if dialect.traits.parallel else "A message holds one call.",
         "## Results",
         "One that succeeded:",
         sample(lambda: dialect.results(RESULTS[:1])),
@@ -96,7 +103,7 @@ def dialect_page(dialect: AnyDialect) -> str:
         "## Sources",
         table(
             ("reference", "kind", "revision", "license"),
-            ((one.reference, one.kind, one.revision or "-", one.license or "-") for one in dialect.sources),
+            ((prose(one.reference), one.kind, one.revision or "-", one.license or "-") for one in dialect.sources),
         ),
     ]
     if dialect.syntax is not None:
@@ -106,7 +113,18 @@ def dialect_page(dialect: AnyDialect) -> str:
             described,
             fenced(json.dumps(dump(dialect.syntax), indent=2, ensure_ascii=False), "json"),
         ]
-    return "\n\n".join(parts)
+    return "\n\n".join(filter(None, parts))
+
+
+@cache
+def about() -> dict[str, str]:
+    """Give what is said of each format in its own module; a family shares it."""
+    found: dict[str, str] = {}
+    for file in sorted((PACKAGE / "dialects").glob("[a-z]*.py")):
+        module = import_module(f"toolfmt.dialects.{file.stem}")
+        for dialect in getattr(module, "DIALECTS", None) or (module.DIALECT,):
+            found[dialect.name] = doc(source(f"dialects.{file.stem}"))
+    return found
 
 
 def sample(write: Callable[[], object]) -> str:

@@ -29,7 +29,10 @@ Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | 
 
 def api_page() -> str:
     """List the public names by module, each with its signature and docstring."""
-    parts = ["# Python interface", "Import these from `toolfmt` itself; the headings say where they are at home."]
+    parts = [
+        "# Python interface",
+        "Import these from `toolfmt` itself, and what stands under `toolfmt.ids` from there.",
+    ]
     for module, names in modules().items():
         parts += [f"## `toolfmt.{module}`", doc(source(module))]
         for name in names:
@@ -48,10 +51,12 @@ def modules() -> dict[str, list[str]]:
                 found |= {name: [one for one in map(name_of, source(name).body) if one] for name in names}
             else:
                 found[home(node)] = names
+    public = {name for names in found.values() for name in names}
     for module, names in found.items():
         # What a signature unpacks is part of it.
         heads = [head(place, node) for place, node in (find(module, name) for name in names)]
-        names.extend(dict.fromkeys(re.findall(r"Unpack\[(\w+)\]", "".join(heads))))
+        unpacked = dict.fromkeys(re.findall(r"Unpack\[(\w+)\]", "".join(heads)))
+        names.extend(name for name in unpacked if name not in public)
     return dict(sorted(found.items()))
 
 
@@ -113,11 +118,14 @@ def field_docs(node: Definition | ast.Module) -> dict[str, str]:
 
 
 def head(module: str, node: Definition) -> str:
-    """Give a definition as it is written, without its body."""
-    lines = text(module).splitlines()
-    inside = body(node)
-    last = inside[0].lineno - 1 if inside and inside[0].lineno > node.lineno else node.end_lineno
-    return _NOTE.sub("", dedent("\n".join(lines[node.lineno - 1 : last])))
+    """Give a definition as it is written, with its decorators and without its body."""
+    decorators = [] if isinstance(node, ast.AnnAssign) else node.decorator_list
+    first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) - 1
+    lines = text(module).splitlines()[first : node.end_lineno]
+    for inside in body(node)[:1]:
+        del lines[inside.lineno - first :]
+        lines[-1] = lines[-1][: inside.col_offset]  # a body of `...` stands on the same line
+    return _NOTE.sub("", dedent("\n".join(lines))).rstrip()
 
 
 def described(name: str, module: str, node: Definition) -> Iterator[str]:
@@ -143,7 +151,6 @@ def class_parts(module: str, node: ast.ClassDef) -> Iterator[str]:
     for name, written in methods.items():
         # Where there are overloads, the last one says what they have in common, and no more.
         heads = [head(module, method) for method in (written[:-1] or written)]
-        kinds = {ast.unparse(decorator) for decorator in written[-1].decorator_list}
         yield f"#### `{node.name}.{name}`"
-        yield fenced("\n".join(sorted(f"@{kind}" for kind in kinds if kind != "overload") + heads))
+        yield fenced("\n".join(heads))
         yield doc(written[-1])

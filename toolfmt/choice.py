@@ -1,8 +1,10 @@
 """Choosing a format, the same way everywhere: by dialect, provider, model, or XML by force.
 
-parse(answer, provider="anthropic")
-manifest(tools, model="gpt-4o")
-render_calls(calls, dialect="xml-items")
+    parse(answer, provider="anthropic")
+    manifest(tools, model="gpt-4o")
+    render_calls(calls, dialect="xml-items")
+
+The same five words are taken wherever a format is chosen.
 """
 
 from __future__ import annotations

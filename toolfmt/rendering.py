@@ -1,6 +1,8 @@
 """Writing calls and results in a dialect's own form.
 
-render_calls([ToolInvocation(name="f", arguments={"a": 1})], dialect="tool-json")
+    render_calls([ToolInvocation(name="f", arguments={"a": 1})], dialect="tool-json")
+
+What is written is what a parser of the same dialect reads back.
 """
 
 from __future__ import annotations

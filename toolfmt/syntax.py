@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -131,6 +131,8 @@ class Syntax:
     """Markers that end the turn; what follows is not part of the answer."""
     bare: bool = False
     """Calls may stand in prose or a code fence without a marker."""
+    single: bool = False
+    """A message holds one call at most."""
     ends_after_calls: bool = False
     """A closed section of calls ends the turn."""
     lines: bool = False
@@ -147,7 +149,9 @@ class Syntax:
 
 def dump(syntax: Syntax) -> JsonObject:
     """Turn a description into JSON; `load` reads it back."""
-    return asdict(syntax)
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Syntax).dump_python(syntax, mode="json")
 
 
 def load(data: JsonObject) -> Syntax:

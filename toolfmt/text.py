@@ -52,7 +52,7 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
             carries_types=form.elements is None,
             carries_server="server" in slots,
             carries_agent="agent" in slots,
-            parallel=not strict,
+            parallel=not syntax.single,
             reasoning=bool(syntax.reasoning),
             text_around=not strict,
             strict=strict,

@@ -1,6 +1,8 @@
 """The JSON format for providers without one of their own.
 
-{"tool": {"function": "read_file", "parameters": {"path": "a.txt"}}}
+    {"tool": {"function": "read_file", "parameters": {"path": "a.txt"}}}
+
+Read in prose and in code fences too; absent parameters are empty.
 """
 
 from toolfmt.dialect import Provenance

@@ -20,6 +20,7 @@ DIALECT = text_dialect(
     strict=True,
     syntax=Syntax(
         bare=True,
+        single=True,
         forms=(
             Form(
                 call="{call}",

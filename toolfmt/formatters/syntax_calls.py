@@ -32,6 +32,8 @@ def call_formatter(dialect: str, syntax: Syntax) -> CallFormatter[str]:
     form = syntax.forms[0]
 
     def write(calls: Sequence[ToolInvocation], tools: Mapping[str, ToolDefinition]) -> str:
+        if syntax.single and len(calls) > 1:
+            raise UnrepresentableError(dialect, "", f"a message holds one call, not {len(calls)}")
         written = [_call(dialect, form, call, tools.get(call.name)) for call in calls]
         if not written:
             return ""
@@ -140,7 +142,7 @@ def result_formatter(syntax: Syntax) -> ResultFormatter[str]:
     def write(results: Sequence[ToolResult]) -> str:
         if syntax.result_json:
             objects = [fill_json(syntax.result_json, _result_slots(result)) for result in results]
-            written = [jsontext.dumps(value) for value in objects]
+            written = [neutral_json(jsontext.dumps(value), special) for value in objects]
         else:
             written = [fill(pieces(syntax.result), _result_text(syntax, result, special)) for result in results]
         body = syntax.result_separator.join(written)
@@ -180,4 +182,12 @@ def neutral(text: str, special: tuple[str, ...]) -> str:
     for marker in special:
         if marker in text:
             text = text.replace(marker, marker[0] + ZERO_WIDTH + marker[1:])
+    return text
+
+
+def neutral_json(text: str, special: tuple[str, ...]) -> str:
+    """The same for JSON text, by an escape that leaves the value as it is; markers can stand only in its strings."""
+    for marker in special:
+        if not marker[0].isalnum():
+            text = text.replace(marker, f"\\u{ord(marker[0]):04x}{marker[1:]}")
     return text

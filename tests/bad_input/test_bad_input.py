@@ -1,0 +1,194 @@
+"""Broken, hostile and huge input: no exception, no hang, and no call that was not written."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench.traps import offers, prefixes, sample
+from toolfmt import jsontext
+from toolfmt.events import CallEnd, CallFailed
+from toolfmt.registry import default_registry
+from toolfmt.testing import laws
+
+if TYPE_CHECKING:
+    from toolfmt.dialect import Dialect
+    from toolfmt.events import Event
+    from toolfmt.model import ToolInvocation
+
+pytestmark = pytest.mark.timeout(60)
+
+DIALECTS = [dialect for dialect in default_registry() if dialect.syntax is not None]
+UNITS = {
+    "tool": "<tool",
+    "brace": "{",
+    "bracket": "[x ",
+    "key": '{"a":',
+    "arg": '<arg name="',
+    "item": "<item>",
+    "segment": "[[SEG_START ",
+    "action": "Action: ",
+    "execute": "<execute>",
+    "bad-arguments": '{"name": "x", "arguments": {bad',
+    "bad-args": '{"name": "x", "args": {bad',
+    "tool-name": "<tool><tool_name>x</tool_name>",
+    "ampersand": "&",
+    "comment": "<!--",
+    "cdata": "<![CDATA[",
+    "blanks": "{" + " " * 1000,
+    "string": '{"a": "x',
+    "quote": '"',
+    "digit": "9",
+    "backslash": "\\",
+    "surrogate": "\ud800",
+    "nul": "\x00",
+    "doctype": "<!DOCTYPE x [<!ENTITY a '&a;&a;'>",
+    "entity": "&a;&#xD800;&#0;",
+}
+NESTED = {
+    "arrays": ("[", "]"),
+    "objects": ('{"a":', "}"),
+    "elements": ("<a>", "</a>"),
+    "items": ("<item>", "</item>"),
+    "args": ('<arg name="a">', "</arg>"),
+    "tools": ('<tool name="f">', "</tool>"),
+}
+HOSTILE = {
+    "NaN": "NaN",
+    "Infinity": "-Infinity",
+    "overflow": "1e999",
+    "digits": "9" * 5_000,
+    "surrogate": '"\ud800"',
+    "escaped-surrogate": '"\\ud800"',
+    "nul": '"\x00"',
+    "doctype": "\"<!DOCTYPE a SYSTEM 'file:///etc/passwd'>&a;\"",
+    "bomb": "\"<!DOCTYPE a [<!ENTITY x 'lol'><!ENTITY y '&x;&x;&x;&x;'>]>&y;&y;\"",
+    "reference": '"&#xD800;&#0;&#x110000;&#99999999999999999999;"',
+}
+REFUSED = {"malformed", "unsafe", "limit"}
+
+
+@pytest.fixture(params=DIALECTS, ids=lambda dialect: dialect.name, scope="module")
+def dialect(request: pytest.FixtureRequest) -> Dialect[str]:
+    return request.param
+
+
+def calls(events: list[Event]) -> list[ToolInvocation]:
+    return [event.call for event in events if isinstance(event, CallEnd)]
+
+
+def places(dialect: Dialect[str]) -> tuple[str, ...]:
+    """Where a trap may stand: in prose, where a value is due, and in a string."""
+    string = sample(dialect).partition("HOLE")[0]
+    return tuple(dict.fromkeys(("", string.removesuffix('"'), string)))
+
+
+def checked(dialect: Dialect[str], text: str, offer: str = "none") -> list[Event]:
+    """Read a text whole; what is read can be written as JSON, names as well as arguments."""
+    events = laws.read(dialect, [text], offers()[offer])
+    laws.ordered(events)
+    for call in calls(events):
+        assert call.name in text
+        jsontext.dumps(call.name)
+        jsontext.dumps(call.arguments)
+    return events
+
+
+@pytest.mark.parametrize("offer", sorted(offers()))
+def test_a_call_that_is_cut_anywhere_is_no_call(dialect: Dialect[str], offer: str) -> None:
+    for count in (1, 2):
+        text = sample(dialect, count if dialect.traits.parallel else 1)
+        for at in range(len(text) + 1):
+            checked(dialect, text[:at], offer)
+            laws.truncated(dialect, text, at, offers()[offer])
+            laws.lossless(dialect, text[:at], offers()[offer])
+
+
+@pytest.mark.parametrize("offer", sorted(offers()))
+def test_missing_doubled_and_wrong_marks_make_no_call_of_their_own(dialect: Dialect[str], offer: str) -> None:
+    text = sample(dialect)
+    marks = [match.span() for match in re.finditer(r"</?\w+|>|\[\[|\]\]|[\[\]{}:,\"]|\w+:?", text)]
+    for start, end in marks:
+        mark = text[start:end]
+        for other in (
+            "",
+            mark * 2,
+            f"{mark}x",
+            mark[::-1],
+            "</x>",
+            "<x>",
+            "}",
+            "{",
+            '"',
+            "\x00",
+            "\ud800",
+            "\ud800\udc00",
+        ):
+            broken = text[:start] + other + text[end:]
+            found = calls(checked(dialect, broken, offer))
+            assert len(found) <= 1
+            laws.chunking(dialect, broken, range(len(broken)), offers()[offer])
+            laws.lossless(dialect, broken, offers()[offer])
+
+
+@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS.keys())
+def test_a_megabyte_of_nothing_is_no_call(dialect: Dialect[str], unit: str) -> None:
+    for place in places(dialect):
+        assert not calls(checked(dialect, place + unit * (1_000_000 // len(unit))))
+
+
+@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS.keys())
+def test_nothing_in_pieces_is_the_same_nothing(dialect: Dialect[str], unit: str) -> None:
+    for place in prefixes(dialect):
+        text = place + unit * (20_000 // len(unit))
+        laws.chunking(dialect, text, range(0, len(text), 7))
+    for place in places(dialect):
+        text = place + unit * (20_000 // len(unit))
+        laws.chunking(dialect, text, range(len(text)))
+
+
+@pytest.mark.parametrize(("opener", "closer"), NESTED.values(), ids=NESTED.keys())
+def test_a_hundred_thousand_levels_are_no_call(dialect: Dialect[str], opener: str, closer: str) -> None:
+    deep = opener * 100_000
+    for place in places(dialect):
+        assert not calls(checked(dialect, place + deep))
+        closed = deep + "0" + closer * 100_000
+        for call in calls(checked(dialect, place + closed + sample(dialect).partition("HOLE")[2])):
+            assert call.name == "f"
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_value_that_json_cannot_hold_is_refused_or_text(dialect: Dialect[str], kind: str) -> None:
+    value = HOSTILE[kind]
+    text = sample(dialect)
+    is_json = '"HOLE"' in text
+    text = text.replace('"HOLE"', value) if is_json else text.replace("HOLE", value.strip('"'))
+    for offer, tools in offers().items():
+        events = checked(dialect, text, offer)
+        laws.chunking(dialect, text, range(len(text)), tools)
+        laws.lossless(dialect, text, tools)
+        if is_json and kind in {"NaN", "Infinity", "overflow", "digits", "surrogate", "escaped-surrogate"}:
+            assert not calls(events)
+            assert {event.reason for event in events if isinstance(event, CallFailed)} <= REFUSED
+            assert any(isinstance(event, CallFailed) for event in events)
+        for call in calls(events):
+            assert len(str(call.arguments["s"])) <= max(len(value), 40)
+
+
+def test_a_key_that_is_given_twice_is_never_silent(dialect: Dialect[str]) -> None:
+    text = re.sub(r'"s": "HOLE"', '"s": "HOLE", "s": 2', sample(dialect))
+    events = checked(dialect, text)
+    if text != sample(dialect):
+        assert [event.reason for event in events if isinstance(event, CallFailed)] == ["duplicate_key"]
+        assert not calls(events)
+
+
+def test_a_lone_surrogate_anywhere_raises_nothing(dialect: Dialect[str]) -> None:
+    text = sample(dialect)
+    for at in range(len(text) + 1):
+        for bad in ("\ud800", "\udfff\ud800"):
+            broken = text[:at] + bad + text[at:]
+            checked(dialect, broken)
+            laws.chunking(dialect, broken, range(len(broken)))

@@ -1,0 +1,42 @@
+"""Calls that answer real questions survive every dialect, whole and cut to pieces."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+from tests.real.bfcl import Data
+
+from toolfmt.dialect import Dialect
+from toolfmt.model import ToolInvocation
+from toolfmt.registry import default_registry
+from toolfmt.testing import laws
+
+DIALECTS = [dialect for dialect in default_registry() if dialect.syntax is not None]
+
+
+def messages(dialect: Dialect[str], calls: tuple[ToolInvocation, ...]) -> list[tuple[ToolInvocation, ...]]:
+    """The calls as the dialect can hold them: together or one a message, with a server where it writes one."""
+    if dialect.traits.carries_server:
+        calls = tuple(call.model_copy(update={"server": "desk"}) for call in calls)
+    return [calls] if dialect.traits.parallel else [(call,) for call in calls]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+def test_calls_survive(dialect: Dialect[str], data: Data, record_property: Callable[[str, object], None]) -> None:
+    chance = random.Random(dialect.name)  # noqa: S311 - the same cuts every time
+    calls = pieces = 0
+    for case in data.cases:
+        for message in messages(dialect, case.calls):
+            assert laws.round_trip(dialect, message) is not None
+            text = laws.round_trip(dialect, message, case.tools)
+            assert text is not None
+            places = chance.sample(range(1, len(text)), 4)
+            laws.chunking(dialect, text, places, case.tools)
+            calls += len(message)
+            pieces += len(laws.cut(text, places))
+    record_property("calls", calls)
+    record_property("pieces", pieces)
+    print(f"\n{dialect.name}: {calls} calls of {len(data.cases)} answers, whole and in {pieces} pieces")  # noqa: T201
+    assert (len(data.cases), calls) == (3271, 4227)
