@@ -31,10 +31,33 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolDefinition
 
 NAMED = (
-    *("<tool", "{", "[x ", '{"a":', '<arg name="', "[[SEG_START ", "Action: ", "<item>1</item>", '<tool name="x">', "[{"),
+    *(
+        "<tool",
+        "{",
+        "[x ",
+        '{"a":',
+        '<arg name="',
+        "[[SEG_START ",
+        "Action: ",
+        "<item>1</item>",
+        '<tool name="x">',
+        "[{",
+    ),
     *("</arg", "</arg>", "<!--", "<!-- -->", "&", "&#1", "\\", '"', "'", " ", "\n", "/", "/*", "<", "</", "<a>", "<a "),
     *("]]>", "<![CDATA[", "__START_CONTENT__", "```json\n", "```", "<think>", "</think>", "<execute>", "</execute>"),
-    *("1", "a", "1,", '"a":1,', "}", "]", "[[SEG_END]]", "</tool>", "<tool>", "Action: f\nAction Input: {\n", "Thought: "),
+    *(
+        "1",
+        "a",
+        "1,",
+        '"a":1,',
+        "}",
+        "]",
+        "[[SEG_END]]",
+        "</tool>",
+        "<tool>",
+        "Action: f\nAction Input: {\n",
+        "Thought: ",
+    ),
 )
 GROWTH, COST = 12, 20e-6
 LIMIT = 15
@@ -52,12 +75,12 @@ def limited(seconds: float) -> Iterator[None]:
     def stop(*_: object) -> None:
         raise _TooSlowError
 
-    signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 def seconds(dialect: Dialect[str], text: str, size: int, tools: Sequence[ToolDefinition]) -> float:
@@ -74,7 +97,9 @@ def seconds(dialect: Dialect[str], text: str, size: int, tools: Sequence[ToolDef
     return time.process_time() - began
 
 
-def measure(dialect: Dialect[str], trap: Trap, sizes: tuple[int, int], chunk: int, tools: Sequence[ToolDefinition]) -> str:
+def measure(
+    dialect: Dialect[str], trap: Trap, sizes: tuple[int, int], chunk: int, tools: Sequence[ToolDefinition]
+) -> str:
     """Measure one trap at two sizes; a row of the table, or "" where it grows as it should."""
     small, large = (trap.text(size) for size in sizes)
     first = seconds(dialect, small, chunk, tools)
@@ -115,7 +140,9 @@ def main(arguments: Sequence[str]) -> None:
         if dialect.syntax is not None and (not options.dialects or dialect.name in options.dialects)
     ]
     gc.disable()
-    print("| dialect | begins | repeated | chunk | us/char small | us/char large | growth |\n|---|---|---|---|---|---|---|")
+    print(
+        "| dialect | begins | repeated | chunk | us/char small | us/char large | growth |\n|---|---|---|---|---|---|---|"
+    )
     tools = offers()[options.tools]
     if not options.screen:
         for dialect in chosen:

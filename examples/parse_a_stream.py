@@ -51,7 +51,7 @@ def main() -> None:
             case ArgumentsDelta(_, json):
                 print(json, end="", flush=True)
             case CallEnd(_, call):
-                print(f"] complete: {sorted(call.arguments)}")
+                print(f"] complete, with {' and '.join(call.arguments)}")
             case CallFailed(_, _, reason, detail):
                 print(f"] failed: {reason}: {detail}")
             case _:

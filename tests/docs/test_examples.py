@@ -12,9 +12,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SHOWN = {
     "parse_a_stream": (
-        '[call 0: write_note {"title": "Closing tags", '
-        '"text": "A value may hold </arg> and even </tool> and is not cut."}] complete: [\'text\', \'title\']',
-        '[call 1: read_note {"title": "Closing tags"}] complete: [\'title\']',
+        '"text": "A value may hold </arg> and even </tool> and is not cut."}] complete, with title and text',
+        '[call 1: read_note {"title": "Closing tags"}] complete, with title',
         "Done.",
     ),
     "custom_dialect": (
@@ -42,9 +41,8 @@ def test_every_script_is_tested() -> None:
 @pytest.mark.parametrize("name", SHOWN)
 def test_script_runs_and_shows_its_point(name: str) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", "PYTHONWARNINGS": "error"}
-    done = subprocess.run(
-        [sys.executable, f"examples/{name}.py"], cwd=ROOT, env=environment, capture_output=True, encoding="utf-8"
-    )
+    command = [sys.executable, f"examples/{name}.py"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     end = 0

@@ -119,7 +119,7 @@ class _Reader:
         tools: dict[str, tuple[toolfmt.ToolDefinition, ...]],
         functions: dict[str, dict[str, Any]],
     ) -> Iterator[Case]:
-        """The case of a record, one for each turn where there are several; none where the truth is an answer in words."""
+        """The case of a record, one for each turn where there are several; none where the answer is in words."""
         truth = record["ground_truth"]
         if all(isinstance(call, dict) for call in truth):
             yield Case(record["id"], tools[record["id"]], tuple(_call(call, tools[record["id"]]) for call in truth))
@@ -138,7 +138,7 @@ def _call(truth: dict[str, Any], tools: tuple[toolfmt.ToolDefinition, ...]) -> t
 
 
 def _chosen(allowed: dict[str, Any], required: list[str] | tuple[str, ...] = ()) -> dict[str, Any]:
-    """Take the first value of each argument that is one; an argument without one is left out unless it must be there."""
+    """Take the first real value of each argument; one without is left out unless it must be there."""
     chosen: dict[str, Any] = {}
     for key, values in allowed.items():
         options = values if isinstance(values, list) else [values]

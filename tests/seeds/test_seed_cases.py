@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.seeds.seed_cases import DIALECTS, Case, listed, load, offered
 
 import toolfmt
+from tests.seeds.seed_cases import DIALECTS, Case, listed, load, offered
 from toolfmt import jsontext
 from toolfmt.events import CallEnd, CallFailed, CallStart, coalesce
 from toolfmt.formatters.syntax_calls import content_text

@@ -14,7 +14,7 @@ from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.elements import ElementReader
 from toolfmt.parsers.json_calls import CallObject, ReadOne, ignore, peek, skip_space
 from toolfmt.parsers.json_values import decode, read_value, whole_value
-from toolfmt.parsers.patterns import match_next
+from toolfmt.parsers.patterns import cut_off, match_next
 from toolfmt.parsers.raw_text import RawText
 from toolfmt.parsers.sink import Draft
 
@@ -199,7 +199,7 @@ class CallReader:
         yield from skip_space(cur)
         end = yield from match_next(cur, form.tail)
         if end is None:
-            if cur.pos == len(cur.buf):
+            if cut_off(cur, form.tail, *form.openers):
                 raise Truncated
             raise Malformed("malformed", f"expected the end of the call, found {cur.buf[cur.pos]!r}", cur.at)
         cur.pos = end.end()

@@ -18,7 +18,7 @@ import regex
 
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.element_values import Members, gather, leaf, lists_only, objects_only, plain, plural
-from toolfmt.parsers.patterns import match_next
+from toolfmt.parsers.patterns import cut_off, match_next
 from toolfmt.parsers.raw_text import RawText
 from toolfmt.schema import item_schema, property_schema, types
 
@@ -152,7 +152,7 @@ class ElementReader:
                 found.append((key, (yield from self.value(cur, child))))
         end = yield from match_next(cur, grammar.pattern(spot.closer))
         if end is None:
-            if cur.pos == len(cur.buf):
+            if cut_off(cur, grammar.opener, grammar.pattern(spot.closer)):
                 raise Truncated
             raise Malformed("malformed", f"text beside elements: {cur.buf[cur.pos]!r}", cur.at)
         cur.pos = end.end()

@@ -47,6 +47,14 @@ class FormGrammar:
     elements: ElementGrammar | None
     json: JsonCall | None
 
+    @property
+    def openers(self) -> tuple[regex.Pattern[str], ...]:
+        """What may open inside the body instead of the tail."""
+        elements = self.elements
+        if elements is None:
+            return ()
+        return tuple(filter(None, (elements.opener, elements.loose, elements.wrapper, elements.wrapper_end)))
+
 
 @dataclass(slots=True)
 class Section:

@@ -111,6 +111,14 @@ def _literals(text: str, out: list[str], required: set[str]) -> None:
             out.append(re.escape(word))
 
 
+def cut_off(cur: Cursor, *patterns: regex.Pattern[str]) -> bool:
+    """Whether the input ends at the cursor or inside what one of the patterns would have matched."""
+    if not cur.eof:
+        return False
+    found = (pattern.match(cur.buf, cur.pos, partial=True) for pattern in patterns)
+    return cur.pos == len(cur.buf) or any(match is not None and match.partial for match in found)
+
+
 def match_next(cur: Cursor, pattern: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:
     """Match at the cursor, waiting while more text could still decide; nothing is read."""
     while True:

@@ -155,14 +155,16 @@ class TextParser:
             except (Malformed, Truncated) as problem:
                 yield from self._failed(section, reader.draft, problem, body)
                 return
-            if arguments is not None:
+            if arguments is not None and section.closer is None:
+                reader.draft.end(arguments, cur.at)
+            elif arguments is not None:
                 pending = (arguments, cur.at)
         if found is None and sink.calls == count:
             yield from self._mention(section, body)
         elif found is None and section.closer is not None:
             sink.note("missing_close", "the closing marker of the calls is missing", (cur.at, cur.at))
         cur.release()
-        self._stopped = self._grammar.syntax.ends_after_calls and sink.calls > count
+        self._stopped = self._grammar.syntax.ends_after_calls and (sink.calls > count or group == "close")
 
     def _mention(self, section: Section, body: int) -> Reading[None]:
         """A marker with no call behind it: unless a closer follows, only the marker is given up."""
