@@ -60,6 +60,8 @@ NAMED = (
     ),
 )
 GROWTH, COST = 12, 20e-6
+SHORTEST = 0.02
+"""Seconds below which differences mean nothing."""
 LIMIT = 15
 """Seconds after which a measurement is given up."""
 
@@ -94,7 +96,7 @@ def seconds(dialect: Dialect[str], text: str, size: int, tools: Sequence[ToolDef
             parser.close()
     except _TooSlowError:
         return float("inf")
-    return time.process_time() - began
+    return max(time.process_time() - began, SHORTEST)
 
 
 def measure(

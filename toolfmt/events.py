@@ -97,15 +97,48 @@ Event: TypeAlias = TextDelta | ReasoningDelta | CallStart | ArgumentsDelta | Cal
 def coalesce(events: list[Event]) -> list[Event]:
     """Join neighbouring deltas of the same kind, so that two streams of one text compare equal."""
     joined: list[Event] = []
-    for event in events:
+    pieces: list[str] = []
+    end = 0
+    for event in (*events, None):
         last = joined[-1] if joined else None
         match event, last:
-            case TextDelta(text, start), TextDelta(before, origin) if origin + len(before) == start:
-                joined[-1] = TextDelta(before + text, origin)
-            case ReasoningDelta(text, start), ReasoningDelta(before, origin) if origin + len(before) == start:
-                joined[-1] = ReasoningDelta(before + text, origin)
-            case ArgumentsDelta(index, json), ArgumentsDelta(before_index, before) if index == before_index:
-                joined[-1] = ArgumentsDelta(index, before + json)
+            case (TextDelta(text, start), TextDelta()) | (ReasoningDelta(text, start), ReasoningDelta()) if (
+                start == end
+            ):
+                pieces.append(text)
+                end += len(text)
+                continue
+            case ArgumentsDelta(index, json), ArgumentsDelta(before) if index == before:
+                pieces.append(json)
+                continue
+            case _:
+                pass
+        if len(pieces) > 1:
+            _extend(last, "".join(pieces))
+        pieces = []
+        match event:
+            case None:
+                return joined
+            case TextDelta(text, start):
+                joined.append(TextDelta(text, start))
+                pieces, end = [text], start + len(text)
+            case ReasoningDelta(text, start):
+                joined.append(ReasoningDelta(text, start))
+                pieces, end = [text], start + len(text)
+            case ArgumentsDelta(index, json):
+                joined.append(ArgumentsDelta(index, json))
+                pieces = [json]
             case _:
                 joined.append(event)
     return joined
+
+
+def _extend(event: Event | None, text: str) -> None:
+    """Give the copy of a delta its whole text."""
+    match event:
+        case TextDelta() | ReasoningDelta():
+            event.text = text
+        case ArgumentsDelta():
+            event.json = text
+        case _:
+            pass

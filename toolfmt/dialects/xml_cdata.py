@@ -36,11 +36,6 @@ XML_FORMS = (
         defaults=_LOCAL,
         elements=_ELEMENTS,
     ),
-    Form(
-        section=_SECTION,
-        call="<tool_name>{name}</tool_name>\n<server_name>{server}</server_name>\n{members}</tool>",
-        elements=_ELEMENTS,
-    ),
 )
 JSON_FORM = Form(
     section="<tool>{calls}",

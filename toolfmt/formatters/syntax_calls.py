@@ -180,9 +180,12 @@ def _result_text(syntax: Syntax, result: ToolResult, special: tuple[str, ...]) -
 def neutral(text: str, special: tuple[str, ...]) -> str:
     """Take the sting out of markers inside untrusted text, so that it cannot be read back as a call."""
     for marker in special:
-        if marker in text:
-            text = text.replace(marker, marker[0] + ZERO_WIDTH + marker[1:])
+        text = re.sub(re.escape(marker), _broken, text, flags=re.IGNORECASE)
     return text
+
+
+def _broken(found: re.Match[str]) -> str:
+    return found.group()[0] + ZERO_WIDTH + found.group()[1:]
 
 
 def neutral_json(text: str, special: tuple[str, ...]) -> str:

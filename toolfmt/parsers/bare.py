@@ -94,6 +94,8 @@ class BareReader:
             self._settle(found)
         elif sink.calls == before:
             sink.text(cur.marked(), cur.mark_at)
+        else:
+            sink.note("beside_calls", cur.marked(), (cur.mark_at, cur.at))
         cur.release()
         return sink.calls > before
 
@@ -117,8 +119,7 @@ class BareReader:
         try:
             yield from read_value(cur, write, ignore, sink.options.limits, tolerant=False)
         except (Malformed, Truncated):
-            if cur.base + cur.pos == at and cur.pos < len(cur.buf) and cur.eof:
-                return
+            sink.text(cur.buf[at - cur.base : cur.pos], at)
 
     def _element(self, form: FormGrammar, provenance: Provenance) -> ReadOne:
         """A function that reads one call of a list inside a candidate."""
@@ -129,12 +130,12 @@ class BareReader:
             found.wrapped = True
             yield from found.read(cur, node)
             if not found.listed:
-                self._settle(found, text=False)
+                self._settle(found)
                 cur.mark()
 
         return read
 
-    def _settle(self, found: CallObject, *, text: bool = True) -> None:
+    def _settle(self, found: CallObject) -> None:
         """Decide what a complete object is: a call, a failed call or text."""
         cur, sink, draft = self.cur, self.sink, found.draft
         offered = sink.options.tools
@@ -148,7 +149,7 @@ class BareReader:
         elif draft.index >= 0 or (found.meant and (problem or found.wrapped or found.json.meant_by in found.keys)):
             reason, detail = problem or ("unknown_tool", f"no tool is called {draft.name!r}")
             draft.fail(cur.marked(), reason, detail, cur.at)
-        elif text:
+        else:
             sink.text(cur.marked(), cur.mark_at)
 
     def _broken(self, found: CallObject, problem: Malformed | Truncated, before: int) -> None:

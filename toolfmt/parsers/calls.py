@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
+from toolfmt.errors import RenderError
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.elements import ElementReader
 from toolfmt.parsers.json_calls import CallObject, ReadOne, ignore, peek, skip_space
@@ -47,6 +48,15 @@ class CallReader:
 
         Raises `Malformed` or `Truncated`, with `draft` still to be failed.
         """
+        try:
+            arguments = yield from self._read(form, start)
+        except RenderError as error:  # a lone surrogate, which no JSON text can hold
+            raise Malformed("unsafe", str(error), self.cur.at) from None
+        if self.cur.at - start > self.limits.call_chars:
+            raise Malformed("limit", f"a call of more than {self.limits.call_chars} characters", self.cur.at)
+        return arguments
+
+    def _read(self, form: FormGrammar, start: int) -> Reading[JsonObject | None]:
         cur = self.cur
         draft = self.draft = Draft(self.sink, start)
         parameters = self._head(form)
@@ -118,9 +128,10 @@ class CallReader:
             if char == "]":
                 cur.pos += 1
                 return
+            if not char:
+                self.sink.note("missing_close", "the list of calls is not closed", (cur.at, cur.at))
+                return
             if char != ",":
-                if not char:
-                    raise Truncated
                 self.draft = Draft(self.sink, cur.at)
                 raise Malformed("malformed", f"expected a comma or the end of the list, found {char!r}", cur.at)
             cur.pos += 1

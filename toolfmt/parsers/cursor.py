@@ -103,9 +103,16 @@ class Cursor:
             return self.buf[start - self.base : self.pos]
         return self.marked()[start - self.mark_at :]
 
+    def go(self, to: int) -> None:
+        """Go to the absolute offset `to`, back as far as the mark or on within what is here."""
+        if to < self.at:
+            self.rewind(to)
+        else:
+            self.pos = min(to - self.base, len(self.buf))
+
     def rewind(self, to: int) -> None:
         """Go back to the absolute offset `to`, which lies between the mark and here."""
-        if to < self.base:
+        if to < self.base + (self._from if self._tape is not None else 0):
             text = self.marked()
             self.buf = text + self.buf[self.pos :]
             self.base = self.mark_at

@@ -48,7 +48,7 @@ class ElementGrammar:
             self.heads["loose"] = head(opening)
             self.loose = regex.compile(f"(?P<loose>{self.heads['loose'].source})", self.flags)
         self.opener = regex.compile(self.opener_source, self.flags)
-        comment = r"(?:\s|<!--(?:(?!-->)[\s\S]){0,4096}-->){0,256}"
+        comment = r"(?:\s{1,256}+|<!--(?:(?!-->)[\s\S]){0,1024}-->){0,16}+"
         self.child = regex.compile(rf"{comment}(?:{self.opener_source})", self.flags)
         self.keyed_by_tag = "{key}" in self.closers["member"]
         self.item_tag = elements.item_tag

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from toolfmt.parsers.element_grammar import ElementGrammar
     from toolfmt.parsers.sink import Draft
 
-_LAYOUT = regex.compile(r"\s{1,256}|<!--(?:(?!-->)[\s\S]){0,65536}-->")
+_LAYOUT = regex.compile(r"\s{1,256}|<!--(?:(?!-->)[\s\S]){0,1024}-->")
 _STRING = frozenset({"string"})
 _CONTAINERS = frozenset({"object", "array"})
 

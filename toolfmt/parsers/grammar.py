@@ -94,6 +94,8 @@ class Grammar:
         marks.extend(
             (f"o{number}", section.closer.pattern) for number, section in enumerate(self.sections) if section.closer
         )
+        tails = {form.tail.pattern for section in self.sections for form in section.forms if form.tail}
+        marks.extend((f"t{number}", tail) for number, tail in enumerate(sorted(tails)))
         patterns = [f"{line}(?P<{group}>{strip_groups(source)})" for group, source in marks]
         if syntax.bare:
             patterns.append(f"(?P<bare>{_BARE})")

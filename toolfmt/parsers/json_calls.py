@@ -29,7 +29,7 @@ ReadOne: TypeAlias = "Callable[[Cursor, Node], Reading[None]]"
 _TEXT_SLOTS = frozenset({"id", "server", "agent"})
 _SPACE = re.compile(r"[ \t\r\n]*").match
 _PLAIN = re.compile(r'"([^"\\\x00-\x1f\x80-\U0010ffff]*)"').match
-_KEY = re.compile(r'"([^"\\\x00-\x1f]*)"[ \t\r\n]*:[ \t\r\n]*').match
+_KEY = re.compile(r'"([^"\\\x00-\x1f\x80-\U0010ffff]*)"[ \t\r\n]*:[ \t\r\n]*').match
 
 
 def ignore(_: str) -> None:

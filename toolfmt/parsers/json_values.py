@@ -34,12 +34,14 @@ _CLEAN = re.compile(r'(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt])*+').fullmatch
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})').match
 _PART_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z").match
 _WORD = re.compile(r"""[^\s,:\]}\["'{/]+""").match
-_COMMENT = re.compile(r"//[^\n]*|/\*[\s\S]*?\*/").match
+_COMMENT = re.compile(r"//[^\n]{0,1024}|/\*(?:(?!\*/)[\s\S]){0,1024}\*/").match
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?").fullmatch
 _STRICT_WORDS = frozenset({"true", "false", "null"})
 _LOOSE_WORDS = {"True": "true", "False": "false", "None": "null"}
 _CLOSER = {"{": "}", "[": "]"}
 
+MOST_COMMENT = 1024 + len("/**/")
+"""Characters of a comment that are read over: it is scanned again as it grows."""
 VALUE, KEY, COLON, AFTER = range(4)
 
 
@@ -112,7 +114,7 @@ def read_value(cur: Cursor, emit: Emit, note: Emit, limits: Limits, *, tolerant:
                 cur.pos = run = pos
                 if cur.eof:
                     raise Truncated(suspect)
-                if len(buf) - pos > 65_536:  # noqa: PLR2004 - a comment is rescanned as it grows, so it is bounded
+                if len(buf) - pos > MOST_COMMENT:
                     break
                 yield
                 buf, pos = cur.buf, cur.pos

@@ -27,7 +27,7 @@ _TAG = re.compile(r"""<(\{key\}(?=[\s>{])|[\w:.\-]+(?=[\s{]))((?:(?:\{\?)?\s+[\w
 _TAG_SLOT = re.compile(r"""([\w:.\-]+)="\{([a-z_]+)\}\"""")
 _TOKEN = re.compile(r"\{\?|\?\}|\{([a-z_]+)\}|(\s+)|([\"'])|(=)|([^\s\"'={]+|\{)")
 _OWN_GROUPS = frozenset({"attributes", "empty"})
-SLOT = r"[^<>\n]{1,512}?"
+SLOT = r"[^\s<>](?:[^<>\n]{0,510}?[^\s<>])?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Head:
                     found[slot] = double or single or plain
         if escaped:
             found = {name: decode_entities(value) for name, value in found.items()}
-        return found if all(found.get(name) for name in self.required) else None
+        return found if all(found.get(name) or (name == "key" and name in found) for name in self.required) else None
 
 
 @lru_cache(maxsize=4096)
@@ -95,14 +95,17 @@ def _literals(text: str, out: list[str], required: set[str]) -> None:
             depth -= 1
             out.append(")?")
         elif slot:
-            out.append(rf"\s{{0,64}}(?P<{slot}>{SLOT})\s{{0,64}}")
+            blank = index > 0 and tokens[index - 1][2] is not None
+            before = "" if blank else r"\s{0,64}+"
+            follows = index + 1 < len(tokens) and tokens[index + 1][2] is not None
+            out.append(rf"{before}(?P<{slot}>{SLOT})" + ("" if follows else r"\s{0,64}"))
             if not depth:
                 required.add(slot)
         elif space:
             before = text[token.start() - 1 : token.start()]
             after = tokens[index + 1].group()[0] if index + 1 < len(tokens) else ""
             least = 1 if before.isalnum() and after.isalnum() else 0
-            out.append(rf"\s{{{least},64}}")
+            out.append(rf"\s{{{least},64}}+")
         elif quote:
             out.append("[\"']?")
         elif equals:

@@ -28,10 +28,14 @@ if TYPE_CHECKING:
     from toolfmt.parsers.grammar import Grammar, Section
 
 
+MOST_SECOND_LOOKS = 16
+"""How many cut-off values are read again from where they may have gone wrong: each may reach to the end."""
+
+
 class TextParser:
     """Reads one answer of a text dialect, in as many pieces as it comes in."""
 
-    __slots__ = ("_cur", "_grammar", "_handlers", "_run", "_sink", "_stopped")
+    __slots__ = ("_cur", "_grammar", "_handlers", "_run", "_second_looks", "_sink", "_stopped", "_unclosed")
 
     def __init__(self, grammar: Grammar, options: ParserOptions) -> None:
         """Begin an answer."""
@@ -39,6 +43,8 @@ class TextParser:
         self._cur = Cursor()
         self._sink = Sink(options)
         self._stopped = False
+        self._second_looks = 0
+        self._unclosed: set[int] = set()  # kinds of reasoning block of which no closer is left
         self._handlers = {
             "s": self._open_section,
             "c": self._open_call,
@@ -47,6 +53,7 @@ class TextParser:
             "u": self._unwrap,
             "x": self._stray,
             "o": self._stray,
+            "t": self._stray,
             "e": self._stop,
             "b": self._bare,
         }
@@ -93,6 +100,8 @@ class TextParser:
                 return
             group = str(found.lastgroup)
             yield from self._handlers[group[0]](found, group)
+        if self._sink.calls >= limit and not self._stopped:
+            Draft(self._sink, self._cur.at).fail("", "limit", f"more than {limit} calls", self._cur.at)
         yield from self._discard()
 
     def _find(self, pattern: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:
@@ -161,7 +170,8 @@ class TextParser:
                 pending = (arguments, cur.at)
         if found is None and sink.calls == count:
             yield from self._mention(section, body)
-        elif found is None and section.closer is not None:
+            return
+        if found is None and section.closer is not None:
             sink.note("missing_close", "the closing marker of the calls is missing", (cur.at, cur.at))
         cur.release()
         self._stopped = self._grammar.syntax.ends_after_calls and (sink.calls > count or group == "close")
@@ -185,13 +195,16 @@ class TextParser:
         """Tell a call's failure and find where reading goes on: behind a closer, or before the next opener."""
         cur = self._cur
         if isinstance(problem, Truncated):
+            self._second_looks += 1
+            if self._second_looks > MOST_SECOND_LOOKS:
+                problem.suspect = None
             resume, reason, detail = problem.suspect, "truncated", "the input ends inside the call"
         else:
             resume, reason, detail = problem.resume, problem.reason, f"{problem.detail}, at offset {problem.at}"
         if resume is None:
             cur.pos = len(cur.buf)
         else:
-            cur.rewind(min(max(body, resume), cur.at))
+            cur.go(max(body, resume))
             found = yield from self._search(section.resync)
             if found is not None and found.lastgroup == "end":
                 cur.pos = found.end()
@@ -221,8 +234,11 @@ class TextParser:
                 break
             cur.mark()
             start = cur.at
-            closed = yield from self._search(self._grammar.reasoning_ends[number])
+            closed = None
+            if number not in self._unclosed:
+                closed = yield from self._search(self._grammar.reasoning_ends[number])
             if closed is None:
+                self._unclosed.add(number)
                 cur.rewind(start)
                 sink.note("missing_close", "a call follows in reasoning that was not closed", (start, start))
                 break

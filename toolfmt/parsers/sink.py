@@ -30,7 +30,7 @@ class Sink:
         self.calls = 0
         self.reasoning = False
         self.layout = False
-        self._held = ""
+        self._held: list[str] = []
         self._held_at = 0
 
     def take(self) -> list[Event]:
@@ -54,21 +54,20 @@ class Sink:
 
     def hold(self, text: str, at: int) -> None:
         """Keep layout back until it is known to be text or part of a call."""
-        if self._held:
-            self._held += text
-        else:
-            self._held, self._held_at = text, at
+        if not self._held:
+            self._held_at = at
+        self._held.append(text)
 
     def flush(self) -> None:
         """What is held turned out to be text."""
         self.layout = False
-        held, self._held = self._held, ""
+        held, self._held = "".join(self._held), []
         if held:
             self.text(held, self._held_at)
 
     def drop(self) -> None:
         """What is held turned out to belong to a call."""
-        self._held = ""
+        self._held = []
 
     def note(self, kind: str, detail: str, span: Span) -> None:
         """Record a deviation that was tolerated."""
@@ -83,6 +82,7 @@ class Draft:
     """
 
     __slots__ = (
+        "_noted",
         "_waiting",
         "agent",
         "confirmed",
@@ -113,6 +113,7 @@ class Draft:
         self.index = -1
         self.pieces: list[str] = []
         self.notes: list[Notice] = []
+        self._noted: set[tuple[str, str]] = set()
         self._waiting: list[str] = []
 
     def announce(self) -> None:
@@ -142,7 +143,8 @@ class Draft:
 
     def note(self, kind: str, detail: str, at: int) -> None:
         """Record a tolerated deviation, once for each kind of slip; it is emitted with the call's end."""
-        if not any(note.kind == kind and note.detail == detail for note in self.notes):
+        if (kind, detail) not in self._noted:
+            self._noted.add((kind, detail))
             self.notes.append(Notice(kind, detail, (at, at)))
 
     def end(self, arguments: JsonObject, end: int, raw: str | None = None) -> None:

@@ -1,0 +1,52 @@
+"""The commands of `docs/how-to/use-the-command-line.md` print what the page says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "how-to" / "use-the-command-line.md"
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def exchanges() -> list[tuple[str, str]]:
+    """Give the page's commands with what is printed below each."""
+    blocks = "".join(BLOCK.findall(PAGE.read_text(encoding="utf-8")))
+    return [(command, shown) for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", blocks, re.MULTILINE)]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Put a `toolfmt` of this checkout on the path of a shell."""
+    program = tmp_path / "bin" / "toolfmt"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m toolfmt "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+
+
+def test_commands_print_what_the_page_says(tmp_path: Path, environment: dict[str, str]) -> None:
+    place = tmp_path / "work"
+    place.mkdir()
+    commands = exchanges()
+    assert any("toolfmt" in command for command, _ in commands)
+    for command, shown in commands:
+        if file := re.fullmatch(r"cat (\S+)", command):
+            (place / file[1]).write_text(shown, encoding="utf-8")
+            continue
+        done = subprocess.run(  # the page's own commands, pipes included
+            ["/bin/sh", "-c", f"{{ {command}\n}} 2>&1"],
+            cwd=place,
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert (command, done.stdout.rstrip("\n")) == (command, shown.rstrip("\n"))
