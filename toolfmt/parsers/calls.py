@@ -52,6 +52,11 @@ class CallReader:
             arguments = yield from self._read(form, start)
         except RenderError as error:  # a lone surrogate, which no JSON text can hold
             raise Malformed("unsafe", str(error), self.cur.at) from None
+        if form.shape is None:  # a JSON reader has refused them already
+            try:
+                "".join((self.draft.name, self.draft.id or "", *self.draft.pieces)).encode()
+            except UnicodeEncodeError:
+                raise Malformed("unsafe", "a lone surrogate in the call", self.cur.at, start) from None
         if self.cur.at - start > self.limits.call_chars:
             raise Malformed("limit", f"a call of more than {self.limits.call_chars} characters", self.cur.at)
         return arguments
