@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ZERO_WIDTH = "\u2060"
 """Word joiner: put inside a marker that stands in untrusted text, it is not seen and breaks the marker."""
-_PLAIN_SLOT = re.compile(r"[^<>\n\s](?:[^<>\n]{0,510}[^<>\n\s])?")
+_PLAIN_SLOT = re.compile(r"[^<>{\n\s](?:[^<>{\n]{0,510}[^<>{\n\s])?")
 
 
 def call_formatter(dialect: str, syntax: Syntax) -> CallFormatter[str]:

@@ -6,7 +6,7 @@ import re
 
 _SPECIAL = re.compile(r"[&<>]")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
-_SLOT_SPECIAL = re.compile(r"""[&<>"'\n\r\t]|^\s|\s$""")
+_SLOT_SPECIAL = re.compile(r"""[&<>{"'\n\r\t]|^\s|\s$""")
 
 
 def escape_text(text: str) -> str:

@@ -142,7 +142,8 @@ class Grammar:
                 for form in forms
                 if (cut := _BODY.split(form.call, maxsplit=1)[0]).strip() and (form.alone or form.section == "{calls}")
             )
-        begins = tuple(source for source in openers if source)
+        line = r"(?<![^\n])[ \t]{0,8}" if self.syntax.lines else ""
+        begins = tuple(line + source for source in openers if source)
         anywhere = "|".join(begins) or r"(?!)"
         for template, forms in grouped.items():
             opening, _, closing_text = template.partition("{calls}")

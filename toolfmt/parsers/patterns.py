@@ -27,7 +27,7 @@ _TAG = re.compile(r"""<(\{key\}(?=[\s>{])|[\w:.\-]+(?=[\s{]))((?:(?:\{\?)?\s+[\w
 _TAG_SLOT = re.compile(r"""([\w:.\-]+)="\{([a-z_]+)\}\"""")
 _TOKEN = re.compile(r"\{\?|\?\}|\{([a-z_]+)\}|(\s+)|([\"'])|(=)|([^\s\"'={]+|\{)")
 _OWN_GROUPS = frozenset({"attributes", "empty"})
-SLOT = r"[^\s<>](?:[^<>\n]{0,510}?[^\s<>])?"
+SLOT = r"[^\s<>{](?:[^<>{\n]{0,510}?[^\s<>{])?"
 
 
 @dataclass(frozen=True, slots=True)

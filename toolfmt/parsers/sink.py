@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Sink:
     """The events of one parse."""
 
-    __slots__ = ("_held", "_held_at", "calls", "events", "layout", "options", "reasoning")
+    __slots__ = ("_held", "_held_at", "_held_end", "calls", "events", "layout", "options", "reasoning")
 
     def __init__(self, options: ParserOptions) -> None:
         """Begin with no events; `options` are the parser's."""
@@ -32,6 +32,7 @@ class Sink:
         self.layout = False
         self._held: list[str] = []
         self._held_at = 0
+        self._held_end = 0
 
     def take(self) -> list[Event]:
         """Hand over the events so far."""
@@ -54,8 +55,12 @@ class Sink:
 
     def hold(self, text: str, at: int) -> None:
         """Keep layout back until it is known to be text or part of a call."""
+        if self._held and self._held_end != at:
+            self.flush()
+            self.layout = True
         if not self._held:
             self._held_at = at
+        self._held_end = at + len(text)
         self._held.append(text)
 
     def flush(self) -> None:

@@ -1,0 +1,80 @@
+"""The measurements of `bench/` run, and measure what they say."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.dialects import Report
+from bench.measure import peak, seconds
+from bench.workload import RAW, Workload, kinds
+from toolfmt import jsontext
+from toolfmt.dialect import Dialect
+from toolfmt.events import CallEnd, CallFailed
+from toolfmt.registry import default_registry
+
+DIALECTS = [dialect for dialect in default_registry() if dialect.syntax is not None]
+
+
+def run(*arguments: str) -> str:
+    """Run a script as its users do, in a process of its own: it changes the collector and takes signals."""
+    root = Path(__file__).resolve().parents[2]
+    ran = subprocess.run([sys.executable, "-m", *arguments], cwd=root, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+def test_what_is_measured_is_read_whole_and_in_pieces(dialect: Dialect[str]) -> None:
+    for kind in kinds(dialect):
+        for calls in (1, 10) if dialect.traits.parallel else (1,):
+            work = Workload(dialect, kind, calls, 3_000)
+            for size in (0, 1, 4, 50):
+                events = [event for found in work.read(work.pieces(size)) for event in found]
+                assert not [event for event in events if isinstance(event, CallFailed)]
+                read = [event.call for event in events if isinstance(event, CallEnd)]
+                assert len(read) == calls
+                for call, written in zip(read, work.invocations, strict=True):
+                    assert jsontext.equal(call.arguments, written.arguments)
+            assert sum(len(call.arguments["content"]) for call in work.invocations) == work.size
+            assert [jsontext.loads(text) for text in work.arguments] == [call.arguments for call in work.invocations]
+
+
+def test_raw_text_is_measured_in_dialects_that_exist() -> None:
+    assert set(RAW) <= {dialect.name for dialect in DIALECTS}
+
+
+def test_every_dialect_has_its_rows() -> None:
+    lines = run("bench.dialects", "--quick", "--largest", "1000").splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("|")]
+    assert rows[0] == ["dialect", "code", "calls", "size", *rows[0][4:]]
+    expected = [
+        (dialect.name, kind, calls, size)
+        for dialect in DIALECTS
+        for kind in kinds(dialect)
+        for calls in (("1", "10") if dialect.traits.parallel else ("1",))
+        for size in ("100", "1,000")
+    ]
+    assert [tuple(row[:4]) for row in rows[2:]] == expected
+    for row in rows[2:]:
+        assert len(row) == len(rows[0])
+        assert all(float(cell) > 0 for cell in row[5:]), row
+
+
+def test_growth_is_screened() -> None:
+    assert " of " in run("bench.growth", "tool-json", "--screen", "0.2").splitlines()[-1]
+
+
+def test_time_and_memory_are_those_of_the_function() -> None:
+    assert 5_000_000 <= peak(lambda: bytes(5_000_000)) < 5_100_000
+    assert seconds(lambda: sum(range(100_000)), 0.01) > 10 * seconds(lambda: sum(range(1_000)), 0.01)
+
+
+def test_a_figure_above_its_budget_is_told() -> None:
+    report = Report()
+    report.judge("small", 1.0, 2.0, "us")
+    report.judge("large", 3.0, 2.0, "us")
+    assert report.misses == ["- large: 3.00 us, at most 2"]
