@@ -20,7 +20,7 @@ import time
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -101,7 +101,7 @@ def with_atheris(seconds: int, corpus: Path, words: Sequence[bytes]) -> None:
     """Let atheris look for inputs that reach new code; it ends the process itself."""
     import atheris
 
-    with atheris.instrument_imports(include=["toolfmt"]):
+    with cast("Any", atheris).instrument_imports(include=["toolfmt"]):
         import fuzz.targets  # noqa: F401 - imported here so that its code is watched
     found = Path(tempfile.mkdtemp(prefix="fuzz-"))
     dictionary = found / "words"
