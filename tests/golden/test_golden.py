@@ -12,6 +12,7 @@ A line of `DIALECT/cases.jsonl`:
 from __future__ import annotations
 
 import json
+import random
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -79,6 +80,10 @@ def test_cuts_change_nothing_and_nothing_is_lost(case: Case) -> None:
     for size in (1, 2, 3, 7, 16):
         places = range(size, len(case.input), size)
         assert case.read(laws.cut(case.input, places)).events == whole.events
+    chance = random.Random(case.id)  # noqa: S311 - the same cuts every time
+    for _ in range(20):
+        pieces = laws.cut(case.input, chance.sample(range(len(case.input)), chance.randint(1, 8)))
+        assert case.read(pieces).events == whole.events, pieces
     laws.ordered(whole.events)
     laws.lossless(case.dialect, case.input, [toolfmt.tool(tool) for tool in case.tools])
 

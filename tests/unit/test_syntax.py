@@ -57,3 +57,9 @@ def test_a_name_that_the_markers_cannot_hold_is_refused() -> None:
     assert (
         toolfmt.parse(toolfmt.render_calls([call], dialect="xml-items"), dialect="xml-items").calls[0].name == call.name
     )
+
+
+def test_arguments_in_the_header_are_not_replaced_by_an_empty_body() -> None:
+    call = toolfmt.ToolInvocation(name="write_file", arguments={"path": "a", "content": "x"})
+    text = toolfmt.render_calls([call], dialect="sentinel")
+    assert toolfmt.parse(text, dialect="sentinel").calls[0].arguments == call.arguments

@@ -192,7 +192,7 @@ class CallReader:
         yield from RawText(pieces.append).read(self.cur, form.payload)
         text = "".join(pieces)
         key = form.form.payload.get(self.draft.name)
-        if key is not None:
+        if key is not None and not self.draft.pieces:  # arguments in the header are complete
             arguments[key] = text
         elif text:
             raise Malformed("malformed", f"text where {self.draft.name!r} takes none", self.cur.at)
