@@ -83,15 +83,18 @@ def raw_value(
     return _decode(text[start:end], text, start, max_depth, max_digits), end
 
 
-def try_value(text: str, start: int, *, max_depth: int = MAX_DEPTH) -> tuple[JsonValue, int] | None:
+def try_value(text: str, start: int, *, outer: int = 0, max_depth: int = MAX_DEPTH) -> tuple[JsonValue, int] | None:
     """Read the JSON value that begins at `start` if that is quickly done; None for anything that is in doubt.
 
     What it returns is what `raw_value` returns. It never looks at all of a long
-    text for a value that goes wrong early.
+    text for a value that goes wrong early. `outer` is how many braces are open
+    around the value.
     """
     if len(text) - start <= _WINDOW:
-        # The usual answer ends with the brace of the call around its arguments: the one before is theirs.
-        end = text.rfind("}", start, text.rfind("}", start)) + 1
+        # The usual answer ends with the braces around the value: the one before them is its own.
+        end = text.rfind("}", start) + 1
+        for _ in range(outer):
+            end = text.rfind("}", start, end - 1) + 1
         try:
             value = from_json(text[start:end].encode(), allow_inf_nan=False, catch_duplicate_keys=True)
         except ValueError:
@@ -111,7 +114,7 @@ def try_value(text: str, start: int, *, max_depth: int = MAX_DEPTH) -> tuple[Jso
         except (ValueError, RecursionError, StopIteration):
             return None
         else:
-            return (value, start + end - at) if _fits(value, max_depth) and _encodable(window[at:end]) else None
+            return (value, start + end - at) if _fits(value, max_depth) and _sound(window[at:end]) else None
 
 
 def _fits(value: JsonValue, max_depth: int) -> bool:
@@ -119,12 +122,20 @@ def _fits(value: JsonValue, max_depth: int) -> bool:
     return finite and depth <= max_depth
 
 
-def _encodable(piece: str) -> bool:
+def _sound(piece: str) -> bool:
     """Whether no lone surrogate stands in the text, raw or escaped; a pair of escapes is in doubt too."""
+    return _SURROGATE_ESCAPE(piece) is None and encodable(piece)
+
+
+def encodable(text: str) -> bool:
+    """Whether a text holds no lone surrogate."""
+    if text.isascii():
+        return True
     try:
-        return _SURROGATE_ESCAPE(piece) is None and bool(piece.isascii() or piece.encode())
+        text.encode()
     except UnicodeEncodeError:
         return False
+    return True
 
 
 def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:

@@ -16,6 +16,7 @@ from toolfmt.parsers.elements import ElementReader
 from toolfmt.parsers.json_calls import CallObject, ReadOne, ignore, peek, skip_space
 from toolfmt.parsers.json_values import decode, read_value, whole_value
 from toolfmt.parsers.patterns import cut_off, match_next
+from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.raw_text import RawText
 from toolfmt.parsers.sink import Draft
 
@@ -53,10 +54,9 @@ class CallReader:
         except RenderError as error:  # a lone surrogate, which no JSON text can hold
             raise Malformed("unsafe", str(error), self.cur.at) from None
         if form.shape is None:  # a JSON reader has refused them already
-            try:
-                "".join((self.draft.name, self.draft.id or "", *self.draft.pieces)).encode()
-            except UnicodeEncodeError:
-                raise Malformed("unsafe", "a lone surrogate in the call", self.cur.at, start) from None
+            draft = self.draft
+            if not all(map(jsontext.encodable, (draft.name, draft.id or "", draft.server or "", draft.pieces.text()))):
+                raise Malformed("unsafe", "a lone surrogate in the call", self.cur.at, start)
         if self.cur.at - start > self.limits.call_chars:
             raise Malformed("limit", f"a call of more than {self.limits.call_chars} characters", self.cur.at)
         return arguments
@@ -174,7 +174,7 @@ class CallReader:
         if cur.buf[cur.pos] != "{":
             raise Malformed("arguments_not_object", f"expected an object, found {cur.buf[cur.pos]!r}", at)
         yield from read_value(cur, draft.delta, self._repaired(at), self.limits, tolerant=True)
-        return decode("".join(draft.pieces), at, self.limits)
+        return decode(draft.pieces.text(), at, self.limits)
 
     def _repaired(self, at: int) -> Callable[[str], None]:
         return lambda what: self.draft.note("repaired_json", what, at)
@@ -188,9 +188,9 @@ class CallReader:
             if middle is None:
                 raise Malformed("malformed", "the call's header does not end", self.cur.at)
             self.cur.pos = middle.end()
-        pieces: list[str] = []
-        yield from RawText(pieces.append).read(self.cur, form.payload)
-        text = "".join(pieces)
+        pieces = Pieces()
+        yield from RawText(pieces.add).read(self.cur, form.payload)
+        text = pieces.text()
         key = form.form.payload.get(self.draft.name)
         if key is not None and not self.draft.pieces:  # arguments in the header are complete
             arguments[key] = text

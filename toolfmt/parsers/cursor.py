@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import TypeAlias, TypeVar
 
+from toolfmt.parsers.pieces import Pieces
+
 ResultT = TypeVar("ResultT")
 Reading: TypeAlias = Generator[None, None, ResultT]
 """A grammar at work: yields when it needs more text, returns what it read."""
@@ -52,7 +54,7 @@ class Cursor:
         self.base = 0
         self.eof = False
         self.mark_at = 0
-        self._tape: list[str] | None = None
+        self._tape: Pieces | None = None
         self._from = 0
         self.clean: Callable[[str], object] | None = None
         """Set by a grammar that waits with all text read: matches a chunk that holds nothing it would look at."""
@@ -69,7 +71,7 @@ class Cursor:
         pos = self.pos
         if pos > 1:
             if self._tape is not None:
-                self._tape.append(self.buf[self._from : pos])
+                self._tape.add(self.buf[self._from : pos])
                 self._from = 1
             self.base += pos - 1
             self.buf = self.buf[pos - 1 :] + chunk
@@ -80,7 +82,7 @@ class Cursor:
     def skip(self, chunk: str) -> None:
         """Add text that is read already; all text before it was read."""
         if self._tape is not None:
-            self._tape.append(self.buf[self._from :])
+            self._tape.add(self.buf[self._from :])
             self._from = 0
         self.base += len(self.buf)
         self.buf = chunk
@@ -88,14 +90,14 @@ class Cursor:
 
     def mark(self) -> None:
         """Begin to keep what is read from here, so that it can be quoted or read again."""
-        self._tape = []
+        self._tape = Pieces()
         self._from = self.pos
         self.mark_at = self.base + self.pos
 
     def marked(self) -> str:
         """Everything read since the mark."""
-        tape = self._tape or ()
-        return "".join((*tape, self.buf[self._from : self.pos]))
+        here = self.buf[self._from : self.pos]
+        return self._tape.text() + here if self._tape else here
 
     def since(self, start: int) -> str:
         """What was read from the absolute offset `start`, which lies behind the mark."""
@@ -117,7 +119,7 @@ class Cursor:
             self.buf = text + self.buf[self.pos :]
             self.base = self.mark_at
             if self._tape:
-                self._tape = []
+                self._tape = Pieces()
             self._from = 0
         self.pos = to - self.base
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import escape
+from toolfmt.parsers.pieces import Pieces
 from toolfmt.schema import coerce, item_schema, types
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class Members:
         self._draft = draft
         self._repeats = repeats
         self._pending: list[str] = []
-        self._pieces: list[str] = []
+        self._pieces = Pieces()
         self._started = False
 
     def add(self, key: str, value: JsonValue) -> None:
@@ -124,22 +125,21 @@ class Members:
 
     def string(self, key: str) -> Callable[[str], None]:
         """Begin an argument that is a string; the function returned takes its text piece by piece."""
-        pieces: list[str] = []
-        self._pieces = pieces
+        pieces = self._pieces = Pieces()
         if self._pending:
-            return pieces.append
+            return pieces.add
         delta = self._draft.delta
         delta(f'{self._lead()}{jsontext.dumps(key)}: "')
 
         def write(text: str) -> None:
-            pieces.append(text)
+            pieces.add(text)
             delta(escape(text))
 
         return write
 
     def end_string(self, key: str) -> None:
         """End the argument begun by `string`."""
-        self.values[key] = "".join(self._pieces)
+        self.values[key] = self._pieces.text()
         if self._pending:
             self._pending.append(key)
         else:

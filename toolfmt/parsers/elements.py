@@ -19,6 +19,7 @@ import regex
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.element_values import Members, gather, leaf, lists_only, objects_only, plain, plural
 from toolfmt.parsers.patterns import cut_off, match_next
+from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.raw_text import RawText
 from toolfmt.schema import item_schema, property_schema, types
 
@@ -121,11 +122,11 @@ class ElementReader:
             child = yield from match_next(cur, grammar.child)
             if child is not None:
                 return (yield from self._children(cur, spot))
-        pieces: list[str] = []
-        raw = RawText(pieces.append)
+        pieces = Pieces()
+        raw = RawText(pieces.add)
         yield from raw.read(cur, grammar.ends(spot.closer, spot.parent))
         self._ambiguity(raw)
-        return leaf("".join(pieces), spot.schema, spot.type, verbatim=raw.verbatim, repeats=grammar.keyed_by_tag)
+        return leaf(pieces.text(), spot.schema, spot.type, verbatim=raw.verbatim, repeats=grammar.keyed_by_tag)
 
     def _children(self, cur: Cursor, spot: Spot) -> Reading[JsonValue]:
         grammar = self.grammar

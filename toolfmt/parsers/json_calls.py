@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from toolfmt import jsontext
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.json_values import decode, read_value, whole_value
+from toolfmt.parsers.pieces import Pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,6 +66,7 @@ class CallObject:
     """
 
     __slots__ = (
+        "_level",
         "arguments",
         "deferred",
         "draft",
@@ -98,6 +100,7 @@ class CallObject:
         """What is wrong with a value whose end is known all the same."""
         self.deferred = False
         """More arguments follow the object, so that it does not write them itself."""
+        self._level = 0  # braces that are open
         self.keys: list[str] = []
         self.unknown: list[str] = []
         self.values: dict[str, JsonValue] = {}
@@ -137,7 +140,9 @@ class CallObject:
         if char == "}":
             cur.pos += 1
             return
+        self._level += 1
         yield from self._members(cur, node, set())
+        self._level -= 1
 
     def _members(self, cur: Cursor, node: Node, seen: set[str]) -> Reading[None]:
         while True:
@@ -210,9 +215,9 @@ class CallObject:
         if whole is not None:
             return whole[0]
         at = cur.at
-        pieces: list[str] = []
-        yield from read_value(cur, pieces.append, self._repaired(at), self.limits, tolerant=self.json.tolerant)
-        return self._decoded("".join(pieces), at)
+        pieces = Pieces()
+        yield from read_value(cur, pieces.add, self._repaired(at), self.limits, tolerant=self.json.tolerant)
+        return self._decoded(pieces.text(), at)
 
     def _repaired(self, at: int) -> Callable[[str], None]:
         return lambda what: self.draft.note("repaired_json", what, at)
@@ -279,13 +284,13 @@ class CallObject:
             if not draft.confirmed and draft.name in self.offered:
                 draft.confirmed = True
                 draft.announce()
-            whole = whole_value(cur, self.limits)
+            whole = whole_value(cur, self.limits, self._level)
             if whole is not None:
                 self.arguments, text = whole
                 draft.delta(text)
                 return
             yield from read_value(cur, draft.delta, self._repaired(at), self.limits, tolerant=self.json.tolerant)
-            self.arguments = self._decoded("".join(draft.pieces), at)
+            self.arguments = self._decoded(draft.pieces.text(), at)
             return
         value: JsonValue = yield from self.value(cur)
         if isinstance(value, str):

@@ -58,11 +58,11 @@ def decode(text: str, at: int, limits: Limits) -> JsonValue:
         raise Malformed("malformed", str(error), at, at) from None
 
 
-def whole_value(cur: Cursor, limits: Limits) -> tuple[JsonValue, str] | None:
-    """Decode the value that begins at the cursor if it stands whole in the buffer; else None, nothing read."""
+def whole_value(cur: Cursor, limits: Limits, outer: int = 0) -> tuple[JsonValue, str] | None:
+    """Decode the value that begins at the cursor, inside `outer` braces, if it is all here; else None, nothing read."""
     if limits.digits < jsontext.MAX_DIGITS:
         return None  # only the reader by tokens counts to another bound than the decoder's own
-    found = jsontext.try_value(cur.buf, cur.pos, max_depth=limits.depth)
+    found = jsontext.try_value(cur.buf, cur.pos, outer=outer, max_depth=limits.depth)
     if found is None:
         return None
     value, end = found

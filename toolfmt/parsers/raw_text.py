@@ -72,30 +72,28 @@ class Ends:
 
 
 def plain_start(source: str) -> str:
-    """The first characters, at most three, that a pattern's text begins with; at least one."""
-    found = re.match(r"(?:\\[^\w\s]|[^\\()\[\]{}|?*+.^$]){1,3}", source)
+    """The first characters, at most five, that a pattern's text begins with; at least one."""
+    found = re.match(r"(?:\\[^\w\s]|[^\\()\[\]{}|?*+.^$]){1,5}(?![?*{])", source)
     return re.sub(r"\\(.)", r"\1", found.group()) if found else source[0]
 
 
 def sieve(starts: Sequence[str]) -> str:
     """A pattern for the places where one of the texts may begin: a fast look before the real pattern."""
-    tree: dict[str, dict[str, set[str]]] = {}
-    for start in starts:
-        second = tree.setdefault(start[0], {}).setdefault(start[1:2].lower(), set())
-        second.add(start[2:3].lower())
-    return "|".join(f"{re.escape(first)}(?={_branches(seconds)})" for first, seconds in sorted(tree.items()))
+    firsts = sorted({start[0] for start in starts})
+    return "|".join(f"{re.escape(first)}(?={_rest(starts, first)})" for first in firsts)
 
 
-def _branches(seconds: dict[str, set[str]]) -> str:
-    open_ended = {second for second, thirds in seconds.items() if "" in thirds}
-    found = [_class({second}) + _class(seconds[second]) for second in sorted(seconds.keys() - open_ended)]
-    if open_ended:
-        found.append(_class(open_ended))
-    return "|".join((*found, r".?\Z")) if "" not in open_ended else ""
+def _rest(starts: Sequence[str], begun: str) -> str:
+    """What may follow the beginning of some of the texts, or the end of what is here."""
+    going_on = [start for start in starts if start.lower().startswith(begun.lower())]
+    if any(len(start) == len(begun) for start in going_on):
+        return ""
+    nexts = sorted({start[len(begun)].lower() for start in going_on})
+    return "(?:" + "|".join(_either(char) + _rest(going_on, begun + char) for char in nexts) + r"|\Z)"
 
 
-def _class(chars: set[str]) -> str:
-    return "[" + "".join(re.escape(char) for char in sorted(chars | {char.upper() for char in chars})) + "]"
+def _either(char: str) -> str:
+    return re.escape(char) if char.upper() == char else f"[{char}{char.upper()}]"
 
 
 class RawText:

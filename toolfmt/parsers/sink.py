@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
 from toolfmt.model import ToolInvocation
+from toolfmt.parsers.pieces import Pieces
 
 if TYPE_CHECKING:
     from toolfmt.dialect import ParserOptions
@@ -88,7 +89,6 @@ class Draft:
 
     __slots__ = (
         "_noted",
-        "_waiting",
         "agent",
         "confirmed",
         "id",
@@ -116,10 +116,9 @@ class Draft:
         self.server: str | None = None
         self.agent: str | None = None
         self.index = -1
-        self.pieces: list[str] = []
+        self.pieces = Pieces()
         self.notes: list[Notice] = []
         self._noted: set[tuple[str, str]] = set()
-        self._waiting: list[str] = []
 
     def announce(self) -> None:
         """Emit the start, and what waited for it, once the name is known and the call confirmed."""
@@ -128,9 +127,8 @@ class Draft:
         self.think()
         self.index = self._number()
         self.sink.events.append(CallStart(self.index, self.name, self.id))
-        for text in self._waiting:
-            self.sink.events.append(ArgumentsDelta(self.index, text))
-        self._waiting = []
+        if self.pieces:
+            self.sink.events.append(ArgumentsDelta(self.index, self.pieces.text()))
 
     def think(self) -> None:
         """Emit the thought that the call carries."""
@@ -140,11 +138,9 @@ class Draft:
 
     def delta(self, text: str) -> None:
         """Add a piece of the arguments' JSON text."""
-        self.pieces.append(text)
+        self.pieces.add(text)
         if self.index >= 0:
             self.sink.events.append(ArgumentsDelta(self.index, text))
-        else:
-            self._waiting.append(text)
 
     def note(self, kind: str, detail: str, at: int) -> None:
         """Record a tolerated deviation, once for each kind of slip; it is emitted with the call's end."""
@@ -163,7 +159,7 @@ class Draft:
             name=self.name,
             arguments=arguments,
             id=self.id,
-            raw_arguments="".join(self.pieces) if raw is None else raw,
+            raw_arguments=self.pieces.text() if raw is None else raw,
             server=self.server,
             agent=self.agent,
             provenance=self.provenance,
