@@ -47,6 +47,8 @@ class JsonCall:
 
     template: Mapping[str, object]
     accepts: tuple[Mapping[str, object], ...] = ()
+    prose: Mapping[str, object] = field(default_factory=dict[str, object])
+    """Constants of an object behind which text follows, no call: `{"type": "text"}`."""
     arguments_required: bool = False
     closed: bool = False
     """Keys that no template names make the object no call."""
@@ -107,6 +109,8 @@ class Form:
     """The calls stand in a JSON list."""
     alone: bool = False
     """A call is also read where the section's opening marker is missing."""
+    late: tuple[str, ...] = ()
+    """Slots of the head that are also read behind it: `<server_name>{server}</server_name>`."""
     json: JsonCall | None = None
     elements: Elements | None = None
     name: str = ""

@@ -24,6 +24,7 @@ DIALECT = text_dialect(
                 payload={"write_file": "content", "run_bash": "command"},
                 json=JsonCall(
                     template={"type": "tool", "tool_name": "{name}", "arguments": "{arguments}"},
+                    prose={"type": "text"},
                     accepts=({"type": "tool_call"}, {"type": "{name}", "*": "{arguments}"}),
                 ),
             ),

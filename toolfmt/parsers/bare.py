@@ -26,22 +26,26 @@ if TYPE_CHECKING:
     from toolfmt.parsers.grammar import FormGrammar, Grammar
     from toolfmt.parsers.json_shapes import Node
     from toolfmt.parsers.sink import Sink
+    from toolfmt.parsers.skipping import Skipper
 
 _PROBE = regex.compile(r"\{\s{0,256}[\"'](?P<key>[^\"'\\\n]{1,64})[\"']\s{0,256}:")
 _MORE = regex.compile(rf"{GAP}(?:(?P<close>\])|,{GAP}(?=\{{))")
+_FRAME = " \t\r\n]},"
+"""What may stand between and behind calls in a list."""
 _FENCE = regex.compile(r"\s{0,256}```")
 
 
 class BareReader:
     """Reads one candidate, or a list of them."""
 
-    __slots__ = ("cur", "grammar", "sink")
+    __slots__ = ("cur", "grammar", "sink", "skipper")
 
-    def __init__(self, cur: Cursor, sink: Sink, grammar: Grammar) -> None:
+    def __init__(self, cur: Cursor, sink: Sink, grammar: Grammar, skipper: Skipper) -> None:
         """Read from `cur` into `sink`."""
         self.cur = cur
         self.sink = sink
         self.grammar = grammar
+        self.skipper = skipper
 
     def read(self, found: regex.Match[str]) -> Reading[None]:
         """Read the candidate whose fence and bracket, if any, are `found` and whose brace comes next."""
@@ -81,20 +85,21 @@ class BareReader:
             yield from self._plain()
             return False
         cur.mark()
-        before = sink.calls
+        begin, before = cur.at, sink.calls
         draft = Draft(sink, start, provenance, confirmed=False)
         found = CallObject(form.json, draft, sink.options.limits, self._element(form, provenance))  # type: ignore[arg-type] - chosen for it
         try:
             yield from found.read(cur, form.shape)  # type: ignore[arg-type] - as above
         except (Malformed, Truncated) as problem:
-            self._broken(found, problem, before)
+            if sink.calls == before:
+                yield from self._broken(found, problem, begin)
             cur.release()
             return False
         if not found.listed:
             self._settle(found)
         elif sink.calls == before:
             sink.text(cur.marked(), cur.mark_at)
-        else:
+        elif cur.marked().strip(_FRAME):
             sink.note("beside_calls", cur.marked(), (cur.mark_at, cur.at))
         cur.release()
         return sink.calls > before
@@ -125,10 +130,18 @@ class BareReader:
         """A function that reads one call of a list inside a candidate."""
 
         def read(cur: Cursor, node: Node) -> Reading[None]:
+            start = cur.at
             draft = Draft(self.sink, cur.mark_at, provenance, confirmed=False)
             found = CallObject(form.json, draft, self.sink.options.limits, read)  # type: ignore[arg-type] - chosen for it
             found.wrapped = True
-            yield from found.read(cur, node)
+            try:
+                yield from found.read(cur, node)
+            except (Malformed, Truncated) as problem:
+                ended = yield from self._broken(found, problem, start)
+                cur.mark()
+                if not ended:
+                    raise
+                return
             if not found.listed:
                 self._settle(found)
                 cur.mark()
@@ -141,21 +154,28 @@ class BareReader:
         offered = sink.options.tools
         problem = found.problem()
         fits = draft.name in offered if offered else found.wrapped or not found.unknown
-        if problem is None and (found.arguments is not None or found.wrapped) and fits:
+        given = found.arguments is not None or (found.wrapped and not found.unknown)
+        if problem is None and given and fits:
             draft.end(found.settled(), cur.at)
-        elif "text" in found.values and not draft.name:
+        elif found.said is not None and not draft.name:
             draft.think()
-            sink.text(str(found.values["text"]), cur.mark_at)
-        elif draft.index >= 0 or (found.meant and (problem or found.wrapped or found.json.meant_by in found.keys)):
+            sink.text(*found.said)
+        elif draft.index >= 0 or (
+            found.meant and (problem or (given and (found.wrapped or found.json.meant_by in found.keys)))
+        ):
             reason, detail = problem or ("unknown_tool", f"no tool is called {draft.name!r}")
             draft.fail(cur.marked(), reason, detail, cur.at)
         else:
             sink.text(cur.marked(), cur.mark_at)
 
-    def _broken(self, found: CallObject, problem: Malformed | Truncated, before: int) -> None:
+    def _broken(self, found: CallObject, problem: Malformed | Truncated, start: int) -> Reading[bool]:
+        """Tell what an object, begun at `start`, is that broke: a failed call or text; whether its end was found."""
         cur, sink, draft = self.cur, self.sink, found.draft
+        ended = False
         if isinstance(problem, Truncated):
             cur.pos = len(cur.buf)
+        elif draft.index >= 0 or found.meant:
+            ended = yield from self.skipper.skip(start, problem.at)
         if draft.index >= 0 or found.meant:
             reason, detail = (
                 ("truncated", "the input ends inside the call")
@@ -163,5 +183,6 @@ class BareReader:
                 else (problem.reason, f"{problem.detail}, at offset {problem.at}")
             )
             draft.fail(cur.marked(), reason, detail, cur.at)
-        elif sink.calls == before:
+        else:
             sink.text(cur.marked(), cur.mark_at)
+        return ended

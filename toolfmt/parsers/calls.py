@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from toolfmt.parsers.grammar import FormGrammar
     from toolfmt.parsers.json_shapes import Node
     from toolfmt.parsers.sink import Sink
+    from toolfmt.parsers.skipping import Skipper
 
 _DRAFT_SLOTS = frozenset({"name", "id", "server", "agent"})
 
@@ -35,11 +36,12 @@ _DRAFT_SLOTS = frozenset({"name", "id", "server", "agent"})
 class CallReader:
     """Reads calls of one parse, one at a time; `draft` is the one being read."""
 
-    __slots__ = ("cur", "draft", "limits", "sink")
+    __slots__ = ("cur", "draft", "limits", "sink", "skipper")
 
-    def __init__(self, cur: Cursor, sink: Sink) -> None:
+    def __init__(self, cur: Cursor, sink: Sink, skipper: Skipper) -> None:
         """Read from `cur` into `sink`."""
         self.cur = cur
+        self.skipper = skipper
         self.sink = sink
         self.limits = sink.options.limits
         self.draft = Draft(sink, 0)
@@ -65,12 +67,21 @@ class CallReader:
         cur = self.cur
         draft = self.draft = Draft(self.sink, start)
         parameters = self._head(form)
+        for pattern, late in form.late:
+            match = yield from match_next(cur, pattern)
+            values = match and late.values(match, escaped=form.escaped)
+            if match and values:
+                cur.pos = match.end()
+                draft.id, draft.server = values.get("id", draft.id), values.get("server", draft.server)
         arguments: JsonObject | None
         if form.body == "call":
             if (peek(cur) or (yield from skip_space(cur))) == "[":
                 yield from self.list(form)
                 return None
             arguments = yield from self._object(form)
+            if arguments is None:
+                yield from self._prose(form)
+                return None
         elif form.body == "args":
             arguments = yield from self._args()
         elif form.elements is not None:
@@ -104,11 +115,13 @@ class CallReader:
         draft.announce()
         return {key: value for key, value in slots.items() if key not in _DRAFT_SLOTS}
 
-    def _object(self, form: FormGrammar) -> Reading[JsonObject]:
+    def _object(self, form: FormGrammar) -> Reading[JsonObject | None]:
         assert form.shape is not None and form.json is not None  # noqa: S101, PT018 - a `{call}` body always has both
         found = CallObject(form.json, self.draft, self.limits, self.element(form))
         found.deferred = form.payload is not None
         yield from found.read(self.cur, form.shape)
+        if found.prose:
+            return None
         problem = found.problem()
         if problem is not None:
             raise Malformed(*problem, self.cur.at)
@@ -123,8 +136,14 @@ class CallReader:
         while True:
             char = peek(cur) or (yield from skip_space(cur))
             if char == "{" and form.shape is not None:
-                self.draft = Draft(self.sink, start)
-                yield from element(cur, form.shape)
+                draft = self.draft = Draft(self.sink, start)
+                opened = cur.at
+                try:
+                    yield from element(cur, form.shape)
+                except Malformed as problem:
+                    if not (yield from self.skipper.skip(opened, problem.at)):
+                        raise
+                    draft.fail(cur.since(start), problem.reason, f"{problem.detail}, at offset {problem.at}", cur.at)
             elif char and char not in ",]":
                 self.draft = Draft(self.sink, start)
                 yield from read_value(cur, ignore, ignore, self.limits, tolerant=False)
@@ -181,15 +200,8 @@ class CallReader:
 
     def _payload(self, form: FormGrammar, arguments: JsonObject) -> Reading[None]:
         """Read the raw text behind the call's own data; the tail is read with it."""
-        assert form.payload is not None  # noqa: S101 - asked by the caller
-        if form.middle is not None:
-            yield from skip_space(self.cur)
-            middle = yield from match_next(self.cur, form.middle)
-            if middle is None:
-                raise Malformed("malformed", "the call's header does not end", self.cur.at)
-            self.cur.pos = middle.end()
         pieces = Pieces()
-        yield from RawText(pieces.add).read(self.cur, form.payload)
+        yield from self._raw(form, pieces.add)
         text = pieces.text()
         key = form.form.payload.get(self.draft.name)
         if key is not None and not self.draft.pieces:  # arguments in the header are complete
@@ -198,6 +210,23 @@ class CallReader:
             raise Malformed("malformed", f"text where {self.draft.name!r} takes none", self.cur.at)
         if not self.draft.pieces:
             self.draft.delta(jsontext.dumps(arguments))
+
+    def _prose(self, form: FormGrammar) -> Reading[None]:
+        """Pass the raw text behind an object on as text for the user."""
+        try:
+            yield from self._raw(form, lambda text: self.sink.text(text, self.cur.at - len(text)))
+        except Truncated:
+            self.sink.note("missing_close", "the closing marker of a text is missing", (self.cur.at, self.cur.at))
+
+    def _raw(self, form: FormGrammar, emit: Callable[[str], None]) -> Reading[None]:
+        assert form.payload is not None  # noqa: S101 - asked by the caller
+        if form.middle is not None:
+            yield from skip_space(self.cur)
+            middle = yield from match_next(self.cur, form.middle)
+            if middle is None:
+                raise Malformed("malformed", "the call's header does not end", self.cur.at)
+            self.cur.pos = middle.end()
+        yield from RawText(emit).read(self.cur, form.payload)
 
     def _tail(self, form: FormGrammar) -> Reading[None]:
         cur = self.cur

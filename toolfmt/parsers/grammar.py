@@ -34,6 +34,8 @@ class FormGrammar:
     form: Form
     head: Head | None
     head_pattern: regex.Pattern[str]
+    late: tuple[tuple[regex.Pattern[str], Head], ...]
+    """Slots that may stand behind the head."""
     escaped: bool
     """Slots of the head are read with entities."""
     body: str
@@ -63,8 +65,8 @@ class Section:
     opener: str
     closer: regex.Pattern[str] | None
     forms: list[FormGrammar]
-    next: regex.Pattern[str]
-    """What may stand in the section: a call of form `f0`, `f1`, ..., or the `close`."""
+    next: tuple[regex.Pattern[str], ...]
+    """What may stand in the section, first come first: a call of form `f0`, `f1`, ..., or the `close`."""
     resync: regex.Pattern[str]
     """Where reading goes on after a broken call: a closer (group `end`) or the next opener."""
 
@@ -161,7 +163,7 @@ class Grammar:
                 opener=literal(opening),
                 closer=regex.compile(closer, self.flags) if closer else None,
                 forms=compiled,
-                next=regex.compile("|".join(heads), self.flags),
+                next=tuple(regex.compile(source, self.flags) for source in heads),
                 resync=regex.compile((f"(?P<end>{ends})|" if ends else "") + f"(?:{anywhere})", self.flags),
             )
 
@@ -180,6 +182,7 @@ class Grammar:
             form=form,
             head=begin,
             head_pattern=regex.compile(begin.source if begin else "", self.flags),
+            late=tuple((regex.compile(GAP + late.source, self.flags), late) for late in map(head, form.late)),
             escaped=form.elements is not None and form.elements.escape == "xml",
             body=body,
             middle=regex.compile(middle, self.flags) if middle else None,

@@ -60,7 +60,7 @@ class CallObject:
     A draft that is not confirmed becomes a call as soon as its name is that of an
     offered tool and its arguments begin. After `read`, `arguments` holds the arguments (None when they were missing),
     `wrapped` says that a key of the format stood around the call, `unknown`
-    lists keys that no template names, `values` holds the other slots, `mismatch`
+    lists keys that no template names, `mismatch`
     says which constant is not what the format asks for, `listed` that a list of
     calls stood in the object.
     """
@@ -72,15 +72,17 @@ class CallObject:
         "draft",
         "each",
         "failure",
+        "given",
         "json",
         "keys",
         "limits",
         "listed",
         "mismatch",
         "offered",
+        "prose",
         "rest",
+        "said",
         "unknown",
-        "values",
         "wrapped",
     )
 
@@ -96,6 +98,10 @@ class CallObject:
         self.wrapped = False
         self.mismatch = ""
         self.listed = False
+        self.prose = False
+        """The object opens text, not a call."""
+        self.said: tuple[str, int] | None = None
+        """Text for the user that the object holds, and where it stands."""
         self.failure: Malformed | None = None
         """What is wrong with a value whose end is known all the same."""
         self.deferred = False
@@ -103,13 +109,16 @@ class CallObject:
         self._level = 0  # braces that are open
         self.keys: list[str] = []
         self.unknown: list[str] = []
-        self.values: dict[str, JsonValue] = {}
+        self.given = False  # there is a key for the arguments
 
     @property
     def meant(self) -> bool:
         """Whether the object was plainly meant as a call, even if it is broken."""
-        known = bool(self.draft.name) and ("arguments" in self.values or self.arguments is not None)
-        return known or (self.wrapped and bool(self.draft.name)) or self.json.meant_by in self.keys
+        return (
+            (bool(self.draft.name) and self.given)
+            or (self.wrapped and bool(self.draft.name))
+            or self.json.meant_by in self.keys
+        )
 
     def problem(self) -> tuple[str, str] | None:
         """Why the object, read to its end, is no call: a reason and words."""
@@ -233,7 +242,11 @@ class CallObject:
         elif node.slot == "arguments":
             yield from self._arguments(cur)
         else:
+            at = cur.at + 1  # behind the quote of a string
             value = yield from self.value(cur)
+            if value in node.prose:
+                self.prose = True
+                return
             if value in node.constants:
                 return
             if node.slot == "name":
@@ -243,9 +256,10 @@ class CallObject:
                     setattr(self.draft, node.slot, value)
             elif node.slot == "reasoning":
                 self.draft.reasoning = value if isinstance(value, str) else ""
-            elif node.slot:
-                self.values[node.slot] = value
-            elif node.constants:
+                self.draft.reasoning_at = at
+            elif node.slot == "text":
+                self.said = (value, at) if isinstance(value, str) else (cur.since(at - 1), at - 1)
+            elif node.constants and not node.slot:
                 self.mismatch = f"{key!r} is {jsontext.dumps(value)[:40]}"
 
     def _list(self, cur: Cursor, node: Node) -> Reading[None]:
@@ -279,7 +293,7 @@ class CallObject:
             return
         char = peek(cur) or (yield from skip_space(cur))
         at = cur.at
-        self.values["arguments"] = True
+        self.given = True
         if char == "{":
             if not draft.confirmed and draft.name in self.offered:
                 draft.confirmed = True

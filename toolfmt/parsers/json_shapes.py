@@ -40,6 +40,8 @@ class Node:
     keys: dict[str, Node] = field(default_factory=dict[str, "Node"])
     items: Node | None = None
     constants: list[object] = field(default_factory=list[object])
+    prose: list[object] = field(default_factory=list[object])
+    """Constants that say that text follows, no call."""
     keyed: bool = False
     """An object whose only key is the tool's name."""
     rest: bool = False
@@ -51,6 +53,8 @@ def compile_shape(json: JsonCall) -> Node:
     root = Node()
     for template in (json.template, *json.accepts):
         _merge(root, template)
+    for key, value in json.prose.items():
+        root.keys.setdefault(key, Node()).prose.append(value)
     return root
 
 

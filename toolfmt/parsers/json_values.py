@@ -37,6 +37,7 @@ _WORD = re.compile(r"""[^\s,:\]}\["'{/]+""").match
 _COMMENT = re.compile(r"//[^\n]{0,1024}|/\*(?:(?!\*/)[\s\S]){0,1024}\*/").match
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?").fullmatch
 _STRICT_WORDS = frozenset({"true", "false", "null"})
+_CONSTANTS = frozenset({"NaN", "Infinity", "-Infinity"})
 _LOOSE_WORDS = {"True": "true", "False": "false", "None": "null"}
 _CLOSER = {"{": "}", "[": "]"}
 
@@ -255,6 +256,8 @@ def read_value(cur: Cursor, emit: Emit, note: Emit, limits: Limits, *, tolerant:
                 break
             if text not in _STRICT_WORDS and not _NUMBER(text):
                 if not (tolerant and text in _LOOSE_WORDS):
+                    if text in _CONSTANTS:
+                        reason, problem = "unsafe", f"{text} is no JSON value"
                     break
                 note(f"{text} for {_LOOSE_WORDS[text]}")
                 emit(buf[run:pos] + _LOOSE_WORDS[text])

@@ -16,6 +16,8 @@ from toolfmt.parsers.entities import decode_entities
 from toolfmt.syntax import TAG_NAME
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import regex
 
     from toolfmt.parsers.cursor import Cursor, Reading
@@ -120,6 +122,24 @@ def cut_off(cur: Cursor, *patterns: regex.Pattern[str]) -> bool:
         return False
     found = (pattern.match(cur.buf, cur.pos, partial=True) for pattern in patterns)
     return cur.pos == len(cur.buf) or any(match is not None and match.partial for match in found)
+
+
+def match_first(cur: Cursor, patterns: Sequence[regex.Pattern[str]]) -> Reading[regex.Match[str] | None]:
+    """Match the first pattern that fits at the cursor, waiting while an earlier one still may; nothing is read.
+
+    One pattern of alternatives would not wait: it prefers a whole match of a later one.
+    """
+    while True:
+        for pattern in patterns:
+            match = pattern.match(cur.buf, cur.pos, partial=not cur.eof)
+            if match is None:
+                continue
+            if match.partial:
+                break
+            return match
+        else:
+            return None
+        yield
 
 
 def match_next(cur: Cursor, pattern: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:

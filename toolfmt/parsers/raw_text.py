@@ -205,9 +205,10 @@ class RawText:
         while True:
             found = end.search(cur.buf, cur.pos, partial=not cur.eof)
             at = len(cur.buf) if found is None else found.start()
-            if at > cur.pos:
-                self._emit(cur.buf[cur.pos : at])
+            text = cur.buf[cur.pos : at]
             cur.pos = at
+            if text:
+                self._emit(text)
             if found is not None and not found.partial:
                 cur.pos = found.end()
                 self._open = True

@@ -15,8 +15,9 @@ from toolfmt.errors import ParseError
 from toolfmt.parsers.bare import BareReader
 from toolfmt.parsers.calls import CallReader
 from toolfmt.parsers.cursor import Cursor, Malformed, Truncated
-from toolfmt.parsers.patterns import match_next
+from toolfmt.parsers.patterns import match_first
 from toolfmt.parsers.sink import Draft, Sink
+from toolfmt.parsers.skipping import Skipper
 
 if TYPE_CHECKING:
     import regex
@@ -35,7 +36,18 @@ MOST_SECOND_LOOKS = 16
 class TextParser:
     """Reads one answer of a text dialect, in as many pieces as it comes in."""
 
-    __slots__ = ("_cur", "_grammar", "_handlers", "_run", "_second_looks", "_sink", "_stopped", "_unclosed")
+    __slots__ = (
+        "_bare_reader",
+        "_cur",
+        "_grammar",
+        "_handlers",
+        "_run",
+        "_second_looks",
+        "_sink",
+        "_skipper",
+        "_stopped",
+        "_unclosed",
+    )
 
     def __init__(self, grammar: Grammar, options: ParserOptions) -> None:
         """Begin an answer."""
@@ -44,6 +56,8 @@ class TextParser:
         self._sink = Sink(options)
         self._stopped = False
         self._second_looks = 0
+        self._skipper = Skipper(self._cur)
+        self._bare_reader = BareReader(self._cur, self._sink, grammar, self._skipper)
         self._unclosed: set[int] = set()  # kinds of reasoning block of which no closer is left
         self._handlers = {
             "s": self._open_section,
@@ -141,11 +155,12 @@ class TextParser:
     def _section(self, section: Section) -> Reading[None]:  # noqa: C901 - one loop over what a section may hold
         """Read the calls of a section, whose opening marker was read since the mark."""
         cur, sink = self._cur, self._sink
-        reader = CallReader(cur, sink)
+        reader = CallReader(cur, sink, self._skipper)
         count, body = sink.calls, cur.at
         pending: tuple[JsonObject, int] | None = None
+        empty = True
         while True:
-            found = yield from match_next(cur, section.next)
+            found = yield from match_first(cur, section.next)
             group = "" if found is None else str(found.lastgroup)
             if found is not None and group == "close":
                 if found["extra"]:
@@ -164,11 +179,12 @@ class TextParser:
             except (Malformed, Truncated) as problem:
                 yield from self._failed(section, reader.draft, problem, body)
                 return
+            empty = False
             if arguments is not None and section.closer is None:
                 reader.draft.end(arguments, cur.at)
             elif arguments is not None:
                 pending = (arguments, cur.at)
-        if found is None and sink.calls == count:
+        if found is None and empty:
             yield from self._mention(section, body)
             return
         if found is None and section.closer is not None:
@@ -212,7 +228,7 @@ class TextParser:
         cur.release()
 
     def _bare(self, found: regex.Match[str], _: str) -> Reading[None]:
-        yield from BareReader(self._cur, self._sink, self._grammar).read(found)
+        yield from self._bare_reader.read(found)
 
     def _open_reasoning(self, found: regex.Match[str], group: str) -> Reading[None]:
         self._sink.flush()

@@ -98,6 +98,7 @@ class Draft:
         "pieces",
         "provenance",
         "reasoning",
+        "reasoning_at",
         "server",
         "sink",
         "start",
@@ -110,6 +111,7 @@ class Draft:
         self.provenance: Provenance = provenance
         self.reasoning = ""
         """The model's thought, where the call itself carries it."""
+        self.reasoning_at = start
         self.confirmed = confirmed
         self.name = ""
         self.id: str | None = None
@@ -133,7 +135,7 @@ class Draft:
     def think(self) -> None:
         """Emit the thought that the call carries."""
         if self.reasoning:
-            self.sink.events.append(ReasoningDelta(self.reasoning, self.start))
+            self.sink.events.append(ReasoningDelta(self.reasoning, self.reasoning_at))
             self.reasoning = ""
 
     def delta(self, text: str) -> None:

@@ -114,6 +114,10 @@ def lossless(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] =
     spans: list[tuple[int, int]] = []
     for event in read(dialect, [text], tools):
         match event:
+            case TextDelta(piece, start) | ReasoningDelta(piece, start) if text[start - 1 : start] == '"' and (
+                frame := _frame(text, start, piece)
+            ):
+                spans.append(frame)  # a text that an object carries
             case TextDelta(piece, start) | ReasoningDelta(piece, start):
                 assert text[start : start + len(piece)] == piece, f"{dialect.name}: {piece!r} does not stand at {start}"
                 spans.append((start, start + len(piece)))
@@ -125,8 +129,26 @@ def lossless(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] =
     for start, end in spans:
         covered[start:end] = b"\x01" * (end - start)
     gaps = "".join(char if not seen else "\0" for char, seen in zip(text, covered, strict=True))
-    loose = re.sub(r"</?[^<>]*>|\[\[?[^\]]*\]?\]?|[\[\],;]|```\w*|[A-Z][a-z]+( [A-Z][a-z]+)?:|\0|\s", "", gaps)
+    loose = re.sub(r"</?[^<>]*>|\[\[?[^\]]*\]?\]?|[\[\]},;]|```\w*|[A-Z][a-z]+( [A-Z][a-z]+)?:|\0|\s", "", gaps)
     assert not loose, f"{dialect.name}: lost {loose!r} of {text!r}"
+
+
+def _frame(text: str, start: int, piece: str) -> tuple[int, int] | None:
+    """Where the object stands that carries `piece` as a string whose content begins at `start`."""
+    decoder = json.JSONDecoder()
+    try:
+        if decoder.raw_decode(text, start - 1)[0] != piece:
+            return None
+    except ValueError:
+        return None
+    for brace in re.finditer(r"\{", text[:start]):
+        try:
+            end = decoder.raw_decode(text, brace.start())[1]
+        except ValueError:
+            continue
+        if end > start:
+            return brace.start(), end
+    return None
 
 
 def truncated(dialect: Dialect[str], text: str, at: int, tools: Sequence[ToolDefinition] = ()) -> None:

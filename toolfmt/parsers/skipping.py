@@ -1,0 +1,75 @@
+"""Where a broken JSON object ends, judged by its brackets alone.
+
+    {"name": "f", "args": {"x": NaN}}, {"name": "g", ...
+                                ^ broken here    ^ and reading goes on behind its last brace
+
+Only a little way is looked ahead, and not for ever more calls, so that reading
+stays linear: what does not end near is given up where it broke.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import regex
+
+if TYPE_CHECKING:
+    from toolfmt.parsers.cursor import Cursor, Reading
+
+NEAR = 1024
+"""Characters that are looked at behind the place where an object broke."""
+MOST_LOOKS = 64
+"""How often one parse looks in vain."""
+_TOKEN = regex.compile(r'(?P<string>"(?:[^"\\\n]|\\[^\n])*+(?:"|(?P<unclosed>)))|[{}\[\],:]|[^\s"{}\[\],:]+').search
+_BEFORE_STRINGS = tuple("{[,:")
+_CLOSERS = {"{": "}", "[": "]"}
+
+
+class Skipper:
+    """Looks for the ends of broken objects in one parse; a string that its line does not close is none."""
+
+    __slots__ = ("_cur", "_looks")
+
+    def __init__(self, cur: Cursor) -> None:
+        """Look in this text."""
+        self._cur = cur
+        self._looks = MOST_LOOKS
+
+    def skip(self, start: int, broken: int) -> Reading[bool]:
+        """Read on to the end of the object that opens at `start`; False, back at `broken`, where none is near."""
+        cur = self._cur
+        if self._looks:
+            cur.rewind(start)
+            if (yield from self._balance(broken)):
+                return True
+            self._looks -= 1
+        cur.go(broken)
+        return False
+
+    def _balance(self, broken: int) -> Reading[bool]:
+        cur, limit = self._cur, broken + NEAR
+        stack: list[str] = []
+        last = ""
+        while True:
+            here = len(cur.buf)
+            end = min(limit - cur.base, here)
+            found = _TOKEN(cur.buf, cur.pos, end)
+            more = not cur.eof and end == here
+            if found is None or (more and found["unclosed"] is not None and found.end() >= end - 1):
+                cur.pos = end if found is None else found.start()
+                if not more:
+                    return False
+                yield
+                continue
+            before, last = last, found.group()[-1]
+            if found["string"] and (before not in _BEFORE_STRINGS or found["unclosed"] is not None):
+                cur.pos = found.start() + 1  # a quote that nobody escaped
+                continue
+            cur.pos = found.end()
+            if last in _CLOSERS:
+                stack.append(_CLOSERS[last])
+            elif last in "]}":
+                if stack.pop() != last:
+                    return False
+                if not stack:
+                    return cur.at >= broken
