@@ -91,7 +91,7 @@ class BareReader:
         try:
             yield from found.read(cur, form.shape)  # type: ignore[arg-type] - as above
         except (Malformed, Truncated) as problem:
-            if sink.calls == before:
+            if draft.index >= 0 or sink.calls == before:  # else an element has told of it
                 yield from self._broken(found, problem, begin)
             cur.release()
             return False
@@ -154,15 +154,14 @@ class BareReader:
         offered = sink.options.tools
         problem = found.problem()
         fits = draft.name in offered if offered else found.wrapped or not found.unknown
-        given = found.arguments is not None or (found.wrapped and not found.unknown)
+        plain = found.wrapped or found.json.meant_by in found.keys
+        given = found.arguments is not None or (plain and not found.unknown)
         if problem is None and given and fits:
             draft.end(found.settled(), cur.at)
         elif found.said is not None and not draft.name:
             draft.think()
             sink.text(*found.said)
-        elif draft.index >= 0 or (
-            found.meant and (problem or (given and (found.wrapped or found.json.meant_by in found.keys)))
-        ):
+        elif draft.index >= 0 or (found.meant and (problem or (given and plain))):
             reason, detail = problem or ("unknown_tool", f"no tool is called {draft.name!r}")
             draft.fail(cur.marked(), reason, detail, cur.at)
         else:
