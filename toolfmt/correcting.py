@@ -12,6 +12,8 @@ The words are in `templates/feedback.jinja`; the model's own text is data there.
 
 from __future__ import annotations
 
+import re
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, Unpack
 
 from toolfmt.choice import Choice, chosen
@@ -46,6 +48,8 @@ ADVICE: Final = {
 """What to do, by a failure's reason."""
 SHOWN: Final = 300
 """Characters of the model's own text that are shown back to it."""
+LONGEST_DETAIL: Final = 2000
+"""Characters of what was wrong."""
 
 
 def feedback(
@@ -59,7 +63,7 @@ def feedback(
     `tools` are the offered tools, in any form; one of them, if possible the one
     that was called, makes the example.
     """
-    return _told(chosen(choice)[0], tools, failure.reason, failure.detail, failure.raw)
+    return _told(chosen(choice)[0], tools, failure.reason, failure.detail, failure.raw, failure.name)
 
 
 def no_call_feedback(
@@ -69,21 +73,27 @@ def no_call_feedback(
     **choice: Unpack[Choice],
 ) -> str:
     """Say that a call was due and the answer `text` held none."""
-    return _told(chosen(choice)[0], tools, "no_call", "", text)
+    return _told(chosen(choice)[0], tools, "no_call", "", text, "")
 
 
-def _told(dialect: AnyDialect, tools: object, reason: str, detail: str, raw: str) -> str:
+def _told(dialect: AnyDialect, tools: object, reason: str, detail: str, raw: str, name: str) -> str:  # noqa: PLR0913, PLR0917 - what there is to tell
     offered = {tool.name: tool for tool in definitions(tools)} if tools else {}
-    meant = next((tool for name, tool in offered.items() if name in raw), None)
+    if name not in offered:  # a misspelt name, or a call that broke before its name was read
+        words = set(re.findall(r"[\w.:/-]+", raw))
+        name = next(iter(get_close_matches(name, offered, 1) or sorted(words & offered.keys())), "")
     return render_template(
         "feedback.jinja",
         reason=reason,
-        detail=detail,
+        detail=_shortened(detail, LONGEST_DETAIL),
         advice=ADVICE.get(reason, ADVICE["malformed"]),
-        wrote=raw if len(raw) <= SHOWN else f"{raw[:SHOWN]} …",
+        wrote=_shortened(raw, SHOWN),
         tools=[{"name": tool.name, "description": tool.description} for tool in offered.values()],
-        example=_example(dialect, meant, offered),
+        example=_example(dialect, offered.get(name), offered),
     ).strip()
+
+
+def _shortened(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[:longest]} …"
 
 
 def _example(dialect: AnyDialect, meant: ToolDefinition | None, offered: Mapping[str, ToolDefinition]) -> str:

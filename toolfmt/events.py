@@ -72,7 +72,8 @@ class CallFailed:
 
     `reason` is a stable word (`truncated`, `malformed`, `duplicate_key`,
     `missing_name`, `missing_arguments`, `arguments_not_object`, `limit`, ...),
-    `detail` says what and where, `raw` is the input's own text.
+    `detail` says what and where, `raw` is the input's own text, `name` is the
+    tool's name as far as it was read.
     """
 
     index: int
@@ -80,6 +81,7 @@ class CallFailed:
     reason: str
     detail: str
     span: Span
+    name: str = ""
 
 
 @dataclass(slots=True)

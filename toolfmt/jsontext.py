@@ -305,9 +305,9 @@ def _encode(value: JsonValue, encoder: json.JSONEncoder) -> str:
     try:
         text = encoder.encode(value)
     except (TypeError, ValueError, RecursionError) as error:
-        raise _unwritable(value) or UnrepresentableError("JSON", "", str(error)) from None
+        raise unwritable(value) or UnrepresentableError("JSON", "", str(error)) from None
     if not _plain(value) or not (text.isascii() or _SURROGATE.search(text) is None):
-        raise _unwritable(value) or UnrepresentableError("JSON", "", "it holds a lone surrogate")
+        raise unwritable(value) or UnrepresentableError("JSON", "", "it holds a lone surrogate")
     return text
 
 
@@ -331,7 +331,7 @@ def _plain(value: JsonValue) -> bool:
     return True
 
 
-def _unwritable(value: JsonValue) -> UnrepresentableError | None:
+def unwritable(value: JsonValue) -> UnrepresentableError | None:
     """Find the first thing in a value that JSON cannot hold."""
     pending: list[tuple[str, Any, tuple[int, ...]]] = [("", value, ())]
     while pending:

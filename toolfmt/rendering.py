@@ -26,8 +26,9 @@ def render_calls(
 ) -> str:
     """Write calls as the model would have written them.
 
-    `tools` tell types where the wire does not. What the format cannot hold
-    raises `UnrepresentableError`.
+    `tools` tell types where the wire does not. Arguments that the format cannot
+    hold raise `UnrepresentableError`; an id, server or agent for which it has no
+    place is left out, as its traits say (`carries_ids`, ...).
     """
     dialect, _ = chosen(choice)
     offered = {tool.name: tool for tool in definitions(tools)} if tools else {}

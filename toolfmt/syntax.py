@@ -70,7 +70,8 @@ class Elements:
     names a value's JSON type where the tool's schema would not tell it.
     `wrapper` is the element around all arguments, which may be missing.
     `escape` says how text is protected: `xml` by entities, `none` not at all.
-    `quotes` are pairs around text that is taken as it stands.
+    `quotes` are pairs around text that is taken as it stands; the first is also
+    written, around text that would not be read back otherwise.
     """
 
     member: str
@@ -80,8 +81,6 @@ class Elements:
     wrapper: str = ""
     escape: Literal["xml", "none"] = "xml"
     quotes: tuple[Pair, ...] = ()
-    quote: Pair = ("", "")
-    """The quote that is written around a string that would not be read back otherwise."""
     indent: str = "    "
 
     @property
@@ -244,6 +243,8 @@ def markers(syntax: Syntax) -> tuple[str, ...]:
             templates += [elements.member, elements.item, f"<{elements.wrapper}></{elements.wrapper}>"]
         for template in templates:
             found.update(_MARKER.findall(re.sub(r"\{\??[a-z_]*\??\}?", " ", template)))
+        opening = form.section.partition("{calls}")[0].strip() or form.call
+        found.update(word for word in re.findall(r"^(?!\{)[^\s=\"{]{2,}", opening))
     for pair in (*syntax.reasoning, *syntax.hidden, *syntax.unwrap):
         found.update(marker for marker in pair if marker)
     found.update(syntax.stop)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from toolfmt.dialect import Dialect, Traits
 from toolfmt.formatters.examples import example_formatter
 from toolfmt.formatters.syntax_calls import call_formatter, result_formatter
+from toolfmt.parsers.disarm import disarmer
 from toolfmt.parsers.grammar import Grammar
 from toolfmt.parsers.regions import TextParser
 from toolfmt.syntax import template_slots
 
 if TYPE_CHECKING:
-    from toolfmt.dialect import ExampleFormatter, ParserOptions, Provenance, SchemaFormatter
+    from toolfmt.dialect import ExampleFormatter, Provenance, SchemaFormatter
     from toolfmt.syntax import Syntax
 
 
@@ -30,12 +31,15 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
 ) -> Dialect[str]:
     """Make a text dialect; its traits are read off the syntax."""
     calls = call_formatter(name, syntax)
-    place: list[Grammar] = []
+    compiled: list[Grammar] = []
 
-    def open_parser(options: ParserOptions) -> TextParser:
-        if not place:
-            place.append(Grammar(syntax))
-        return TextParser(place[0], options)
+    def grammar() -> Grammar:
+        if not compiled:
+            compiled.append(Grammar(syntax))
+        return compiled[0]
+
+    def disarm(text: str) -> str:
+        return disarmer(grammar())(text) if syntax.bare else text
 
     form = syntax.forms[0]
     slots = template_slots(form)
@@ -45,8 +49,8 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
         schema=schema,
         example=example or example_formatter(calls),
         calls=calls,
-        results=result_formatter(syntax),
-        open_parser=open_parser,
+        results=result_formatter(syntax, disarm),
+        open_parser=lambda options: TextParser(grammar(), options),
         traits=Traits(
             carries_ids="id" in slots,
             carries_types=form.elements is None,

@@ -33,6 +33,7 @@ DIALECT = text_dialect(
                 ),
             ),
         ),
+        error="Error: {content}",
         result_json={"tool_result": {"tool": "{name}", "output": "{content}"}},
     ),
     sources=(Provenance(reference="Step-N protocol, rules N.1 to N.8", kind="specification"),),

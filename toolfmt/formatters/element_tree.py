@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt import jsontext
-from toolfmt.formatters.xml_text import cdata, escape_slot, escape_text
+from toolfmt.errors import UnrepresentableError
+from toolfmt.formatters.xml_text import CDATA, cdata, escape_slot, escape_text
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema import coerce, item_schema, property_schema, types
 from toolfmt.syntax import TAG_NAME
@@ -70,6 +71,8 @@ class ElementWriter:
                 key = escape_slot(key)
         text = self._content(value, schema, level)
         kind = "" if self._tells(value, schema) else _TYPE_NAMES[type(value)]
+        if kind and "{type}" not in template:
+            raise UnrepresentableError("", "", f"a value of type {kind} that the tool's schema does not tell")
         if kind == "":
             template = re.sub(r"\{\?.*?\?\}", "", template)
         else:
@@ -102,8 +105,18 @@ class ElementWriter:
         jsontext.dumps(value)  # refuses what no text can hold
         opens_quote = any(value.lstrip().startswith(opener) for opener, _ in self.elements.quotes)
         if (value and not value.strip()) or opens_quote:
+            return self._quoted(value)
+        return escape_text(value) if self.elements.escape == "xml" else value
+
+    def _quoted(self, value: str) -> str:
+        if not self.elements.quotes:
+            raise UnrepresentableError("", "", "text of white space only is layout here")
+        opener, closer = self.elements.quotes[0]
+        if (opener, closer) == CDATA:
             return cdata(value)
-        return escape_text(value)
+        if closer in value:
+            raise UnrepresentableError("", "", f"text that holds {closer!r} cannot be quoted")
+        return opener + value + closer
 
     def _tells(self, value: JsonValue, schema: JsonObject | None) -> bool:
         """Whether a reader that knows the schema makes the same value of the text."""

@@ -16,7 +16,7 @@ from toolfmt.formatters.xml_text import escape_slot
 from toolfmt.syntax import Maybe, Slot, Verbatim, markers, pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from toolfmt.dialect import CallFormatter, ResultFormatter
     from toolfmt.model import JsonObject, JsonValue, ToolDefinition, ToolInvocation, ToolResult
@@ -79,10 +79,12 @@ def _call(dialect: str, form: Form, call: ToolInvocation, tool: ToolDefinition |
             slots["members"] = ElementWriter(form.elements).arguments(call.arguments, tool.parameters if tool else None)
         else:
             slots["args"] = jsontext.dumps(call.arguments)
-    except UnrepresentableError:
-        raise
     except RenderError as error:
-        raise UnrepresentableError(dialect, "/arguments", str(error)) from error
+        bad = jsontext.unwritable(call.arguments)
+        if bad is not None:
+            raise UnrepresentableError(dialect, f"/arguments{bad.pointer}", bad.reason) from error
+        reason = error.reason if isinstance(error, UnrepresentableError) else str(error)
+        raise UnrepresentableError(dialect, "/arguments", reason) from error
     return fill(pieces(form.call), slots)
 
 
@@ -135,16 +137,19 @@ def _indented(text: str, by: str) -> str:
     return "\n".join(by + line for line in text.split("\n"))
 
 
-def result_formatter(syntax: Syntax) -> ResultFormatter[str]:
-    """Make the function that writes results for the model to read, in call order."""
+def result_formatter(syntax: Syntax, disarm: Callable[[str], str]) -> ResultFormatter[str]:
+    """Make the function that writes results for the model to read, in call order.
+
+    `disarm` changes what would be read as a call although no marker stands before it.
+    """
     special = markers(syntax)
 
     def write(results: Sequence[ToolResult]) -> str:
         if syntax.result_json:
-            objects = [fill_json(syntax.result_json, _result_slots(result)) for result in results]
+            objects = [fill_json(syntax.result_json, _result_slots(syntax, result)) for result in results]
             written = [neutral_json(jsontext.dumps(value), special) for value in objects]
         else:
-            written = [fill(pieces(syntax.result), _result_text(syntax, result, special)) for result in results]
+            written = [fill(pieces(syntax.result), _result_text(syntax, result, special, disarm)) for result in results]
         body = syntax.result_separator.join(written)
         return syntax.results.replace("{results}", body)
 
@@ -156,23 +161,31 @@ def content_text(content: JsonValue) -> str:
     return content if isinstance(content, str) else jsontext.dumps(content)
 
 
-def _result_slots(result: ToolResult) -> dict[str, JsonValue]:
+def _result_slots(syntax: Syntax, result: ToolResult) -> dict[str, JsonValue]:
     return {
         "{name}": result.name,
         "{id}": result.id,
-        "{content}": result.content,
+        "{content}": syntax.error.replace("{content}", content_text(result.content))
+        if result.is_error and syntax.error != "{content}"
+        else result.content,
         "{status}": "failure" if result.is_error else "success",
     }
 
 
-def _result_text(syntax: Syntax, result: ToolResult, special: tuple[str, ...]) -> dict[str, str | None]:
+def _result_text(
+    syntax: Syntax, result: ToolResult, special: tuple[str, ...], disarm: Callable[[str], str]
+) -> dict[str, str | None]:
     text = content_text(result.content)
     if result.is_error:
         text = syntax.error.replace("{content}", text)
+
+    def harmless(untrusted: str) -> str:
+        return disarm(neutral(untrusted, special))
+
     return {
-        "name": result.name,
-        "id": result.id,
-        "content": neutral(text, special),
+        "name": harmless(result.name),
+        "id": result.id and harmless(result.id),
+        "content": harmless(text),
         "status": "Error" if result.is_error else "Success",
     }
 

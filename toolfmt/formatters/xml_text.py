@@ -19,6 +19,9 @@ def escape_slot(text: str) -> str:
     return _SLOT_SPECIAL.sub(lambda found: _ENTITIES.get(found.group()) or f"&#{ord(found.group())};", text)
 
 
+CDATA = ("<![CDATA[", "]]>")
+
+
 def cdata(text: str) -> str:
     """Wrap text in CDATA; `]]>` inside is split over two sections."""
     return "<![CDATA[" + text.replace("]]>", "]]]]><![CDATA[>") + "]]>"

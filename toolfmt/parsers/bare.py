@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from toolfmt.parsers.sink import Sink
     from toolfmt.parsers.skipping import Skipper
 
-_PROBE = regex.compile(r"\{\s{0,256}[\"'](?P<key>[^\"'\\\n]{1,64})[\"']\s{0,256}:")
+PROBE = regex.compile(r"\{\s{0,256}[\"'](?P<key>[^\"'\\\n]{1,64})[\"']\s{0,256}:")
 _MORE = regex.compile(rf"{GAP}(?:(?P<close>\])|,{GAP}(?=\{{))")
 _FRAME = " \t\r\n]},"
 """What may stand between and behind calls in a list."""
@@ -75,7 +75,7 @@ class BareReader:
     def _candidate(self, start: int, provenance: Provenance) -> Reading[bool]:
         """Read the object at the cursor: as a call, or as text."""
         cur, sink = self.cur, self.sink
-        probe = yield from match_next(cur, _PROBE)
+        probe = yield from match_next(cur, PROBE)
         if probe is None:
             sink.text(cur.buf[cur.pos], cur.at)
             cur.pos += 1

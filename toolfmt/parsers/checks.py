@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolfmt.events import CallEnd, CallFailed, Notice, TextDelta
+from toolfmt.parsers.pieces import Pieces
 from toolfmt.schema import extra_arguments, problems
 
 if TYPE_CHECKING:
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from toolfmt.dialect import Parser, ParserOptions
     from toolfmt.events import Event
     from toolfmt.model import ToolInvocation
+
+
+SHOWN = 20
+"""Names of offered tools that an error lists."""
 
 
 class CheckedParser:
@@ -45,13 +50,12 @@ class CheckedParser:
         self._strict = strict
         self._ids = ids
         self._held: list[Event] = []
-        self._seen: list[str] = []
+        self._seen = Pieces()
         self._beside = False
 
     def feed(self, chunk: str) -> list[Event]:
         """Read one more piece of text."""
-        if self._strict:
-            self._seen.append(chunk)
+        self._seen.add(chunk)
         return self._checked(self._parser.feed(chunk))
 
     def close(self) -> list[Event]:
@@ -60,7 +64,7 @@ class CheckedParser:
         if not self._strict:
             return events
         held, self._held = self._held, []
-        source = "".join(self._seen)
+        source = self._seen.text()
         calls = sum(isinstance(event, CallEnd) for event in held)
         return [self._alone(event, source, calls) for event in (*held, *events)]
 
@@ -83,7 +87,9 @@ class CheckedParser:
         tool = self._options.tools.get(call.name)
         found: list[Event] = []
         if self._options.tools and tool is None:
-            detail = f"no tool is called {call.name!r}; offered: {', '.join(self._options.tools)}"
+            names = list(self._options.tools)
+            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+            detail = f"no tool is called {call.name!r}; offered: {', '.join(names[:SHOWN])}{more}"
             if self._validate:
                 return [self._failed(event, "unknown_tool", detail)]
             found.append(Notice("unknown_tool", detail, event.span))
@@ -99,7 +105,8 @@ class CheckedParser:
         return [*found, event]
 
     def _failed(self, event: CallEnd, reason: str, detail: str) -> CallFailed:
-        return CallFailed(event.index, event.call.raw_arguments or "", reason, detail, event.span)
+        start, end = event.span
+        return CallFailed(event.index, self._seen.text()[start:end], reason, detail, event.span, event.call.name)
 
     def _alone(self, event: Event, source: str, calls: int) -> Event:
         if not isinstance(event, CallEnd):
@@ -108,5 +115,6 @@ class CheckedParser:
         beside = self._beside or calls > 1 or source[:start].strip() or source[end:].strip()
         if beside or event.call.provenance == "fenced":
             raw = source[start:end]
-            return CallFailed(event.index, raw, "mixed_content", "something stands beside the call", event.span)
+            detail = "something stands beside the call"
+            return CallFailed(event.index, raw, "mixed_content", detail, event.span, event.call.name)
         return event

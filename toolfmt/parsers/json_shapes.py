@@ -75,3 +75,19 @@ def _merge(node: Node, template: object) -> None:
         node.slot = SLOTS[template]
     else:
         node.constants.append(template)
+
+
+def names_a_call(node: Node, value: object, *, wrapped: bool = False) -> bool:
+    """Whether a JSON value has a tool's name where a call has it, and the arguments or a key around both."""
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        return node.items is not None and any(names_a_call(node.items, item, wrapped=True) for item in items)
+    if not isinstance(value, dict):
+        return False
+    members = cast("Mapping[str, object]", value)
+    slots = {node.keys[key].slot for key in members if key in node.keys}
+    if "name" in slots and (wrapped or node.rest or slots & {"arguments", "text"}):
+        return True
+    if node.keyed and any(key not in node.keys for key in members):
+        return True
+    return any(names_a_call(node.keys[key], inner, wrapped=True) for key, inner in members.items() if key in node.keys)

@@ -175,7 +175,7 @@ class Draft:
         self.announce()
         if self.index < 0:
             self.index = self._number()
-        self.sink.events.append(CallFailed(self.index, raw, reason, detail, (self.start, end)))
+        self.sink.events.append(CallFailed(self.index, raw, reason, detail, (self.start, end), self.name))
 
     def _number(self) -> int:
         self.sink.drop()

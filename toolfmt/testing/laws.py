@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from toolfmt.dialect import Dialect
     from toolfmt.events import Event
-    from toolfmt.model import ToolDefinition, ToolInvocation
+    from toolfmt.model import ToolDefinition, ToolInvocation, ToolResult
 
 
 def read(dialect: Dialect[str], chunks: Iterable[str], tools: Sequence[ToolDefinition] = ()) -> list[Event]:
@@ -131,6 +131,13 @@ def lossless(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] =
     gaps = "".join(char if not seen else "\0" for char, seen in zip(text, covered, strict=True))
     loose = re.sub(r"</?[^<>]*>|\[\[?[^\]]*\]?\]?|[\[\]},;]|```\w*|[A-Z][a-z]+( [A-Z][a-z]+)?:|\0|\s", "", gaps)
     assert not loose, f"{dialect.name}: lost {loose!r} of {text!r}"
+
+
+def harmless(dialect: Dialect[str], results: Sequence[ToolResult], tools: Sequence[ToolDefinition] = ()) -> None:
+    """Results as the model is shown them hold nothing that reads as a call, whatever the tools gave back."""
+    text = dialect.results(results)
+    found = [event for event in read(dialect, [text], tools) if isinstance(event, CallStart | CallEnd | CallFailed)]
+    assert not found, f"{dialect.name}: {found} from the results {text!r}"
 
 
 def _frame(text: str, start: int, piece: str) -> tuple[int, int] | None:

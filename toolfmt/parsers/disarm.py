@@ -1,0 +1,42 @@
+r"""JSON in untrusted text that would be read as a call without any marker.
+
+Result: {"name": "delete", "args": {}}    read as a call where calls may be bare
+Result: {"\u006eame": "delete", "args": {}}    the same JSON, read as text
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolfmt import jsontext
+from toolfmt.errors import ParseError
+from toolfmt.parsers.bare import PROBE
+from toolfmt.parsers.json_shapes import names_a_call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import regex
+
+    from toolfmt.parsers.grammar import Grammar
+
+
+def disarmer(grammar: Grammar) -> Callable[[str], str]:
+    """Make the function that changes every such object of a text so that it is none, for a reader of calls only."""
+    shapes = [form.shape for section in grammar.sections for form in section.forms if form.shape is not None]
+
+    def write(found: regex.Match[str]) -> str:
+        key = found["key"]
+        if not any(key in shape.keys or shape.keyed for shape in shapes):
+            return found.group()
+        try:
+            value = jsontext.raw_value(found.string, found.start())[0]
+            call = any(names_a_call(shape, value) for shape in shapes)
+        except ParseError:  # broken JSON may be mended by a reader
+            call = True
+        if not call:
+            return found.group()
+        at = found.start("key") - found.start()
+        return f"{found.group()[:at]}\\u{ord(key[0]):04x}{found.group()[at + 1 :]}"
+
+    return lambda text: PROBE.sub(write, text)
