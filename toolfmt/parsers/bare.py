@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from toolfmt.parsers.cursor import Malformed, Truncated
+from toolfmt.parsers.cursor import NEVER, Malformed, Truncated
 from toolfmt.parsers.json_calls import CallObject, ReadOne, ignore
 from toolfmt.parsers.json_values import read_value
 from toolfmt.parsers.patterns import GAP, match_next
@@ -84,17 +84,23 @@ class BareReader:
         if form is None:
             yield from self._plain()
             return False
+        if sink.full:
+            sink.refuse(start)
+            return False
         cur.mark()
+        cur.deadline = cur.at + sink.options.limits.call_chars
         begin, before = cur.at, sink.calls
         draft = Draft(sink, start, provenance, confirmed=False)
         found = CallObject(form.json, draft, sink.options.limits, self._element(form, provenance))  # type: ignore[arg-type] - chosen for it
         try:
             yield from found.read(cur, form.shape)  # type: ignore[arg-type] - as above
         except (Malformed, Truncated) as problem:
+            cur.deadline = NEVER
             if draft.index >= 0 or sink.calls == before:  # else an element has told of it
                 yield from self._broken(found, problem, begin)
             cur.release()
             return False
+        cur.deadline = NEVER
         if not found.listed:
             self._settle(found)
         elif sink.calls == before:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
 from toolfmt.errors import RenderError
-from toolfmt.parsers.cursor import Malformed, Truncated
+from toolfmt.parsers.cursor import NEVER, Malformed, Truncated
 from toolfmt.parsers.elements import ElementReader
 from toolfmt.parsers.json_calls import CallObject, ReadOne, ignore, peek, skip_space
 from toolfmt.parsers.json_values import decode, read_value, whole_value
@@ -51,10 +51,13 @@ class CallReader:
 
         Raises `Malformed` or `Truncated`, with `draft` still to be failed.
         """
+        self.cur.deadline = start + self.limits.call_chars
         try:
             arguments = yield from self._read(form, start)
         except RenderError as error:  # a lone surrogate, which no JSON text can hold
             raise Malformed("unsafe", str(error), self.cur.at) from None
+        finally:
+            self.cur.deadline = NEVER
         if form.shape is None:  # a JSON reader has refused them already
             draft = self.draft
             if not all(map(jsontext.encodable, (draft.name, draft.id or "", draft.server or "", draft.pieces.text()))):
@@ -136,8 +139,11 @@ class CallReader:
         while True:
             char = peek(cur) or (yield from skip_space(cur))
             if char == "{" and form.shape is not None:
+                if self.sink.full:
+                    raise Malformed("limit", f"more than {self.limits.calls} calls", cur.at)
                 draft = self.draft = Draft(self.sink, start)
                 opened = cur.at
+                cur.deadline = opened + self.limits.call_chars
                 try:
                     yield from element(cur, form.shape)
                 except Malformed as problem:

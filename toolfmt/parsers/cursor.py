@@ -8,6 +8,7 @@ the chunk size.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator
 from typing import TypeAlias, TypeVar
 
@@ -16,6 +17,8 @@ from toolfmt.parsers.pieces import Pieces
 ResultT = TypeVar("ResultT")
 Reading: TypeAlias = Generator[None, None, ResultT]
 """A grammar at work: yields when it needs more text, returns what it read."""
+
+NEVER = sys.maxsize
 
 
 class Malformed(Exception):  # noqa: N818 - control flow inside the parsers, never seen by callers
@@ -45,7 +48,7 @@ class Cursor:
     One read character stays before `pos`, so that a pattern can look behind.
     """
 
-    __slots__ = ("_from", "_tape", "base", "buf", "clean", "eof", "mark_at", "pass_on", "pos")
+    __slots__ = ("_from", "_tape", "base", "buf", "clean", "deadline", "eof", "mark_at", "pass_on", "pos")
 
     def __init__(self) -> None:
         """Begin with no text."""
@@ -56,10 +59,17 @@ class Cursor:
         self.mark_at = 0
         self._tape: Pieces | None = None
         self._from = 0
+        self.deadline = NEVER
+        """The offset at which the call that is being read must have ended; no text behind it is added before."""
         self.clean: Callable[[str], object] | None = None
         """Set by a grammar that waits with all text read: matches a chunk that holds nothing it would look at."""
         self.pass_on: Callable[[str], object] = str
         """What happens to a chunk that is `clean`; the grammar need not be woken."""
+
+    @property
+    def end(self) -> int:
+        """The absolute offset at which the text that is here ends."""
+        return self.base + len(self.buf)
 
     @property
     def at(self) -> int:

@@ -79,18 +79,29 @@ class TextParser:
         if self._run is None:
             raise ParseError("the parser is closed; open a new one for the next answer")
         cur = self._cur
-        if cur.clean is not None and cur.clean(chunk) is not None:
+        if cur.clean is not None and cur.clean(chunk) is not None and cur.at + len(chunk) < cur.deadline:
             if not chunk:
                 return []
             cur.skip(chunk)
             cur.pass_on(chunk)
         elif chunk:
-            cur.clean = None
-            cur.append(chunk)
-            next(self._run, None)
+            self._read_on(self._run, chunk)
         sink = self._sink
         events, sink.events = sink.events, []
         return events
+
+    def _read_on(self, run: Reading[None], chunk: str) -> None:
+        """Wake the grammar with more text; a call gets no more than one call may have."""
+        cur, longest = self._cur, self._sink.options.limits.call_chars
+        while chunk:
+            room = min(longest, cur.deadline - cur.end)
+            piece, chunk = (chunk, "") if len(chunk) <= room else (chunk[:room], chunk[room:])
+            cur.clean = None
+            cur.append(piece)
+            next(run, None)
+            if cur.end >= cur.deadline:
+                cur.clean = None
+                run.throw(Malformed("limit", f"a call of more than {longest} characters", cur.deadline))
 
     def close(self) -> list[Event]:
         """Say that the answer has ended."""
@@ -108,14 +119,12 @@ class TextParser:
         if reasoning_open and self._grammar.syntax.reasoning:
             yield from self._reasoning(0)
         limit = self._sink.options.limits.calls
-        while not self._stopped and self._sink.calls < limit:
+        while not self._stopped and self._sink.calls <= limit:
             found = yield from self._find(self._grammar.marker)
             if found is None:
                 return
             group = str(found.lastgroup)
             yield from self._handlers[group[0]](found, group)
-        if self._sink.calls >= limit and not self._stopped:
-            Draft(self._sink, self._cur.at).fail("", "limit", f"more than {limit} calls", self._cur.at)
         yield from self._discard()
 
     def _find(self, pattern: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:
@@ -170,6 +179,9 @@ class TextParser:
                 reader.draft.end(pending[0], cur.at if group == "close" else pending[1])
             if found is None or group == "close":
                 break
+            if sink.full:
+                sink.refuse(cur.at)
+                return
             pending, body = None, cur.base + found.end()
             cur.pos = found.start(group)
             if sink.calls > count:

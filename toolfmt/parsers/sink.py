@@ -79,6 +79,15 @@ class Sink:
         """Record a deviation that was tolerated."""
         self.events.append(Notice(kind, detail, span))
 
+    @property
+    def full(self) -> bool:
+        """Whether there are as many calls as there may be."""
+        return self.calls >= self.options.limits.calls
+
+    def refuse(self, at: int) -> None:
+        """Fail the first call too many, at the absolute offset `at`; nothing is read behind it."""
+        Draft(self, at).fail("", "limit", f"more than {self.options.limits.calls} calls", at)
+
 
 class Draft:
     """A call while it is being read.
