@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from toolfmt.parsers.patterns import head
-from toolfmt.parsers.raw_text import Ends
+from toolfmt.parsers.patterns import head, literal, strip_groups
+from toolfmt.parsers.raw_text import Closer, Ends
+from toolfmt.syntax import TAG_NAME
 
 if TYPE_CHECKING:
     from toolfmt.parsers.patterns import Head
@@ -42,6 +43,7 @@ class ElementGrammar:
                 self.closers[kind] = closing
                 parts.append(f"(?P<{kind}>{self.heads[kind].source})")
         self.opener_source = "|".join(parts)
+        self.follow = strip_groups(self.opener_source)
         self.loose = None
         if elements.loose_member:
             opening, _, self.closers["loose"] = elements.loose_member.partition("{value}")
@@ -63,15 +65,19 @@ class ElementGrammar:
 
     @lru_cache(maxsize=256)  # noqa: B019 - a grammar lives as long as its dialect
     def ends(self, closer: str, parent: str) -> Ends:
-        """How raw text may end in a place whose parent ends at `parent`."""
-        follow = f"{self.opener_source}|{parent}"
-        return Ends(closer, follow, self.quotes, escaped=self.escaped, flags=self.flags, call=self.call)
+        """How raw text may end in a place whose own and whose parent's closers have these patterns."""
+        return Ends(
+            closer, self.follow, self.quotes, parent=parent, escaped=self.escaped, flags=self.flags, call=self.call
+        )
 
     @lru_cache(maxsize=256)  # noqa: B019 - as above
     def pattern(self, source: str) -> regex.Pattern[str]:
         """Compile a closer."""
         return regex.compile(source, self.flags)
 
-    def closer(self, kind: str, key: str) -> str:
-        """The pattern that ends a child."""
-        return head(self.closers[kind].replace("{key}", key)).source
+    def closer(self, kind: str, key: str) -> Closer:
+        """What ends a child; one pattern fits all where the key is the element's name."""
+        template = self.closers[kind]
+        if template.strip() == "</{key}>":
+            return Closer(rf"</{TAG_NAME}\s{{0,64}}>", key, bool(self.flags))
+        return Closer(literal(template))

@@ -18,9 +18,9 @@ import regex
 
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.element_values import Members, gather, leaf, lists_only, objects_only, plain, plural
-from toolfmt.parsers.patterns import cut_off, match_next
+from toolfmt.parsers.patterns import cut_off, match_next, strip_groups
 from toolfmt.parsers.pieces import Pieces
-from toolfmt.parsers.raw_text import RawText
+from toolfmt.parsers.raw_text import Closer, RawText
 from toolfmt.schema import item_schema, property_schema, types
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class Spot:
     """Where a value stands: its key, the patterns of its own and its parent's closer, what it should be."""
 
     key: str
-    closer: str
-    parent: str
+    closer: Closer
+    parent: Closer
     schema: JsonObject | None
     type: str
     depth: int
@@ -65,14 +65,14 @@ class ElementReader:
             cur.pos = wrapper.end()
         members = Members(self.draft, repeats=grammar.keyed_by_tag)
         if wrapper is None or not wrapper["empty"]:
-            parent = grammar.tail if wrapper is None else grammar.inside_wrapper
+            parent = Closer(grammar.tail if wrapper is None else grammar.inside_wrapper)
             while True:
                 yield from skip_layout(cur)
                 opener = yield from match_next(cur, grammar.opener)
                 inside = parent
                 if opener is None and grammar.loose is not None:
                     opener = yield from match_next(cur, grammar.loose)
-                    inside = f"{grammar.heads['loose'].source}|{parent}"
+                    inside = Closer(f"{strip_groups(grammar.heads['loose'].source)}|{parent.source}")
                 if opener is None:
                     break
                 yield from self._member(cur, opener, inside, schema, members)
@@ -83,7 +83,7 @@ class ElementReader:
         return members.close()
 
     def _member(
-        self, cur: Cursor, opener: regex.Match[str], parent: str, schema: JsonObject | None, members: Members
+        self, cur: Cursor, opener: regex.Match[str], parent: Closer, schema: JsonObject | None, members: Members
     ) -> Reading[None]:
         kind, key, wire_type, empty = self._opened(cur, opener)
         if kind == "item":
@@ -96,8 +96,8 @@ class ElementReader:
             return
         closer = self.grammar.closer(kind, key)
         if wire_type in ("", "string") and types(inner) == _STRING and key not in members.values:
-            raw = RawText(members.string(key))
-            yield from raw.read(cur, self.grammar.ends(closer, parent))
+            raw = RawText(members.string(key), closer, parent)
+            yield from raw.read(cur, self.grammar.ends(closer.source, parent.source))
             self._ambiguity(raw)
             members.end_string(key)
         else:
@@ -123,8 +123,8 @@ class ElementReader:
             if child is not None:
                 return (yield from self._children(cur, spot))
         pieces = Pieces()
-        raw = RawText(pieces.add)
-        yield from raw.read(cur, grammar.ends(spot.closer, spot.parent))
+        raw = RawText(pieces.add, spot.closer, spot.parent)
+        yield from raw.read(cur, grammar.ends(spot.closer.source, spot.parent.source))
         self._ambiguity(raw)
         return leaf(pieces.text(), spot.schema, spot.type, verbatim=raw.verbatim, repeats=grammar.keyed_by_tag)
 
@@ -151,9 +151,10 @@ class ElementReader:
             else:
                 child = Spot(key, grammar.closer(kind, key), spot.closer, inner, wire_type, spot.depth + 1)
                 found.append((key, (yield from self.value(cur, child))))
-        end = yield from match_next(cur, grammar.pattern(spot.closer))
-        if end is None:
-            if cut_off(cur, grammar.opener, grammar.pattern(spot.closer)):
+        closer = grammar.pattern(spot.closer.source)
+        end = yield from match_next(cur, closer)
+        if end is None or not spot.closer.ends(end.group()):
+            if end is None and cut_off(cur, grammar.opener, closer):
                 raise Truncated
             raise Malformed("malformed", f"text beside elements: {cur.buf[cur.pos]!r}", cur.at)
         cur.pos = end.end()

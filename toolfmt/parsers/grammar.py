@@ -13,7 +13,7 @@ import regex
 
 from toolfmt.parsers.element_grammar import ElementGrammar
 from toolfmt.parsers.json_shapes import compile_shape
-from toolfmt.parsers.patterns import GAP, Head, head, literal
+from toolfmt.parsers.patterns import GAP, Head, head, literal, strip_groups
 from toolfmt.parsers.raw_text import Ends
 from toolfmt.syntax import BODY_SLOTS
 
@@ -200,11 +200,6 @@ class Grammar:
 def form_start(form: FormGrammar) -> str:
     """How a form without a head begins."""
     return r"(?=\[)" if form.form.array else r"(?=[\[{])" if form.body == "call" else r"(?!)"
-
-
-def strip_groups(source: str) -> str:
-    """Make a pattern's named groups plain ones, so that several patterns fit in one."""
-    return re.sub(r"\(\?P<\w+>", "(?:", source)
 
 
 def closing(closer: str, flags: int) -> regex.Pattern[str] | None:

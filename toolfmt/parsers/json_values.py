@@ -93,6 +93,8 @@ def read_value(cur: Cursor, emit: Emit, note: Emit, limits: Limits, *, tolerant:
                 emit(buf[run:pos])
             cur.pos = pos
             if cur.eof:
+                if held:
+                    emit(held)
                 raise Truncated(suspect)
             yield
             buf, pos = cur.buf, cur.pos
@@ -114,6 +116,8 @@ def read_value(cur: Cursor, emit: Emit, note: Emit, limits: Limits, *, tolerant:
                     emit(buf[run:pos])
                 cur.pos = run = pos
                 if cur.eof:
+                    if held:
+                        emit(held)
                     raise Truncated(suspect)
                 if len(buf) - pos > MOST_COMMENT:
                     break
@@ -271,6 +275,8 @@ def read_value(cur: Cursor, emit: Emit, note: Emit, limits: Limits, *, tolerant:
                 emit(buf[run:pos])
             cur.pos = pos
             return
+    if held:
+        emit(held)
     if pos > run:
         emit(buf[run:pos])
     cur.pos = pos

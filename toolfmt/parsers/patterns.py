@@ -116,6 +116,11 @@ def _literals(text: str, out: list[str], required: set[str]) -> None:
             out.append(re.escape(word))
 
 
+def strip_groups(source: str) -> str:
+    """Make a pattern's named groups plain ones, so that several patterns fit in one."""
+    return re.sub(r"\(\?P<\w+>", "(?:", source)
+
+
 def cut_off(cur: Cursor, *patterns: regex.Pattern[str]) -> bool:
     """Whether the input ends at the cursor or inside what one of the patterns would have matched."""
     if not cur.eof:

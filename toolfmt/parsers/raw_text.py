@@ -10,6 +10,7 @@ Verbatim quotes such as CDATA are honoured and entities decoded.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import regex
@@ -43,12 +44,16 @@ class Ends:
         follow: str,
         quotes: Sequence[Pair],
         *,
+        parent: str = "",
         escaped: bool,
         flags: int,
         call: tuple[tuple[str, ...], str] = ((), ""),
     ) -> None:
-        """Compile the closer's pattern, what must follow it, the quotes, and what begins and ends a whole call."""
-        parts = [f"(?P<closer>{closer})"]
+        """Compile the closer's pattern, what must follow it, the quotes, and what begins and ends a whole call.
+
+        Where `parent`, the closer around the place, follows, its name is still to be compared.
+        """
+        parts: list[str] = []
         words: list[str] = []
         begins, end_of_call = call
         begin = "|".join(begins)
@@ -61,11 +66,12 @@ class Ends:
             (words if word else parts).append(f"(?P<q{number}>{re.escape(opener)})")
             self.quotes[f"q{number}"] = regex.compile(re.escape(end) + (f"(?={GAP}{closer})" if word else ""), flags)
         self.words = regex.compile(f"{GAP}(?:{'|'.join(words)})", flags) if words else None
-        self.candidate = regex.compile("|".join(parts), flags)
+        self.candidate = regex.compile("|".join([*parts, f"(?P<closer>{closer})"]), flags)
         openers = [opener for opener, _ in quotes if not (opener[0].isalnum() or opener[0] == "_")]
         starts = [plain_start(source) for source in [closer, *begins, end_of_call, *openers] if source]
         self.hint = re.compile(sieve(starts)).search
-        self.follow = regex.compile(f"{GAP}(?:{follow})", flags)
+        follows = [follow, *([f"(?P<parent>{parent})"] if parent else [])]
+        self.follow = regex.compile(f"{GAP}(?:{'|'.join(follows)})", flags)
         firsts = "".join(sorted({re.escape(start[0]) for start in starts}))
         self.clean = re.compile(f"[^{firsts}{'&' if escaped else ''}]*").fullmatch
         self.escaped = escaped
@@ -96,14 +102,45 @@ def _either(char: str) -> str:
     return re.escape(char) if char.upper() == char else f"[{char}{char.upper()}]"
 
 
+@dataclass(frozen=True, slots=True)
+class Closer:
+    """The end of an element: its pattern, and its name where the pattern fits any."""
+
+    source: str
+    name: str = ""
+    ignore_case: bool = False
+
+    def ends(self, found: str) -> bool:
+        """Whether a closing tag that the pattern fits is the one."""
+        name = found[2:-1].strip()
+        return self.name in {"", name} or (self.ignore_case and self.name.casefold() == name.casefold())
+
+
+TAIL = Closer("")
+"""What only the pattern decides."""
+
+
 class RawText:
     """One raw value while it is read."""
 
-    __slots__ = ("_blank", "_calls", "_emit", "_open", "_quote", "_suspect", "ambiguous", "verbatim")
+    __slots__ = (
+        "_blank",
+        "_calls",
+        "_closer",
+        "_emit",
+        "_open",
+        "_parent",
+        "_quote",
+        "_suspect",
+        "ambiguous",
+        "verbatim",
+    )
 
-    def __init__(self, emit: Callable[[str], None]) -> None:
+    def __init__(self, emit: Callable[[str], None], closer: Closer = TAIL, parent: Closer = TAIL) -> None:
         """Pass the value's text to `emit`, piece by piece; text that is all blank is layout."""
         self._emit = emit
+        self._closer = closer
+        self._parent = parent
         self._blank: list[str] = []
         self._open = True  # blank text here may still be layout
         self._calls = 0  # calls that the text itself opened, as an example may
@@ -145,24 +182,23 @@ class RawText:
                 cur.clean, cur.pass_on = ends.clean, self._emit
             yield
 
-    @staticmethod
-    def _candidate(cur: Cursor, ends: Ends) -> regex.Match[str] | None:
+    def _candidate(self, cur: Cursor, ends: Ends) -> regex.Match[str] | None:
         buf, pos = cur.buf, cur.pos
         while True:
             near = ends.hint(buf, pos)
             if near is None:
                 return None
             found = ends.candidate.match(buf, near.start(), partial=not cur.eof)
-            if found is not None:
+            if found is not None and (found.partial or found.lastgroup != "closer" or self._closer.ends(found.group())):
                 return found
             pos = near.end()
 
     def _decide(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
         """What a candidate is: True the end, False something that was read, None not yet known."""
         group = str(found.lastgroup)
-        if group == "closer":
+        if group == "closer" or (group == "end" and self._closer.name and self._closer.ends(found.group())):
             follow = ends.follow.match(cur.buf, found.end(), partial=not cur.eof)
-            if follow is None:
+            if follow is None or not (follow.partial or self._followed(follow)):
                 self.ambiguous = cur.base + found.start()
                 return self._literal(cur, found, ends)
             self._pass(cur, found.start(), ends, whole=not follow.partial)
@@ -179,6 +215,9 @@ class RawText:
         cur.pos = found.end()
         self._quote = ends.quotes[group]
         return False
+
+    def _followed(self, follow: regex.Match[str]) -> bool:
+        return follow.lastgroup != "parent" or self._parent.ends(follow["parent"])
 
     def _literal(self, cur: Cursor, found: regex.Match[str], ends: Ends) -> bool:
         self._pass(cur, found.end(), ends, whole=True)
