@@ -77,6 +77,8 @@ class Grammar:
     def __init__(self, syntax: Syntax) -> None:
         """Compile all forms and markers."""
         self.syntax = syntax
+        self.breaks = "\n" if syntax.lines else ""
+        """Behind one of these, what is plain text elsewhere may begin a marker."""
         self.flags = regex.IGNORECASE if syntax.ignore_case else 0
         self.sections = list(self._sections())
         line = r"(?<![^\n])[ \t]{0,8}" if syntax.lines else ""
@@ -103,8 +105,9 @@ class Grammar:
             patterns.append(f"(?P<bare>{_BARE})")
         self.marker = regex.compile("|".join(patterns) or r"(?!)", self.flags)
         firsts = first_characters([source for _, source in marks], bare=syntax.bare, ignore_case=syntax.ignore_case)
-        self.first = re.compile(f"[{firsts}]" if firsts else r"(?!)")
-        self.plain = re.compile(f"[^{firsts}]*" if firsts else r"[\s\S]*").fullmatch
+        indent = r"|(?<![^\n])[ \t]" if syntax.lines else ""  # a marker's line may be indented
+        self.first = re.compile((f"[{firsts}]" if firsts else r"(?!)") + indent)
+        self.plain = re.compile(f"[^{firsts}{self.breaks}]*" if firsts else r"[\s\S]*").fullmatch
         self.reasoning_ends = [closing(closer, self.flags) for _, closer in syntax.reasoning]
         self.hidden_ends = [closing(closer, self.flags) for _, closer in syntax.hidden]
         self.in_reasoning = [self._in_reasoning(closer) for _, closer in syntax.reasoning]

@@ -144,7 +144,7 @@ class TextParser:
                 return found
             if cur.eof:
                 return None
-            if found is None:
+            if found is None and not (self._grammar.breaks and buf.endswith(self._grammar.breaks)):
                 cur.clean, cur.pass_on = self._grammar.plain, self._text_on
             yield
 
