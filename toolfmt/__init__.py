@@ -1,4 +1,4 @@
-"""Speak every tool-call format: show tools, read calls, convert transcripts.
+"""Speak the tool-call formats of language models: show tools, read calls, write both.
 
 The public names. Each is imported when it is first used, so `import toolfmt`
 costs nothing that a program does not need.

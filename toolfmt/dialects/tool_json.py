@@ -18,5 +18,8 @@ DIALECT = text_dialect(
     schema=markdown_parameters,
     manifest="markdown.jinja",
     syntax=replace(SYNTAX, forms=(JSON_FORM, *XML_FORMS)),
-    sources=(Provenance(reference="Forge ADR-0002: XML format for tool calls", kind="specification"),),
+    sources=(
+        Provenance(reference="Forge ADR-0002: XML format for tool calls", kind="specification"),
+        Provenance(reference="Forge ADR-0019: pure XML with CDATA for tool call arguments", kind="specification"),
+    ),
 )
