@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from toolfmt.syntax import Form, JsonCall, Syntax
 
 _BODY = re.compile(r"\{(" + "|".join(sorted(BODY_SLOTS)) + r")\}")
-_BARE = r"(?:```\w{0,16}[ \t]{0,8}\n\s{0,64})?(?:\[\s{0,64})?(?=\{)"
+_BARE = r"(?:```\w{0,16}[ \t]{0,8}\n\s{0,64})?(?:\[\s{0,64})?(?=\{\s{0,256}[\"'])"
 
 
 @dataclass(slots=True)
