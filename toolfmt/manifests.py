@@ -19,6 +19,7 @@ from toolfmt import jsontext
 from toolfmt.choice import Choice, chosen
 from toolfmt.errors import ParseError, ToolFmtError
 from toolfmt.formatters.json_schemas import parameters_object
+from toolfmt.syntax import Syntax
 from toolfmt.templating import render_template
 from toolfmt.tools import tools as definitions
 
@@ -63,7 +64,11 @@ def manifest(
             if on_broken is None:
                 raise
             on_broken(tool, error)
-    return render_template(template or dialect.manifest, tools=shown) if shown else ""
+    if not shown:
+        return ""
+    syntax = dialect.syntax or Syntax(forms=())
+    declared = syntax.tools.replace("{tools}", syntax.tool_separator.join(str(tool["schema"]) for tool in shown))
+    return render_template(template or dialect.manifest, tools=shown, declarations=declared)
 
 
 def inject(  # noqa: PLR0913 - what stands where the manifest cannot
@@ -123,4 +128,10 @@ def _example(example: Example) -> JsonObject:
     text, is_json = example.text, False
     with suppress(ParseError):  # most formats have something around the JSON
         text, is_json = jsontext.dumps(jsontext.loads(text), indent=2), True
-    return {"title": example.title, "arguments": example.call.arguments, "text": text, "is_json": is_json}
+    return {
+        "title": example.title,
+        "arguments": example.call.arguments,
+        "text": text,
+        "written": example.text,
+        "is_json": is_json,
+    }

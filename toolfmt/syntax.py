@@ -106,8 +106,16 @@ class Form:
     """Every call is written in a section of its own."""
     array: bool = False
     """The calls stand in a JSON list."""
+    indent: str = "  "
+    """How the calls of a list are indented where `separator` puts each on a line."""
     alone: bool = False
     """A call is also read where the section's opening marker is missing."""
+    tentative: bool = False
+    """The section's opening marker may also be plain text: it counts only right before a call."""
+    id_if_missing: str = ""
+    """The id that is written for a call without one, where the format demands it; `{index}` counts from 0."""
+    name_in_id: str = ""
+    """How the id holds the tool's name: `functions.{name}:{index}`; what is around the name may be missing."""
     late: tuple[str, ...] = ()
     """Slots of the head that are also read behind it: `<server_name>{server}</server_name>`."""
     json: JsonCall | None = None
@@ -138,9 +146,14 @@ class Syntax:
     """A message holds one call at most."""
     ends_after_calls: bool = False
     """A closed section of calls ends the turn."""
+    calls_in_reasoning: Literal["defer", "call", "draft"] = "defer"
+    """A call in a reasoning block is a draft if the block is closed, else real; or always one of the two."""
     lines: bool = False
     """Markers stand at the beginning of a line."""
     ignore_case: bool = False
+    tools: str = "{tools}"
+    """What stands around the tools' definitions in a manifest."""
+    tool_separator: str = "\n"
     result: str = "{content}"
     results: str = "{results}"
     result_separator: str = "\n"
@@ -228,6 +241,13 @@ def template_slots(form: Form) -> frozenset[str]:
     if form.json is not None:
         found |= set(re.findall(r"\{([a-z_]+)\}", repr(dict(form.json.template))))
     return frozenset(found)
+
+
+def name_in_id(template: str, text: str) -> str:
+    """Read the tool's name out of an id that holds it."""
+    before, _, after = template.partition("{name}")
+    ending = re.escape(after).replace(r"\{index\}", "[0-9]+")
+    return re.sub(f"{ending}$", "", text.removeprefix(before)) if after else text.removeprefix(before)
 
 
 _MARKER = re.compile(r"</?[^<>\s=\"{]+|\[\[?/?[A-Z_]{2,}\]?\]?|[A-Z][a-z]+(?: [A-Z][a-z]+)?:")

@@ -52,7 +52,7 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
         results=result_formatter(syntax, disarm),
         open_parser=lambda options: TextParser(grammar(), options),
         traits=Traits(
-            carries_ids="id" in slots,
+            carries_ids="id" in slots or bool(form.name_in_id),
             carries_types=form.elements is None,
             carries_server="server" in slots,
             carries_agent="agent" in slots,

@@ -65,6 +65,11 @@ def default_tool(tool: ToolDefinition) -> JsonObject:
     return {"name": tool.name, "description": tool.description, "inputSchema": parameters_object(tool)}
 
 
+def openai_line(tool: ToolDefinition) -> str:
+    """Write the object for `tools` of Chat Completions on one line, as the prompts of open models hold it."""
+    return jsontext.dumps(openai_tool(tool))
+
+
 def json_schema_formatter(wrap: Callable[[ToolDefinition], JsonObject]) -> SchemaFormatter:
     """Make the schema formatter that writes a tool's object as JSON, two spaces deep, characters as they are."""
 

@@ -13,7 +13,7 @@ from toolfmt import jsontext
 from toolfmt.errors import RenderError, UnrepresentableError
 from toolfmt.formatters.element_tree import ElementWriter
 from toolfmt.formatters.xml_text import escape_slot
-from toolfmt.syntax import Maybe, Slot, Verbatim, markers, pieces
+from toolfmt.syntax import Maybe, Slot, Verbatim, markers, name_in_id, pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,12 +34,15 @@ def call_formatter(dialect: str, syntax: Syntax) -> CallFormatter[str]:
     def write(calls: Sequence[ToolInvocation], tools: Mapping[str, ToolDefinition]) -> str:
         if syntax.single and len(calls) > 1:
             raise UnrepresentableError(dialect, "", f"a message holds one call, not {len(calls)}")
-        written = [_call(dialect, form, call, tools.get(call.name)) for call in calls]
+        written = [_call(dialect, form, call, tools.get(call.name), at) for at, call in enumerate(calls)]
         if not written:
             return ""
         if form.array:
-            body = "[\n" + ",\n".join(_indented(text, "  ") for text in written) + "\n]"
-            return form.section.replace("{calls}", body)
+            if "\n" in form.separator:
+                body = "\n" + form.separator.join(_indented(text, form.indent) for text in written) + "\n"
+            else:
+                body = form.separator.join(written)
+            return form.section.replace("{calls}", f"[{body}]")
         if form.each:
             return form.separator.join(form.section.replace("{calls}", text) for text in written)
         return form.section.replace("{calls}", form.separator.join(written))
@@ -62,9 +65,24 @@ def fill(template: Sequence[Piece], values: Mapping[str, str | None]) -> str:
     return "".join(out)
 
 
-def _call(dialect: str, form: Form, call: ToolInvocation, tool: ToolDefinition | None) -> str:
+def _id(dialect: str, form: Form, call: ToolInvocation, index: int) -> str | None:
+    """The id to write: the call's own, or the one that the format demands."""
+    template = form.name_in_id or form.id_if_missing
+    made = fill(pieces(template), {"name": call.name, "index": str(index), "index1": str(index + 1)})
+    if call.id is None:
+        return made or None
+    if form.name_in_id and name_in_id(form.name_in_id, call.id) != call.name:
+        raise UnrepresentableError(
+            dialect, "/id", f"the id {call.id!r} does not hold the tool's name, as {made!r} does"
+        )
+    return call.id
+
+
+def _call(dialect: str, form: Form, call: ToolInvocation, tool: ToolDefinition | None, index: int) -> str:
     if not call.name:
         raise UnrepresentableError(dialect, "/name", "a call needs the name of its tool")
+    if form.name_in_id or form.id_if_missing:
+        call = call.model_copy(update={"id": _id(dialect, form, call, index)})
     slots: dict[str, str | None] = {
         "name": call.name,
         "id": call.id,

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from toolfmt.parsers.skipping import Skipper
 
 PROBE = regex.compile(r"\{\s{0,256}[\"'](?P<key>[^\"'\\\n]{1,64})[\"']\s{0,256}:")
+_NEXT = regex.compile(rf"{GAP};{GAP}(?=\{{)")
 _MORE = regex.compile(rf"{GAP}(?:(?P<close>\])|,{GAP}(?=\{{))")
 _FRAME = " \t\r\n]},"
 """What may stand between and behind calls in a list."""
@@ -57,13 +58,13 @@ class BareReader:
             cur.pos = found.end()
         fenced, listed = prefix.startswith("`"), prefix.rstrip().endswith("[")
         called = yield from self._candidate(start, "fenced" if fenced else "bare")
-        while listed and called:
-            more = yield from match_next(cur, _MORE)
+        while called:
+            more = yield from match_next(cur, _MORE if listed else _NEXT)
             if more is None:
-                return
+                break
             sink.hold(more.group(), cur.at)
             start, cur.pos = cur.at, more.end()
-            if more["close"]:
+            if listed and more["close"]:
                 sink.drop()
                 break
             called = yield from self._candidate(start, "fenced" if fenced else "bare")

@@ -19,6 +19,7 @@ from toolfmt.parsers.patterns import cut_off, match_next
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.raw_text import RawText
 from toolfmt.parsers.sink import Draft
+from toolfmt.syntax import name_in_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,6 +115,8 @@ class CallReader:
             cur.pos = match.end()
             slots.update(values)
         draft.name = form.form.name or slots.get("name", "")
+        if form.form.name_in_id:
+            draft.name = name_in_id(form.form.name_in_id, slots.get("id", ""))
         draft.id, draft.server, draft.agent = slots.get("id"), slots.get("server"), slots.get("agent")
         draft.announce()
         return {key: value for key, value in slots.items() if key not in _DRAFT_SLOTS}

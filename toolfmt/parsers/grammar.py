@@ -6,7 +6,7 @@ Built once per dialect and shared by all its parsers.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import regex
@@ -14,7 +14,7 @@ import regex
 from toolfmt.parsers.element_grammar import ElementGrammar
 from toolfmt.parsers.json_shapes import compile_shape
 from toolfmt.parsers.patterns import GAP, Head, head, literal, strip_groups
-from toolfmt.parsers.raw_text import Ends
+from toolfmt.parsers.raw_text import Ends, plain_start
 from toolfmt.syntax import BODY_SLOTS
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Section:
     closer: regex.Pattern[str] | None
     forms: list[FormGrammar]
     next: tuple[regex.Pattern[str], ...]
-    """What may stand in the section, first come first: a call of form `f0`, `f1`, ..., or the `close`."""
+    """What may stand in the section, first come first: `again`, a call of form `f0`, `f1`, ..., or the `close`."""
     resync: regex.Pattern[str]
     """Where reading goes on after a broken call: a closer (group `end`) or the next opener."""
 
@@ -103,6 +103,7 @@ class Grammar:
         patterns = [f"{line}(?P<{group}>{strip_groups(source)})" for group, source in marks]
         if syntax.bare:
             patterns.append(f"(?P<bare>{_BARE})")
+        self.earlier = dict(self._earlier(marks, line))
         self.marker = regex.compile("|".join(patterns) or r"(?!)", self.flags)
         firsts = first_characters([source for _, source in marks], bare=syntax.bare, ignore_case=syntax.ignore_case)
         indent = r"|(?<![^\n])[ \t]" if syntax.lines else ""  # a marker's line may be indented
@@ -112,8 +113,21 @@ class Grammar:
         self.hidden_ends = [closing(closer, self.flags) for _, closer in syntax.hidden]
         self.in_reasoning = [self._in_reasoning(closer) for _, closer in syntax.reasoning]
 
+    def _earlier(self, marks: list[tuple[str, str]], line: str) -> Iterator[tuple[str, regex.Pattern[str]]]:
+        """For each mark that begins like earlier ones, what those are: they come first, so they are waited for."""
+        for at, (group, source) in enumerate(marks):
+            start = plain_start(source)
+            rivals = [
+                strip_groups(rival)
+                for _, rival in marks[:at]
+                if start.startswith(plain_start(rival)) or plain_start(rival).startswith(start)
+            ]
+            if rivals:
+                yield group, regex.compile(f"{line}(?:{'|'.join(rivals)})", self.flags)
+
     def _in_reasoning(self, closer: str) -> regex.Pattern[str]:
-        openers = [f"(?P<call>{self.openers()})"]
+        drafts = closer and self.syntax.calls_in_reasoning == "draft"
+        openers = [] if drafts else [f"(?P<call>{self.openers()})"]
         if closer:
             openers.insert(0, f"(?P<end>{literal(closer)})")
         else:
@@ -158,12 +172,14 @@ class Grammar:
                 f"{GAP}(?:[,;]{GAP})?(?P<f{at}>{strip_groups(form.head.source) if form.head else form_start(form)})"
                 for at, form in enumerate(compiled)
             ]
+            if opening and not closer:  # before a head that would fit the marker's own text
+                heads.insert(0, rf"{GAP}(?P<again>{literal(opening)})")
             if closer:
                 heads.append(rf"{GAP}(?P<extra>[}}\]]{{1,8}}{GAP})?(?P<close>{closer})")
             tails = [form.tail.pattern for form in compiled if form.tail]
             ends = "|".join(filter(None, [closer, *tails]))
             yield Section(
-                opener=literal(opening),
+                opener=literal(opening) + (rf"(?={GAP}[\[{{])" if forms[0].tentative else ""),
                 closer=regex.compile(closer, self.flags) if closer else None,
                 forms=compiled,
                 next=tuple(regex.compile(source, self.flags) for source in heads),
@@ -180,6 +196,8 @@ class Grammar:
             payload = Ends(end, "", (), escaped=False, flags=self.flags)
         follow = end or closer or "|".join(begins)
         begin = head(parts[0]) if parts[0].strip() else None
+        if begin is not None and body == "args" and parts[0].endswith("}"):
+            begin = replace(begin, source=begin.source + r"(?=\{)")  # a name that no marker ends
         middle = literal(parts[2]) if len(parts) > 3 else ""  # noqa: PLR2004 - head, slot, literal, slot, tail
         return FormGrammar(
             form=form,

@@ -37,6 +37,7 @@ class TextParser:
     """Reads one answer of a text dialect, in as many pieces as it comes in."""
 
     __slots__ = (
+        "_around",
         "_bare_reader",
         "_cur",
         "_grammar",
@@ -55,6 +56,7 @@ class TextParser:
         self._cur = Cursor()
         self._sink = Sink(options)
         self._stopped = False
+        self._around: int | None = None  # the kind of reasoning block that a real call stands in
         self._second_looks = 0
         self._skipper = Skipper(self._cur)
         self._bare_reader = BareReader(self._cur, self._sink, grammar, self._skipper)
@@ -125,6 +127,9 @@ class TextParser:
                 return
             group = str(found.lastgroup)
             yield from self._handlers[group[0]](found, group)
+            if self._around is not None and not self._stopped:
+                number, self._around = self._around, None
+                yield from self._reasoning(number)
         yield from self._discard()
 
     def _find(self, pattern: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:
@@ -141,7 +146,10 @@ class TextParser:
                 text(buf[pos:end], cur.base + pos)
                 cur.pos = end
             if found is not None and not found.partial:
-                return found
+                rival = self._grammar.earlier.get(str(found.lastgroup)) if not cur.eof else None
+                other = rival and rival.match(buf, found.start(), partial=True)
+                if other is None:
+                    return found
             if cur.eof:
                 return None
             if found is None and not (self._grammar.breaks and buf.endswith(self._grammar.breaks)):
@@ -177,7 +185,7 @@ class TextParser:
                 cur.pos = found.end()
             if pending is not None:
                 reader.draft.end(pending[0], cur.at if group == "close" else pending[1])
-            if found is None or group == "close":
+            if found is None or group in {"close", "again"}:
                 break
             if sink.full:
                 sink.refuse(cur.at)
@@ -259,6 +267,9 @@ class TextParser:
                 cur.pos = found.end()
                 break
             if self._grammar.reasoning_ends[number] is None:
+                break
+            if self._grammar.syntax.calls_in_reasoning == "call":
+                self._around = number
                 break
             cur.mark()
             start = cur.at

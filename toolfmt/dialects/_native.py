@@ -1,0 +1,66 @@
+"""What the formats of open models have in common: markers around JSON, tools told in the system prompt.
+
+# Tools ... <tools>
+{"type": "function", "function": {"name": "get_weather", ...}}
+</tools>
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolfmt.dialect import Provenance
+from toolfmt.formatters.json_schemas import openai_line
+from toolfmt.syntax import Form, JsonCall, Syntax
+from toolfmt.text import text_dialect
+
+if TYPE_CHECKING:
+    from toolfmt.dialect import Dialect, SchemaFormatter
+
+THINK = (("<think>", "</think>"),)
+VLLM = Provenance(reference="vllm-project/vllm, vllm/tool_parsers", kind="source", revision="0.33")
+SGLANG = Provenance(reference="sgl-project/sglang, function_call detectors", kind="source", revision="0.5.23")
+XGRAMMAR = Provenance(reference="mlc-ai/xgrammar, builtin structural tags", kind="source", revision="0.2.8")
+
+_ARGUMENTS = ("arguments", "parameters", "args", "input")
+_NAMES = ("name", "tool_name", "function")
+
+
+def template(name: str) -> Provenance:
+    """A model's own chat template."""
+    return Provenance(reference=name, kind="template")
+
+
+def json_call(name: str = "name", arguments: str = "arguments", **more: str) -> JsonCall:
+    """A JSON call under these keys; the other usual ones are read too, and a `function` object around both."""
+    others = dict.fromkeys(_ARGUMENTS, "{arguments}") | dict.fromkeys(_NAMES, "{name}")
+    around: dict[str, object] = {"function": {"name": "{name}", "arguments": "{arguments}"}}
+    return JsonCall(
+        template={name: "{name}", arguments: "{arguments}", **more},
+        accepts=({**others, "type": "function", "id": "{id}"}, around),
+    )
+
+
+def in_tags(opener: str, closer: str, json: JsonCall | None = None) -> Form:
+    """JSON objects, each between the markers; several between one pair are read too."""
+    return Form(section=f"{opener}{{calls}}{closer}", call="{call}", json=json or json_call())
+
+
+def native(
+    name: str,
+    summary: str,
+    syntax: Syntax,
+    *sources: Provenance,
+    aliases: tuple[str, ...] = (),
+    schema: SchemaFormatter = openai_line,
+) -> Dialect[str]:
+    """Make the dialect of a model family."""
+    return text_dialect(
+        name=name,
+        summary=summary,
+        syntax=syntax,
+        schema=schema,
+        manifest="native.jinja",
+        sources=sources,
+        aliases=aliases,
+    )

@@ -1,0 +1,87 @@
+"""A JSON object between `<tool_call>` tags, and the families that changed little of it.
+
+    <tool_call>
+    {"name": "get_weather", "arguments": {"city": "Paris"}}
+    </tool_call>
+
+Results are shown as `<tool_response>`. The key order is not guaranteed;
+`parameters`, doubly encoded arguments and several objects in one pair of tags
+are read too.
+"""
+
+from dataclasses import replace
+
+from toolfmt.dialects._native import SGLANG, THINK, VLLM, XGRAMMAR, in_tags, native, template
+from toolfmt.syntax import Syntax
+
+_HERMES = Syntax(
+    forms=(in_tags("<tool_call>\n", "\n</tool_call>"),),
+    reasoning=THINK,
+    hidden=(("<tool_response>", "</tool_response>"),),
+    stop=("<|im_end|>",),
+    tools="<tools>\n{tools}\n</tools>",
+    result="<tool_response>\n{content}\n</tool_response>",
+)
+
+DIALECTS = (
+    native(
+        "hermes",
+        "a JSON object in <tool_call>; the usual format of fine-tuned models",
+        _HERMES,
+        template("NousResearch/Hermes-3-Llama-3.1-8B, tool_use"),
+        VLLM,
+        aliases=("bielik", "reka-edge"),
+    ),
+    native(
+        "qwen25",
+        "as hermes, with <think>: Qwen 2.5, QwQ and Qwen 3",
+        _HERMES,
+        template("Qwen/Qwen2.5-7B-Instruct"),
+        template("Qwen/Qwen3-0.6B"),
+        XGRAMMAR,
+        aliases=("qwen", "qwen3", "qwen3-json"),
+    ),
+    native(
+        "granite4",
+        "as hermes: Granite 4.0 and 4.1",
+        replace(_HERMES, stop=("<|end_of_text|>",)),
+        template("ibm-granite/granite-4.0"),
+        VLLM,
+    ),
+    native(
+        "ernie45",
+        "as hermes, the answer in <response>: ERNIE 4.5 and 5",
+        replace(
+            _HERMES,
+            unwrap=(("<response>", "</response>"),),
+            stop=("</s>",),
+            result="<tool_output>\n{content}\n</tool_output>",
+            hidden=(("<tool_output>", "</tool_output>"),),
+        ),
+        VLLM,
+    ),
+    native(
+        "longcat",
+        "a JSON object in <longcat_tool_call>",
+        replace(_HERMES, forms=(in_tags("<longcat_tool_call>\n", "\n</longcat_tool_call>"),), stop=()),
+        VLLM,
+    ),
+    native(
+        "trinity",
+        "as hermes; calls in the reasoning are real: Arcee Trinity",
+        replace(_HERMES, calls_in_reasoning="call"),
+        SGLANG,
+    ),
+    native(
+        "exaone4",
+        "as hermes on one line: EXAONE 4",
+        replace(
+            _HERMES,
+            forms=(in_tags("<tool_call>", "</tool_call>"),),
+            stop=("[|endofturn|]",),
+            result="<tool_result>{content}</tool_result>",
+            hidden=(("<tool_result>", "</tool_result>"),),
+        ),
+        XGRAMMAR,
+    ),
+)

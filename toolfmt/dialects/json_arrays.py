@@ -1,0 +1,187 @@
+"""All calls of a turn in one JSON array.
+
+<|tool_call|>[{"name": "f", "arguments": {}}]                  granite3
+<tool_calls>[{"name": "f", "arguments": {}}]</tool_calls>      jamba, apriel, hunyuan-a13b
+<TOOLCALL>[{"name": "f", "arguments": {}}]</TOOLCALL>          nemotron-v2
+[TOOL_CALLS] [{"name": "f", "arguments": {}, "id": "a1b2c3d4e"}]     mistral-v3
+functools[{"name": "f", "arguments": {}}]                      phi4-mini
+[{"name": "f", "arguments": {}}]                               xlam, no marker at all
+<|tools_prefix|>[{"f": {}}]<|tools_suffix|>                    apertus, the name is the key
+"""
+
+from dataclasses import replace
+
+from toolfmt.dialects._native import SGLANG, THINK, VLLM, json_call, native, template
+from toolfmt.syntax import Form, JsonCall, Syntax
+
+_LIST = Form(section="{calls}", call="{call}", separator=", ", each=False, array=True, json=json_call())
+_CLOSED = replace(_LIST, section="<tool_calls>{calls}</tool_calls>")
+_TAGGED = "<tools>\n{tools}\n</tools>"
+
+DIALECTS = (
+    native(
+        "granite3",
+        "a JSON array behind <|tool_call|>: Granite 3",
+        Syntax(
+            forms=(
+                replace(_LIST, section="<|tool_call|>{calls}"),
+                replace(_LIST, section="<tool_call>{calls}</tool_call>"),
+            ),
+            reasoning=(("Here is my thought process:", "Here is my response:"), *THINK),
+            unwrap=(("<response>", "</response>"),),
+            stop=("<|end_of_text|>",),
+            tools="[{tools}]",
+            tool_separator=",\n",
+        ),
+        template("ibm-granite/granite-3.3-2b-instruct"),
+        VLLM,
+        aliases=("granite",),
+    ),
+    native(
+        "jamba",
+        "a JSON array in <tool_calls>: AI21 Jamba",
+        Syntax(forms=(_CLOSED,), stop=("<|eom|>",), tools="<tool_definitions>\n{tools}\n</tool_definitions>"),
+        VLLM,
+    ),
+    native(
+        "apriel",
+        "a JSON array in <tool_calls>, reasoning before [BEGIN FINAL RESPONSE]: Apriel 1.5 and 1.6",
+        Syntax(
+            forms=(replace(_CLOSED, json=json_call(id="{id}")),),
+            reasoning=(("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"),),
+            unwrap=(("[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]"),),
+            stop=("<|end|>",),
+            tools="<available_tools>[{tools}]</available_tools>",
+            tool_separator=", ",
+            result="<|begin_tool_result|>\n{content}",
+        ),
+        template("ServiceNow-AI/Apriel-1.6-15b-Thinker"),
+        template("unsloth/Apriel-1.5"),
+    ),
+    native(
+        "hunyuan-a13b",
+        "a JSON array in <tool_calls>, the answer in <answer>: Hunyuan A13B",
+        Syntax(
+            forms=(_CLOSED,),
+            reasoning=THINK,
+            calls_in_reasoning="draft",
+            unwrap=(("<answer>", "</answer>"),),
+            stop=("<|eos|>",),
+            tools=_TAGGED,
+            result="<tool_response>\n{content}\n</tool_response>",
+        ),
+        VLLM,
+    ),
+    native(
+        "nemotron-v2",
+        "a JSON array in <TOOLCALL>: Nemotron Nano 2",
+        Syntax(
+            forms=(replace(_CLOSED, section="<TOOLCALL>{calls}</TOOLCALL>"),),
+            reasoning=THINK,
+            stop=("<SPECIAL_12>",),
+            tools="<AVAILABLE_TOOLS>[{tools}]</AVAILABLE_TOOLS>",
+            tool_separator=", ",
+            result="{content}",
+            results="<TOOL_RESPONSE>[{results}]</TOOL_RESPONSE>",
+            result_separator=", ",
+        ),
+        template("NVIDIA-Nemotron-Nano-v2"),
+    ),
+    native(
+        "mistral-v3",
+        "a JSON array behind [TOOL_CALLS]: Mistral tokenizers v3 to v7",
+        Syntax(
+            forms=(replace(_LIST, section="[TOOL_CALLS] {calls}", json=json_call(id="{id}")),),
+            stop=("</s>",),
+            tools="[AVAILABLE_TOOLS][{tools}][/AVAILABLE_TOOLS]",
+            tool_separator=", ",
+            result="{content}",
+            result_json={"content": "{content}", "call_id": "{id}"},
+            results="[TOOL_RESULTS]{results}[/TOOL_RESULTS]",
+        ),
+        template("mistralai/Mistral-Nemo-Instruct-2407"),
+        VLLM,
+    ),
+    native(
+        "phi4-mini",
+        "a JSON array behind the word functools: Phi-4-mini, FireFunction v2",
+        Syntax(
+            forms=(replace(_LIST, section="functools{calls}", tentative=True),),
+            stop=("<|end|>",),
+            tools="<|tool|>[{tools}]<|/tool|>",
+            tool_separator=", ",
+        ),
+        VLLM,
+        template("fireworks-ai/llama-3-firefunction-v2"),
+        aliases=("phi4-mini-json", "firefunction-v2"),
+    ),
+    native(
+        "xlam",
+        "a JSON array without a marker: xLAM 2",
+        Syntax(
+            forms=(
+                _LIST,
+                replace(_LIST, section="<tool_call>{calls}</tool_call>"),
+                replace(_LIST, section="[TOOL_CALLS]{calls}"),
+            ),
+            bare=True,
+            reasoning=THINK,
+            tools="[{tools}]",
+            tool_separator=", ",
+        ),
+        VLLM,
+    ),
+    native(
+        "cohere-command",
+        "a JSON array in <|START_ACTION|>: Command R7B, A and A+",
+        Syntax(
+            forms=(
+                replace(
+                    _LIST,
+                    section="<|START_ACTION|>{calls}<|END_ACTION|>",
+                    json=JsonCall(
+                        template={"tool_call_id": "{id}", "tool_name": "{name}", "parameters": "{arguments}"},
+                        accepts=({"name": "{name}"}, {"arguments": "{arguments}"}),
+                    ),
+                    separator=",\n",
+                    indent="    ",
+                    id_if_missing="{index}",
+                ),
+            ),
+            reasoning=(("<|START_THINKING|>", "<|END_THINKING|>"),),
+            unwrap=(("<|START_RESPONSE|>", "<|END_RESPONSE|>"), ("<|START_TEXT|>", "<|END_TEXT|>")),
+            stop=("<|END_OF_TURN_TOKEN|>",),
+            tools="```json\n[\n    {tools}\n]\n```",
+            tool_separator=",\n    ",
+            result_json={"tool_call_id": "{id}", "results": {"0": {"content": "{content}"}}, "is_error": None},
+            results="<|START_TOOL_RESULT|>[\n    {results}\n]<|END_TOOL_RESULT|>",
+            result_separator=",\n    ",
+        ),
+        template("CohereForAI/c4ai-command-r7b-12-2024, tool_use"),
+        VLLM,
+        SGLANG,
+        aliases=("cohere-command3", "cohere-command4", "cohere2moe"),
+    ),
+    native(
+        "apertus",
+        "a JSON array whose keys are the tools' names: Apertus",
+        Syntax(
+            forms=(
+                replace(
+                    _LIST,
+                    section="<|tools_prefix|>{calls}<|tools_suffix|>",
+                    json=JsonCall(template={"{name}": "{arguments}"}),
+                ),
+            ),
+            reasoning=(("<|inner_prefix|>", "<|inner_suffix|>"),),
+            stop=("<|assistant_end|>",),
+            result="{content}",
+            results="[{results}]",
+            result_separator=", ",
+        ),
+        template("swiss-ai/Apertus-8B-Instruct"),
+        VLLM,
+        SGLANG,
+        aliases=("apertus2509",),
+    ),
+)
