@@ -65,9 +65,11 @@ class Elements:
 
     `member` is one argument or object member, with `{key}` and `{value}`; where
     it cannot hold a key, `odd_member` is written; `loose_member` is another
-    spelling of an argument (not of what is nested in one) that is read. `item` is one list item; with
-    a key as the element's name, items may also be repeated members. `{type}`
-    names a value's JSON type where the tool's schema would not tell it.
+    spelling of an argument (not of what is nested in one) that is read. `item` is one
+    list item; with a key as the element's name, items may also be repeated members;
+    without `item`, lists and objects are JSON text. `{type}` names a value's JSON
+    type, in `{? ?}` only where the tool's schema would not tell it; `{string}` says
+    whether it is a string. A line break beside `{value}` belongs to the markers.
     `wrapper` is the element around all arguments, which may be missing.
     `escape` says how text is protected: `xml` by entities, `none` not at all.
     `quotes` are pairs around text that is taken as it stands; the first is also
@@ -75,13 +77,19 @@ class Elements:
     """
 
     member: str
-    item: str
+    item: str = ""
     odd_member: str = ""
     loose_member: str = ""
     wrapper: str = ""
     escape: Literal["xml", "none"] = "xml"
     quotes: tuple[Pair, ...] = ()
     indent: str = "    "
+    separator: str = "\n"
+    """What follows each member when written."""
+    type_names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What the format calls a JSON type, where that differs: `{"integer": "number"}`."""
+    closers_optional: bool = False
+    """A value whose closer is missing ends with its call."""
 
     @property
     def keyed_by_tag(self) -> bool:
@@ -91,7 +99,7 @@ class Elements:
     @property
     def item_tag(self) -> str:
         """The name of an item's element."""
-        found = re.match(r"<([\w:.\-]+)", self.item)
+        found = re.search(r"<([\w:.\-]+)", self.item)
         return found[1] if found else ""
 
 
@@ -200,7 +208,7 @@ class Maybe:
 
 Piece: TypeAlias = Verbatim | Slot | Maybe
 
-_PIECE = re.compile(r"\{\?|\?\}|\{([a-z_]+)\}")
+_PIECE = re.compile(r"\{\?|\?\}|\{([a-z_]+1?)\}")
 BODY_SLOTS = frozenset({"call", "args", "members", "payload"})
 """Slots that hold a call's arguments; everything before one is the head, everything after it the tail."""
 
@@ -250,6 +258,15 @@ def name_in_id(template: str, text: str) -> str:
     return re.sub(f"{ending}$", "", text.removeprefix(before)) if after else text.removeprefix(before)
 
 
+def _first_marker(form: Form) -> list[str]:
+    """What a call of the form begins with, as short as it is still told from ordinary words."""
+    opening = form.section.partition("{calls}")[0].strip() or form.call.partition("{")[0].strip()
+    word = re.split(r"[\s=\"]", opening, maxsplit=1)[0]
+    if word.isalnum():
+        word = opening + ("[" if form.tentative else "")
+    return [word] if len(word) > 1 else []
+
+
 _MARKER = re.compile(r"</?[^<>\s=\"{]+|\[\[?/?[A-Z_]{2,}\]?\]?|[A-Z][a-z]+(?: [A-Z][a-z]+)?:")
 
 
@@ -263,8 +280,7 @@ def markers(syntax: Syntax) -> tuple[str, ...]:
             templates += [elements.member, elements.item, f"<{elements.wrapper}></{elements.wrapper}>"]
         for template in templates:
             found.update(_MARKER.findall(re.sub(r"\{\??[a-z_]*\??\}?", " ", template)))
-        opening = form.section.partition("{calls}")[0].strip() or form.call
-        found.update(word for word in re.findall(r"^(?!\{)[^\s=\"{]{2,}", opening))
+        found.update(_first_marker(form))
     for pair in (*syntax.reasoning, *syntax.hidden, *syntax.unwrap):
         found.update(marker for marker in pair if marker)
     found.update(syntax.stop)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from toolfmt.dialect import Dialect, Traits
 from toolfmt.formatters.examples import example_formatter
 from toolfmt.formatters.syntax_calls import call_formatter, result_formatter
+from toolfmt.formatters.verified import verified
 from toolfmt.parsers.disarm import disarmer
 from toolfmt.parsers.grammar import Grammar
 from toolfmt.parsers.regions import TextParser
@@ -31,6 +32,8 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
 ) -> Dialect[str]:
     """Make a text dialect; its traits are read off the syntax."""
     calls = call_formatter(name, syntax)
+    if any(form.elements is not None and form.elements.escape == "none" for form in syntax.forms[:1]):
+        calls = verified(name, calls, lambda options: TextParser(grammar(), options))
     compiled: list[Grammar] = []
 
     def grammar() -> Grammar:

@@ -50,8 +50,9 @@ class ElementWriter:
         """Write all arguments, in their wrapper if the format has one."""
         indent, wrapper = self.elements.indent, self.elements.wrapper
         level = 2 if wrapper else 1
+        end = self.elements.separator
         inner = "".join(
-            f"{indent * level}{self._child(key, value, property_schema(schema, key) if schema else None, level)}\n"
+            f"{indent * level}{self._child(key, value, property_schema(schema, key) if schema else None, level)}{end}"
             for key, value in arguments.items()
         )
         if not wrapper:
@@ -67,22 +68,27 @@ class ElementWriter:
             if elements.keyed_by_tag and (not _TAG_NAME.fullmatch(key) or key == elements.item_tag):
                 template = elements.odd_member
                 key = escape_slot(key)
-            elif not elements.keyed_by_tag:
+            elif not elements.keyed_by_tag and elements.escape == "xml":
                 key = escape_slot(key)
         text = self._content(value, schema, level)
         kind = "" if self._tells(value, schema) else _TYPE_NAMES[type(value)]
-        if kind and "{type}" not in template:
+        always = "{type}" in re.sub(r"\{\?.*?\?\}", "", template)
+        if kind and elements.escape == "xml" and "{type}" not in template:
             raise UnrepresentableError("", "", f"a value of type {kind} that the tool's schema does not tell")
-        if kind == "":
-            template = re.sub(r"\{\?.*?\?\}", "", template)
-        else:
-            template = template.replace("{?", "").replace("?}", "").replace("{type}", kind)
+        if kind == "" and not always:
+            template = re.sub(r"\{\?(?!.*\{string\}).*?\?\}", "", template)
+        kind = _TYPE_NAMES[type(value)]
+        kind = elements.type_names.get(kind, kind)
+        template = template.replace("{?", "").replace("?}", "").replace("{type}", kind)
+        template = template.replace("{string}", "true" if isinstance(value, str) else "false")
         head, _, tail = template.partition("{value}")
         key = key or ""
         return head.replace("{key}", key) + text + tail.replace("{key}", key)
 
     def _content(self, value: JsonValue, schema: JsonObject | None, level: int) -> str:
         pad = self.elements.indent * (level + 1)
+        if isinstance(value, dict | list) and not self.elements.item:
+            return jsontext.dumps(value)
         if is_object(value) and value:
             children = [
                 self._child(key, inner, property_schema(schema, key) if schema else None, level + 1)
@@ -97,16 +103,20 @@ class ElementWriter:
             return ""
         else:
             return self._text(value)
+        if not self.elements.separator:
+            return "".join(children)
         return "".join(f"\n{pad}{child}" for child in children) + "\n" + self.elements.indent * level
 
     def _text(self, value: JsonValue) -> str:
         if not isinstance(value, str):
             return jsontext.dumps(value)
         jsontext.dumps(value)  # refuses what no text can hold
+        if self.elements.escape == "none":
+            return value
         opens_quote = any(value.lstrip().startswith(opener) for opener, _ in self.elements.quotes)
         if (value and not value.strip()) or opens_quote:
             return self._quoted(value)
-        return escape_text(value) if self.elements.escape == "xml" else value
+        return escape_text(value)
 
     def _quoted(self, value: str) -> str:
         if not self.elements.quotes:

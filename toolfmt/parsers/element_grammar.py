@@ -36,8 +36,15 @@ class ElementGrammar:
         self.heads: dict[str, Head] = {}
         self.closers: dict[str, str] = {}
         parts: list[str] = []
-        for kind, template in (("odd", elements.odd_member), ("item", elements.item), ("member", elements.member)):
-            if template:
+        member, item = elements.member, elements.item
+        self.nested = bool(item)
+        self.padded = "\n{value}" in member
+        self.types = {wire: kind for kind, wire in elements.type_names.items()}
+        self.closers_optional = elements.closers_optional
+        self.unnamed = head(item.partition("{value}")[0]) if item[:1] == "<" and _tag(item) == _tag(member) else None
+        """An item that is a member without a key."""
+        for kind, template in (("odd", elements.odd_member), ("item", item), ("member", member)):
+            if template and not (kind == "item" and self.unnamed):
                 opening, _, closing = template.partition("{value}")
                 self.heads[kind] = head(opening)
                 self.closers[kind] = closing
@@ -67,7 +74,14 @@ class ElementGrammar:
     def ends(self, closer: str, parent: str) -> Ends:
         """How raw text may end in a place whose own and whose parent's closers have these patterns."""
         return Ends(
-            closer, self.follow, self.quotes, parent=parent, escaped=self.escaped, flags=self.flags, call=self.call
+            closer,
+            self.follow,
+            self.quotes,
+            parent=parent,
+            escaped=self.escaped,
+            flags=self.flags,
+            call=self.call,
+            optional=self.closers_optional,
         )
 
     @lru_cache(maxsize=256)  # noqa: B019 - as above
@@ -77,7 +91,12 @@ class ElementGrammar:
 
     def closer(self, kind: str, key: str) -> Closer:
         """What ends a child; one pattern fits all where the key is the element's name."""
-        template = self.closers[kind]
-        if template.strip() == "</{key}>":
-            return Closer(rf"</{TAG_NAME}\s{{0,64}}>", key, bool(self.flags))
-        return Closer(literal(template))
+        before, tag, _ = self.closers["member" if kind == "item" and self.unnamed else kind].partition("</{key}>")
+        if tag:
+            return Closer(rf"{literal(before)}</{TAG_NAME}\s{{0,64}}>", key, bool(self.flags))
+        return Closer(literal(before))
+
+
+def _tag(template: str) -> str:
+    """The name of the element that a template opens."""
+    return re.split(r"[\s>{]", template, maxsplit=1)[0]

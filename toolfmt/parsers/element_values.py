@@ -26,13 +26,16 @@ class Repeated(list["JsonValue"]):
 
 def leaf(text: str, schema: JsonObject | None, wire_type: str, *, verbatim: bool, repeats: bool = False) -> JsonValue:
     """Type an element's text; with `repeats`, text where a list is due is the first of its items."""
-    if wire_type == "string" or (verbatim and not wire_type and not repeats):
+    told = types(schema)
+    if wire_type == "string":
+        return text if told is None or "string" in told else coerce(text, schema)[0]
+    if verbatim and not wire_type and not repeats:
         return text
     if wire_type:
         try:
             return jsontext.loads(text)
         except ParseError:
-            return coerce(text, {"type": wire_type})[0]
+            return coerce(text, schema if wire_type == "json" else {"type": wire_type})[0]
     value = text if verbatim else coerce(text, schema)[0]
     if repeats and isinstance(value, str) and lists_only(schema):
         return Repeated([text if verbatim else coerce(text, item_schema(schema or {}, 0))[0]])

@@ -20,10 +20,12 @@ from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.element_values import Members, gather, leaf, lists_only, objects_only, plain, plural
 from toolfmt.parsers.patterns import cut_off, match_next, strip_groups
 from toolfmt.parsers.pieces import Pieces
-from toolfmt.parsers.raw_text import Closer, RawText
+from toolfmt.parsers.raw_text import Closer, RawText, Unpadded
 from toolfmt.schema import item_schema, property_schema, types
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from toolfmt.dialect import Limits
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.parsers.cursor import Cursor, Reading
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 _LAYOUT = regex.compile(r"\s{1,256}|<!--(?:(?!-->)[\s\S]){0,1024}-->")
 _STRING = frozenset({"string"})
+_BY_FLAG = {"true": "string", "false": "json"}
 _CONTAINERS = frozenset({"object", "array"})
 
 
@@ -95,10 +98,11 @@ class ElementReader:
             members.add(key, leaf("", inner, wire_type, verbatim=False))
             return
         closer = self.grammar.closer(kind, key)
-        if wire_type in ("", "string") and types(inner) == _STRING and key not in members.values:
-            raw = RawText(members.string(key), closer, parent)
-            yield from raw.read(cur, self.grammar.ends(closer.source, parent.source))
-            self._ambiguity(raw)
+        told = types(inner)
+        text = told == _STRING if wire_type == "" else wire_type == "string" and (told is None or "string" in told)
+        if text and key not in members.values:
+            emit = members.string(key)
+            yield from self._raw(cur, Unpadded(emit).add if self.grammar.padded else emit, closer, parent)
             members.end_string(key)
         else:
             members.add(key, (yield from self.value(cur, Spot(key, closer, parent, inner, wire_type, 1))))
@@ -107,25 +111,27 @@ class ElementReader:
         groups = opener.groupdict()
         kind = next(name for name in self.grammar.heads if groups.get(name) is not None)
         slots = self.grammar.heads[kind].values(opener, escaped=self.grammar.escaped)
+        if slots is None and self.grammar.unnamed is not None:
+            kind, slots = "item", self.grammar.unnamed.values(opener, escaped=self.grammar.escaped)
         if slots is None:
             raise Malformed("malformed", f"an argument without a name: {opener.group()[:60]!r}", cur.at)
         cur.pos = opener.end()
         empty = groups.get("empty") is not None
-        return kind, slots.get("key", ""), slots.get("type", ""), empty
+        wire_type = slots.get("type", "") or _BY_FLAG.get(slots.get("string", ""), "")
+        return kind, slots.get("key", ""), self.grammar.types.get(wire_type, wire_type), empty
 
     def value(self, cur: Cursor, spot: Spot) -> Reading[JsonValue]:
         """Read one value and its closer: children, or raw text typed by the schema."""
         grammar = self.grammar
         if spot.depth > self.limits.depth:
             raise Malformed("limit", f"nested deeper than {self.limits.depth} levels", cur.at)
-        if spot.type in _CONTAINERS or (not spot.type and types(spot.schema) != _STRING):
+        if grammar.nested and (spot.type in _CONTAINERS or (not spot.type and types(spot.schema) != _STRING)):
             child = yield from match_next(cur, grammar.child)
             if child is not None:
                 return (yield from self._children(cur, spot))
         pieces = Pieces()
-        raw = RawText(pieces.add, spot.closer, spot.parent)
-        yield from raw.read(cur, grammar.ends(spot.closer.source, spot.parent.source))
-        self._ambiguity(raw)
+        emit = Unpadded(pieces.add).add if grammar.padded else pieces.add
+        raw = yield from self._raw(cur, emit, spot.closer, spot.parent)
         return leaf(pieces.text(), spot.schema, spot.type, verbatim=raw.verbatim, repeats=grammar.keyed_by_tag)
 
     def _children(self, cur: Cursor, spot: Spot) -> Reading[JsonValue]:
@@ -166,11 +172,16 @@ class ElementReader:
             return [plain(value) for _, value in found]
         return gather(found, repeats=grammar.keyed_by_tag)
 
-    def _ambiguity(self, raw: RawText) -> None:
+    def _raw(self, cur: Cursor, emit: Callable[[str], None], closer: Closer, parent: Closer) -> Reading[RawText]:
+        raw = RawText(emit, closer, parent)
+        yield from raw.read(cur, self.grammar.ends(closer.source, parent.source))
+        if raw.unclosed:
+            self.draft.note("missing_close", "an argument's closing marker is missing", cur.at)
         if raw.ambiguous is not None:
             self.draft.note(
                 "ambiguous_closer", "a closing tag without structure after it was read as text", raw.ambiguous
             )
+        return raw
 
 
 def skip_layout(cur: Cursor) -> Reading[None]:

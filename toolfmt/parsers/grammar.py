@@ -179,7 +179,7 @@ class Grammar:
             tails = [form.tail.pattern for form in compiled if form.tail]
             ends = "|".join(filter(None, [closer, *tails]))
             yield Section(
-                opener=literal(opening) + (rf"(?={GAP}[\[{{])" if forms[0].tentative else ""),
+                opener=literal(opening) + (_before_call(opening) if forms[0].tentative else ""),
                 closer=regex.compile(closer, self.flags) if closer else None,
                 forms=compiled,
                 next=tuple(regex.compile(source, self.flags) for source in heads),
@@ -216,6 +216,11 @@ class Grammar:
             else None,
             json=form.json,
         )
+
+
+def _before_call(opening: str) -> str:
+    """What tells a marker that may also be text: the call right behind it."""
+    return r"(?=[\[{])" if opening.strip()[-1:].isalnum() else rf"(?={GAP}[\[{{])"
 
 
 def form_start(form: FormGrammar) -> str:

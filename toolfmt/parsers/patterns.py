@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 GAP = r"\s{0,256}"
 _ATTRIBUTE = r"""\s{1,64}[\w:.\-]{1,64}\s{0,8}=\s{0,8}(?:"[^"<]{0,1024}"|'[^'<]{0,1024}'|[^\s"'<>=]{1,256})"""
 _READ_ATTRIBUTE = re.compile(r"""([\w:.\-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>=]+))""")
-_TAG = re.compile(r"""<(\{key\}(?=[\s>{])|[\w:.\-]+(?=[\s{]))((?:(?:\{\?)?\s+[\w:.\-]+="\{[a-z_]+\}"(?:\?\})?)*)\s*>""")
-_TAG_SLOT = re.compile(r"""([\w:.\-]+)="\{([a-z_]+)\}\"""")
-_TOKEN = re.compile(r"\{\?|\?\}|\{([a-z_]+)\}|(\s+)|([\"'])|(=)|((?:(?!\?\})[^\s\"'={])+|\{)")
+_TAG = re.compile(
+    r"""<(\{key\}(?=[\s>{])|[^\s<>"'={}/?|]+(?=[\s{]))((?:(?:\{\?)?\s+[\w:.\-]+="\{[a-z_]+1?\}"(?:\?\})?)*)\s*>"""
+)
+_TAG_SLOT = re.compile(r"""([\w:.\-]+)="\{([a-z_]+1?)\}\"""")
+_TOKEN = re.compile(r"\{\?|\?\}|\{([a-z_]+1?)\}|(\s+)|([\"'])|(=)|((?:(?!\?\})[^\s\"'={])+|\{)")
 _OWN_GROUPS = frozenset({"attributes", "empty"})
 SLOT = r"[^\s<>{](?:[^<>{\n]{0,510}?[^\s<>{])?"
 
@@ -98,9 +100,12 @@ def _literals(text: str, out: list[str], required: set[str]) -> None:
             out.append(")?")
         elif slot:
             blank = index > 0 and tokens[index - 1][2] is not None
+            unquoted = index > 0 and tokens[index - 1].group() == "="
+            out.append("[\"']?" if unquoted else "")
             before = "" if blank else r"\s{0,64}+"
             follows = index + 1 < len(tokens) and tokens[index + 1][2] is not None
             out.append(rf"{before}(?P<{slot}>{SLOT})" + ("" if follows else r"\s{0,64}"))
+            out.append("[\"']?" if unquoted else "")
             if not depth:
                 required.add(slot)
         elif space:

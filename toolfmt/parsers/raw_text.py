@@ -36,7 +36,7 @@ class Ends:
     value, with a line break after it, and ends where the value's closer follows.
     """
 
-    __slots__ = ("candidate", "clean", "escaped", "follow", "hint", "next_call", "quotes", "words")
+    __slots__ = ("candidate", "clean", "escaped", "follow", "hint", "next_call", "optional", "quotes", "words")
 
     def __init__(  # noqa: PLR0913 - what a place is made of
         self,
@@ -48,6 +48,7 @@ class Ends:
         escaped: bool,
         flags: int,
         call: tuple[tuple[str, ...], str] = ((), ""),
+        optional: bool = False,
     ) -> None:
         """Compile the closer's pattern, what must follow it, the quotes, and what begins and ends a whole call.
 
@@ -59,6 +60,7 @@ class Ends:
         begin = "|".join(begins)
         if begin and end_of_call and end_of_call != closer:
             parts += [f"(?P<begin>{begin})", f"(?P<end>{end_of_call})"]
+        self.optional = optional
         self.next_call = regex.compile(f"{GAP}(?:{begin or '(?!)'})", flags)
         self.quotes: dict[str, regex.Pattern[str]] = {}
         for number, (opener, end) in enumerate(quotes):
@@ -112,7 +114,7 @@ class Closer:
 
     def ends(self, found: str) -> bool:
         """Whether a closing tag that the pattern fits is the one."""
-        name = found[2:-1].strip()
+        name = found.rpartition("</")[2][:-1].strip()
         return self.name in {"", name} or (self.ignore_case and self.name.casefold() == name.casefold())
 
 
@@ -133,6 +135,7 @@ class RawText:
         "_quote",
         "_suspect",
         "ambiguous",
+        "unclosed",
         "verbatim",
     )
 
@@ -146,6 +149,8 @@ class RawText:
         self._calls = 0  # calls that the text itself opened, as an example may
         self._suspect: int | None = None
         self._quote: regex.Pattern[str] | None = None
+        self.unclosed = False
+        """The value ended with its call, which is not read."""
         self.verbatim = False
         """A quote protected the value."""
         self.ambiguous: int | None = None
@@ -236,6 +241,9 @@ class RawText:
         self._pass(cur, found.start(), ends, whole=not after.partial)
         if after.partial:
             return None
+        if ends.optional:
+            self.unclosed = True
+            return True
         raise Malformed("malformed", "a value is not closed before the end of its call", cur.at)
 
     def _quoted(self, cur: Cursor, end: regex.Pattern[str]) -> Reading[None]:
@@ -266,7 +274,7 @@ class RawText:
             text = decode_entities(text)
         cur.pos = end
         if self._open:
-            if not text.strip():
+            if ends.escaped and not text.strip():
                 self._blank.append(text)
                 return
             text = "".join((*self._blank, text))
@@ -274,3 +282,24 @@ class RawText:
             self._open = False
         if text:
             self._emit(text)
+
+
+class Unpadded:
+    """Text without the one line break on each side that belongs to the markers around it."""
+
+    __slots__ = ("_emit", "_held")
+
+    def __init__(self, emit: Callable[[str], None]) -> None:
+        """Pass the text on to `emit`, but for those line breaks."""
+        self._emit = emit
+        self._held: str | None = None  # None until the first character is known
+
+    def add(self, text: str) -> None:
+        """Take a piece of the text."""
+        if self._held is None:
+            text = text.removeprefix("\n")
+            self._held = ""
+        text = self._held + text
+        self._held = "\n" if text.endswith("\n") else ""
+        if len(text) > len(self._held):
+            self._emit(text.removesuffix("\n"))

@@ -279,7 +279,7 @@ class TextParser:
             if closed is None:
                 self._unclosed.add(number)
                 cur.rewind(start)
-                sink.note("missing_close", "a call follows in reasoning that was not closed", (start, start))
+                sink.note("open_reasoning", "a call follows in reasoning that was not closed", (start, start))
                 break
             text = cur.marked()
             sink.text(text, start)
