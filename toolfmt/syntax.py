@@ -88,6 +88,8 @@ class Elements:
     """What follows each member when written."""
     type_names: Mapping[str, str] = field(default_factory=dict[str, str])
     """What the format calls a JSON type, where that differs: `{"integer": "number"}`."""
+    typed: bool = False
+    """The type is written even where the schema tells it."""
     closers_optional: bool = False
     """A value whose closer is missing ends with its call."""
 

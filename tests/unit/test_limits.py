@@ -46,7 +46,7 @@ def test_a_call_too_long_fails_alike_however_it_is_cut(dialect: Dialect[str], si
 @pytest.mark.parametrize("most", [1, 2])
 @pytest.mark.parametrize("dialect", [one for one in DIALECTS if one.traits.parallel], ids=lambda one: one.name)
 def test_calls_past_their_number_are_refused_once(dialect: Dialect[str], size: int, most: int) -> None:
-    three = [ToolInvocation(name="f", arguments={"a": number}) for number in range(3)]
+    three = [ToolInvocation(name="f", arguments={"a": f"number {number}"}) for number in range(3)]
     events = read(dialect, dialect.calls(three, {}), size, Limits(calls=most))
     assert sum(isinstance(event, CallEnd) for event in events) == most
     assert [event.reason for event in events if isinstance(event, CallFailed)] == ["limit"]

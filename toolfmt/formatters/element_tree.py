@@ -66,16 +66,15 @@ class ElementWriter:
         template = elements.item if key is None else elements.member
         if key is not None:
             if elements.keyed_by_tag and (not _TAG_NAME.fullmatch(key) or key == elements.item_tag):
-                template = elements.odd_member
+                template = elements.odd_member or template
                 key = escape_slot(key)
             elif not elements.keyed_by_tag and elements.escape == "xml":
                 key = escape_slot(key)
         text = self._content(value, schema, level)
         kind = "" if self._tells(value, schema) else _TYPE_NAMES[type(value)]
-        always = "{type}" in re.sub(r"\{\?.*?\?\}", "", template)
         if kind and elements.escape == "xml" and "{type}" not in template:
             raise UnrepresentableError("", "", f"a value of type {kind} that the tool's schema does not tell")
-        if kind == "" and not always:
+        if kind == "" and not elements.typed:
             template = re.sub(r"\{\?(?!.*\{string\}).*?\?\}", "", template)
         kind = _TYPE_NAMES[type(value)]
         kind = elements.type_names.get(kind, kind)
@@ -87,7 +86,7 @@ class ElementWriter:
 
     def _content(self, value: JsonValue, schema: JsonObject | None, level: int) -> str:
         pad = self.elements.indent * (level + 1)
-        if isinstance(value, dict | list) and not self.elements.item:
+        if not self.elements.item and not isinstance(value, str):
             return jsontext.dumps(value)
         if is_object(value) and value:
             children = [
@@ -130,6 +129,8 @@ class ElementWriter:
 
     def _tells(self, value: JsonValue, schema: JsonObject | None) -> bool:
         """Whether a reader that knows the schema makes the same value of the text."""
+        if not self.elements.item and not isinstance(value, str):
+            return jsontext.equal(coerce(jsontext.dumps(value), schema)[0], value)
         keyed = self.elements.keyed_by_tag
         allowed = types(schema)
         lists = allowed is not None and "array" in allowed and "object" not in allowed

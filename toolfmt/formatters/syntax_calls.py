@@ -87,6 +87,8 @@ def _call(dialect: str, form: Form, call: ToolInvocation, tool: ToolDefinition |
         "name": call.name,
         "id": call.id,
         "server": call.server or form.defaults.get("server"),
+        "index": str(index),
+        "index1": str(index + 1),
     }
     if form.json is None:
         slots = {key: value and _slot(dialect, form, key, value) for key, value in slots.items()}

@@ -37,7 +37,7 @@ _DRAFT_SLOTS = frozenset({"name", "id", "server", "agent"})
 class CallReader:
     """Reads calls of one parse, one at a time; `draft` is the one being read."""
 
-    __slots__ = ("cur", "draft", "limits", "sink", "skipper")
+    __slots__ = ("cur", "draft", "empty", "limits", "sink", "skipper")
 
     def __init__(self, cur: Cursor, sink: Sink, skipper: Skipper) -> None:
         """Read from `cur` into `sink`."""
@@ -46,6 +46,8 @@ class CallReader:
         self.sink = sink
         self.limits = sink.options.limits
         self.draft = Draft(sink, 0)
+        self.empty = False
+        """The call is one element that closes itself."""
 
     def read(self, form: FormGrammar, start: int) -> Reading[JsonObject | None]:
         """Read one call from its head to its tail, not yet ended; None when a list of calls was read instead.
@@ -70,6 +72,7 @@ class CallReader:
     def _read(self, form: FormGrammar, start: int) -> Reading[JsonObject | None]:
         cur = self.cur
         draft = self.draft = Draft(self.sink, start)
+        self.empty = False
         parameters = self._head(form)
         for pattern, late in form.late:
             match = yield from match_next(cur, pattern)
@@ -77,6 +80,9 @@ class CallReader:
             if match and values:
                 cur.pos = match.end()
                 draft.id, draft.server = values.get("id", draft.id), values.get("server", draft.server)
+        if self.empty:
+            draft.delta("{}")
+            return {}
         arguments: JsonObject | None
         if form.body == "call":
             if (peek(cur) or (yield from skip_space(cur))) == "[":
@@ -113,6 +119,7 @@ class CallReader:
             if match is None or values is None:
                 raise Malformed("missing_name", "the call names no tool", cur.at)
             cur.pos = match.end()
+            self.empty = match.groupdict().get("empty") is not None
             slots.update(values)
         draft.name = form.form.name or slots.get("name", "")
         if form.form.name_in_id:

@@ -27,9 +27,12 @@ if TYPE_CHECKING:
 class ElementGrammar:
     """The compiled description of one element format; shared by all parses."""
 
-    def __init__(self, elements: Elements, begins: tuple[str, ...], tail: str, *, ignore_case: bool) -> None:
+    def __init__(
+        self, elements: Elements, begins: tuple[str, ...], tail: str, section_end: str, *, ignore_case: bool
+    ) -> None:
         """Compile; one of the patterns `begins` opens a call, `tail` follows its whole list of arguments."""
         self.call = (begins, tail)
+        self.section_end = section_end if elements.closers_optional else ""
         self.flags = regex.IGNORECASE if ignore_case else 0
         self.escaped = elements.escape == "xml"
         self.quotes = elements.quotes
@@ -39,7 +42,8 @@ class ElementGrammar:
         member, item = elements.member, elements.item
         self.nested = bool(item)
         self.padded = "\n{value}" in member
-        self.types = {wire: kind for kind, wire in elements.type_names.items()}
+        own = set(elements.type_names)
+        self.types = {wire: kind for kind, wire in elements.type_names.items() if wire not in own}
         self.closers_optional = elements.closers_optional
         self.unnamed = head(item.partition("{value}")[0]) if item[:1] == "<" and _tag(item) == _tag(member) else None
         """An item that is a member without a key."""
@@ -82,6 +86,7 @@ class ElementGrammar:
             flags=self.flags,
             call=self.call,
             optional=self.closers_optional,
+            section_end=self.section_end,
         )
 
     @lru_cache(maxsize=256)  # noqa: B019 - as above

@@ -196,8 +196,8 @@ class Grammar:
             payload = Ends(end, "", (), escaped=False, flags=self.flags)
         follow = end or closer or "|".join(begins)
         begin = head(parts[0]) if parts[0].strip() else None
-        if begin is not None and body == "args" and parts[0].endswith("}"):
-            begin = replace(begin, source=begin.source + r"(?=\{)")  # a name that no marker ends
+        if begin is not None and parts[0].rstrip().endswith("}"):  # a name that no marker ends
+            begin = replace(begin, source=begin.source + _first_of_body(form, body, end))
         middle = literal(parts[2]) if len(parts) > 3 else ""  # noqa: PLR2004 - head, slot, literal, slot, tail
         return FormGrammar(
             form=form,
@@ -211,11 +211,21 @@ class Grammar:
             payload=payload,
             tail=regex.compile(end, self.flags) if end else None,
             shape=compile_shape(form.json) if form.json else None,
-            elements=ElementGrammar(form.elements, begins, follow, ignore_case=self.syntax.ignore_case)
+            elements=ElementGrammar(form.elements, begins, follow, closer, ignore_case=self.syntax.ignore_case)
             if form.elements
             else None,
             json=form.json,
         )
+
+
+def _first_of_body(form: Form, body: str, end: str) -> str:
+    """What a call's arguments, or its end where there are none, begin with."""
+    if body == "args":
+        return r"(?=\{)"
+    elements = form.elements
+    starts = [elements.member, elements.item, elements.odd_member, elements.loose_member] if elements else []
+    sources = [literal(start) for start in starts if start] + ([end] if end else [])
+    return f"(?={'|'.join(sorted({re.escape(plain_start(source)[0]) for source in sources}))})" if sources else ""
 
 
 def _before_call(opening: str) -> str:

@@ -31,7 +31,7 @@ _TAG = re.compile(
 _TAG_SLOT = re.compile(r"""([\w:.\-]+)="\{([a-z_]+1?)\}\"""")
 _TOKEN = re.compile(r"\{\?|\?\}|\{([a-z_]+1?)\}|(\s+)|([\"'])|(=)|((?:(?!\?\})[^\s\"'={])+|\{)")
 _OWN_GROUPS = frozenset({"attributes", "empty"})
-SLOT = r"[^\s<>{](?:[^<>{\n]{0,510}?[^\s<>{])?"
+SLOT = r"[^\s<>{](?:[^<>{\n]{0,510}?[^\s<>{])??"
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ class Ends:
         flags: int,
         call: tuple[tuple[str, ...], str] = ((), ""),
         optional: bool = False,
+        section_end: str = "",
     ) -> None:
         """Compile the closer's pattern, what must follow it, the quotes, and what begins and ends a whole call.
 
@@ -61,7 +62,7 @@ class Ends:
         if begin and end_of_call and end_of_call != closer:
             parts += [f"(?P<begin>{begin})", f"(?P<end>{end_of_call})"]
         self.optional = optional
-        self.next_call = regex.compile(f"{GAP}(?:{begin or '(?!)'})", flags)
+        self.next_call = regex.compile(f"{GAP}(?:{'|'.join(filter(None, (begin, section_end))) or '(?!)'})", flags)
         self.quotes: dict[str, regex.Pattern[str]] = {}
         for number, (opener, end) in enumerate(quotes):
             word = opener[0].isalnum() or opener[0] == "_"
@@ -234,6 +235,10 @@ class RawText:
             self._calls -= 1
             return self._literal(cur, found, ends)
         after = ends.next_call.match(cur.buf, found.end(), partial=not cur.eof)
+        if after is None and ends.optional and cur.eof and not cur.buf[found.end() :].strip():
+            self._pass(cur, found.start(), ends, whole=True)
+            self.unclosed = True
+            return True
         if after is None:
             if self._suspect is None:
                 self._suspect = cur.base + found.start()

@@ -1,0 +1,79 @@
+"""Arguments as a tree of elements: nested values are nested elements, not JSON.
+
+<cofl:tool_call id="0" name="f"><cofl:value name="tags" type="list">
+<cofl:value type="raw">a</cofl:value></cofl:value></cofl:tool_call>          cohere-xml
+
+]<]minimax[>[<invoke name="f">]<]minimax[>[<city>Paris]<]minimax[>[</city>]<]minimax[>[</invoke>    minimax-m3
+"""
+
+from toolfmt.dialects._native import SGLANG, VLLM, XGRAMMAR, native, template
+from toolfmt.syntax import Elements, Form, Syntax
+
+_NS = "]<]minimax[>["
+
+DIALECTS = (
+    native(
+        "minimax-m3",
+        "nested elements, each behind a namespace token: MiniMax M3",
+        Syntax(
+            forms=(
+                Form(
+                    section=f"{_NS}<tool_call>\n{{calls}}\n{_NS}</tool_call>",
+                    call=f'{_NS}<invoke name="{{name}}">{{members}}{_NS}</invoke>',
+                    each=False,
+                    alone=True,
+                    elements=Elements(
+                        member=f"{_NS}<{{key}}>{{value}}{_NS}</{{key}}>",
+                        item=f"{_NS}<item>{{value}}{_NS}</item>",
+                        escape="none",
+                        indent="",
+                        separator="",
+                    ),
+                ),
+            ),
+            reasoning=(("<mm:think>", "</mm:think>"),),
+            stop=("[e~[",),
+            tools="<tools>\n{tools}\n</tools>",
+            result="<response>{content}</response>",
+            results="]~b]tool\n{results}",
+        ),
+        template("MiniMaxAI/MiniMax-M3"),
+        VLLM,
+        SGLANG,
+        XGRAMMAR,
+    ),
+    native(
+        "cohere-xml",
+        "nested elements with their types",
+        Syntax(
+            forms=(
+                Form(
+                    section="<cofl:tool_calls>{calls}</cofl:tool_calls>",
+                    call='<cofl:tool_call id="{id}" name="{name}">{members}</cofl:tool_call>',
+                    separator="",
+                    each=False,
+                    alone=True,
+                    id_if_missing="{index}",
+                    elements=Elements(
+                        member='<cofl:value name="{key}" type="{type}">{value}</cofl:value>',
+                        item='<cofl:value type="{type}">{value}</cofl:value>',
+                        escape="none",
+                        indent="",
+                        separator="",
+                        type_names={
+                            "string": "raw",
+                            "integer": "json",
+                            "number": "json",
+                            "boolean": "json",
+                            "null": "json",
+                            "object": "dict",
+                            "array": "list",
+                        },
+                    ),
+                ),
+            ),
+            reasoning=(("<|START_THINKING|>", "<|END_THINKING|>"),),
+        ),
+        XGRAMMAR,
+    ),
+)

@@ -1,0 +1,126 @@
+"""Parameters as elements around raw values that say whether they are strings.
+
+    <｜DSML｜tool_calls>
+    <｜DSML｜invoke name="get_weather">
+    <｜DSML｜parameter name="city" string="true">Paris</｜DSML｜parameter>
+    <｜DSML｜parameter name="days" string="false">3</｜DSML｜parameter>
+    </｜DSML｜invoke>
+    </｜DSML｜tool_calls>
+
+Kimi K3 writes the type's name: `<|open|>argument key="days" type="number"<|sep|>3<|close|>argument<|sep|>`.
+"""
+
+from toolfmt.dialects._native import SGLANG, THINK, VLLM, XGRAMMAR, json_call, native, template
+from toolfmt.syntax import Elements, Form, Syntax
+
+_RESULT = "<tool_result>{content}</tool_result>"
+
+
+def _marked(mark: str, *sections: str, space: str = "") -> tuple[Form, ...]:
+    """The forms with this mark before each tag's name; the first section is written, all are read."""
+    tag = f"{mark}{space}"
+    elements = Elements(
+        member=f'<{tag}parameter name="{{key}}"{{? string="{{string}}"?}}>{{value}}</{tag}parameter>',
+        escape="none",
+        indent="",
+    )
+    return tuple(
+        form
+        for section in sections
+        for form in (
+            Form(
+                section=f"<{tag}{section}>\n{{calls}}\n</{tag}{section}>",
+                call=f'<{tag}invoke name="{{name}}">\n{{members}}</{tag}invoke>',
+                each=False,
+                alone=True,
+                elements=elements,
+            ),
+            Form(section=f"<{tag}{section}>\n{{calls}}\n</{tag}{section}>", call="{call}", json=json_call()),
+        )
+    )
+
+
+def _deepseek(forms: tuple[Form, ...], tools: str, result: str, results: str = "{results}") -> Syntax:
+    return Syntax(
+        forms=forms,
+        reasoning=THINK,
+        stop=("<｜end▁of▁sentence｜>",),
+        tools=tools,
+        result=result,
+        results=results,
+    )
+
+
+DIALECTS = (
+    native(
+        "deepseek-v32",
+        "DSML invokes in function_calls: DeepSeek V3.2",
+        _deepseek(
+            _marked("｜DSML｜", "function_calls"),
+            "<functions>\n{tools}\n</functions>",
+            "<result>{content}</result>",
+            "<function_results>\n{results}\n</function_results>",
+        ),
+        template("deepseek-ai/DeepSeek-V3.2"),
+        VLLM,
+        SGLANG,
+        XGRAMMAR,
+        aliases=("deepseekv32",),
+    ),
+    native(
+        "deepseek-v4",
+        "DSML invokes in tool_calls: DeepSeek V4",
+        _deepseek(_marked("｜DSML｜", "tool_calls", "toolcalls"), "{tools}", _RESULT),
+        template("deepseek-ai/DeepSeek-V4"),
+        VLLM,
+        SGLANG,
+        XGRAMMAR,
+        aliases=("deepseekv4",),
+    ),
+    native(
+        "deepseek-v41",
+        "DSML invokes whose tags have a space: DeepSeek V4.1",
+        _deepseek(_marked("｜DSML｜", "calls", space=" "), "{tools}", _RESULT),
+        VLLM,
+        SGLANG,
+        XGRAMMAR,
+        aliases=("deepseekv41",),
+    ),
+    native(
+        "gigachat35",
+        "GCML invokes in tool_calls: GigaChat 3.5",
+        Syntax(forms=_marked("｜GCML｜", "tool_calls"), reasoning=THINK, stop=("<|message_sep|>",)),
+        SGLANG,
+    ),
+    native(
+        "kimi-k3",
+        "calls and arguments between <|open|>, <|sep|> and <|close|>: Kimi K3",
+        Syntax(
+            forms=(
+                Form(
+                    section="<|open|>tools<|sep|>{calls}<|close|>tools<|sep|>",
+                    call='<|open|>call tool="{name}"{? index="{index1}"?}<|sep|>{members}<|close|>call<|sep|>',
+                    separator="",
+                    each=False,
+                    alone=True,
+                    elements=Elements(
+                        member='<|open|>argument key="{key}"{? type="{type}"?}<|sep|>{value}<|close|>argument<|sep|>',
+                        escape="none",
+                        indent="",
+                        separator="",
+                        type_names={"integer": "number"},
+                        typed=True,
+                    ),
+                ),
+            ),
+            reasoning=(("<|open|>think<|sep|>", "<|close|>think<|sep|>"),),
+            unwrap=(("<|open|>response<|sep|>", "<|close|>response<|sep|>"),),
+            stop=("<|end_of_msg|>",),
+            result='<|open|>message role="tool" tool="{name}"<|sep|>{content}<|close|>message<|sep|><|end_of_msg|>',
+            result_separator="",
+        ),
+        template("Kimi-K3"),
+        VLLM,
+        SGLANG,
+    ),
+)
