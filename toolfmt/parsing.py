@@ -22,6 +22,7 @@ from toolfmt.model import CallPart, ReasoningPart, TextPart
 from toolfmt.parsers.checks import CheckedParser
 from toolfmt.parsers.prompt_tail import opens_reasoning
 from toolfmt.parsers.repair import RepairingParser
+from toolfmt.syntax import json_frame
 from toolfmt.tools import tools as definitions
 
 if TYPE_CHECKING:
@@ -163,9 +164,9 @@ def _open(options: ParseOptions) -> tuple[Parser[str], AnyDialect]:
     )
     parser: Parser[str] = dialect.open_parser(told)
     if told.repair:
-        parser = RepairingParser(parser, lambda: dialect.open_parser(told))
+        parser = RepairingParser(parser, lambda: dialect.open_parser(told), json_frame(dialect.syntax))
     ids = options.get("ids")
     validate = options.get("validate", False)
     if told.tools or strict or validate or ids is not None:
-        parser = CheckedParser(parser, told, validate=validate, strict=strict, ids=ids)
+        parser = CheckedParser(parser, told, validate=validate, strict=strict, exact=dialect.traits.strict, ids=ids)
     return parser, dialect

@@ -88,6 +88,8 @@ class Elements:
     """What follows each member when written."""
     type_names: Mapping[str, str] = field(default_factory=dict[str, str])
     """What the format calls a JSON type, where that differs: `{"integer": "number"}`."""
+    declared: tuple[str, ...] = ()
+    """Attributes that only a tool's definition has: a call with one is a quoted definition, no call."""
     typed: bool = False
     """The type is written even where the schema tells it."""
     closers_optional: bool = False
@@ -258,6 +260,16 @@ def name_in_id(template: str, text: str) -> str:
     before, _, after = template.partition("{name}")
     ending = re.escape(after).replace(r"\{index\}", "[0-9]+")
     return re.sub(f"{ending}$", "", text.removeprefix(before)) if after else text.removeprefix(before)
+
+
+def json_frame(syntax: Syntax | None) -> tuple[str, str]:
+    """What stands before and behind one JSON call in the form that is written; nothing where calls are no JSON."""
+    form = syntax.forms[0] if syntax is not None else None
+    if form is None or form.json is None:
+        return "", ""
+    opener, _, closer = form.section.replace("{calls}", form.call).partition("{call}")
+    brackets = ("[", "]") if form.array else ("", "")
+    return opener + brackets[0], brackets[1] + closer.replace("{payload}", "")
 
 
 def _first_marker(form: Form) -> list[str]:

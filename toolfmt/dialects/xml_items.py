@@ -37,6 +37,7 @@ SYNTAX = Syntax(
                 item=_ITEM,
                 wrapper="arguments",
                 quotes=_QUOTES,
+                declared=("description", "required"),
             ),
         ),
         Form(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 PROBE = regex.compile(r"\{\s{0,256}[\"'](?P<key>[^\"'\\\n]{1,64})[\"']\s{0,256}:")
 _NEXT = regex.compile(rf"{GAP};{GAP}(?=\{{)")
+_LINES = regex.compile(rf"{GAP};?{GAP}(?=\{{)")
 _MORE = regex.compile(rf"{GAP}(?:(?P<close>\])|,{GAP}(?=\{{))")
 _FRAME = " \t\r\n]},"
 """What may stand between and behind calls in a list."""
@@ -39,13 +40,14 @@ _FENCE = regex.compile(r"\s{0,256}```")
 class BareReader:
     """Reads one candidate, or a list of them."""
 
-    __slots__ = ("cur", "grammar", "sink", "skipper")
+    __slots__ = ("_before", "cur", "grammar", "sink", "skipper")
 
     def __init__(self, cur: Cursor, sink: Sink, grammar: Grammar, skipper: Skipper) -> None:
         """Read from `cur` into `sink`."""
         self.cur = cur
         self.sink = sink
         self.grammar = grammar
+        self._before = 0
         self.skipper = skipper
 
     def read(self, found: regex.Match[str]) -> Reading[None]:
@@ -59,7 +61,7 @@ class BareReader:
         fenced, listed = prefix.startswith("`"), prefix.rstrip().endswith("[")
         called = yield from self._candidate(start, "fenced" if fenced else "bare")
         while called:
-            more = yield from match_next(cur, _MORE if listed else _NEXT)
+            more = yield from match_next(cur, _MORE if listed else _LINES if fenced else _NEXT)
             if more is None:
                 break
             sink.hold(more.group(), cur.at)
@@ -91,6 +93,7 @@ class BareReader:
         cur.mark()
         cur.deadline = cur.at + sink.options.limits.call_chars
         begin, before = cur.at, sink.calls
+        self._before = before
         draft = Draft(sink, start, provenance, confirmed=False)
         found = CallObject(form.json, draft, sink.options.limits, self._element(form, provenance))  # type: ignore[arg-type] - chosen for it
         try:
@@ -102,7 +105,7 @@ class BareReader:
             cur.release()
             return False
         cur.deadline = NEVER
-        if not found.listed:
+        if not found.listed or draft.index >= 0 or (draft.name and sink.calls == before):
             self._settle(found)
         elif sink.calls == before:
             sink.text(cur.marked(), cur.mark_at)
@@ -144,7 +147,7 @@ class BareReader:
             try:
                 yield from found.read(cur, node)
             except (Malformed, Truncated) as problem:
-                ended = yield from self._broken(found, problem, start)
+                ended = yield from self._broken(found, problem, start, sure=self.sink.calls > self._before)
                 cur.mark()
                 if not ended:
                     raise
@@ -174,15 +177,21 @@ class BareReader:
         else:
             sink.text(cur.marked(), cur.mark_at)
 
-    def _broken(self, found: CallObject, problem: Malformed | Truncated, start: int) -> Reading[bool]:
-        """Tell what an object, begun at `start`, is that broke: a failed call or text; whether its end was found."""
+    def _broken(
+        self, found: CallObject, problem: Malformed | Truncated, start: int, *, sure: bool = False
+    ) -> Reading[bool]:
+        """Tell what an object, begun at `start`, is that broke: a failed call or text; whether its end was found.
+
+        It is `sure` to be a call if it stands in a list of which another was one.
+        """
         cur, sink, draft = self.cur, self.sink, found.draft
         ended = False
+        sure = sure or draft.index >= 0 or found.meant
         if isinstance(problem, Truncated):
             cur.pos = len(cur.buf)
-        elif draft.index >= 0 or found.meant:
+        elif sure:
             ended = yield from self.skipper.skip(start, problem.at)
-        if draft.index >= 0 or found.meant:
+        if sure:
             reason, detail = (
                 ("truncated", "the input ends inside the call")
                 if isinstance(problem, Truncated)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from toolfmt import jsontext
 from toolfmt.errors import RenderError
 from toolfmt.parsers.cursor import NEVER, Malformed, Truncated
-from toolfmt.parsers.elements import ElementReader
+from toolfmt.parsers.elements import ElementReader, skip_layout
 from toolfmt.parsers.json_calls import CallObject, ReadOne, ignore, peek, skip_space
 from toolfmt.parsers.json_values import decode, read_value, whole_value
 from toolfmt.parsers.patterns import cut_off, match_next
@@ -220,8 +220,10 @@ class CallReader:
         yield from self._raw(form, pieces.add)
         text = pieces.text()
         key = form.form.payload.get(self.draft.name)
+        if key is not None and text and key in arguments:
+            raise Malformed("duplicate_key", f"{key!r} is given in the header and in the body", self.cur.at)
         if key is not None and not self.draft.pieces:  # arguments in the header are complete
-            arguments[key] = text
+            arguments.setdefault(key, text)
         elif text:
             raise Malformed("malformed", f"text where {self.draft.name!r} takes none", self.cur.at)
         if not self.draft.pieces:
@@ -257,7 +259,7 @@ class CallReader:
             else:
                 self.draft.note("missing_close", "the call's closing marker is missing", cur.at)
             return
-        yield from skip_space(cur)
+        yield from skip_layout(cur)
         end = yield from match_next(cur, form.tail)
         if end is None:
             if cut_off(cur, form.tail, *form.openers):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolInvocation
 
 
+_BESIDE = frozenset({"after_end", "beside_calls", "hidden_block", "stray_closer"})
 SHOWN = 20
 """Names of offered tools that an error lists."""
 
@@ -32,22 +33,24 @@ class CheckedParser:
     that follows it would make it none.
     """
 
-    __slots__ = ("_beside", "_held", "_ids", "_options", "_parser", "_seen", "_strict", "_validate")
+    __slots__ = ("_beside", "_exact", "_held", "_ids", "_options", "_parser", "_seen", "_strict", "_validate")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one per check
         self,
         parser: Parser[str],
         options: ParserOptions,
         *,
         validate: bool,
         strict: bool,
+        exact: bool,
         ids: Callable[[ToolInvocation], str | None] | None,
     ) -> None:
-        """Check the events of `parser`."""
+        """Check the events of `parser`; `exact` counts the frame and reasoning of a format as something beside."""
         self._parser = parser
         self._options = options
         self._validate = validate or strict
         self._strict = strict
+        self._exact = exact
         self._ids = ids
         self._held: list[Event] = []
         self._seen = Pieces()
@@ -74,8 +77,7 @@ class CheckedParser:
             if isinstance(event, CallEnd):
                 out.extend(self._call(event))
             else:
-                if isinstance(event, TextDelta) and not event.text.isspace():
-                    self._beside = True
+                self._beside = self._beside or _is_beside(event)
                 out.append(event)
         if self._strict and (self._held or any(isinstance(event, CallEnd) for event in out)):
             self._held.extend(out)
@@ -112,9 +114,17 @@ class CheckedParser:
         if not isinstance(event, CallEnd):
             return event
         start, end = event.span
-        beside = self._beside or calls > 1 or source[:start].strip() or source[end:].strip()
+        around = source[:start].strip() or source[end:].strip() if self._exact else ""
+        beside = self._beside or calls > 1 or around
         if beside or event.call.provenance == "fenced":
             raw = source[start:end]
             detail = "something stands beside the call"
             return CallFailed(event.index, raw, "mixed_content", detail, event.span, event.call.name)
         return event
+
+
+def _is_beside(event: Event) -> bool:
+    """Whether an event tells of something that is neither a call nor a format's reasoning."""
+    if isinstance(event, TextDelta):
+        return not event.text.isspace()
+    return isinstance(event, Notice) and event.kind in _BESIDE

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from toolfmt.parsers.patterns import head, literal, strip_groups
+from toolfmt.parsers.patterns import LAYOUT, head, literal, strip_groups
 from toolfmt.parsers.raw_text import Closer, Ends
 from toolfmt.syntax import TAG_NAME
 
@@ -32,7 +32,7 @@ class ElementGrammar:
     ) -> None:
         """Compile; one of the patterns `begins` opens a call, `tail` follows its whole list of arguments."""
         self.call = (begins, tail)
-        self.section_end = section_end if elements.closers_optional else ""
+        self.section_end = section_end
         self.flags = regex.IGNORECASE if ignore_case else 0
         self.escaped = elements.escape == "xml"
         self.quotes = elements.quotes
@@ -45,6 +45,7 @@ class ElementGrammar:
         own = set(elements.type_names)
         self.types = {wire: kind for kind, wire in elements.type_names.items() if wire not in own}
         self.closers_optional = elements.closers_optional
+        self.declared = re.compile(rf"\s(?:{'|'.join(elements.declared)})\s*=") if elements.declared else None
         self.unnamed = head(item.partition("{value}")[0]) if item[:1] == "<" and _tag(item) == _tag(member) else None
         """An item that is a member without a key."""
         for kind, template in (("odd", elements.odd_member), ("item", item), ("member", member)):
@@ -61,8 +62,7 @@ class ElementGrammar:
             self.heads["loose"] = head(opening)
             self.loose = regex.compile(f"(?P<loose>{self.heads['loose'].source})", self.flags)
         self.opener = regex.compile(self.opener_source, self.flags)
-        comment = r"(?:\s{1,256}+|<!--(?:(?!-->)[\s\S]){0,1024}-->){0,16}+"
-        self.child = regex.compile(rf"{comment}(?:{self.opener_source})", self.flags)
+        self.child = regex.compile(rf"{LAYOUT}(?:{self.opener_source})", self.flags)
         self.keyed_by_tag = "{key}" in self.closers["member"]
         self.item_tag = elements.item_tag
         wrapper = re.escape(elements.wrapper)
@@ -87,6 +87,7 @@ class ElementGrammar:
             call=self.call,
             optional=self.closers_optional,
             section_end=self.section_end,
+            wrapper_end=self.wrapper_end.pattern,
         )
 
     @lru_cache(maxsize=256)  # noqa: B019 - as above

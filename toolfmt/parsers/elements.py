@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt.parsers.cursor import Malformed, Truncated
-from toolfmt.parsers.element_values import Members, gather, leaf, lists_only, objects_only, plain, plural
+from toolfmt.parsers.element_values import Members, Repeated, gather, leaf, lists_only, objects_only, plain, plural
 from toolfmt.parsers.patterns import cut_off, match_next, strip_groups
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.raw_text import Closer, RawText, Unpadded
-from toolfmt.schema import item_schema, property_schema, types
+from toolfmt.schema import declares, item_schema, property_schema, types
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,6 +115,8 @@ class ElementReader:
             kind, slots = "item", self.grammar.unnamed.values(opener, escaped=self.grammar.escaped)
         if slots is None:
             raise Malformed("malformed", f"an argument without a name: {opener.group()[:60]!r}", cur.at)
+        if self.grammar.declared and self.grammar.declared.search(groups.get("attributes") or ""):
+            raise Malformed("malformed", "a tool's definition, not a call", cur.at)
         cur.pos = opener.end()
         empty = groups.get("empty") is not None
         wire_type = slots.get("type", "") or _BY_FLAG.get(slots.get("string", ""), "")
@@ -134,11 +136,12 @@ class ElementReader:
         raw = yield from self._raw(cur, emit, spot.closer, spot.parent)
         return leaf(pieces.text(), spot.schema, spot.type, verbatim=raw.verbatim, repeats=grammar.keyed_by_tag)
 
-    def _children(self, cur: Cursor, spot: Spot) -> Reading[JsonValue]:
+    def _children(self, cur: Cursor, spot: Spot) -> Reading[JsonValue]:  # noqa: C901 - what each child may be
         grammar = self.grammar
         as_list = spot.type == "array" or (spot.type != "object" and lists_only(spot.schema))
+        member_of = item_schema(spot.schema, 0) if as_list and spot.schema else None
         found: list[tuple[str, JsonValue]] = []
-        items = False
+        items = one = False
         while True:
             yield from skip_layout(cur)
             opener = yield from match_next(cur, grammar.opener)
@@ -149,7 +152,10 @@ class ElementReader:
                 kind, key = "member", grammar.item_tag
             items = items or kind == "item"
             inner: JsonObject | None = None
-            if spot.schema:
+            if kind != "item" and not items and declares(member_of, key):
+                one = True  # the members of one item stand where its element was left out
+                inner = property_schema(member_of, key)
+            elif spot.schema:
                 listed = kind == "item" or (as_list and grammar.keyed_by_tag)
                 inner = item_schema(spot.schema, len(found)) if listed else property_schema(spot.schema, key)
             if empty:
@@ -164,12 +170,16 @@ class ElementReader:
                 raise Truncated
             raise Malformed("malformed", f"text beside elements: {cur.buf[cur.pos]!r}", cur.at)
         cur.pos = end.end()
+        if one and not items:
+            return Repeated([gather(found, repeats=grammar.keyed_by_tag)])
         if (
             items
             or as_list
             or (grammar.keyed_by_tag and not spot.schema and spot.type != "object" and plural(spot.key, found))
         ):
-            return [plain(value) for _, value in found]
+            listed = [plain(value) for _, value in found]
+            lists = item_schema(spot.schema, 0) if spot.schema else None
+            return Repeated(listed) if grammar.keyed_by_tag and as_list and not lists_only(lists) else listed
         return gather(found, repeats=grammar.keyed_by_tag)
 
     def _raw(self, cur: Cursor, emit: Callable[[str], None], closer: Closer, parent: Closer) -> Reading[RawText]:

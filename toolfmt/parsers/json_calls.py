@@ -231,7 +231,7 @@ class CallObject:
     def _repaired(self, at: int) -> Callable[[str], None]:
         return lambda what: self.draft.note("repaired_json", what, at)
 
-    def _value(self, cur: Cursor, node: Node, key: str) -> Reading[None]:  # noqa: C901 - one branch per meaning of a key
+    def _value(self, cur: Cursor, node: Node, key: str) -> Reading[None]:  # noqa: C901, PLR0912 - one branch per meaning of a key
         char = cur.buf[cur.pos]
         if node.keys and char == "{":
             self.wrapped = True
@@ -254,6 +254,8 @@ class CallObject:
             elif node.slot in _TEXT_SLOTS:
                 if isinstance(value, str):
                     setattr(self.draft, node.slot, value)
+                elif value is not None and self.json.closed:
+                    self.mismatch = f"{key!r} is {jsontext.dumps(value)[:40]}"
             elif node.slot == "reasoning":
                 self.draft.reasoning = value if isinstance(value, str) else ""
                 self.draft.reasoning_at = at
@@ -274,11 +276,11 @@ class CallObject:
             char = peek(cur) or (yield from skip_space(cur))
             if not char:
                 raise Truncated
+            if char not in ",]":
+                raise Malformed("malformed", f"expected a comma or the end, found {char!r}", cur.at)
             cur.pos += 1
             if char == "]":
                 return
-            if char != ",":
-                raise Malformed("malformed", f"expected a comma or the end, found {char!r}", cur.at - 1)
 
     def _named(self, name: JsonValue) -> None:
         if isinstance(name, str) and not self.draft.name:
@@ -307,10 +309,10 @@ class CallObject:
             self.arguments = self._decoded(draft.pieces.text(), at)
             return
         value: JsonValue = yield from self.value(cur)
-        if isinstance(value, str):
+        if isinstance(value, str) and self.json.tolerant:
             value = self._decoded(value, at) if value.strip() else dict[str, object]()
         if value is None and not self.json.arguments_required:
-            return
+            value = dict[str, object]()
         if not jsontext.is_object(value):
             detail = f"the arguments are {jsontext.dumps(value)[:60]}"
             self.failure = self.failure or Malformed("arguments_not_object", detail, at)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from toolfmt.parsers.cursor import Cursor, Reading
 
 GAP = r"\s{0,256}"
+LAYOUT = r"(?:\s{1,256}+|<!--(?:(?!-->)[\s\S]){0,1024}-->){0,16}+"
+"""White space and comments between elements."""
 _ATTRIBUTE = r"""\s{1,64}[\w:.\-]{1,64}\s{0,8}=\s{0,8}(?:"[^"<]{0,1024}"|'[^'<]{0,1024}'|[^\s"'<>=]{1,256})"""
 _READ_ATTRIBUTE = re.compile(r"""([\w:.\-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>=]+))""")
 _TAG = re.compile(
@@ -30,6 +32,7 @@ _TAG = re.compile(
 )
 _TAG_SLOT = re.compile(r"""([\w:.\-]+)="\{([a-z_]+1?)\}\"""")
 _TOKEN = re.compile(r"\{\?|\?\}|\{([a-z_]+1?)\}|(\s+)|([\"'])|(=)|((?:(?!\?\})[^\s\"'={])+|\{)")
+_PLAIN_TAG = re.compile(r"</?[\w:.\-]+>")
 _OWN_GROUPS = frozenset({"attributes", "empty"})
 SLOT = r"[^\s<>{](?:[^<>{\n]{0,510}?[^\s<>{])??"
 
@@ -117,6 +120,8 @@ def _literals(text: str, out: list[str], required: set[str]) -> None:
             out.append("[\"']?")
         elif equals:
             out.append(r"\s{0,8}=\s{0,8}")
+        elif _PLAIN_TAG.fullmatch(word):
+            out.append(re.escape(word[:-1]) + r"\s{0,64}>")
         else:
             out.append(re.escape(word))
 

@@ -17,7 +17,7 @@ import regex
 
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.entities import PARTIAL, decode_entities
-from toolfmt.parsers.patterns import GAP, match_next
+from toolfmt.parsers.patterns import GAP, LAYOUT, match_next
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +36,19 @@ class Ends:
     value, with a line break after it, and ends where the value's closer follows.
     """
 
-    __slots__ = ("candidate", "clean", "escaped", "follow", "hint", "next_call", "optional", "quotes", "words")
+    __slots__ = (
+        "after_call",
+        "candidate",
+        "clean",
+        "escaped",
+        "follow",
+        "hint",
+        "next_call",
+        "optional",
+        "quotes",
+        "whole_end",
+        "words",
+    )
 
     def __init__(  # noqa: PLR0913 - what a place is made of
         self,
@@ -50,6 +62,7 @@ class Ends:
         call: tuple[tuple[str, ...], str] = ((), ""),
         optional: bool = False,
         section_end: str = "",
+        wrapper_end: str = "",
     ) -> None:
         """Compile the closer's pattern, what must follow it, the quotes, and what begins and ends a whole call.
 
@@ -62,7 +75,11 @@ class Ends:
         if begin and end_of_call and end_of_call != closer:
             parts += [f"(?P<begin>{begin})", f"(?P<end>{end_of_call})"]
         self.optional = optional
-        self.next_call = regex.compile(f"{GAP}(?:{'|'.join(filter(None, (begin, section_end))) or '(?!)'})", flags)
+        closing = f"(?:{wrapper_end}{GAP})?" if wrapper_end else ""
+        self.whole_end = regex.compile(f"{GAP}{closing}(?:{end_of_call})", flags) if parts else None
+        """The ends of a call from a value's closer on."""
+        self.next_call = regex.compile(f"{GAP}(?:{_either(begin, section_end if optional else '')})", flags)
+        self.after_call = regex.compile(f"{GAP}(?:{_either(begin, section_end)})", flags)
         self.quotes: dict[str, regex.Pattern[str]] = {}
         for number, (opener, end) in enumerate(quotes):
             word = opener[0].isalnum() or opener[0] == "_"
@@ -74,10 +91,14 @@ class Ends:
         starts = [plain_start(source) for source in [closer, *begins, end_of_call, *openers] if source]
         self.hint = re.compile(sieve(starts)).search
         follows = [follow, *([f"(?P<parent>{parent})"] if parent else [])]
-        self.follow = regex.compile(f"{GAP}(?:{'|'.join(follows)})", flags)
+        self.follow = regex.compile(f"{LAYOUT if escaped else GAP}(?:{'|'.join(follows)})", flags)
         firsts = "".join(sorted({re.escape(start[0]) for start in starts}))
         self.clean = re.compile(f"[^{firsts}{'&' if escaped else ''}]*").fullmatch
         self.escaped = escaped
+
+
+def _either(*patterns: str) -> str:
+    return "|".join(filter(None, patterns)) or "(?!)"
 
 
 def plain_start(source: str) -> str:
@@ -98,10 +119,10 @@ def _rest(starts: Sequence[str], begun: str) -> str:
     if any(len(start) == len(begun) for start in going_on):
         return ""
     nexts = sorted({start[len(begun)].lower() for start in going_on})
-    return "(?:" + "|".join(_either(char) + _rest(going_on, begun + char) for char in nexts) + r"|\Z)"
+    return "(?:" + "|".join(_any_case(char) + _rest(going_on, begun + char) for char in nexts) + r"|\Z)"
 
 
-def _either(char: str) -> str:
+def _any_case(char: str) -> str:
     return re.escape(char) if char.upper() == char else f"[{char}{char.upper()}]"
 
 
@@ -199,7 +220,7 @@ class RawText:
                 return found
             pos = near.end()
 
-    def _decide(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
+    def _decide(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:  # noqa: PLR0911 - one per kind
         """What a candidate is: True the end, False something that was read, None not yet known."""
         group = str(found.lastgroup)
         if group == "closer" or (group == "end" and self._closer.name and self._closer.ends(found.group())):
@@ -207,8 +228,13 @@ class RawText:
             if follow is None or not (follow.partial or self._followed(follow)):
                 self.ambiguous = cur.base + found.start()
                 return self._literal(cur, found, ends)
-            self._pass(cur, found.start(), ends, whole=not follow.partial)
-            if follow.partial:
+            nested = None if follow.partial else self._nested(cur, ends, found.end())
+            if nested:
+                if self._suspect is None:
+                    self._suspect = cur.base + found.end()
+                return self._literal(cur, found, ends)
+            self._pass(cur, found.start(), ends, whole=nested is False)
+            if nested is None:
                 return None
             cur.pos = found.end()
             return True
@@ -221,6 +247,21 @@ class RawText:
         cur.pos = found.end()
         self._quote = ends.quotes[group]
         return False
+
+    def _nested(self, cur: Cursor, ends: Ends, at: int) -> bool | None:
+        """Whether a closer is that of a call that the value itself opened: the call ends here and more text follows.
+
+        None while that is not known.
+        """
+        if not self._calls or ends.whole_end is None:
+            return False
+        end = ends.whole_end.match(cur.buf, at, partial=not cur.eof)
+        if end is None:
+            return False
+        after = None if end.partial else ends.after_call.match(cur.buf, end.end(), partial=not cur.eof)
+        if end.partial or (after is not None and after.partial):
+            return None
+        return after is None and bool(cur.buf[end.end() :].strip())
 
     def _followed(self, follow: regex.Match[str]) -> bool:
         return follow.lastgroup != "parent" or self._parent.ends(follow["parent"])
@@ -252,6 +293,7 @@ class RawText:
         raise Malformed("malformed", "a value is not closed before the end of its call", cur.at)
 
     def _quoted(self, cur: Cursor, end: regex.Pattern[str]) -> Reading[None]:
+        start = cur.at
         self.verbatim = True
         self._blank.clear()
         while True:
@@ -266,7 +308,7 @@ class RawText:
                 self._open = True
                 return
             if cur.eof:
-                raise Truncated
+                raise Truncated(start)
             yield
 
     def _pass(self, cur: Cursor, end: int, ends: Ends, *, whole: bool = False) -> None:

@@ -39,14 +39,18 @@ def complete_word(text: str) -> str:
 class RepairingParser:
     """Passes a parser's events on and tries to mend each call that failed for its JSON."""
 
-    __slots__ = ("_extra", "_open", "_parser")
+    __slots__ = ("_extra", "_frame", "_open", "_parser")
 
-    def __init__(self, parser: Parser[str], reopen: Callable[[], Parser[str]]) -> None:
-        """Mend the failures of `parser`; `reopen` gives a fresh parser of the same dialect."""
+    def __init__(self, parser: Parser[str], reopen: Callable[[], Parser[str]], frame: tuple[str, str]) -> None:
+        """Mend the failures of `parser`; `reopen` gives a fresh parser of the same dialect.
+
+        `frame` is what stands around one JSON call, for calls whose own text has lost it.
+        """
         if find_spec("json_repair") is None:  # said before the first failure needs it
             raise MissingExtraError("repair=True", "repair")
         self._parser = parser
         self._open = reopen
+        self._frame = frame
         self._extra = 0
 
     def feed(self, chunk: str) -> list[Event]:
@@ -68,6 +72,13 @@ class RepairingParser:
                 out.extend(self._again(moved))
         return out
 
+    def _read(self, text: str) -> list[Event]:
+        """Read a mended text; no events unless it is calls and no failure."""
+        parser = self._open()
+        events = [*parser.feed(text), *parser.close()]
+        kinds = {type(event) for event in events}
+        return events if CallEnd in kinds and CallFailed not in kinds else []
+
     def _again(self, failure: CallFailed) -> list[Event]:
         from json_repair import repair_json
 
@@ -81,12 +92,9 @@ class RepairingParser:
             text = repair_json(complete_word(failure.raw[at:]), ensure_ascii=False)
         except RecursionError:
             return []
-        parser = self._open()
-        events = parser.feed(failure.raw[:at] + text)
-        events.extend(parser.close())
-        if not any(isinstance(event, CallEnd) for event in events) or any(
-            isinstance(event, CallFailed) for event in events
-        ):
+        opener, closer = self._frame
+        events = self._read(failure.raw[:at] + text) or self._read(opener + text + closer)
+        if not events:
             return []
         calls: list[Event] = []
         for event in events:

@@ -11,7 +11,7 @@ place or coercing a text never raises.
 """
 
 from toolfmt.schema.coercion import coerce, coerce_tree
-from toolfmt.schema.places import item_schema, property_schema, types
+from toolfmt.schema.places import declares, item_schema, property_schema, types
 from toolfmt.schema.refs import inline_refs
 from toolfmt.schema.spelling import normalise
 from toolfmt.schema.validation import Validator, extra_arguments, problems
@@ -20,6 +20,7 @@ __all__ = [
     "Validator",
     "coerce",
     "coerce_tree",
+    "declares",
     "extra_arguments",
     "inline_refs",
     "item_schema",

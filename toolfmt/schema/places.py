@@ -79,6 +79,11 @@ def property_schema(schema: JsonObject | None, key: str) -> JsonObject | None:
     return _inside(schema, _further) if named is None else named
 
 
+def declares(schema: JsonObject | None, key: str) -> bool:
+    """Whether a schema names this member of an object."""
+    return any(key in _object(node, "properties") for node, _ in reach(schema))
+
+
 def item_schema(schema: JsonObject | None, index: int) -> JsonObject | None:
     """Return the schema of an array's item; None if the schema doesn't speak of it."""
     return _inside(schema, lambda node: _item(node, index))

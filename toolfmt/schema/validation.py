@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt import jsontext
 from toolfmt.errors import Problem, SchemaError, UnrepresentableError, UnresolvableReferenceError
-from toolfmt.jsontext import is_object
+from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.drafts import modernise
 from toolfmt.schema.places import reach
 from toolfmt.schema.refs import inline_refs
@@ -71,6 +71,8 @@ def extra_arguments(tool: ToolDefinition, arguments: Mapping[str, Any]) -> tuple
             return ()
         properties = node.get("properties")
         declared.update(properties if is_object(properties) else ())
+        required = node.get("required")
+        declared.update(filter(None, map(str, required)) if is_array(required) else ())
     return tuple(name for name in arguments if name not in declared)
 
 
