@@ -13,7 +13,9 @@ from dataclasses import replace
 from toolfmt.dialects._native import SGLANG, THINK, VLLM, XGRAMMAR, json_call, native, template
 from toolfmt.syntax import Elements, Form, Syntax
 
-_PAIRS = Elements(member="<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>", escape="none", indent="")
+_PAIRS = Elements(
+    member="<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>", escape="none", indent="", closers_optional=True
+)
 _COMPACT = replace(_PAIRS, member="<arg_key>{key}</arg_key><arg_value>{value}</arg_value>", separator="")
 _GLM = Form(call="<tool_call>{name}\n{members}</tool_call>", elements=_PAIRS)
 _GLM47 = Form(call="<tool_call>{name}{members}</tool_call>", elements=_COMPACT, separator="")

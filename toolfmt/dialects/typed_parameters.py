@@ -115,7 +115,7 @@ DIALECTS = (
             ),
             reasoning=(("<|open|>think<|sep|>", "<|close|>think<|sep|>"),),
             unwrap=(("<|open|>response<|sep|>", "<|close|>response<|sep|>"),),
-            stop=("<|end_of_msg|>",),
+            stop=("<|close|>message<|sep|>", "<|end_of_msg|>"),
             result='<|open|>message role="tool" tool="{name}"<|sep|>{content}<|close|>message<|sep|><|end_of_msg|>',
             result_separator="",
         ),

@@ -110,6 +110,8 @@ class Grammar:
         self.first = re.compile((f"[{firsts}]" if firsts else r"(?!)") + indent)
         self.plain = re.compile(f"[^{firsts}{self.breaks}]*" if firsts else r"[\s\S]*").fullmatch
         self.reasoning_ends = [closing(closer, self.flags) for _, closer in syntax.reasoning]
+        opener = literal(syntax.reasoning[0][0]) if syntax.reasoning else r"(?!)"
+        self.reasoning_again = regex.compile(GAP + opener, self.flags)
         self.hidden_ends = [closing(closer, self.flags) for _, closer in syntax.hidden]
         self.in_reasoning = [self._in_reasoning(closer) for _, closer in syntax.reasoning]
 

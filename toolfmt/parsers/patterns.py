@@ -123,7 +123,7 @@ def _literals(text: str, out: list[str], required: set[str]) -> None:
         elif _PLAIN_TAG.fullmatch(word):
             out.append(re.escape(word[:-1]) + r"\s{0,64}>")
         else:
-            out.append(re.escape(word))
+            out.append(re.escape(word).replace("><", r">\s{0,64}<"))
 
 
 def strip_groups(source: str) -> str:

@@ -15,7 +15,7 @@ from toolfmt.errors import ParseError
 from toolfmt.parsers.bare import BareReader
 from toolfmt.parsers.calls import CallReader
 from toolfmt.parsers.cursor import Cursor, Malformed, Truncated
-from toolfmt.parsers.patterns import match_first
+from toolfmt.parsers.patterns import match_first, match_next
 from toolfmt.parsers.sink import Draft, Sink
 from toolfmt.parsers.skipping import Skipper
 
@@ -119,6 +119,9 @@ class TextParser:
     def _text(self, *, reasoning_open: bool) -> Reading[None]:
         yield
         if reasoning_open and self._grammar.syntax.reasoning:
+            again = yield from match_next(self._cur, self._grammar.reasoning_again)
+            if again is not None:  # the model opened what the prompt had opened
+                self._cur.pos = again.end()
             yield from self._reasoning(0)
         limit = self._sink.options.limits.calls
         while not self._stopped and self._sink.calls <= limit:

@@ -1,0 +1,78 @@
+"""The neutral conformance suite: recorded outputs, read by the format that the model's id stands for.
+
+Compared as its "soft" policy does: calls exactly, text and reasoning without
+the white space around them. Models whose format is not a dialect yet are left
+out; `open.toml` lists the outputs that are read otherwise, each with its reason.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from canitoolcall.fixtures import Fixture, load_fixtures
+
+import toolfmt
+from toolfmt import jsontext
+from toolfmt.errors import UnknownDialectError
+from toolfmt.events import coalesce
+
+OPEN = tomllib.loads((Path(__file__).parent / "open.toml").read_text("utf-8"))
+
+
+def known(fixture: Fixture) -> bool:
+    try:
+        toolfmt.open_parser(model=fixture.reference_model)
+    except UnknownDialectError:
+        return False
+    return True
+
+
+FIXTURES = [one for one in load_fixtures() if known(one)]
+
+
+def read(fixture: Fixture, chunks: list[str]) -> toolfmt.ParseResult:
+    events = toolfmt.parse_stream(
+        chunks,
+        model=fixture.reference_model,
+        tools=list(fixture.tools),
+        generation_prompt=fixture.generation_prompt or "",
+        reasoning_open=fixture.generation_prompt is None and bool(fixture.thinking),
+    )
+    return toolfmt.ParseResult(tuple(coalesce(list(events))), fixture.reference_model)
+
+
+def right(fixture: Fixture) -> bool:
+    result = read(fixture, [fixture.raw_output])
+    if fixture.expected is None:
+        assert fixture.expected_error is not None
+        return not result.calls or "no_tool_calls" not in fixture.expected_error.accept
+    wanted = fixture.expected.tool_calls
+    return (
+        len(result.calls) == len(wanted)
+        and all(
+            call.name == one.name and jsontext.equal(call.arguments, dict(one.arguments))
+            for call, one in zip(result.calls, wanted, strict=True)
+        )
+        and result.text.strip() == (fixture.expected.content or "").strip()
+        and result.reasoning.strip() == (fixture.expected.reasoning_content or "").strip()
+    )
+
+
+@pytest.mark.parametrize("fixture", FIXTURES, ids=lambda one: one.id)
+def test_an_output_is_read(fixture: Fixture) -> None:
+    assert right(fixture) != (fixture.id in OPEN), OPEN.get(fixture.id, "not listed in open.toml")
+
+
+@pytest.mark.parametrize("fixture", FIXTURES, ids=lambda one: one.id)
+def test_cuts_change_nothing(fixture: Fixture) -> None:
+    text = fixture.raw_output
+    whole = read(fixture, [text]).events
+    for size in (1, 5):
+        assert read(fixture, [text[at : at + size] for at in range(0, len(text), size)]).events == whole
+
+
+def test_the_list_is_of_outputs_that_there_are() -> None:
+    assert set(OPEN) <= {one.id for one in FIXTURES}
+    assert len(FIXTURES) >= 360
