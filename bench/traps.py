@@ -168,7 +168,9 @@ def offers() -> dict[str, tuple[ToolDefinition, ...]]:
 def sample(dialect: Dialect[str], count: int = 1) -> str:
     """Write a call of the tool `f` in a dialect."""
     server = "local" if dialect.traits.carries_server else None
-    return dialect.calls([ToolInvocation(name="f", arguments=_VALUE, server=server)] * count, {})
+    (tool,) = offers()["fitting"]
+    call = ToolInvocation(name="f", arguments=_VALUE, server=server)
+    return dialect.calls([call] * count, {} if dialect.traits.carries_types else {tool.name: tool})
 
 
 def prefixes(dialect: Dialect[str]) -> list[str]:

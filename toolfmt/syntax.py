@@ -255,6 +255,11 @@ def template_slots(form: Form) -> frozenset[str]:
     return frozenset(found)
 
 
+def member_slots(elements: Elements) -> frozenset[str]:
+    """The slots that an argument's template names: `key`, `value`, `type`, ..."""
+    return frozenset(re.findall(r"\{([a-z_]+1?)\}", elements.member))
+
+
 def name_in_id(template: str, text: str) -> str:
     """Read the tool's name out of an id that holds it."""
     before, _, after = template.partition("{name}")

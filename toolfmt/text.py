@@ -11,7 +11,7 @@ from toolfmt.formatters.verified import verified
 from toolfmt.parsers.disarm import disarmer
 from toolfmt.parsers.grammar import Grammar
 from toolfmt.parsers.regions import TextParser
-from toolfmt.syntax import template_slots
+from toolfmt.syntax import member_slots, template_slots
 
 if TYPE_CHECKING:
     from toolfmt.dialect import ExampleFormatter, Provenance, SchemaFormatter
@@ -56,7 +56,7 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
         open_parser=lambda options: TextParser(grammar(), options),
         traits=Traits(
             carries_ids="id" in slots or bool(form.name_in_id),
-            carries_types=form.elements is None,
+            carries_types=form.elements is None or bool({"type", "string"} & member_slots(form.elements)),
             carries_server="server" in slots,
             carries_agent="agent" in slots,
             parallel=not syntax.single,

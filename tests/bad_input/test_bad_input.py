@@ -67,12 +67,23 @@ HOSTILE = {
     "bomb": "\"<!DOCTYPE a [<!ENTITY x 'lol'><!ENTITY y '&x;&x;&x;&x;'>]>&y;&y;\"",
     "reference": '"&#xD800;&#0;&#x110000;&#99999999999999999999;"',
 }
+AT_FULL_SIZE = {
+    *("openai-json", "gemini-json", "default-json", "anthropic-json", "xml-items", "xml-cdata", "tool-json"),
+    *("execute-array", "step-json", "sentinel", "react"),
+    *("hermes", "mistral-v11", "qwen3-coder", "glm45", "deepseek-v4", "minimax-m3"),
+}
+"""A dialect of each grammar; the others, which share them, are given a tenth."""
 REFUSED = {"malformed", "unsafe", "limit"}
 
 
 @pytest.fixture(params=DIALECTS, ids=lambda dialect: dialect.name, scope="module")
 def dialect(request: pytest.FixtureRequest) -> Dialect[str]:
     return request.param
+
+
+def size(dialect: Dialect[str]) -> int:
+    """How many characters of nothing it is given."""
+    return 1_000_000 if dialect.name in AT_FULL_SIZE else 100_000
 
 
 def calls(events: list[Event]) -> list[ToolInvocation]:
@@ -136,7 +147,7 @@ def test_missing_doubled_and_wrong_marks_make_no_call_of_their_own(dialect: Dial
 @pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS.keys())
 def test_a_megabyte_of_nothing_is_no_call(dialect: Dialect[str], unit: str) -> None:
     for place in places(dialect):
-        assert not calls(checked(dialect, place + unit * (1_000_000 // len(unit))))
+        assert not calls(checked(dialect, place + unit * (size(dialect) // len(unit))))
 
 
 @pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS.keys())
@@ -145,16 +156,17 @@ def test_nothing_in_pieces_is_the_same_nothing(dialect: Dialect[str], unit: str)
         text = place + unit * (1_000 // len(unit) + 1)
         laws.chunking(dialect, text, range(0, len(text), 7))
     for place in places(dialect):
-        text = place + unit * (20_000 // len(unit))
+        text = place + unit * (size(dialect) // 50 // len(unit))
         laws.chunking(dialect, text, range(len(text)))
 
 
 @pytest.mark.parametrize(("opener", "closer"), NESTED.values(), ids=NESTED.keys())
 def test_a_hundred_thousand_levels_are_no_call(dialect: Dialect[str], opener: str, closer: str) -> None:
-    deep = opener * 100_000
+    levels = size(dialect) // 10
+    deep = opener * levels
     for place in places(dialect):
         assert not calls(checked(dialect, place + deep))
-        closed = deep + "0" + closer * 100_000
+        closed = deep + "0" + closer * levels
         for call in calls(checked(dialect, place + closed + sample(dialect).partition("HOLE")[2])):
             assert call.name == "f"
 

@@ -29,7 +29,7 @@ def test_calls_survive(dialect: Dialect[str], data: Data, record_property: Calla
     calls = pieces = 0
     for case in data.cases:
         for message in messages(dialect, case.calls):
-            assert laws.round_trip(dialect, message) is not None
+            assert not dialect.traits.carries_types or laws.round_trip(dialect, message) is not None
             text = laws.round_trip(dialect, message, case.tools)
             assert text is not None
             places = chance.sample(range(1, len(text)), 4)
