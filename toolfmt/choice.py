@@ -9,11 +9,14 @@ The same five words are taken wherever a format is chosen.
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypedDict
 
 from toolfmt.registry import default_registry
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from toolfmt.dialect import AnyDialect
     from toolfmt.registry import Registry
 
@@ -32,6 +35,22 @@ class Choice(TypedDict, total=False):
     model: str | None
     use_xml: bool
     registry: Registry | None
+
+
+def chosen_only(choice: Choice) -> tuple[AnyDialect, Registry]:
+    """The same for functions that take no other options; a misspelt one raises TypeError."""
+    known_options(choice, Choice.__annotations__)
+    return chosen(choice)
+
+
+def known_options(options: Mapping[str, object], known: Iterable[str]) -> None:
+    """Raise TypeError for an option that there is not, with the one that comes close."""
+    names = list(known)
+    for name in options:
+        if name not in names:
+            near = get_close_matches(name, names, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(sorted(names))}"
+            raise TypeError(f"there is no option {name!r}{hint}")
 
 
 def chosen(choice: Choice) -> tuple[AnyDialect, Registry]:

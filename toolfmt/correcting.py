@@ -16,7 +16,7 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, Unpack
 
-from toolfmt.choice import Choice, chosen
+from toolfmt.choice import Choice, chosen_only
 from toolfmt.model import ToolInvocation
 from toolfmt.templating import render_template
 from toolfmt.tools import tools as definitions
@@ -63,7 +63,7 @@ def feedback(
     `tools` are the offered tools, in any form; one of them, if possible the one
     that was called, makes the example.
     """
-    return _told(chosen(choice)[0], tools, failure.reason, failure.detail, failure.raw, failure.name)
+    return _told(chosen_only(choice)[0], tools, failure.reason, failure.detail, failure.raw, failure.name)
 
 
 def no_call_feedback(
@@ -73,7 +73,7 @@ def no_call_feedback(
     **choice: Unpack[Choice],
 ) -> str:
     """Say that a call was due and the answer `text` held none."""
-    return _told(chosen(choice)[0], tools, "no_call", "", text, "")
+    return _told(chosen_only(choice)[0], tools, "no_call", "", text, "")
 
 
 def _told(dialect: AnyDialect, tools: object, reason: str, detail: str, raw: str, name: str) -> str:  # noqa: PLR0913, PLR0917 - what there is to tell

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Unpack
 
 from toolfmt import jsontext
-from toolfmt.choice import Choice, chosen
+from toolfmt.choice import Choice, chosen_only
 from toolfmt.errors import ParseError, ToolFmtError
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.syntax import Syntax
@@ -55,7 +55,7 @@ def manifest(
     `SchemaError` or `UnrepresentableError`; with `on_broken`, that is called
     instead and the tool is left out. A broken template raises `TemplateError`.
     """
-    dialect, registry = chosen(choice)
+    dialect, registry = chosen_only(choice)
     shown: list[JsonObject] = []
     for tool in () if tools is None else definitions(tools):
         try:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
-from toolfmt.choice import Choice, chosen
+from toolfmt.choice import Choice, chosen, known_options
 from toolfmt.dialect import Limits, ParserOptions
 from toolfmt.errors import MalformedCallError
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
@@ -120,6 +120,8 @@ def open_parser(**options: Unpack[ParseOptions]) -> Parser[str]:
 
 def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
     """Read a whole answer; the options are those of `ParseOptions`."""
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+        raise TypeError(f"an answer is a str, not {type(text).__name__}: decode bytes first")
     parser, dialect = _open(options)
     events = parser.feed(text)
     events.extend(parser.close())
@@ -148,8 +150,11 @@ async def aparse_stream(chunks: AsyncIterable[str], **options: Unpack[ParseOptio
 
 
 def _open(options: ParseOptions) -> tuple[Parser[str], AnyDialect]:
+    known_options(options, ParseOptions.__annotations__ | Choice.__annotations__)
     dialect, _ = chosen(options)
     offered = options.get("tools")
+    if options.get("validate", False) and offered is None:
+        raise TypeError("validate=True needs the tools' schemas: give tools=")
     strict = options.get("strict", False) or dialect.traits.strict
     reasoning_open = options.get("reasoning_open", False)
     prompt = options.get("generation_prompt", "")

@@ -131,8 +131,8 @@ class Registry:
             if found is not None:
                 return found
             if provider is None:
-                tried = ", ".join(pattern for pattern, _ in patterns)
-                raise UnknownDialectError("model", model, (), advice=f"tried {tried}; give dialect= or provider=")
+                tried = f"tried its parts against {len(patterns)} patterns"
+                raise UnknownDialectError("model", model, (), advice=f"{tried}; give dialect= or provider=")
         return DEFAULT_DIALECT if row is None else row.dialect
 
     def formatter_pair(

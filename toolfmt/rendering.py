@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from toolfmt.choice import Choice, chosen
+from toolfmt.choice import Choice, chosen_only
 from toolfmt.tools import tools as definitions
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def render_calls(
     hold raise `UnrepresentableError`; an id, server or agent for which it has no
     place is left out, as its traits say (`carries_ids`, ...).
     """
-    dialect, _ = chosen(choice)
+    dialect, _ = chosen_only(choice)
     offered = {tool.name: tool for tool in definitions(tools)} if tools else {}
     return dialect.calls(calls, offered)
 
@@ -40,5 +40,5 @@ def render_results(
     **choice: Unpack[Choice],
 ) -> str:
     """Write results as the model is shown them, in call order; markers inside them are made harmless."""
-    dialect, _ = chosen(choice)
+    dialect, _ = chosen_only(choice)
     return dialect.results(results)

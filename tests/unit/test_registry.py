@@ -200,7 +200,7 @@ def test_an_unknown_model_alone_is_an_error_that_says_what_was_tried(registry: R
         registry.resolve(model="what-7b")
     assert str(caught.value).startswith("unknown model 'what-7b'; tried ")
     assert str(caught.value).endswith("; give dialect= or provider=")
-    assert "gemini-" in str(caught.value)
+    assert " patterns; " in str(caught.value)
 
 
 def test_a_pattern_whose_dialect_is_missing_breaks_only_what_it_matches(registry: Registry) -> None:

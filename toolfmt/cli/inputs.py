@@ -30,6 +30,8 @@ def read_text(source: str) -> str:
 def read_pieces(source: str) -> Iterator[str]:
     """Read UTF-8 text in pieces, from a pipe each as soon as it is there."""
     if source == STDIN:
+        if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] - closed by the shell
+            raise UsageError("stdin is closed: name a file, or give the text through a pipe")
         pipe = cast("BufferedReader", sys.stdin.buffer)
         yield from _decoded(iter(lambda: pipe.read1(_PIECE), b""), source)
     else:

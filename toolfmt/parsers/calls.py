@@ -140,14 +140,16 @@ class CallReader:
             raise Malformed(*problem, self.cur.at)
         return found.settled()
 
-    def list(self, form: FormGrammar) -> Reading[None]:
+    def list(self, form: FormGrammar) -> Reading[None]:  # noqa: C901 - one loop over what a list may hold
         """Read a JSON list of calls; an element that is none fails alone."""
         cur = self.cur
         cur.pos += 1
         element = self.element(form)
         start = self.draft.start
+        empty = True
         while True:
             char = peek(cur) or (yield from skip_space(cur))
+            empty = empty and not char
             if char == "{" and form.shape is not None:
                 if self.sink.full:
                     raise Malformed("limit", f"more than {self.limits.calls} calls", cur.at)
@@ -168,6 +170,8 @@ class CallReader:
             if char == "]":
                 cur.pos += 1
                 return
+            if not char and empty:
+                raise Truncated
             if not char:
                 self.sink.note("missing_close", "the list of calls is not closed", (cur.at, cur.at))
                 return

@@ -114,11 +114,8 @@ class CallObject:
     @property
     def meant(self) -> bool:
         """Whether the object was plainly meant as a call, even if it is broken."""
-        return (
-            (bool(self.draft.name) and self.given)
-            or (self.wrapped and bool(self.draft.name))
-            or self.json.meant_by in self.keys
-        )
+        named = bool(self.draft.name) and (self.given or self.wrapped or self.draft.name in self.offered)
+        return named or self.json.meant_by in self.keys
 
     def problem(self) -> tuple[str, str] | None:
         """Why the object, read to its end, is no call: a reason and words."""

@@ -247,6 +247,8 @@ class TextParser:
             found = yield from self._search(section.resync)
             if found is not None and found.lastgroup == "end":
                 cur.pos = found.end()
+            elif reason == "malformed":
+                cur.go(max(body, resume))  # no end of it: what follows is text
         draft.fail(cur.since(draft.start), reason, detail, cur.at)
         cur.release()
 
