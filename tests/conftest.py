@@ -15,7 +15,7 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 # No deadline: on a busy machine a slow example is no bug, and the laws bound time themselves.
 settings.register_profile("default", deadline=None)
 # In CI the same examples every time, so that a change is never blamed for what was there; fuzzing looks for more.
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True, max_examples=50)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 

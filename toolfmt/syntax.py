@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 TAG_NAME = r"[\p{L}_][\p{L}\p{M}\p{N}_.\-]{0,255}"
 """What may be an element's name, for the `regex` module; other keys go into an attribute."""
 
+PLAIN_NAME = r"[\w.:/\-]{1,256}"
+"""A tool's name where no marker stands before it."""
+
 Pair: TypeAlias = tuple[str, str]
 """An opening and a closing marker."""
 

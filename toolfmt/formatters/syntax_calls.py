@@ -13,7 +13,7 @@ from toolfmt import jsontext
 from toolfmt.errors import RenderError, UnrepresentableError
 from toolfmt.formatters.element_tree import ElementWriter
 from toolfmt.formatters.xml_text import escape_slot
-from toolfmt.syntax import Maybe, Slot, Verbatim, markers, name_in_id, pieces
+from toolfmt.syntax import PLAIN_NAME, Maybe, Slot, Verbatim, markers, name_in_id, pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -111,7 +111,8 @@ def _call(dialect: str, form: Form, call: ToolInvocation, tool: ToolDefinition |
 def _slot(dialect: str, form: Form, key: str, value: str) -> str:
     if form.elements is not None and form.elements.escape == "xml":
         return escape_slot(value)
-    if not _PLAIN_SLOT.fullmatch(value):
+    alone = key == "name" and form.call.startswith("{name}")
+    if not (re.fullmatch(PLAIN_NAME, value) if alone else _PLAIN_SLOT.fullmatch(value)):
         raise UnrepresentableError(dialect, f"/{key}", f"{value!r} cannot stand between the format's markers")
     return value
 

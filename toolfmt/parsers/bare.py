@@ -163,6 +163,8 @@ class BareReader:
         cur, sink, draft = self.cur, self.sink, found.draft
         offered = sink.options.tools
         problem = found.problem()
+        if problem and problem[0] == "missing_arguments" and not found.json.arguments_required:
+            problem = None  # an object of some other shape, not a call whose arguments went astray
         fits = draft.name in offered if offered else found.wrapped or not found.unknown
         plain = found.wrapped or found.json.meant_by in found.keys
         given = found.arguments is not None or (plain and not found.unknown)

@@ -118,6 +118,9 @@ class CallReader:
             values = form.head.values(match, escaped=form.escaped) if match is not None else None
             if match is None or values is None:
                 raise Malformed("missing_name", "the call names no tool", cur.at)
+            declared = form.elements.declared if form.elements is not None else None
+            if declared and declared.search(match.groupdict().get("attributes") or ""):
+                raise Malformed("malformed", "a tool's definition, not a call", cur.base + match.end())
             cur.pos = match.end()
             self.empty = match.groupdict().get("empty") is not None
             slots.update(values)

@@ -24,10 +24,14 @@ class Repeated(list["JsonValue"]):
     """The values of a repeated element, so that they can be told from one value that is a list."""
 
 
-def leaf(text: str, schema: JsonObject | None, wire_type: str, *, verbatim: bool, repeats: bool = False) -> JsonValue:
+def leaf(  # noqa: PLR0911 - one per rule
+    text: str, schema: JsonObject | None, wire_type: str, *, verbatim: bool, repeats: bool = False
+) -> JsonValue:
     """Type an element's text; with `repeats`, text where a list is due is the first of its items."""
     told = types(schema)
     if wire_type == "string":
+        return text
+    if wire_type == "text":  # a flag that models set wrongly: the schema knows better
         return text if told is None or "string" in told else coerce(text, schema)[0]
     if verbatim and not wire_type and not repeats:
         return text

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 _LAYOUT = regex.compile(r"\s{1,256}|<!--(?:(?!-->)[\s\S]){0,1024}-->")
 _STRING = frozenset({"string"})
-_BY_FLAG = {"true": "string", "false": "json"}
+_TEXT = frozenset({"string", "text"})
+_BY_FLAG = {"true": "text", "false": "json"}
 _CONTAINERS = frozenset({"object", "array"})
 
 
@@ -99,7 +100,7 @@ class ElementReader:
             return
         closer = self.grammar.closer(kind, key)
         told = types(inner)
-        text = told == _STRING if wire_type == "" else wire_type == "string" and (told is None or "string" in told)
+        text = told == _STRING if wire_type == "" else wire_type in _TEXT and (told is None or "string" in told)
         if text and key not in members.values:
             emit = members.string(key)
             yield from self._raw(cur, Unpadded(emit).add if self.grammar.padded else emit, closer, parent)

@@ -13,9 +13,9 @@ import regex
 
 from toolfmt.parsers.element_grammar import ElementGrammar
 from toolfmt.parsers.json_shapes import compile_shape
-from toolfmt.parsers.patterns import GAP, Head, head, literal, strip_groups
+from toolfmt.parsers.patterns import GAP, SLOT, Head, head, literal, strip_groups
 from toolfmt.parsers.raw_text import Ends, plain_start
-from toolfmt.syntax import BODY_SLOTS
+from toolfmt.syntax import BODY_SLOTS, PLAIN_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,7 +159,7 @@ class Grammar:
         for template, forms in grouped.items():
             openers.append(literal(template.partition("{calls}")[0]))
             openers.extend(
-                strip_groups(head(cut).source)
+                strip_groups(self._head(cut).source)
                 for form in forms
                 if (cut := _BODY.split(form.call, maxsplit=1)[0]).strip() and (form.alone or form.section == "{calls}")
             )
@@ -188,6 +188,15 @@ class Grammar:
                 resync=regex.compile((f"(?P<end>{ends})|" if ends else "") + f"(?:{anywhere})", self.flags),
             )
 
+    def _head(self, template: str) -> Head:
+        """Compile a call's head; a name stays on its line where lines matter, and is a plain word where it begins."""
+        found = head(template)
+        if self.syntax.lines:
+            return replace(found, source=found.source.replace(r"\s{0,64}+(?P<name>", r"[ \t]{0,64}+(?P<name>"))
+        if template.startswith("{name}"):
+            return replace(found, source=found.source.replace(f"(?P<name>{SLOT})", f"(?P<name>{PLAIN_NAME})"))
+        return found
+
     def _form(self, form: Form, closer: str, begins: tuple[str, ...]) -> FormGrammar:
         parts = _BODY.split(form.call)
         tail = parts[-1] if len(parts) > 1 else ""
@@ -197,7 +206,7 @@ class Grammar:
         if "payload" in parts[1::2]:
             payload = Ends(end, "", (), escaped=False, flags=self.flags)
         follow = end or closer or "|".join(begins)
-        begin = head(parts[0]) if parts[0].strip() else None
+        begin = self._head(parts[0]) if parts[0].strip() else None
         if begin is not None and parts[0].rstrip().endswith("}"):  # a name that no marker ends
             begin = replace(begin, source=begin.source + _first_of_body(form, body, end))
         middle = literal(parts[2]) if len(parts) > 3 else ""  # noqa: PLR2004 - head, slot, literal, slot, tail

@@ -78,6 +78,7 @@ class CallObject:
         "limits",
         "listed",
         "mismatch",
+        "named_by",
         "offered",
         "prose",
         "rest",
@@ -109,6 +110,7 @@ class CallObject:
         self._level = 0  # braces that are open
         self.keys: list[str] = []
         self.unknown: list[str] = []
+        self.named_by = ""  # the key whose value is the name
         self.given = False  # there is a key for the arguments
 
     @property
@@ -127,7 +129,8 @@ class CallObject:
             return "missing_name", "the call names no tool"
         if self.json.closed and self.unknown:
             return "extra_field", f"{self.unknown[0]!r} has no place in a call"
-        if self.json.arguments_required and self.arguments is None and self.rest is None:
+        astray = self.arguments is None and self.rest is None and bool(self.unknown)
+        if astray or (self.json.arguments_required and self.arguments is None and self.rest is None):
             return "missing_arguments", "the call has no arguments object"
         return None
 
@@ -170,6 +173,9 @@ class CallObject:
                 self.unknown.append(key)
                 yield from self.value(cur)
             if (yield from self._closes(cur)):
+                if self.rest is not None and node.rest != self.named_by:
+                    self.unknown += self.rest
+                    self.rest = None
                 return
 
     def _closes(self, cur: Cursor) -> Reading[bool]:
@@ -248,6 +254,7 @@ class CallObject:
                 return
             if node.slot == "name":
                 self._named(value)
+                self.named_by = key
             elif node.slot in _TEXT_SLOTS:
                 if isinstance(value, str):
                     setattr(self.draft, node.slot, value)

@@ -44,8 +44,8 @@ class Node:
     """Constants that say that text follows, no call."""
     keyed: bool = False
     """An object whose only key is the tool's name."""
-    rest: bool = False
-    """Keys that no template names are arguments."""
+    rest: str = ""
+    """The key of the name in a template for which all further keys are arguments."""
 
 
 def compile_shape(json: JsonCall) -> Node:
@@ -65,7 +65,7 @@ def _merge(node: Node, template: object) -> None:
             if key == KEY_IS_NAME:
                 node.keyed = True
             elif key == ANY_KEY:
-                node.rest = True
+                node.rest = next(name for name, slot in keys.items() if slot == "{name}")
             else:
                 _merge(node.keys.setdefault(key, Node()), value)
     elif isinstance(template, list | tuple):
@@ -86,7 +86,7 @@ def names_a_call(node: Node, value: object, *, wrapped: bool = False) -> bool:
         return False
     members = cast("Mapping[str, object]", value)
     slots = {node.keys[key].slot for key in members if key in node.keys}
-    if "name" in slots and (wrapped or node.rest or slots & {"arguments", "text"}):
+    if "name" in slots and (wrapped or bool(node.rest) or slots & {"arguments", "text"}):
         return True
     if node.keyed and any(key not in node.keys for key in members):
         return True
