@@ -87,7 +87,8 @@ class ElementWriter:
     def _content(self, value: JsonValue, schema: JsonObject | None, level: int) -> str:
         pad = self.elements.indent * (level + 1)
         if not self.elements.item and not isinstance(value, str):
-            return jsontext.dumps(value)
+            text = jsontext.dumps(value)
+            return escape_text(text) if self.elements.escape == "xml" else text
         if is_object(value) and value:
             children = [
                 self._child(key, inner, property_schema(schema, key) if schema else None, level + 1)

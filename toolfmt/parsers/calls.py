@@ -152,7 +152,7 @@ class CallReader:
         empty = True
         while True:
             char = peek(cur) or (yield from skip_space(cur))
-            empty = empty and not char
+            empty = empty and char in ",]"  # "" too: the input ends
             if char == "{" and form.shape is not None:
                 if self.sink.full:
                     raise Malformed("limit", f"more than {self.limits.calls} calls", cur.at)

@@ -207,7 +207,7 @@ class TextParser:
                 reader.draft.end(arguments, cur.at)
             elif arguments is not None:
                 pending = (arguments, cur.at)
-        if found is None and empty:
+        if (found is None or group == "again") and empty:
             yield from self._mention(section, body)
             return
         if found is None and section.closer is not None:

@@ -130,9 +130,10 @@ def lossless(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] =
         covered[start:end] = b"\x01" * (end - start)
     gaps = "".join(char if not seen else "\0" for char, seen in zip(text, covered, strict=True))
     if dialect.syntax is not None:
-        pairs = (*dialect.syntax.reasoning, *dialect.syntax.hidden, *dialect.syntax.unwrap)
+        sections = [tuple(form.section.split("{calls}")) for form in dialect.syntax.forms]
+        pairs = (*dialect.syntax.reasoning, *dialect.syntax.hidden, *dialect.syntax.unwrap, *sections)
         for marker in filter(None, (*(part for pair in pairs for part in pair), *dialect.syntax.stop)):
-            gaps = gaps.replace(marker.strip(), "")
+            gaps = gaps.replace(marker.strip() or "\0", "")
     loose = re.sub(r"</?[^<>]*>|\[\[?[^\]]*\]?\]?|[\[\]},;]|```\w*|[A-Z][a-z]+( [A-Z][a-z]+)?:|\0|\s", "", gaps)
     assert not loose, f"{dialect.name}: lost {loose!r} of {text!r}"
 
