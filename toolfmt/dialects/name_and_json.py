@@ -18,28 +18,28 @@ _MISTRAL_FORMS = {
     "bare": Form(section=_MISTRAL, call="{name}{args}", separator=""),
     "list": Form(section=_MISTRAL, call="{call}", array=True, each=False, json=json_call(id="{id}")),
 }
-_MISTRAL_TOOLS = "[AVAILABLE_TOOLS][{tools}][/AVAILABLE_TOOLS]"
 _DEEPSEEK = "<｜tool▁calls▁begin｜>{calls}<｜tool▁calls▁end｜>"
 _DEEPSEEK_RESULT = "<｜tool▁output▁begin｜>{content}<｜tool▁output▁end｜>"
 
 
-def _mistral(*order: str) -> tuple[Form, ...]:
-    return tuple(_MISTRAL_FORMS[kind] for kind in order)
+def _mistral(*order: str, result: str) -> Syntax:
+    """The syntax that writes the first of these forms and reads them all."""
+    return Syntax(
+        forms=tuple(_MISTRAL_FORMS[kind] for kind in order),
+        reasoning=(("[THINK]", "[/THINK]"),),
+        stop=("</s>",),
+        tools="[AVAILABLE_TOOLS][{tools}][/AVAILABLE_TOOLS]",
+        tool_separator=", ",
+        result=result,
+        result_separator="",
+    )
 
 
 DIALECTS = (
     native(
         "mistral-v11",
         "[TOOL_CALLS]name[ARGS]{...}: Mistral tokenizers v11 and later",
-        Syntax(
-            forms=_mistral("name", "id", "bare", "list"),
-            reasoning=(("[THINK]", "[/THINK]"),),
-            stop=("</s>",),
-            tools=_MISTRAL_TOOLS,
-            tool_separator=", ",
-            result="[TOOL_RESULTS]{content}[/TOOL_RESULTS]",
-            result_separator="",
-        ),
+        _mistral("name", "id", "bare", "list", result="[TOOL_RESULTS]{content}[/TOOL_RESULTS]"),
         template("mistralai/Ministral-3-14B-Reasoning-2512"),
         VLLM,
         SGLANG,
@@ -48,15 +48,7 @@ DIALECTS = (
     native(
         "mistral-v11-callid",
         "[TOOL_CALLS]name[CALL_ID]id[ARGS]{...}: Mistral Small 3.2, Devstral 2507",
-        Syntax(
-            forms=_mistral("id", "name", "bare", "list"),
-            reasoning=(("[THINK]", "[/THINK]"),),
-            stop=("</s>",),
-            tools=_MISTRAL_TOOLS,
-            tool_separator=", ",
-            result="[TOOL_RESULTS]{id}[TOOL_CONTENT]{content}[/TOOL_RESULTS]",
-            result_separator="",
-        ),
+        _mistral("id", "name", "bare", "list", result="[TOOL_RESULTS]{id}[TOOL_CONTENT]{content}[/TOOL_RESULTS]"),
         template("mistralai/Mistral-Small-3.2-24B-Instruct-2506"),
         template("unsloth/mistral-Devstral-Small-2507"),
     ),
