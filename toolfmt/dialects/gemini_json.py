@@ -19,7 +19,9 @@ DIALECT = text_dialect(
     manifest="json.jinja",
     syntax=Syntax(
         bare=True,
-        forms=(Form(call="{call}", json=JsonCall(template=_CALL, accepts=({"functionCall": _CALL},))),),
+        forms=(
+            Form(call="{call}", json=JsonCall(template=_CALL, accepts=({"functionCall": {"id": "{id}", **_CALL}},))),
+        ),
         result="Tool: {name}{? (ID: {id})?}\nStatus: {status}\nResult:\n{content}",
         result_separator="\n\n---\n\n",
     ),
