@@ -1,0 +1,78 @@
+"""What became of a call: one record for each, whether it ran, failed or was blocked.
+
+    ToolExecution(id="…", call=ToolInvocation(name="add", arguments={"a": 1, "b": 2}),
+                  result=ToolResult(name="add", content=3), started_at=…, completed_at=…)
+
+`model_dump_json` and `model_validate_json` write and read a record whole.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from toolfmt.model import ToolInvocation, ToolResult  # noqa: TC001 - as above
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+Failure: TypeAlias = Literal[
+    "unknown_tool",
+    "unknown_server",
+    "invalid_arguments",
+    "raised",
+    "timeout",
+    "cancelled",
+    "blocked",
+    "rejected",
+    "denied",
+    "rate_limited",
+    "workspace_mismatch",
+    "outside_project",
+    "weak_provenance",
+    "circuit_open",
+    "budget",
+    "server_failed",
+    "decision_extraction",
+    "decision_validation",
+]
+"""Why a call has no result of its tool: `blocked` by a hook, `rejected` by who approves, `denied` by permissions."""
+
+
+class ToolExecution(BaseModel):
+    """One call, what it gave, and when; `failure` says why it gave nothing of its own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    """Unique to this execution; a call's own id may be missing or come twice."""
+    call: ToolInvocation
+    """The call as it was run: hooks may have changed it."""
+    result: ToolResult
+    started_at: datetime
+    completed_at: datetime
+    blocked: bool = False
+    """A hook or a policy kept it from running."""
+    failure: Failure | None = None
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        return self.call.name
+
+    @property
+    def has_error(self) -> bool:
+        """Whether the result is an error."""
+        return self.result.is_error
+
+    @property
+    def error(self) -> str:
+        """The error's text; empty if there is none."""
+        return str(self.result.content) if self.result.is_error else ""
+
+    @property
+    def duration(self) -> timedelta:
+        """How long it took."""
+        return self.completed_at - self.started_at
