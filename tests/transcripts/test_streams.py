@@ -20,6 +20,7 @@ from toolfmt import (
     CallStart,
     Event,
     Message,
+    Notice,
     ReasoningDelta,
     ReasoningPart,
     TextDelta,
@@ -235,6 +236,26 @@ def test_a_stream_that_breaks_off_ends_as_cut_off(target: str) -> None:
     again = from_events(to_events(from_events(broken), target=target))
     assert list(again) == [TextDelta("Hi", 0)]
     assert again.info.stop == "length"
+
+
+ERRORS: list[Any] = [
+    {"error": {"message": "Overloaded", "type": "server_error", "code": None}},
+    {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
+    {"type": "error", "code": "server_error", "message": "Overloaded", "param": None, "sequence_number": 3},
+    {"type": "response.failed", "response": {"status": "failed", "error": {"code": "x", "message": "Overloaded"}}},
+    {"error": {"code": 503, "message": "Overloaded", "status": "UNAVAILABLE"}},
+    {"error": "Overloaded"},
+]
+
+
+@each_target
+@pytest.mark.parametrize("error", ERRORS)
+def test_an_error_in_a_stream_is_relayed_as_an_error(error: JsonObject, target: str) -> None:
+    begun = to_events([TextDelta("Hi", 0)], target="openai-chat")
+    written = list(to_events(from_events([next(begun), next(begun), error]), target=target))
+    again = from_events(written)
+    assert [event for event in again if not isinstance(event, Notice)] == [TextDelta("Hi", 0)]
+    assert (again.info.error, again.info.stop) == ("Overloaded", None)
 
 
 @pytest.mark.parametrize(("owner", "target"), [("anthropic", "anthropic"), ("openai", "openai-responses")])

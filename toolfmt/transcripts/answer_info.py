@@ -90,5 +90,7 @@ class AnswerInfo:
     stop_sequence: str | None = None
     """The text that ended the answer, where `stop` says that one did."""
     usage: Usage | None = None
+    error: str | None = None
+    """The provider's words, where it gave an error instead of the rest of the answer."""
     proofs: list[Proof] = field(default_factory=list[Proof])
     """In the order of their places."""

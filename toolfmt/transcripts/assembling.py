@@ -191,6 +191,12 @@ class Assembler:
         for key in list(self._open):
             self.end(key, cut=cut)
 
+    def fail(self, error: object) -> None:
+        """Record that the provider gave an error in place of the rest of the answer."""
+        words = error.get("message") if jsontext.is_object(error) else error
+        self.info.error = words if isinstance(words, str) and words else str(error)
+        self.note("provider_error", self.info.error)
+
     def note(self, kind: str, detail: str) -> None:
         """Record what the answer holds beside text, reasoning and calls."""
         self.events.append(Notice(kind, detail, (self._at, self._at)))

@@ -81,7 +81,7 @@ def _event(value: JsonObject, made: Assembler) -> None:
         case "response.completed" | "response.incomplete":
             _end(inner(value, "response"), made)
         case "response.failed":
-            made.note("provider_event", f"response.failed {inner(value, 'response').get('error') or ''}".strip())
+            made.fail(inner(value, "response").get("error") or "the response failed")
         case "response.output_item.added" if item.get("type") in _FORMS:
             made.call(at, item.get("name"), item.get("call_id"), form=_FORMS[item["type"]])
         case "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta":

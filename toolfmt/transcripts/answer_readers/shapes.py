@@ -29,7 +29,7 @@ SHAPES: Final[Mapping[str, tuple[Shape, ...]]] = {
 
 def _apart(value: JsonObject, made: Assembler) -> None:
     if value.get("type") != "ping" and value:
-        made.note("provider_event", f"error {value.get('error') or value.get('message') or ''}".strip())
+        made.fail(value.get("error") or value)
 
 
 APART: Final = Shape(lambda value: not value or "error" in value or value.get("type") in ("ping", "error"), _apart)

@@ -105,6 +105,10 @@ class AnthropicSink(Sink):
         self.out.append({"type": "message_delta", "delta": delta, "usage": write_anthropic(usage or Usage())})
         self.out.append({"type": "message_stop"})
 
+    def fail(self, error: str) -> None:
+        """Write the error's event, which ends the stream."""
+        self.out.append({"type": "error", "error": {"type": "api_error", "message": error}})
+
     def _block(self, kind: str, block: JsonObject) -> None:
         self._stop()
         self._index += 1

@@ -64,6 +64,10 @@ class ChatSink(Sink):
         if usage is not None:
             self.out.append({**self._chunk([]), "usage": write_chat(usage)})
 
+    def fail(self, error: str) -> None:
+        """Write the error in place of a chunk."""
+        self.out.append({"error": {"message": error, "type": "server_error", "param": None, "code": None}})
+
     def _delta(self, delta: JsonObject, reason: str | None = None) -> None:
         self.out.append(self._chunk([{"index": 0, "delta": delta, "finish_reason": reason}]))
 

@@ -81,7 +81,10 @@ class Emitter:
         for call in self._open.values():
             self._give_up(sink, call, "")
         self._open.clear()
-        sink.finish(self._stop(), self._info.stop_sequence, self._info.usage)
+        if self._info.error is not None:
+            sink.fail(self._info.error)
+        else:
+            sink.finish(self._stop(), self._info.stop_sequence, self._info.usage)
         return self._out
 
     def _begin(self) -> Sink:

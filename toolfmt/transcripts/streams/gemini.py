@@ -85,6 +85,10 @@ class GeminiSink(Sink):
             last["usageMetadata"] = write_gemini(usage)
         self.out.append({**last, **self._told})
 
+    def fail(self, error: str) -> None:
+        """Write the error in place of a chunk."""
+        self.out.append({"error": {"code": 500, "message": error, "status": "INTERNAL"}})
+
     def _part(self, part: JsonObject) -> None:
         candidate: JsonObject = {"content": {"role": "model", "parts": [part]}, "index": 0}
         self.out.append({"candidates": [candidate], **self._told})

@@ -107,6 +107,10 @@ class InTurn(Sink):
         """Hand on; no call is open any more."""
         self._sink.finish(stop, sequence, usage)
 
+    def fail(self, error: str) -> None:
+        """Hand on, as the end is."""
+        self._sink.fail(error)
+
     def _words(self, write: Callable[[str], None], text: str) -> None:
         if self._open is None:
             write(text)

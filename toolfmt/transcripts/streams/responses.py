@@ -140,6 +140,12 @@ class ResponsesSink(Sink):
         status = "completed" if reason is None else "incomplete"
         self._emit(f"response.{status}", {"response": self._response(status, reason, usage)})
 
+    def fail(self, error: str) -> None:
+        """Write the response with its error."""
+        self._done()
+        response = self._response("failed", None, None)
+        self._emit("response.failed", {"response": {**response, "error": {"code": "server_error", "message": error}}})
+
     def _say(self, kind: _Kind, text: str) -> None:
         item = self._words
         if item is None or item.kind is not kind:

@@ -3,7 +3,7 @@
     begin
     text("Let me look.")    reasoning("Two calls.")    prove(Proof(...))
     start(0, "get_weather", "call_1")    arguments(0, '{"city": "Paris"')    end(0, call)    or: cut(0, raw)
-    finish("tool_calls", None, Usage(...))
+    finish("tool_calls", None, Usage(...))    or: fail("Overloaded")
 
 Calls are numbered from 0 without gaps. Each step appends what can be written of it to `out`.
 """
@@ -82,3 +82,7 @@ class Sink(ABC):
     @abstractmethod
     def finish(self, stop: Stop, sequence: str | None, usage: Usage | None) -> None:
         """Write what comes after everything else."""
+
+    @abstractmethod
+    def fail(self, error: str) -> None:
+        """Write, in place of what comes after everything else, that the answer ends in an error."""
