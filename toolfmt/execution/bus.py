@@ -4,12 +4,12 @@
     bus.on(ToolCallCompleted, lambda event: print(event.execution.name))
     bus.wiretap(log.append)
 
-A callback that raises breaks nothing: what it raised is a warning, and the others are still told.
+A callback that raises breaks nothing: what it raised is logged as a warning, and the others are still told.
 """
 
 from __future__ import annotations
 
-import warnings
+import logging
 from collections.abc import Callable
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from toolfmt.execution.events import ExecutionEvent, Listener
 
 EventT = TypeVar("EventT")
+_log = logging.getLogger("toolfmt.execution")
 
 
 class Bus:
@@ -47,9 +48,5 @@ class Bus:
             if isinstance(event, kind):
                 try:
                     callback(event)
-                except Exception as error:  # noqa: BLE001 - whatever a callback raises is its own affair
-                    warnings.warn(
-                        f"a callback failed on {type(event).__name__}: {type(error).__name__}: {error}",
-                        RuntimeWarning,
-                        stacklevel=2,
-                    )
+                except Exception:  # noqa: BLE001 - whatever a callback raises is its own affair
+                    _log.warning("a callback failed on %s", type(event).__name__, exc_info=True)

@@ -49,6 +49,8 @@ class Step:
     """What the model said to the user."""
     ends: bool | None = None
     """Whether the turn is over; None leaves it to what the step holds."""
+    halt: str | None = None
+    """Why a tool or a hook ended the run, if one did."""
 
     @property
     def final(self) -> bool:
