@@ -18,37 +18,73 @@ if find_spec("anyio") is None:
     raise MissingExtraError("running calls", "exec")
 
 if TYPE_CHECKING:
+    from toolfmt.execution.bus import Bus
+    from toolfmt.execution.compilers import Compiler, all_sections, current_trace, sections
     from toolfmt.execution.context import ToolContext
-    from toolfmt.execution.contracts import CallExecutor, ModelClient, TextModel, ToolServer
+    from toolfmt.execution.contracts import CallExecutor, Driver, ModelClient, TextModel, ToolServer
+    from toolfmt.execution.drivers import NativeDriver, Patience, ReActDriver, ScriptedDriver, TextDriver, scripted
     from toolfmt.execution.executor import Executor
     from toolfmt.execution.hooks import AfterHook, BeforeHook, Blocked, Guard
+    from toolfmt.execution.loop import AgentLoop, StopRule
     from toolfmt.execution.policies.policy import Candidate, Policy
     from toolfmt.execution.records import Failure, ToolExecution
+    from toolfmt.execution.runtime import Outcome, Runtime, Visible
+    from toolfmt.execution.state import AgentState, Run, Status, Step
+    from toolfmt.execution.subagents import as_tool
 
 __all__ = [
     "AfterHook",
+    "AgentLoop",
+    "AgentState",
     "BeforeHook",
     "Blocked",
+    "Bus",
     "CallExecutor",
     "Candidate",
+    "Compiler",
+    "Driver",
     "Executor",
     "Failure",
     "Guard",
     "ModelClient",
+    "NativeDriver",
+    "Outcome",
+    "Patience",
     "Policy",
+    "ReActDriver",
+    "Run",
+    "Runtime",
+    "ScriptedDriver",
+    "Status",
+    "Step",
+    "StopRule",
+    "TextDriver",
     "TextModel",
     "ToolContext",
     "ToolExecution",
     "ToolServer",
+    "Visible",
+    "all_sections",
+    "as_tool",
+    "current_trace",
+    "scripted",
+    "sections",
 ]
 
 _NAMES = {
     "context": "ToolContext",
-    "contracts": "CallExecutor ModelClient TextModel ToolServer",
+    "bus": "Bus",
+    "compilers": "Compiler all_sections current_trace sections",
+    "contracts": "CallExecutor Driver ModelClient TextModel ToolServer",
+    "drivers": "NativeDriver Patience ReActDriver ScriptedDriver TextDriver scripted",
     "executor": "Executor",
     "hooks": "AfterHook BeforeHook Blocked Guard",
+    "loop": "AgentLoop StopRule",
     "policies.policy": "Candidate Policy",
     "records": "Failure ToolExecution",
+    "runtime": "Outcome Runtime Visible",
+    "state": "AgentState Run Status Step",
+    "subagents": "as_tool",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 

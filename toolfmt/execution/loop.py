@@ -111,8 +111,7 @@ class AgentLoop:
         go on from. A state that is `running` is resumed, any other begins a run.
         """
         async with aclosing(self.iterate(start, state=state)) as states:
-            last = [one async for one in states][-1]
-        return last
+            return [one async for one in states][-1]
 
     async def iterate(self, start: Start = None, *, state: AgentState | None = None) -> AsyncGenerator[AgentState]:
         """Run as `run` does, and give the state after each step."""
@@ -172,8 +171,7 @@ class AgentLoop:
         runtime.tell(StepStarted, step=number)
         try:
             after = await self._driver.step(state, runtime)
-            if not isinstance(after, AgentState) or len(after.steps) != number + 1:  # pyright: ignore[reportUnnecessaryIsInstance] - anybody's driver
-                raise DriverError(f"{type(self._driver).__name__}.step did not give the state with one more step")
+            _check(after, number, self._driver)
         except AgentStop as stop:
             after = state.with_step(Step(halt=str(stop)))
         except Exception as error:  # noqa: BLE001 - anybody's driver, model and tools
@@ -196,6 +194,11 @@ class AgentLoop:
         except Exception as error:  # noqa: BLE001 - anybody's rule
             return state.with_status("failed", f"a rule of stop_when failed: {type(error).__name__}: {error}")
         return state if reason is None else state.with_status("stopped", reason)
+
+
+def _check(after: object, number: int, driver: object) -> None:
+    if not isinstance(after, AgentState) or len(after.steps) != number + 1:
+        raise DriverError(f"{type(driver).__name__}.step did not give the state with one more step")
 
 
 def _judged(state: AgentState, tools: Any) -> AgentState:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
@@ -33,8 +33,10 @@ from toolfmt.conversation import (
 )
 from toolfmt.errors import ParseError
 from toolfmt.execution.state import AgentState, Run, Step
-from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.pieces import Piece
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
 
 VERSION: Final = 1
 PARTS: Final[Mapping[str, type[Any]]] = {
@@ -47,7 +49,7 @@ PARTS: Final[Mapping[str, type[Any]]] = {
     "json": JsonPart,
     "opaque": OpaquePart,
 }
-_TAGS: Final = {kind: tag for tag, kind in PARTS.items()}
+_TAGS: Final[Mapping[type[Any], str]] = {kind: tag for tag, kind in PARTS.items()}
 _T = TypeVar("_T")
 
 
@@ -75,7 +77,7 @@ def _dumped(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return _dumped(value.model_dump())
     if is_dataclass(value) and not isinstance(value, type):
-        tag = {"type": _TAGS[type(value)]} if type(value) in _TAGS else {}
+        tag = {"type": _TAGS[kind]} if (kind := type(value)) in _TAGS else {}
         own = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
         given = {field.name: _default(field) for field in fields(value) if field.init}
         return {**tag, **{name: _dumped(found) for name, found in own.items() if found != given[name]}, **_read(value)}

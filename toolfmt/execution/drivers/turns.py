@@ -1,7 +1,7 @@
 """One answer played out: its calls run, every one of them answered, all of it as a step.
 
-    assistant  "Checking." call A, call B (broken)
-    tool       result of A, error for B
+assistant  "Checking." call A, call B (broken)
+tool       result of A, error for B
 """
 
 from __future__ import annotations
@@ -13,16 +13,15 @@ from toolfmt.conversation import CallPart, Message, ResultPart, TextPart
 from toolfmt.events import CallEnd, CallFailed
 from toolfmt.execution.drivers.results import result_part
 from toolfmt.execution.state import Step
-from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from toolfmt.events import Event
     from toolfmt.execution.records import ToolExecution
     from toolfmt.execution.runtime import Runtime
     from toolfmt.execution.state import AgentState
     from toolfmt.model import ToolDefinition, ToolInvocation
+    from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 
 NOT_RUN: Final = "The call was not run: an earlier one of the same turn kept it from running."
 
