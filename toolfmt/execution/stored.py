@@ -55,7 +55,7 @@ _T = TypeVar("_T")
 
 def dump_state(state: AgentState) -> JsonObject:
     """Write a state; raises `UnrepresentableError` with the place of what is no JSON."""
-    value: JsonObject = {"version": VERSION, **_dumped(state)}
+    value: JsonObject = {"version": VERSION, **plain(state)}
     wrong = jsontext.unwritable(value)
     if wrong is not None:
         raise wrong
@@ -71,20 +71,21 @@ def load_state(value: JsonValue) -> AgentState:
     return _record(AgentState, found, "")
 
 
-def _dumped(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Make JSON of records, of any depth; what is none in them stays as it is."""
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, BaseModel):
-        return _dumped(value.model_dump())
+        return plain(value.model_dump())
     if is_dataclass(value) and not isinstance(value, type):
         tag = {"type": _TAGS[kind]} if (kind := type(value)) in _TAGS else {}
         own = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
         given = {field.name: _default(field) for field in fields(value) if field.init}
-        return {**tag, **{name: _dumped(found) for name, found in own.items() if found != given[name]}, **_read(value)}
+        return {**tag, **{name: plain(found) for name, found in own.items() if found != given[name]}, **_read(value)}
     if isinstance(value, Mapping):
-        return {key: _dumped(found) for key, found in cast("Mapping[str, Any]", value).items()}
+        return {key: plain(found) for key, found in cast("Mapping[str, Any]", value).items()}
     if isinstance(value, (list, tuple)):
-        return [_dumped(found) for found in cast("list[Any]", value)]
+        return [plain(found) for found in cast("list[Any]", value)]
     return value
 
 
