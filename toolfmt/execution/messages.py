@@ -1,7 +1,7 @@
 """Records of calls, as messages: in any transcript format, or as text in any dialect.
 
-    to_messages(executions)                      Message("assistant", (CallPart(...),)), Message("tool", (ResultPart(...),))
-    write_messages(executions, "anthropic")      Conversion(value={"messages": [{"role": "assistant", "content": ...}, ...]})
+    to_messages(executions)                      (Message("assistant", calls), Message("tool", results))
+    write_messages(executions, "anthropic")      Conversion(value={"messages": [{"role": "assistant", ...}, ...]})
     results_text(executions, dialect="react")    "Observation: 18C"
 
 A call without an id, or with one that came before, is linked to its result by
