@@ -58,7 +58,7 @@ def _field(value: Any, *, whole: bool) -> Any:
     return {"status": value.status, "reason": value.reason, "steps": len(value.steps)}
 
 
-def say_run_event(event: ExecutionEvent) -> None:  # noqa: PLR0911 - one line for each kind
+def say_run_event(event: ExecutionEvent) -> None:
     """Write what a person wants to know of an event, as it comes."""
     match event:
         case RunStarted(state=AgentState() as state):

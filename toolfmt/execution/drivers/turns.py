@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import CallPart, Message, ResultPart, TextPart
 from toolfmt.events import CallEnd, CallFailed
-from toolfmt.execution.drivers.results import result_part
+from toolfmt.execution.messages import result_part
 from toolfmt.execution.state import Step
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ def _results(
 def _ran(call: CallPart, execution: ToolExecution | None) -> ResultPart:
     if execution is None:
         return _error(call, NOT_RUN)
-    part = result_part(execution)
-    part.id, part.name, part.custom = call.id, call.name, call.custom
+    part = result_part(execution.result)
+    part.id, part.name, part.custom = call.id, call.name, call.custom  # a hook may have called another tool
     return part
 
 
