@@ -36,7 +36,7 @@ class Answer:
     text: str = ""
     calls: tuple[CallPart, ...] = ()
     drop: int | None = None
-    """Cut the connection after so many events."""
+    """Cut the connection after so many events, before the last one at the latest."""
     hang: int | None = None
     """Stop after so many events; send one more when the test lets the server go on, and no other."""
 
@@ -89,7 +89,7 @@ class Loopback:
         whole = False
         try:
             for at, frame in enumerate(frames):
-                if reply.drop == at:
+                if reply.drop is not None and at == min(reply.drop, len(frames) - 1):
                     raise ConnectionAbortedError("as the script says")
                 if reply.hang == at:
                     await anyio.to_thread.run_sync(self.resumed.wait, abandon_on_cancel=True)

@@ -10,20 +10,17 @@ iterator, an async iterator). What blocks is called in worker threads.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeGuard, overload
+from typing import TYPE_CHECKING, TypeGuard, overload
 
-from toolfmt.errors import DriverError, ParseError
-from toolfmt.events import CallFailed, CallStart, TextDelta
+from toolfmt.errors import DriverError
 from toolfmt.execution.clients.failing import told
 from toolfmt.execution.clients.pulling import pieces
-from toolfmt.transcripts.answers import AnswerReader
-from toolfmt.transcripts.convert import convert
+from toolfmt.execution.drivers.text_models import text_source
 
 if TYPE_CHECKING:
-    from toolfmt.events import Event
     from toolfmt.execution.contracts import ModelClient, TextModel
     from toolfmt.model import JsonObject
 
@@ -87,27 +84,8 @@ class _ClientText:
     """An API's client as a text model."""
 
     def __init__(self, client: ModelClient) -> None:
-        self._client = client
+        self._source = text_source(client)
 
-    async def write(self, chat: Sequence[JsonObject]) -> AsyncGenerator[str]:
-        said: Any = {"messages": list(chat)}
-        request = convert(said, source="openai-chat", target=self._client.format).value
-        reader = AnswerReader()
-        events = pieces(partial(self._client.send, request, stream=True), single=lambda _: False)
-        async with aclosing(events) as values:
-            async for value in values:
-                for text in self._texts(self._read(reader, value)):
-                    yield text
-        for text in self._texts(reader.close()):
-            yield text
-
-    def _read(self, reader: AnswerReader, value: object) -> list[Event]:
-        try:
-            return reader.feed(value)
-        except ParseError as error:
-            raise DriverError(f"{self._client.format}: {error}") from error
-
-    def _texts(self, events: list[Event]) -> list[str]:
-        if any(isinstance(event, (CallStart, CallFailed)) for event in events):
-            raise DriverError(f"{self._client.format}: the API read a call itself; ask it with its own tools instead")
-        return [event.text for event in events if isinstance(event, TextDelta)]
+    def write(self, chat: Sequence[JsonObject]) -> AsyncIterator[str]:
+        texts, _ = self._source(chat)
+        return texts
