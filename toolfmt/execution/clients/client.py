@@ -39,6 +39,11 @@ class SdkClient:
         """The transcript format of its requests."""
         return self._api.format
 
+    @property
+    def model(self) -> str | None:
+        """The model that is asked, unless a request names another."""
+        return self._options.get("model")
+
     async def send(self, request: JsonObject, *, stream: bool) -> AsyncGenerator[object]:
         """Send a request; its events, or the whole answer as the only one.
 
