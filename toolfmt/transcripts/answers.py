@@ -166,5 +166,7 @@ def _plain(value: object) -> Any:
     for name in _DUMPS:
         method = getattr(value, name, None)
         if callable(method):
-            return method()
+            made = method()
+            # Mistral's SDK gives the event that carries a chunk as its data.
+            return made["data"] if is_object(made) and made.keys() == {"data"} else made
     return value

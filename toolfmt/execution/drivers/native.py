@@ -73,6 +73,7 @@ class NativeDriver:
         self._stream = stream
         self._retries = retries
         self._patience = patience or Patience()
+        model = getattr(client, "model", None) if model is None else model  # so that events tell it
         fields: JsonObject = {**({} if model is None else {"model": model}), **({} if options is None else options)}
         self._extra = {f"{self._format.name}.{key}": value for key, value in fields.items()}
         self._check()
