@@ -9,7 +9,7 @@
     ├─ ParseError (ValueError)   ─ MalformedCallError · UnsafeInputError · LimitExceededError
     ├─ ConversionError (ValueError)   CorpusError (ValueError)
     ├─ ArgumentsError (ValueError)
-    └─ ExecutionError (RuntimeError) ─ UnknownToolError (LookupError) · ToolTimeoutError · PolicyError · DriverError
+    └─ ExecutionError (RuntimeError) ─ UnknownToolError (LookupError) · ToolTimeoutError · ServerError · PolicyError · DriverError
 
 A caller's mistake raises at once. A model's mistake is a value (an event, a
 failure in the result); `ParseResult.raise_for_failures` turns those into an
@@ -189,6 +189,15 @@ class UnknownToolError(ExecutionError, LookupError):
 
 class ToolTimeoutError(ExecutionError):
     """A tool ran out of time."""
+
+
+class ServerError(ExecutionError):
+    """A server of tools could not be reached, broke off, or answered what no server may."""
+
+    def __init__(self, server: str, reason: str) -> None:
+        """Name the server and what went wrong."""
+        super().__init__(f"MCP server {server!r}: {reason}")
+        self.server = server
 
 
 class PolicyError(ExecutionError):
