@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Traits,
     )
     from toolfmt.errors import (
+        AgentStop,
         ArgumentsError,
         BrokenDialectError,
         ConversionError,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
         RenderError,
         SchemaError,
         TemplateError,
+        ToolCallError,
         ToolFmtError,
         ToolTimeoutError,
         UnknownDialectError,
@@ -82,7 +84,7 @@ if TYPE_CHECKING:
     from toolfmt.literals import Literals
     from toolfmt.manifests import inject, manifest
     from toolfmt.marking import Markers, markers
-    from toolfmt.model import ToolDefinition, ToolInvocation, ToolResult
+    from toolfmt.model import Media, ToolDefinition, ToolInvocation, ToolResult
     from toolfmt.parsing import ParseResult, aparse_stream, open_parser, parse, parse_stream
     from toolfmt.providers import Provider
     from toolfmt.registry import Registry, default_registry, register, register_override
@@ -90,7 +92,7 @@ if TYPE_CHECKING:
     from toolfmt.settings import FormatSettings, TeamSettings, from_setting
     from toolfmt.syntax import Elements, Form, JsonCall, Syntax
     from toolfmt.text import text_dialect
-    from toolfmt.tools import ToolRegistry, load_tools, tool
+    from toolfmt.tools import Injected, ToolRegistry, load_tools, tool
     from toolfmt.transcripts.answer_info import AnswerInfo, Proof, Usage
     from toolfmt.transcripts.answers import afrom_events, from_events, normalize
     from toolfmt.transcripts.check import Finding, check
@@ -103,6 +105,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "AgentStop",
     "AnswerInfo",
     "ArgumentsDelta",
     "ArgumentsError",
@@ -127,6 +130,7 @@ __all__ = [
     "Form",
     "FormatSettings",
     "Frame",
+    "Injected",
     "JsonCall",
     "JsonPart",
     "LimitExceededError",
@@ -136,6 +140,7 @@ __all__ = [
     "Lowered",
     "MalformedCallError",
     "Markers",
+    "Media",
     "MediaPart",
     "Message",
     "MissingExtraError",
@@ -166,6 +171,7 @@ __all__ = [
     "TemplateError",
     "TextDelta",
     "TextPart",
+    "ToolCallError",
     "ToolChoice",
     "ToolDeclaration",
     "ToolDefinition",
@@ -223,9 +229,9 @@ _NAMES = {
     "choice": "Choice",
     "correcting": "feedback no_call_feedback",
     "errors": """
-        ArgumentsError BrokenDialectError ConversionError CorpusError DriverError DuplicateDialectError
+        AgentStop ArgumentsError BrokenDialectError ConversionError CorpusError DriverError DuplicateDialectError
         DuplicateToolError ExecutionError LimitExceededError MalformedCallError MissingExtraError ParseError PolicyError
-        Problem RenderError SchemaError TemplateError ToolFmtError ToolTimeoutError UnknownDialectError
+        Problem RenderError SchemaError TemplateError ToolCallError ToolFmtError ToolTimeoutError UnknownDialectError
         UnknownFormatError UnknownToolError UnrepresentableError UnresolvableReferenceError UnsafeInputError
         UnsupportedSchemaError
     """,
@@ -239,7 +245,7 @@ _NAMES = {
         CallPart JsonPart MediaPart Message OpaquePart Part ReasoningPart RefusalPart ResultPart TextPart
         ToolChoice ToolDeclaration Transcript
     """,
-    "model": "ToolDefinition ToolInvocation ToolResult",
+    "model": "Media ToolDefinition ToolInvocation ToolResult",
     "parsing": "ParseResult aparse_stream open_parser parse parse_stream",
     "providers": "Provider",
     "registry": "Registry default_registry register register_override",
@@ -247,7 +253,7 @@ _NAMES = {
     "settings": "FormatSettings TeamSettings from_setting",
     "syntax": "Elements Form JsonCall Syntax",
     "text": "text_dialect",
-    "tools": "ToolRegistry load_tools tool",
+    "tools": "Injected ToolRegistry load_tools tool",
     "transcripts.answer_info": "AnswerInfo Proof Usage",
     "transcripts.answers": "afrom_events from_events normalize",
     "transcripts.check": "Finding check",

@@ -8,11 +8,12 @@ read, for replay and prompt caches. What only one provider understands lives in
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, computed_field
+from pydantic import BaseModel, ConfigDict, Field, computed_field, model_validator
 
 JsonValue: TypeAlias = Any
 """A JSON value: None, bool, int, float, str, list or dict with str keys. Not checked on construction."""
@@ -63,11 +64,44 @@ class ToolInvocation(_Frozen):
     extra: JsonObject = Field(default_factory=dict, repr=False)
 
 
+class Media(_Frozen):
+    """An image, sound, film or document: its bytes in base64, or its address."""
+
+    kind: Literal["image", "audio", "video", "document"]
+    media_type: str = ""
+    data: str | None = Field(default=None, repr=False)
+    url: str | None = None
+    name: str | None = None
+
+    @model_validator(mode="after")
+    def _has_one(self) -> Self:
+        if (self.data is None) == (self.url is None):
+            raise ValueError("media has either `data`, in base64, or a `url`")
+        return self
+
+    @classmethod
+    def of(cls, data: bytes, media_type: str, name: str | None = None) -> Media:
+        """Make media of bytes; the media type, such as `image/png`, says which kind it is."""
+        group = media_type.partition("/")[0]
+        kind = group if group in {"image", "audio", "video"} else "document"
+        return cls.model_validate(
+            {"kind": kind, "media_type": media_type, "data": b64encode(data).decode(), "name": name}
+        )
+
+    @property
+    def note(self) -> str:
+        """What stands for it where only text can: `[image: chart.png, image/png, 1,234 bytes]`."""
+        size = "" if self.data is None else f"{len(self.data) * 3 // 4 - self.data[-2:].count('='):,} bytes"
+        facts = ", ".join(filter(None, (self.name, self.media_type, self.url, size)))
+        return f"[{self.kind}: {facts}]"
+
+
 class ToolResult(_Frozen):
-    """What a tool gave back: any JSON value, or an error's text."""
+    """What a tool gave back: any JSON value, or an error's text; and media, which are no JSON."""
 
     name: str
     content: JsonValue = None
+    media: tuple[Media, ...] = ()
     is_error: bool = False
     id: str | None = None
     server: str | None = None

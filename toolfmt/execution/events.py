@@ -4,7 +4,8 @@
       StepStarted
         InferenceRequestStarted  AnswerReceived*  InferenceResponseReceived
         (DecisionExtractionFailed | ValidationFailed)*
-        for each call:  PolicyChecked*  ToolCallStarted  ToolCallCompleted   or   ToolCallBlocked
+        for each call:  PolicyChecked*  ToolCallStarted  ToolProgress*  ToolCallCompleted  HookFailed*
+                  or:   PolicyChecked*  ToolCallBlocked
       StepCompleted
     RunCompleted
 
@@ -113,6 +114,18 @@ class ToolCallStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolProgress:
+    """A tool tells how far it is, of `total` where it knows."""
+
+    at: datetime
+    call: ToolInvocation
+    execution: str
+    progress: float | None = None
+    total: float | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCallCompleted:
     """A call has ended, with its result or an error."""
 
@@ -122,10 +135,20 @@ class ToolCallCompleted:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallBlocked:
-    """A hook or a policy kept a call from running."""
+    """A hook, a policy, a guard or the end of the run kept a call from running."""
 
     at: datetime
     execution: ToolExecution
+
+
+@dataclass(frozen=True, slots=True)
+class HookFailed:
+    """An after-hook raised an error; the result stays as it was."""
+
+    at: datetime
+    execution: ToolExecution
+    hook: str
+    error: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +178,12 @@ ExecutionEvent: TypeAlias = (
     | ValidationFailed
     | PolicyChecked
     | ToolCallStarted
+    | ToolProgress
     | ToolCallCompleted
     | ToolCallBlocked
+    | HookFailed
     | StepCompleted
     | RunCompleted
 )
 Listener: TypeAlias = Callable[[ExecutionEvent], object]
-"""Is told of every event; what it raises is reported as a warning and breaks nothing."""
+"""Is told of every event; what it raises is logged as a warning and breaks nothing."""

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from toolfmt.model import ToolInvocation, ToolResult  # noqa: TC001 - as above
+from toolfmt.errors import Problem  # noqa: TC001 - pydantic reads the annotations
+from toolfmt.model import JsonObject, JsonValue, ToolInvocation, ToolResult  # noqa: TC001 - the same
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -35,10 +36,18 @@ Failure: TypeAlias = Literal[
     "circuit_open",
     "budget",
     "server_failed",
+    "broken_tool",
+    "hook_failed",
+    "stopped",
     "decision_extraction",
     "decision_validation",
 ]
-"""Why a call has no result of its tool: `blocked` by a hook, `rejected` by who approves, `denied` by permissions."""
+"""Why a call has no result of its tool.
+
+`blocked` by a hook, `rejected` by who approves, `denied` by permissions; `broken_tool`
+cannot be run as it was registered; `stopped` ended the run, and `cancelled` calls
+were still waiting or running then.
+"""
 
 
 class ToolExecution(BaseModel):
@@ -56,6 +65,18 @@ class ToolExecution(BaseModel):
     blocked: bool = False
     """A hook or a policy kept it from running."""
     failure: Failure | None = None
+    problems: tuple[Problem, ...] = ()
+    """What is wrong with the arguments, each by its place; the result's text says the same in words."""
+
+    @property
+    def value(self) -> JsonValue:
+        """What the tool gave; None for an error."""
+        return None if self.result.is_error else self.result.content
+
+    @property
+    def arguments(self) -> JsonObject:
+        """What the tool was called with."""
+        return self.call.arguments
 
     @property
     def name(self) -> str:

@@ -18,5 +18,6 @@ What can't be read raises an error that says which entry is wrong and how.
 
 from toolfmt.tools.reading import load_tools, tool, tools
 from toolfmt.tools.registry import ToolRegistry
+from toolfmt.tools.signature import Injected
 
-__all__ = ["ToolRegistry", "load_tools", "tool", "tools"]
+__all__ = ["Injected", "ToolRegistry", "load_tools", "tool", "tools"]

@@ -6,7 +6,7 @@ import contextlib
 import copy
 import functools
 import inspect
-from typing import TYPE_CHECKING, Annotated, Any, Final, cast, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticUserError
@@ -17,16 +17,11 @@ from pydantic_core import PydanticSerializationError, PydanticUndefined, to_json
 from toolfmt.errors import SchemaError
 from toolfmt.model import ToolDefinition
 from toolfmt.tools.docstrings import Documentation, read_docstring
+from toolfmt.tools.signature import check_names, plain_function, signature
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from toolfmt.model import JsonObject
-
-_VARIADIC: Final = {
-    inspect.Parameter.POSITIONAL_ONLY: "positional-only",
-    inspect.Parameter.VAR_POSITIONAL: "*args",
-}
+    from toolfmt.tools.signature import Function
 
 
 class _Plain(GenerateJsonSchema):
@@ -41,7 +36,7 @@ class _Plain(GenerateJsonSchema):
         return value
 
 
-def from_function(function: Callable[..., object], name: str | None = None) -> ToolDefinition:
+def from_function(function: Function, name: str | None = None) -> ToolDefinition:
     """Describe a function, sync or async; its schema is built on first use.
 
     Raises `SchemaError` for parameters that can't be given by name; on first
@@ -50,18 +45,12 @@ def from_function(function: Callable[..., object], name: str | None = None) -> T
     name = name or getattr(function, "__name__", None)
     if not name or name == "<lambda>":
         raise SchemaError(f"{function!r} has no name; give the tool one with name=")
-    signature = _signature(function, name)
-    for parameter in signature:
-        if parameter.kind in _VARIADIC:
-            raise SchemaError(
-                f"tool {name!r}: the parameter {parameter.name!r} is {_VARIADIC[parameter.kind]}, and a model gives "
-                "every argument by name"
-            )
-    documentation = read_docstring(inspect.getdoc(_plain_function(function)))
+    check_names(function, name)
+    documentation = read_docstring(inspect.getdoc(plain_function(function)))
     return ToolDefinition(
         name=name,
         description=documentation.description,
-        parameters=functools.partial(_function_schema, function, name, signature, documentation),
+        parameters=functools.partial(_function_schema, function, name, documentation),
     )
 
 
@@ -82,39 +71,18 @@ def from_class(cls: type, name: str | None = None) -> ToolDefinition:
     )
 
 
-def _signature(function: Callable[..., object], name: str) -> tuple[inspect.Parameter, ...]:
-    try:
-        parameters = tuple(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError) as error:
-        raise SchemaError(f"tool {name!r}: {error}") from None
-    return parameters[1:] if parameters and parameters[0].name in {"self", "cls"} else parameters
-
-
-def _plain_function(function: Callable[..., object]) -> Callable[..., object]:
-    """Find the code that carries the docstring and the type hints."""
-    while isinstance(function, functools.partial):
-        function = cast("functools.partial[object]", function).func
-    function = inspect.unwrap(function)
-    return function if inspect.isroutine(function) else type(function).__call__
-
-
-def _function_schema(
-    function: Callable[..., object], name: str, signature: tuple[inspect.Parameter, ...], documentation: Documentation
-) -> JsonObject:
-    try:
-        hints = get_type_hints(_plain_function(function), include_extras=True)
-    except (NameError, TypeError, AttributeError) as error:
-        raise SchemaError(f"tool {name!r}: its type hints can't be resolved: {error}") from None
+def _function_schema(function: Function, name: str, documentation: Documentation) -> JsonObject:
+    taken = signature(function, name)
     adapters: dict[str, TypeAdapter[Any]] = {}
     defaults: dict[str, Any] = {}
     schema: JsonObject = {"type": "object", "properties": {}}
-    for parameter in signature:
-        hint, default = hints.get(parameter.name, Any), parameter.default
-        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+    for parameter in taken.parameters:
+        if parameter.injected is not None:
             continue
+        hint, default = parameter.hint, parameter.default
         if isinstance(default, FieldInfo):
             hint, default = Annotated[hint, default], default.get_default(call_default_factory=False)
-        if default is not inspect.Parameter.empty and default is not PydanticUndefined:
+        if not parameter.required:
             defaults[parameter.name] = default
         adapters[parameter.name] = _adapter(hint, f"the parameter {parameter.name!r} of tool {name!r}")
     by_key, shared = TypeAdapter.json_schemas(
@@ -122,12 +90,12 @@ def _function_schema(
     )
     for key in adapters:
         schema["properties"][key] = _described(dict(by_key[key, "validation"]), key, documentation)
-        if key in defaults:
+        if key in defaults and defaults[key] is not PydanticUndefined:  # made anew for each call
             with contextlib.suppress(PydanticSerializationError):  # not something a model could be shown
                 schema["properties"][key]["default"] = to_jsonable_python(defaults[key])
     if required := [key for key in adapters if key not in defaults]:
         schema["required"] = required
-    if all(parameter.kind is not inspect.Parameter.VAR_KEYWORD for parameter in signature):
+    if not taken.open:
         schema["additionalProperties"] = False
     return _with_definitions(schema, shared.get("$defs"))
 

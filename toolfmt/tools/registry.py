@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 from toolfmt.errors import DuplicateToolError, UnknownToolError
 from toolfmt.tools.reading import is_code, read, tool
 from toolfmt.tools.shapes import Found
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from toolfmt.model import ToolDefinition
 
 _ToolT = TypeVar("_ToolT")
+
+
+class Told(TypedDict, total=False):
+    """What a tool's author tells of it to whoever runs it; no model sees this."""
+
+    dangerous: bool
+    """A call that was not clearly marked as one is refused, and who approves calls is asked."""
+    timeout: float
+    """Seconds it may take."""
+    run_in: Literal["thread", "loop", "process"]
+    """Where its function runs; a process is the only place where it can be stopped."""
+    result_limit: int
+    """Characters of its result."""
+    ends_turn: bool
+    """Whether the turn is over when it has run: its result goes to no model."""
+    visible: Callable[[Any], bool]
+    """Whether it is offered, asked with the state of the run; where not, it cannot be called either."""
 
 
 class ToolRegistry:
@@ -28,6 +46,7 @@ class ToolRegistry:
         """Register everything that `tools` can read from `values`."""
         self._tools: dict[str, ToolDefinition] = {}
         self._functions: dict[str, Callable[..., Any]] = {}
+        self._visible: dict[str, Callable[[Any], bool]] = {}
         self.extend(values)
 
     @overload
@@ -38,6 +57,7 @@ class ToolRegistry:
         name: str | None = ...,
         description: str | None = ...,
         function: None = ...,
+        **told: Unpack[Told],
     ) -> Callable[[_ToolT], _ToolT]: ...
     @overload
     def register(
@@ -47,6 +67,7 @@ class ToolRegistry:
         name: str | None = ...,
         description: str | None = ...,
         function: Callable[..., Any] | None = ...,
+        **told: Unpack[Told],
     ) -> _ToolT: ...
     def register(
         self,
@@ -55,19 +76,31 @@ class ToolRegistry:
         name: str | None = None,
         description: str | None = None,
         function: Callable[..., Any] | None = None,
+        **told: Unpack[Told],
     ) -> Any:
         """Register one tool, given in any form that `tool` reads; returns what it was given.
 
         Works as a decorator, with and without arguments; a function, sync or
         async, is kept to run the tool. `function` runs a tool that is given as
-        data. Raises `DuplicateToolError` for a name that is taken.
+        data. What else is told of a tool, see `Told`, goes in its metadata, for who
+        runs it. Raises `DuplicateToolError` for a name that is taken, TypeError for
+        something that nobody would look at.
         """
+        if unknown := told.keys() - Told.__annotations__.keys():
+            raise TypeError(
+                f"register() takes no {', '.join(sorted(unknown))}; it takes {', '.join(Told.__annotations__)}"
+            )
         if value is None:
-            return partial(self.register, name=name, description=description)
+            return partial(self.register, name=name, description=description, **told)
         definition = tool(value, name=name, description=description)
+        visible = told.pop("visible", None)
+        if told:
+            definition = definition.model_copy(update={"metadata": {**definition.metadata, **told}})
         if function is None and is_code(value) and not isinstance(value, type):
             function = value
         self._add((Found(definition, function),))
+        if visible is not None:
+            self._visible[definition.name] = visible
         return value
 
     def extend(self, values: object) -> None:
@@ -80,10 +113,21 @@ class ToolRegistry:
         else:
             found = read(values)
         self._add(found)
+        if isinstance(values, ToolRegistry):
+            self._visible |= values._visible  # noqa: SLF001 - of the same class
 
     def function(self, name: str) -> Callable[..., Any] | None:
         """Return the function that runs a tool; None for a tool without one. Raises `UnknownToolError`."""
         return self._functions.get(self[name].name)
+
+    def visible(self, state: object = None) -> tuple[ToolDefinition, ...]:
+        """Return the tools that are offered in a state of the run: all but those whose `visible` says no."""
+        return tuple(definition for definition in self if self.is_visible(definition.name, state))
+
+    def is_visible(self, name: str, state: object = None) -> bool:
+        """Whether a tool is offered in a state of the run: one that is not registered is not."""
+        visible = self._visible.get(name)
+        return name in self._tools and (visible is None or bool(visible(state)))
 
     @property
     def by_name(self) -> Mapping[str, ToolDefinition]:

@@ -1,0 +1,122 @@
+"""The executor: a record for every call, in order, whatever becomes of it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+import anyio
+import pytest
+
+from toolfmt import AgentStop, Injected, ToolCallError, ToolInvocation, ToolRegistry
+from toolfmt.execution import Blocked, Executor, ToolContext
+
+
+def call(name: str, /, **arguments: Any) -> ToolInvocation:
+    return ToolInvocation(name=name, arguments=arguments)
+
+
+@pytest.fixture
+def registry() -> ToolRegistry:
+    registry = ToolRegistry()
+
+    @registry.register
+    def add(a: int, b: int = 2) -> int:
+        return a + b
+
+    @registry.register
+    async def wait(seconds: float) -> str:
+        await anyio.sleep(seconds)
+        return "waited"
+
+    @registry.register
+    def boom(text: str) -> None:
+        raise ValueError(text)
+
+    @registry.register
+    def leave() -> None:
+        raise SystemExit(3)
+
+    @registry.register
+    def stop() -> None:
+        raise AgentStop("enough")
+
+    return registry
+
+
+def outcomes(executions: Any) -> list[tuple[str, str | None]]:
+    return [(one.name, one.failure) for one in executions]
+
+
+def test_every_call_has_its_record_in_call_order(registry: ToolRegistry) -> None:
+    calls = [call("wait", seconds=0.02), call("add", a=1), call("boom", text="kaput"), call("leave"), call("ad", a=1)]
+    executions = Executor(registry).execute_sync(calls)
+    assert outcomes(executions) == [
+        ("wait", None),
+        ("add", None),
+        ("boom", "raised"),
+        ("leave", "raised"),
+        ("ad", "unknown_tool"),
+    ]
+    assert [one.value for one in executions] == ["waited", 3, None, None, None]
+    assert executions[2].error == "kaput"
+    assert "did you mean 'add'?" in executions[4].error
+    assert len({one.id for one in executions}) == len(calls)
+
+
+def test_all_that_is_wrong_with_arguments_is_said_at_once(registry: ToolRegistry) -> None:
+    (execution,) = Executor(registry).execute_sync([call("add", a="1", c=3)])
+    assert execution.failure == "invalid_arguments"
+    assert {problem.pointer for problem in execution.problems} == {"/a", "/c"}
+    assert all(problem.message in execution.error for problem in execution.problems)
+
+
+def test_a_model_can_not_set_what_is_injected() -> None:
+    registry = ToolRegistry()
+
+    @registry.register
+    def save(store: Annotated[str, Injected], context: ToolContext, **rest: str) -> list[object]:
+        return [store, context.agent, rest]
+
+    assert registry["save"].parameters == {"type": "object", "properties": {}}
+    executor = Executor(registry, inject={"store": "mine"})
+    good, bad = executor.execute_sync([call("save", x="y"), call("save", store="theirs", context="c")], agent="A")
+    assert good.value == ["mine", "A", {"x": "y"}]
+    assert [problem.message for problem in bad.problems] == ["unknown argument 'store'", "unknown argument 'context'"]
+    with pytest.raises(ValueError, match=r"tool 'save' needs store: give it as inject=\{'store': ...\}"):
+        Executor(registry)
+
+
+def test_a_stop_passes_through_with_the_records_so_far(registry: ToolRegistry) -> None:
+    with pytest.raises(AgentStop) as stop:
+        Executor(registry).execute_sync([call("wait", seconds=30.0), call("stop"), call("add", a=1)])
+    wait, stopped, add = stop.value.executions
+    assert (wait.failure, stopped.failure) == ("cancelled", "stopped")
+    assert add.failure in {None, "cancelled"}
+
+
+def test_failures_are_raised_when_asked(registry: ToolRegistry) -> None:
+    with pytest.raises(ToolCallError) as raised:
+        Executor(registry, throw_on_failure=True).execute_sync([call("add", a=1), call("boom", text="kaput")])
+    assert raised.value.execution.name == "boom"
+    assert isinstance(raised.value.__cause__, ValueError)
+    assert outcomes(raised.value.executions) == [("add", None), ("boom", "raised")]
+
+
+def test_nothing_runs_behind_a_blocked_call_when_asked(registry: ToolRegistry) -> None:
+    def no_boom(call: ToolInvocation, _: ToolContext) -> Blocked | None:
+        return Blocked("not today") if call.name == "boom" else None
+
+    calls = [call("add", a=1), call("boom", text="x"), call("add", a=2)]
+    everything = Executor(registry, before=[no_boom]).execute_sync(calls)
+    assert [one.blocked for one in everything] == [False, True, False]
+    assert everything[1].error == "not today"
+    so_far = Executor(registry, before=[no_boom], stop_on_block=True).execute_sync(calls)
+    assert outcomes(so_far) == [("add", None), ("boom", "blocked")]
+
+
+def test_it_runs_inside_a_running_loop_too(registry: ToolRegistry) -> None:
+    async def main() -> object:
+        return Executor(registry).execute_sync([call("add", a=1)])[0].value
+
+    assert asyncio.run(main()) == 3

@@ -1,0 +1,109 @@
+"""From a call's JSON arguments to what a function is given.
+
+    def book(day: date, seats: int = 1, store: Annotated[Store, Injected]): ...
+    {"day": "2026-01-02"}   ->   book(day=date(2026, 1, 2), store=<the program's own>)
+
+JSON holds neither dates nor dataclasses: where a parameter's type says what is
+meant, pydantic makes it. The arguments have passed the tool's schema by then.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.errors import PydanticUserError
+from pydantic.fields import FieldInfo
+
+from toolfmt.errors import ArgumentsError, ExecutionError, Problem, SchemaError
+from toolfmt.tools.signature import Parameter, Signature, signature
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from toolfmt.model import JsonObject, JsonValue
+
+
+class Binding:
+    """One function's parameters, ready to be filled."""
+
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        """Read its signature; one that can't be read takes the arguments as they are."""
+        self._tool = name
+        try:
+            taken = signature(function, name)
+        except SchemaError:
+            taken = Signature((), open=True)
+        self._injected = {one.name: one.injected for one in taken.parameters if one.injected is not None}
+        self._needed = [one.injected for one in taken.parameters if one.injected is not None and one.required]
+        self._adapters = {
+            one.name: adapter for one in taken.parameters if one.injected is None and (adapter := _adapter(one))
+        }
+        self._defaults = {
+            one.name: one.default
+            for one in taken.parameters
+            if one.injected is None and isinstance(one.default, FieldInfo) and not one.required
+        }
+
+    def missing(self, given: Mapping[str, Any]) -> tuple[str, ...]:
+        """Name the injected values that the function needs and that are not given."""
+        return tuple(name for name in self._needed if name not in given)
+
+    def refused(self, arguments: JsonObject) -> tuple[Problem, ...]:
+        """Find the arguments that only the program may set: to a model they do not exist."""
+        return tuple(
+            Problem(f"/{name}", "additionalProperties", f"unknown argument '{name}'")
+            for name in arguments
+            if name in self._injected
+        )
+
+    def bind(self, arguments: JsonObject, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Make the function's arguments; raises `ArgumentsError` for values that are not what their types say."""
+        if missing := self.missing(given):
+            raise ExecutionError(
+                f"the tool {self._tool!r} needs {', '.join(missing)}: give it to the executor's inject"
+            )
+        bound: dict[str, Any] = {}
+        problems: list[Problem] = []
+        for name, value in arguments.items():
+            adapter = self._adapters.get(name)
+            try:
+                bound[name] = copied(value) if adapter is None else adapter.validate_python(copied(value))
+            except ValidationError as error:
+                problems += (_problem(name, one["loc"], one["type"], one["msg"]) for one in error.errors())
+        if problems:
+            raise ArgumentsError(self._tool, problems)
+        for name, default in self._defaults.items():
+            if name not in bound:
+                bound[name] = default.get_default(call_default_factory=True, validated_data=bound)
+        for name, key in self._injected.items():
+            if key in given:
+                bound[name] = given[key]
+        return bound
+
+
+def copied(value: JsonValue) -> JsonValue:
+    """Copy the lists and objects of a JSON value, so that a tool can't change the call's own."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, list):
+        return [copied(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    return value
+
+
+def _adapter(parameter: Parameter) -> TypeAdapter[Any] | None:
+    hint: Any = parameter.hint
+    if isinstance(parameter.default, FieldInfo):
+        hint = cast("Any", Annotated)[hint, parameter.default]
+    if hint is Any or hint is inspect.Parameter.empty:
+        return None
+    try:
+        return TypeAdapter[Any](hint)
+    except PydanticUserError:  # a type that pydantic does not know takes what it is given
+        return None
+
+
+def _problem(name: str, location: tuple[int | str, ...], keyword: str, message: str) -> Problem:
+    parts = (str(part).replace("~", "~0").replace("/", "~1") for part in (name, *location))
+    return Problem("".join(f"/{part}" for part in parts), keyword, message)

@@ -1,0 +1,263 @@
+"""Runs the calls of a model's answer.
+
+    executor = Executor(registry, policies=[Permissions({"*": ["get_*"]})], timeout=30)
+    executions = await executor.execute(parse(answer, provider="anthropic").calls)
+
+One record for each call, in their order, whatever happens to it; calls run side
+by side, and none that fails disturbs the others.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from toolfmt.errors import AgentStop, ToolCallError
+from toolfmt.execution.hooks import Blocked
+from toolfmt.execution.pipeline import Passage, Pipeline, Settings, Stop
+from toolfmt.execution.policies.policy import enforced
+from toolfmt.execution.resolving import LOCAL, Resolver
+from toolfmt.execution.running import check_seconds
+from toolfmt.execution.telling import Teller
+from toolfmt.execution.values import LONGEST
+from toolfmt.ids import assign
+from toolfmt.model import ToolInvocation
+from toolfmt.rendering import records
+from toolfmt.tools import ToolRegistry
+
+if TYPE_CHECKING:
+    from toolfmt.execution.contracts import ToolServer
+    from toolfmt.execution.events import Listener
+    from toolfmt.execution.hooks import AfterHook, BeforeHook, Guard
+    from toolfmt.execution.policies.policy import Policy
+    from toolfmt.execution.records import ToolExecution
+    from toolfmt.ids import IdPolicy
+
+PARALLEL = 32
+"""Calls that run side by side, where nothing else is said."""
+REFUSALS = frozenset(
+    {"blocked", "rejected", "denied", "rate_limited", "workspace_mismatch", "outside_project", "weak_provenance"}
+)
+"""The failures that are somebody's decision: `throw_on_failure` does not raise for them."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Executor:
+    """Runs calls: immutable, shared by as many runs as you like; `dataclasses.replace` makes a changed copy.
+
+    Raises TypeError or ValueError for what could never work: a tool that needs
+    an injected value which is not given, a time-out that is none.
+    """
+
+    registry: ToolRegistry = field(kw_only=False)
+    policies: Sequence[Policy | Callable[..., Any]] = ()
+    """Who may call what; enforced in their own order, whatever the order given."""
+    before: Sequence[BeforeHook] = ()
+    """May change a call, or block it."""
+    after: Sequence[AfterHook] = ()
+    """May replace a result."""
+    guards: Sequence[Guard] = ()
+    """End a run that has gone on for too long. They remember: give each run its own."""
+    inject: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    """The values of `Injected` parameters, by name."""
+    servers: Mapping[str, ToolServer] = field(default_factory=dict[str, "ToolServer"])
+    """Who runs the tools of other servers, by the name that calls use."""
+    limit: int | None = PARALLEL
+    """How many calls run side by side."""
+    timeout: float | None = None
+    """Seconds that a call may run; a tool's metadata may say another `timeout`."""
+    timeouts: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Seconds, by the tool's name; counts before the tool's metadata."""
+    result_limit: int | None = LONGEST
+    """Characters of a result; what is cut is counted. A tool's metadata may say another."""
+    throw_on_failure: bool = False
+    """Raise `ToolCallError` for the first failed call, once all have ended."""
+    stop_on_block: bool = False
+    """Admit calls one after the other, and none behind one that is blocked."""
+    ids: IdPolicy | None = None
+    """Mints ids for calls without one."""
+    on_event: Listener | None = None
+
+    def __post_init__(self) -> None:
+        """Check everything that can be checked before a call comes."""
+        if not isinstance(self.registry, ToolRegistry):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+            raise TypeError(f"an Executor runs a ToolRegistry: ToolRegistry([...]), not {type(self.registry).__name__}")
+        if self.limit is not None and (type(self.limit) is not int or self.limit < 1):
+            raise ValueError(f"limit is a number of calls from 1, or None for no limit, not {self.limit!r}")
+        if LOCAL in self.servers:
+            raise ValueError(f"{LOCAL!r} means the registry: give that server another name")
+        check_seconds(self.timeout, "timeout")
+        for name, seconds in self.timeouts.items():
+            check_seconds(seconds, f"timeouts[{name!r}]")
+        self._settings.resolver.check()
+
+    async def execute(
+        self,
+        calls: Iterable[ToolInvocation | Mapping[str, Any]],
+        state: object = None,
+        agent: str | None = None,
+    ) -> list[ToolExecution]:
+        """Run the calls of one turn; a record for each, in their order.
+
+        Calls may be dicts of their fields. `state` is what tools and hooks get to
+        see of the run; `agent` is who calls. Of a `ParseResult`, give the
+        `calls`, and tell the model of the `failures`, see `toolfmt.feedback`.
+
+        Raises `AgentStop` if a tool or a hook does, with the records so far,
+        `ToolCallError` under `throw_on_failure`, TypeError for what is no call.
+        A cancellation passes through; calls that it ends are told as `cancelled`.
+        """
+        if hasattr(calls, "failures"):
+            raise TypeError("execute() takes calls: give result.calls, and tell the model of result.failures")
+        given = records(calls, "calls", ToolInvocation)
+        if self.ids is not None:
+            given = list(assign(given, self.ids))
+        pipeline = Pipeline(self._settings, Teller(self.on_event), state, agent)
+        passages = [pipeline.enter(call) for call in given]
+        run = self._in_turn if self.stop_on_block else self._side_by_side
+        try:
+            admitted = await run(pipeline, passages)
+        except Stop as stop:
+            cause = stop.cause
+            executions = _complete(pipeline, passages)
+            if isinstance(cause, AgentStop):
+                cause.executions = tuple(executions)
+            raise cause from None
+        except BaseException:
+            _complete(pipeline, passages)
+            raise
+        executions = _complete(pipeline, passages[:admitted])
+        self._throw(passages)
+        return executions
+
+    def execute_sync(
+        self,
+        calls: Iterable[ToolInvocation | Mapping[str, Any]],
+        state: object = None,
+        agent: str | None = None,
+    ) -> list[ToolExecution]:
+        """Run the calls as `execute` does, from code that is not async.
+
+        Where an event loop is running, in a thread of its own: that loop stands
+        still until all calls have ended.
+        """
+
+        def run() -> list[ToolExecution]:
+            return anyio.run(partial(self.execute, calls, state=state, agent=agent))
+
+        try:
+            anyio.get_cancelled_exc_class()
+        except anyio.NoEventLoopError:
+            return run()
+        return _in_thread(run)
+
+    @cached_property
+    def _settings(self) -> Settings:
+        policies = enforced(self.policies)
+        return Settings(
+            resolver=Resolver(
+                registry=self.registry,
+                servers=self.servers,
+                inject=self.inject,
+                timeout=self.timeout,
+                timeouts=self.timeouts,
+                result_limit=self.result_limit,
+            ),
+            guards=tuple(self.guards),
+            before=tuple(self.before),
+            policies=policies,
+            unlisted=frozenset(),
+            after=tuple(self.after),
+        )
+
+    async def _side_by_side(self, pipeline: Pipeline, passages: list[Passage]) -> int:
+        """Run all calls, up to `limit` at a time; how many were taken on."""
+        waiting = iter(passages)
+        stops: list[Stop] = []
+        async with anyio.create_task_group() as group:
+
+            async def work() -> None:
+                for passage in waiting:
+                    try:
+                        if await pipeline.admit(passage):
+                            await pipeline.run(passage)
+                    except Stop as stop:
+                        stops.append(stop)
+                        group.cancel_scope.cancel()
+                        return
+
+            for _ in range(min(len(passages), self.limit or len(passages))):
+                group.start_soon(work)
+        for stop in stops:
+            raise stop
+        return len(passages)
+
+    async def _in_turn(self, pipeline: Pipeline, passages: list[Passage]) -> int:
+        """Admit one call after the other, up to the first that is blocked, while those before it run."""
+        stops: list[Stop] = []
+        free = anyio.Semaphore(self.limit or max(1, len(passages)))
+        taken = 0
+        async with anyio.create_task_group() as group:
+
+            async def work(passage: Passage) -> None:
+                try:
+                    async with free:
+                        await pipeline.run(passage)
+                except Stop as stop:
+                    stops.append(stop)
+                    group.cancel_scope.cancel()
+
+            for passage in passages:
+                taken += 1
+                try:
+                    if not await pipeline.admit(passage):
+                        break
+                except Stop as stop:
+                    stops.append(stop)
+                    group.cancel_scope.cancel()
+                    break
+                group.start_soon(work, passage)
+        for stop in stops:
+            raise stop
+        return taken
+
+    def _throw(self, passages: list[Passage]) -> None:
+        if not self.throw_on_failure:
+            return
+        ended = [one for one in passages if one.execution is not None]
+        executions = [one.execution for one in ended if one.execution is not None]
+        for passage, execution in zip(ended, executions, strict=True):
+            if execution.has_error and execution.failure not in REFUSALS:
+                raise ToolCallError(execution, executions) from passage.cause
+
+
+def _complete(pipeline: Pipeline, passages: Iterable[Passage]) -> list[ToolExecution]:
+    """Give every call a record, those too that never had their turn."""
+    for passage in passages:
+        if passage.execution is None:
+            pipeline.block(passage, Blocked("cancelled before it ran", "cancelled"))
+    return [passage.execution for passage in passages if passage.execution is not None]
+
+
+def _in_thread(run: Callable[[], list[ToolExecution]]) -> list[ToolExecution]:
+    answers: list[list[ToolExecution]] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            answers.append(run())
+        except BaseException as error:  # noqa: BLE001 - raised again where it was asked for
+            errors.append(error)
+
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(work,), name="toolfmt-execute")
+    thread.start()
+    thread.join()
+    for error in errors:
+        raise error
+    return answers[0]

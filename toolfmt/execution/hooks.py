@@ -1,0 +1,93 @@
+"""What may stand before and after a call.
+
+    def no_writes(call, context):                      before: change the call, or block it
+        if call.name.startswith("write_"):
+            return Blocked("read-only today")
+
+    async def shorten(execution, context):             after: replace the result
+        return execution.result.model_copy(update={"content": execution.value[:100]})
+
+A before-hook may change a call's name, arguments, server, id and extra, an
+after-hook the content of its result. Who calls, and how the call was marked on
+the wire, stay what they are.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from toolfmt.model import ToolInvocation, ToolResult
+
+if TYPE_CHECKING:
+    from toolfmt.execution.context import ToolContext
+    from toolfmt.execution.records import Failure, ToolExecution
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """A call must not run: why, in words that the model is told, and the kind that its record names."""
+
+    message: str
+    failure: Failure = "blocked"
+
+
+BeforeHook: TypeAlias = "Callable[[ToolInvocation, ToolContext], Awaitable[Verdict] | Verdict]"
+"""Returns the call to run, `Blocked`, or None for no change. An error of its own keeps the call from running."""
+Verdict: TypeAlias = ToolInvocation | Blocked | None
+AfterHook: TypeAlias = "Callable[[ToolExecution, ToolContext], Awaitable[ToolResult | None] | ToolResult | None]"
+"""Returns another result, or None for no change. An error of its own is told, and the result stays."""
+
+
+class Guard(Protocol):
+    """Watches over the calls of a run, and ends it when it has gone on for too long."""
+
+    def refuse(self, call: ToolInvocation) -> Blocked | None:
+        """Say why no more calls may run; None lets the call pass, and counts it."""
+        ...
+
+    def record(self, execution: ToolExecution) -> None:
+        """Take note of what became of a call."""
+        ...
+
+
+async def ask(hook: Callable[..., Any], *arguments: object) -> Any:
+    """Call a hook, sync or async."""
+    answer = hook(*arguments)
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+def name_of(hook: object) -> str:
+    """Name a hook, for messages."""
+    return str(getattr(hook, "__qualname__", None) or getattr(hook, "name", None) or type(hook).__name__)
+
+
+def changed(call: ToolInvocation, answer: object) -> ToolInvocation:
+    """Take a before-hook's answer; raises TypeError or ValueError for what a hook may not do."""
+    if answer is None:
+        return call
+    if not isinstance(answer, ToolInvocation):
+        raise TypeError(f"a before-hook returns a ToolInvocation, Blocked or None, not {type(answer).__name__}")
+    for kept in ("agent", "provenance"):
+        if getattr(answer, kept) != getattr(call, kept):
+            raise ValueError(f"a before-hook may not change a call's {kept}")
+    if answer.arguments != call.arguments and answer.raw_arguments == call.raw_arguments:
+        return answer.model_copy(update={"raw_arguments": None})  # it tells what the model wrote
+    return answer
+
+
+def replaced(execution: ToolExecution, answer: object) -> ToolExecution:
+    """Take an after-hook's answer; raises TypeError for what is no result."""
+    if answer is None:
+        return execution
+    if not isinstance(answer, ToolResult):
+        raise TypeError(f"an after-hook returns a ToolResult or None, not {type(answer).__name__}")
+    failure = execution.failure if answer.is_error else None
+    return execution.model_copy(update={"result": addressed(answer, execution.call), "failure": failure})
+
+
+def addressed(result: ToolResult, call: ToolInvocation) -> ToolResult:
+    """Link a result to its call."""
+    return result.model_copy(update={"name": call.name, "id": call.id, "server": call.server, "agent": call.agent})

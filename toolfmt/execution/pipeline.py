@@ -1,0 +1,264 @@
+"""The way of the calls of one turn, from a model's answer to their records.
+
+guards, before-hooks, policies  ->  ToolCallBlocked
+ToolCallStarted, prepare, run, ToolCallCompleted, after-hooks
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+from uuid import uuid4
+
+import anyio
+
+from toolfmt.errors import AgentStop, PolicyError, Problem, ToolTimeoutError
+from toolfmt.execution.binding import copied
+from toolfmt.execution.context import ToolContext
+from toolfmt.execution.events import HookFailed, PolicyChecked, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
+from toolfmt.execution.hooks import Blocked, addressed, ask, changed, name_of, replaced
+from toolfmt.execution.policies.policy import BEFORE_RESOLVED, Candidate
+from toolfmt.execution.records import Failure, ToolExecution
+from toolfmt.execution.resolving import Prepared, Resolver, UnrunnableError
+from toolfmt.execution.running import words
+from toolfmt.execution.telling import Progress, Teller, now
+from toolfmt.execution.values import result_of
+from toolfmt.model import ToolInvocation, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from toolfmt.execution.hooks import AfterHook, BeforeHook, Guard
+    from toolfmt.execution.policies.policy import Policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What stands in the way of a call."""
+
+    resolver: Resolver
+    guards: Sequence[Guard]
+    before: Sequence[BeforeHook]
+    policies: Sequence[Policy]
+    unlisted: frozenset[Policy]
+    """Those among the policies that nobody asked for: they are told of only when they block."""
+    after: Sequence[AfterHook]
+
+
+@dataclass(slots=True)
+class Passage:
+    """One call on its way."""
+
+    call: ToolInvocation
+    id: str
+    started_at: datetime
+    progress: Progress
+    prepared: Prepared | UnrunnableError | None = None
+    context: ToolContext | None = None
+    execution: ToolExecution | None = None
+    cause: BaseException | None = None
+    """What the tool raised."""
+
+
+class Stop(Exception):  # noqa: N818 - it is none
+    """Something that ends the whole run."""
+
+    def __init__(self, cause: AgentStop | KeyboardInterrupt) -> None:
+        """Keep what was raised."""
+        super().__init__()
+        self.cause = cause
+
+
+class Pipeline:
+    """Takes one call after the other along its way."""
+
+    def __init__(self, settings: Settings, teller: Teller, state: object, agent: str | None) -> None:
+        """Keep what is the same for all calls of a turn."""
+        self._settings = settings
+        self._tell = teller
+        self._state = state
+        self._agent = agent
+
+    def enter(self, call: ToolInvocation) -> Passage:
+        """Begin: the call is copied, so that nobody changes the caller's own."""
+        id = str(uuid4())  # noqa: A001 - the field's name
+        update = {"arguments": copied(call.arguments)}
+        if call.agent is None and self._agent is not None:
+            update["agent"] = self._agent
+        return Passage(call.model_copy(update=update), id, now(), Progress(self._tell, id))
+
+    async def admit(self, passage: Passage) -> bool:
+        """Let guards, before-hooks and policies look at the call; whether it may run."""
+        try:
+            blocked = self._guarded(passage) or await self._hooked(passage) or await self._checked(passage)
+        except anyio.get_cancelled_exc_class():
+            self.block(passage, Blocked("cancelled before it ran", "cancelled"))
+            raise
+        except (AgentStop, KeyboardInterrupt) as stop:
+            self.block(passage, Blocked(words(stop), "stopped"))
+            raise Stop(stop) from None
+        if blocked is not None:
+            self.block(passage, blocked)
+        return blocked is None
+
+    async def run(self, passage: Passage) -> None:
+        """Run an admitted call; its record stands in the passage afterwards, whatever happens."""
+        passage.started_at = now()
+        passage.progress.open(passage.call)
+        self._tell(ToolCallStarted(passage.started_at, passage.call, passage.id))
+        stop: BaseException | None = None
+        try:
+            result, failure, problems = await self._outcome(passage)
+        except anyio.get_cancelled_exc_class() as cancelled:
+            if anyio.current_effective_deadline() == -math.inf:
+                stop = cancelled
+            passage.cause = cancelled
+            result, failure, problems = _error(passage.call, "cancelled"), "cancelled" if stop else "raised", ()
+        except (AgentStop, KeyboardInterrupt) as ended:
+            stop = Stop(ended)
+            result, failure, problems = _error(passage.call, words(ended)), "stopped", ()
+        self._record(passage, result, failure, problems)
+        if stop is not None:
+            raise stop
+        await self._finished(passage)
+
+    def block(self, passage: Passage, why: Blocked, problems: tuple[Problem, ...] = ()) -> None:
+        """End a call that has not run."""
+        execution = self._made(passage, _error(passage.call, why.message), why.failure, problems, blocked=True)
+        self._guards_note(execution)
+        self._tell(ToolCallBlocked(execution.completed_at, execution))
+
+    def _guarded(self, passage: Passage) -> Blocked | None:
+        return next(filter(None, (guard.refuse(passage.call) for guard in self._settings.guards)), None)
+
+    async def _hooked(self, passage: Passage) -> Blocked | None:
+        for hook in self._settings.before:
+            context = ToolContext(passage.call, passage.id, self._state, self._agent)
+            try:
+                answer = await ask(hook, passage.call, context)
+                if isinstance(answer, Blocked):
+                    return answer
+                passage.call = changed(passage.call, answer)
+            except AgentStop:
+                raise
+            except PolicyError as error:
+                return Blocked(words(error), error.failure)
+            except Exception as error:  # noqa: BLE001 - anybody's code
+                passage.cause = error
+                return Blocked(f"{name_of(hook)} failed: {words(error)}", "hook_failed")
+        return None
+
+    async def _checked(self, passage: Passage) -> Blocked | None:
+        passage.context = context = ToolContext(passage.call, passage.id, self._state, self._agent, passage.progress)
+        try:
+            passage.prepared = self._settings.resolver.prepare(passage.call, context)
+            candidate = Candidate(passage.call, context, passage.prepared.definition)
+        except UnrunnableError as error:
+            passage.prepared = error
+            candidate = Candidate(passage.call, context, error=error)
+        for policy in self._settings.policies:
+            if candidate.error is not None and policy.step not in BEFORE_RESOLVED:
+                continue
+            blocked = await self._step(policy, candidate, passage)
+            if blocked is not None or policy not in self._settings.unlisted:
+                message = blocked.message if blocked is not None else ""
+                self._tell(PolicyChecked(now(), passage.call, policy.step, message))
+            if blocked is not None:
+                return blocked
+        return None
+
+    async def _step(self, policy: Policy, candidate: Candidate, passage: Passage) -> Blocked | None:
+        try:
+            answer = await ask(policy.check, candidate)
+        except AgentStop:
+            raise
+        except PolicyError as error:
+            return Blocked(words(error), error.failure)
+        except Exception as error:  # noqa: BLE001 - anybody's code; who can't decide must not let it pass
+            passage.cause = error
+            return Blocked(f"the policy {policy.step} failed: {words(error)}", "hook_failed")
+        if answer is None or isinstance(answer, Blocked):
+            return answer
+        return Blocked(f"the policy {policy.step} returned {type(answer).__name__}, not Blocked or None", "hook_failed")
+
+    async def _outcome(self, passage: Passage) -> tuple[ToolResult, Failure | None, tuple[Problem, ...]]:
+        prepared = passage.prepared
+        if isinstance(prepared, UnrunnableError):
+            passage.cause = prepared.cause
+            return _error(passage.call, words(prepared)), prepared.failure, prepared.problems
+        assert prepared is not None  # noqa: S101 - admitted calls are
+        failure: Failure = prepared.failure
+        try:
+            with anyio.move_on_after(prepared.timeout) as scope:
+                result = await prepared.run()
+                return addressed(result_of(result, passage.call.name, None), passage.call), None, ()
+            error: BaseException = ToolTimeoutError(f"timed out after {prepared.timeout:g} s")
+            failure = "timeout" if scope.cancelled_caught else failure
+        except (AgentStop, KeyboardInterrupt):
+            raise
+        except (Exception, SystemExit) as raised:  # noqa: BLE001 - a tool's code
+            for stop in _stops(raised):
+                raise stop from None
+            error = raised
+            failure = "timeout" if isinstance(raised, ToolTimeoutError) else failure
+        passage.cause = error
+        return _error(passage.call, words(error)), failure, ()
+
+    def _record(
+        self, passage: Passage, result: ToolResult, failure: Failure | None, problems: tuple[Problem, ...]
+    ) -> None:
+        execution = self._made(passage, result, failure, problems)
+        passage.progress.close(ToolCallCompleted(execution.completed_at, execution))
+
+    async def _finished(self, passage: Passage) -> None:
+        """Let after-hooks look at the record, then the guards."""
+        assert passage.execution is not None and passage.context is not None  # noqa: S101, PT018 - it has run
+        try:
+            for hook in self._settings.after:
+                try:
+                    passage.execution = replaced(passage.execution, await ask(hook, passage.execution, passage.context))
+                except (AgentStop, KeyboardInterrupt) as stop:
+                    raise Stop(stop) from None
+                except Exception as error:  # noqa: BLE001 - anybody's code; the tool has run, and its result stands
+                    self._tell(HookFailed(now(), passage.execution, name_of(hook), words(error)))
+        finally:
+            self._guards_note(passage.execution)
+
+    def _made(
+        self,
+        passage: Passage,
+        result: ToolResult,
+        failure: Failure | None,
+        problems: tuple[Problem, ...],
+        *,
+        blocked: bool = False,
+    ) -> ToolExecution:
+        passage.execution = ToolExecution(
+            id=passage.id,
+            call=passage.call,
+            result=result,
+            started_at=passage.started_at,
+            completed_at=now(),
+            blocked=blocked,
+            failure=failure,
+            problems=problems,
+        )
+        return passage.execution
+
+    def _guards_note(self, execution: ToolExecution) -> None:
+        for guard in self._settings.guards:
+            guard.record(execution)
+
+
+def _error(call: ToolInvocation, message: str) -> ToolResult:
+    return addressed(ToolResult(name=call.name, content=message, is_error=True), call)
+
+
+def _stops(error: BaseException) -> list[AgentStop]:
+    """Find what ends the run among errors that a tool's own task group has put together."""
+    if isinstance(error, BaseExceptionGroup):
+        inner = cast("tuple[BaseException, ...]", error.exceptions)
+        return [stop for one in inner for stop in _stops(one)]
+    return [error] if isinstance(error, AgentStop) else []

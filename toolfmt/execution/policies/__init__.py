@@ -1,0 +1,1 @@
+"""The policies: one file for each step of the enforcement."""

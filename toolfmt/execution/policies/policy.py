@@ -1,0 +1,92 @@
+"""A policy is one step of the enforcement that every call passes before it runs.
+
+    json  schema  permissions  rate_limit  workspace  project  provenance  custom  approval
+
+Whatever the order in which policies are given, this is the one in which they are
+asked. The first that blocks a call ends it: no later one is asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
+    from toolfmt.execution.context import ToolContext
+    from toolfmt.execution.hooks import Blocked
+    from toolfmt.execution.resolving import UnrunnableError
+    from toolfmt.model import ToolDefinition, ToolInvocation
+
+ORDER: Final = (
+    "json",
+    "schema",
+    "permissions",
+    "rate_limit",
+    "workspace",
+    "project",
+    "provenance",
+    "custom",
+    "approval",
+)
+"""The steps, in the order in which they are enforced."""
+BEFORE_RESOLVED: Final = frozenset({"json", "schema"})
+"""The steps that look at calls which cannot run anyway; no other sees them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A call that wants to run, as hooks have left it."""
+
+    call: ToolInvocation
+    context: ToolContext
+    tool: ToolDefinition | None = None
+    """Its tool; None if there is none, or the arguments do not fit."""
+    error: UnrunnableError | None = None
+    """Why it cannot run anyway."""
+
+
+class Policy(Protocol):
+    """One step; whatever has these fits."""
+
+    @property
+    def step(self) -> str:
+        """Which step of `ORDER` it is; any other name stands where `custom` does."""
+        ...
+
+    def check(self, candidate: Candidate) -> Awaitable[Blocked | None] | Blocked | None:
+        """Block the call, or return None to let it pass; an error of its own blocks the call too."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionPolicy:
+    """A function `(call, context)` as a policy."""
+
+    function: Callable[[ToolInvocation, ToolContext], Any]
+
+    @property
+    def step(self) -> str:
+        """The function's name."""
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+    def check(self, candidate: Candidate) -> Any:
+        """Ask the function."""
+        return self.function(candidate.call, candidate.context)
+
+
+def enforced(policies: Iterable[Policy | Callable[..., Any]]) -> tuple[Policy, ...]:
+    """Put policies in the order in which they are enforced; raises TypeError for what is none."""
+    made = [_policy(one) for one in policies]
+    return tuple(sorted(made, key=lambda one: ORDER.index(one.step if one.step in ORDER else "custom")))
+
+
+def _policy(value: object) -> Policy:
+    if isinstance(value, type):
+        raise TypeError(f"{value.__name__} is a class: give an instance of it, such as {value.__name__}(...)")
+    if hasattr(value, "step") and hasattr(value, "check"):
+        return cast("Policy", value)
+    if callable(value):
+        return FunctionPolicy(value)
+    raise TypeError(f"a policy has a `step` and a `check`, or is a function, and {type(value).__name__} has neither")

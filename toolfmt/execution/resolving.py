@@ -1,0 +1,183 @@
+"""From a call to what runs it: a function of the registry, or a server that the call names.
+
+ToolInvocation(name="add")                       the registry's `add`; else the one server that has it
+ToolInvocation(name="add", server="local")       the registry's alone
+ToolInvocation(name="read", server="files")      the server `files`
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from toolfmt.errors import ArgumentsError, ExecutionError, SchemaError, UnknownToolError, close_names
+from toolfmt.execution.binding import Binding
+from toolfmt.execution.running import Place, check_seconds, place_of, run
+from toolfmt.schema.validation import problems
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from toolfmt.execution.context import ToolContext
+    from toolfmt.execution.contracts import ToolServer
+    from toolfmt.execution.records import Failure
+    from toolfmt.model import ToolDefinition, ToolInvocation, ToolResult
+    from toolfmt.tools import ToolRegistry
+
+LOCAL: Final = "local"
+"""The server name that means the registry."""
+
+
+class UnrunnableError(ExecutionError):
+    """A call that cannot run, and which kind of failure that is."""
+
+    def __init__(self, failure: Failure, cause: ExecutionError | ArgumentsError | SchemaError) -> None:
+        """Keep what is wrong as the cause."""
+        super().__init__(str(cause))
+        self.failure: Failure = failure
+        self.cause = cause
+        self.problems = cause.problems if isinstance(cause, ArgumentsError) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A call whose tool is found and whose arguments fit."""
+
+    definition: ToolDefinition
+    timeout: float | None
+    run: Callable[[], Awaitable[ToolResult]]
+    failure: Failure
+    """What kind of failure it is if that raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A function of the registry, ready to be called."""
+
+    function: Callable[..., Any]
+    binding: Binding
+    place: Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolver:
+    """Knows every tool and how it is run."""
+
+    registry: ToolRegistry
+    servers: Mapping[str, ToolServer]
+    inject: Mapping[str, Any]
+    timeout: float | None
+    timeouts: Mapping[str, float]
+    result_limit: int | None
+    _known: dict[str, Local] = field(default_factory=dict, init=False)
+
+    def check(self) -> None:
+        """Check every tool that is registered; raises ValueError for what could never run."""
+        for definition in self.registry:
+            function = self.registry.function(definition.name)
+            if function is None:
+                continue
+            try:
+                missing = self._local(definition, function).binding.missing({**self.inject, "context": None})
+                self._seconds(definition)
+            except ValueError as error:
+                raise ValueError(f"tool {definition.name!r}: {error}") from None
+            if missing:
+                raise ValueError(
+                    f"tool {definition.name!r} needs {', '.join(missing)}: give it as inject={{{missing[0]!r}: ...}}"
+                )
+
+    def prepare(self, call: ToolInvocation, context: ToolContext) -> Prepared:
+        """Find a call's tool, inject what it needs and check its arguments; raises `UnrunnableError`."""
+        definition, server = self._find(call, context.state)
+        function = None if server is not None else self.registry.function(definition.name)
+        injected = {**self.inject, type(context).injected_as: context}
+        try:
+            local = self._local(definition, function) if function is not None else None
+            bound = _bound(definition, call, local, injected)
+            seconds = self._seconds(definition)
+        except ArgumentsError as error:
+            raise UnrunnableError("invalid_arguments", error) from None
+        except (SchemaError, ExecutionError) as error:
+            raise UnrunnableError("broken_tool", error) from None
+        except ValueError as error:
+            raise UnrunnableError("broken_tool", ExecutionError(str(error))) from None
+
+        async def ready() -> ToolResult:
+            if local is not None:
+                limit = definition.metadata.get("result_limit", self.result_limit)
+                return await run(local.function, bound, call.name, local.place, limit)
+            assert server is not None  # noqa: S101 - a tool has one or the other
+            return await server.call(call, injected=injected)
+
+        return Prepared(definition, seconds, ready, "raised" if server is None else "server_failed")
+
+    def _find(self, call: ToolInvocation, state: object) -> tuple[ToolDefinition, ToolServer | None]:
+        registered = self.registry.by_name.get(call.name)
+        if registered is not None and self.registry.is_visible(call.name, state):
+            runs_here = self.registry.function(call.name) is not None
+            if runs_here and call.server in {None, LOCAL, registered.server}:
+                return registered, None
+            server = self.servers.get(registered.server or LOCAL)
+            if not runs_here and server is not None and call.server in {None, registered.server}:
+                return registered, server
+            if call.server in {None, LOCAL}:
+                raise UnrunnableError(
+                    "broken_tool", ExecutionError(f"nothing runs the tool {call.name!r}: it has no function")
+                )
+        return self._served(call, state)
+
+    def _served(self, call: ToolInvocation, state: object) -> tuple[ToolDefinition, ToolServer]:
+        """Find a tool on the server that a call names or, where it names none, on the only one that has it."""
+        if call.server is None:
+            asked = self.servers
+        elif call.server in self.servers:
+            asked = {call.server: self.servers[call.server]}
+        elif call.server == LOCAL:
+            asked: Mapping[str, ToolServer] = {}
+        else:
+            raise UnrunnableError("unknown_server", _unknown_server(call.server, self.servers))
+        offered = {name: {tool.name: tool for tool in server.tools} for name, server in asked.items()}
+        having = [name for name, tools in offered.items() if call.name in tools]
+        if len(having) == 1:
+            return offered[having[0]][call.name], asked[having[0]]
+        if having:
+            error = ExecutionError(f"several servers have a tool {call.name!r}: name one of {', '.join(having)}")
+            raise UnrunnableError("unknown_tool", error)
+        names = [one for tools in offered.values() for one in tools]
+        if call.server in {None, LOCAL}:
+            names = [*(tool.name for tool in self.registry.visible(state)), *names]
+        raise UnrunnableError("unknown_tool", UnknownToolError(call.name, names))
+
+    def _local(self, definition: ToolDefinition, function: Callable[..., Any]) -> Local:
+        known = self._known.get(definition.name)
+        if known is None or known.function is not function:
+            binding = Binding(function, definition.name)
+            known = Local(function, binding, place_of(function, definition.metadata.get("run_in")))
+            self._known[definition.name] = known
+        return known
+
+    def _seconds(self, definition: ToolDefinition) -> float | None:
+        if definition.name in self.timeouts:
+            return self.timeouts[definition.name]
+        if "timeout" in definition.metadata:
+            return check_seconds(definition.metadata["timeout"], "timeout")
+        return self.timeout
+
+
+def _bound(
+    definition: ToolDefinition, call: ToolInvocation, local: Local | None, injected: Mapping[str, Any]
+) -> dict[str, Any]:
+    wrong = problems(definition, call.arguments)
+    if local is not None:
+        known = {one.pointer for one in wrong}
+        wrong += tuple(one for one in local.binding.refused(call.arguments) if one.pointer not in known)
+    if wrong:
+        raise ArgumentsError(call.name, wrong)
+    return local.binding.bind(call.arguments, injected) if local is not None else {}
+
+
+def _unknown_server(name: str, known: Mapping[str, object]) -> ExecutionError:
+    close = close_names(name, {one: one for one in known})
+    hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known: {', '.join((LOCAL, *known))}"
+    return ExecutionError(f"unknown server {name!r}; {hint}")

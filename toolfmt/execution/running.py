@@ -1,0 +1,135 @@
+"""Runs a tool's function: async ones in the event loop, others in a thread, or in a process of their own.
+
+    metadata["run_in"] = "thread" | "loop" | "process"
+
+A thread that is out of time is abandoned: it goes on in the background, and its
+result is dropped. Only a process is really ended.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+
+import anyio
+from anyio import to_process, to_thread
+
+from toolfmt.errors import AgentStop, ExecutionError
+from toolfmt.execution.values import collected, result_of, text_of
+from toolfmt.model import ToolResult
+from toolfmt.tools.signature import plain_function
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Place: TypeAlias = Literal["thread", "loop", "process"]
+
+
+async def run(
+    function: Callable[..., Any], given: dict[str, Any], name: str, place: Place, limit: int | None
+) -> ToolResult:
+    """Call a function and make a result of what it returns; raises what it raises."""
+    return await PLACES[place](partial(function, **given), name, limit)
+
+
+def place_of(function: Callable[..., Any], wanted: object) -> Place:
+    """Where a function runs; raises ValueError for a place that does not exist."""
+    if wanted is None:
+        return "loop" if is_async(function) else "thread"
+    if wanted not in PLACES:
+        raise ValueError(f"a tool runs in {', '.join(PLACES)}, not in {wanted!r}")
+    return cast("Place", wanted)
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether a function is a coroutine or an async generator."""
+    plain = plain_function(function)
+    return inspect.iscoroutinefunction(plain) or inspect.isasyncgenfunction(plain)
+
+
+def words(error: BaseException) -> str:
+    """Say what went wrong, for a model: the error's text, with its kind where the text alone says too little."""
+    if isinstance(error, BaseExceptionGroup):
+        inner = cast("tuple[BaseException, ...]", error.exceptions)
+        return "; ".join(map(words, inner))
+    text = text_of(error)
+    if not text:
+        return type(error).__name__
+    return f"{type(error).__name__}: {text}" if text == _repr(error) else text
+
+
+def _repr(error: BaseException) -> str:
+    """Give the text of a KeyError, which is no more than the key."""
+    try:
+        return repr(error.args[0]) if error.args else ""
+    except Exception:  # noqa: BLE001 - anybody's `__repr__`
+        return ""
+
+
+async def _in_loop(call: Callable[[], Any], name: str, limit: int | None) -> ToolResult:
+    return result_of(await _awaited(call(), limit), name, limit)
+
+
+async def _in_thread(call: Callable[[], Any], name: str, limit: int | None) -> ToolResult:
+    # A limiter of its own: abandoned threads must not keep later calls from running.
+    value = await to_thread.run_sync(
+        _attempt, call, name, limit, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
+    )
+    if isinstance(value, BaseException):
+        raise value
+    return value if isinstance(value, ToolResult) else result_of(await _awaited(value, limit), name, limit)
+
+
+async def _in_process(call: Callable[[], Any], name: str, limit: int | None) -> ToolResult:
+    try:
+        value = await to_process.run_sync(_alone, call, name, limit, cancellable=True, limiter=anyio.CapacityLimiter(1))
+    except anyio.BrokenWorkerProcess:
+        raise ExecutionError("the process that ran the tool has died") from None
+    if isinstance(value, AgentStop):
+        raise value
+    if isinstance(value, str):
+        raise ExecutionError(value)
+    return value
+
+
+def _attempt(call: Callable[[], Any], name: str, limit: int | None) -> Any:
+    """Run a function in a thread; its value is made a result there, as an iterator runs the tool's own code."""
+    try:
+        value = call()
+        return cast("Any", value) if isinstance(value, (Awaitable, AsyncIterator)) else result_of(value, name, limit)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool's code
+        return error
+
+
+def _alone(call: Callable[[], Any], name: str, limit: int | None) -> ToolResult | AgentStop | str:
+    """Run a function in a process of its own; what comes back must be made of plain values."""
+    try:
+        value = _attempt(call, name, limit)
+        if isinstance(value, (Awaitable, AsyncIterator)):
+            value = anyio.run(_in_loop, lambda: value, name, limit)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool's code
+        value = error
+    if isinstance(value, AgentStop):
+        return AgentStop(text_of(value))
+    return words(value) if isinstance(value, BaseException) else value
+
+
+async def _awaited(value: Any, limit: int | None) -> Any:
+    if isinstance(value, Awaitable):
+        value = await cast("Awaitable[Any]", value)
+    return await collected(cast("AsyncGenerator[Any]", value), limit) if isinstance(value, AsyncIterator) else value
+
+
+PLACES: Final = {"thread": _in_thread, "loop": _in_loop, "process": _in_process}
+
+
+def check_seconds(seconds: object, what: str) -> float | None:
+    """Check a time limit; raises ValueError for what is none."""
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0 or math.isnan(seconds):
+        raise ValueError(f"{what} is a number of seconds above 0, not {seconds!r}")
+    return float(seconds)
