@@ -7,7 +7,9 @@
         executor = Executor(registry, servers=servers)
         text = manifest([*registry, *servers.tools], provider="anthropic")
 
-Both also work with a plain `with`, where no event loop runs. Needs the extra `mcp`.
+    serve(registry, name="weather")                                            # the other way: be such a server
+
+The first two also work with a plain `with`, where no event loop runs. Needs the extra `mcp`.
 """
 
 from __future__ import annotations
@@ -21,7 +23,18 @@ if find_spec("mcp") is None:
 
 from toolfmt.mcp.config import from_config
 from toolfmt.mcp.connecting import Servers, connect, connect_all
-from toolfmt.mcp.server import McpServer, Progress
+from toolfmt.mcp.server import McpServer
+from toolfmt.mcp.serving import mcp_server, serve
 from toolfmt.mcp.transports import Remote, Target
 
-__all__ = ["McpServer", "Progress", "Remote", "Servers", "Target", "connect", "connect_all", "from_config"]
+__all__ = [
+    "McpServer",
+    "Remote",
+    "Servers",
+    "Target",
+    "connect",
+    "connect_all",
+    "from_config",
+    "mcp_server",
+    "serve",
+]

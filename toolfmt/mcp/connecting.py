@@ -23,10 +23,9 @@ from toolfmt.mcp.transports import endpoint
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncGenerator, Callable, Collection, Iterator
+    from collections.abc import AsyncGenerator, Collection, Iterator
     from contextlib import AbstractAsyncContextManager
 
-    from toolfmt.mcp.server import Progress
     from toolfmt.mcp.transports import Target
     from toolfmt.model import ToolDefinition
 
@@ -72,39 +71,36 @@ def connect(  # noqa: PLR0913 - all but the first two are options
     timeout: float | None = None,
     patience: float = PATIENCE,
     inject: Collection[str] = (),
-    on_progress: Callable[[Progress], object] | None = None,
 ) -> Opening[McpServer]:
     """Connect to an MCP server for as long as the context lasts, `async with` or `with`.
 
     `target` is a command as a list, an address, a server object of the SDK, or a function that makes one of the
     SDK's transports; `headers` go to an address. Calls name the server by `name`; with `prefix`, its tools are called
     `name__tool`. `timeout` is for each call and `patience` for the start, in seconds. `inject` names arguments that
-    the model is not told of and cannot set: of what an executor injects, these alone are sent. `on_progress` is told
-    how far calls are, in the event loop that serves the connection.
+    the model is not told of and cannot set: of what an executor injects, these alone are sent.
 
     Raises TypeError or ValueError for what is no target; entering the context raises `ServerError` for a server that
     cannot be reached.
     """
-    options = Options(prefix=prefix, timeout=timeout, patience=patience, inject=inject, on_progress=on_progress)
+    options = Options(prefix=prefix, timeout=timeout, patience=patience, inject=inject)
     server = McpServer(name, endpoint(target, headers), options)
     return Opening(partial(_running, {name: server}, server))
 
 
-def connect_all(  # noqa: PLR0913 - the same options
+def connect_all(
     config: str | os.PathLike[str] | Mapping[str, Any],
     *,
     prefix: bool = False,
     timeout: float | None = None,
     patience: float = PATIENCE,
     inject: Collection[str] = (),
-    on_progress: Callable[[Progress], object] | None = None,
 ) -> Opening[Servers]:
     """Connect to all servers of a configuration, as `connect` does to one; they start side by side.
 
     `config` is what `from_config` reads, or targets by name. Entering the context raises `ServerError` if one cannot
     be reached, or a group of them.
     """
-    options = Options(prefix=prefix, timeout=timeout, patience=patience, inject=inject, on_progress=on_progress)
+    options = Options(prefix=prefix, timeout=timeout, patience=patience, inject=inject)
     servers = {name: McpServer(name, endpoint(target), options) for name, target in from_config(config).items()}
     return Opening(partial(_running, servers, Servers(servers)))
 

@@ -17,10 +17,11 @@ from toolfmt import jsontext
 from toolfmt.conversation import JsonPart, MediaPart, OpaquePart, TextPart
 from toolfmt.errors import SchemaError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.model import ToolDefinition, ToolResult
+from toolfmt.model import Media, ToolDefinition, ToolResult
 from toolfmt.schema import problems
 from toolfmt.tools import tool
 from toolfmt.transcripts.mcp_content import read_result
+from toolfmt.transcripts.values import word
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue, ToolInvocation
 
 _STRUCTURED: Final = "mcp.result.structuredContent"
+_SILENT: Final = "the tool failed and says no more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,30 +103,34 @@ def _dangerous(hints: JsonValue) -> bool:
 def read_answer(call: ToolInvocation, offer: Offer, answer: JsonObject) -> ToolResult:
     """Read the `result` that answers a call.
 
-    The content is what the tool gave as structured content, else its text. What neither of them nor the media say is
-    kept in `extra`, as `mcp.content`. A structured content that breaks the schema that the server itself declares is
-    an error that says so.
+    The content is what the tool gave as structured content, else its text; of an error, its text. What is said beside
+    that is kept in `extra`: other text, what describes a block, `_meta`. Structured content that breaks the schema
+    that the server itself declares makes an error that says so.
     """
     part = read_result(answer)
     structured = [*_structured(part)]
     texts = [text for one in part.content if (text := _text(one)) is not None]
-    content: JsonValue = "\n".join(texts)
     extra: JsonObject = {key: value for key, value in part.extra.items() if key != _STRUCTURED}
-    if structured and not (part.is_error and texts):
-        (content,) = structured
-        if texts:
-            extra["mcp.content"] = answer["content"]
-    elif structured:
-        extra[_STRUCTURED] = structured[0]
+    if any(described := [{} if isinstance(one, OpaquePart) else one.extra for one in part.content]):
+        extra["mcp.blocks"] = described
     wrong = "" if part.is_error or not structured else _misfit(offer, structured[0])
+    if wrong or (part.is_error and texts):
+        content: JsonValue = wrong or "\n".join(texts)
+        extra |= {_STRUCTURED: structured[0]} if structured else {}
+    elif structured:
+        (content,) = structured
+        extra |= {"mcp.texts": texts} if texts else {}
+    else:
+        content = "\n".join(texts) if texts else _SILENT if part.is_error else None
     return ToolResult(
         name=call.name,
-        content=wrong or content,
+        content=content,
+        media=tuple(_media(one) for one in part.content if isinstance(one, MediaPart)),
         is_error=part.is_error or bool(wrong),
         id=call.id,
         server=offer.definition.server,
         agent=call.agent,
-        extra=extra | ({"mcp.content": answer["content"], _STRUCTURED: structured[0]} if wrong else {}),
+        extra=extra,
     )
 
 
@@ -135,6 +141,12 @@ def _structured(part: ResultPart) -> Sequence[JsonValue]:
         part.content = ()
         return (alone.value,)
     return (part.extra[_STRUCTURED],) if _STRUCTURED in part.extra else ()
+
+
+def _media(part: MediaPart) -> Media:
+    # An embedded file is known by its address in the server alone.
+    name = part.name or word(part.extra.get("mcp.resource"), "uri") or None
+    return Media(kind=part.kind, media_type=part.media_type, data=part.data, url=part.url, name=name)
 
 
 def _text(part: Content) -> str | None:

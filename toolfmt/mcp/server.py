@@ -10,7 +10,6 @@ A connection that is lost is made anew at the next call; a call that was sent is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -18,20 +17,24 @@ from anyio.lowlevel import current_token
 from mcp import MCPError, types
 
 from toolfmt.errors import ArgumentsError, Problem, ServerError, ToolTimeoutError, UnknownToolError
+from toolfmt.execution.context import ToolContext
 from toolfmt.mcp.reading import Offer, read_answer, read_tools
 from toolfmt.mcp.session import Session
 from toolfmt.model import ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from anyio.abc import TaskGroup
     from anyio.from_thread import BlockingPortal
     from anyio.lowlevel import EventLoopToken
+    from mcp.shared.dispatcher import ProgressFnT
 
     from toolfmt.mcp.transports import Endpoint
     from toolfmt.model import ToolDefinition, ToolInvocation
 
+_STANDSTILL: Final = 5.0
+"""Seconds after which an event loop is taken to be blocked."""
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
@@ -52,17 +55,6 @@ class Options:
     timeout: float | None
     patience: float
     inject: Collection[str]
-    on_progress: Callable[[Progress], object] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a call is, as its server says: `done` of `total`, which may not be known, in the server's own units."""
-
-    call: ToolInvocation
-    done: float
-    total: float | None
-    message: str | None
 
 
 class McpServer:
@@ -93,13 +85,23 @@ class McpServer:
     async def call(self, call: ToolInvocation, *, injected: Mapping[str, Any] = _NOTHING) -> ToolResult:
         """Run one call on the server; what its tool reports as an error is an error result.
 
-        Of what is `injected`, the server is sent what `connect` was told to, where the tool takes it. Raises
+        Of what is `injected`, the server is sent what `connect` was told to, where the tool takes it, and the
+        `ToolContext` is told how far the tool is. Raises
         `UnknownToolError` for a tool that is not offered, `ArgumentsError` for one of those from the model,
         `ToolTimeoutError`, and `ServerError` for what went wrong around the tool: it may have run. Cancelled, it
         tells the server so.
         """
-        run = partial(self._call, call, injected)
-        return await (run() if current_token() == self._host.token else self._host.portal.call_async(run))
+        if current_token() == self._host.token:
+            return await self._call(call, injected)
+        await self._reach()
+        return await self._host.portal.call_async(self._call, call, injected)
+
+    async def _reach(self) -> None:
+        """Make sure that the event loop of the connection runs: it may wait for the very call that it is to make."""
+        with anyio.move_on_after(_STANDSTILL) as scope:
+            await self._host.portal.call_async(bool, abandon_on_cancel=True)
+        if scope.cancelled_caught:
+            raise ServerError(self.name, "its event loop stands still: connect with `with`, or do not block the loop")
 
     async def open(self, host: Host) -> None:
         """Connect; raises `ServerError`."""
@@ -138,14 +140,9 @@ class McpServer:
         if taken:
             raise ArgumentsError(call.name, taken)
         arguments = call.arguments | {name: injected[name] for name in offer.hidden if name in injected}
-        told, seconds = self._options.on_progress, self._options.timeout
-
-        async def tell(progress: float, total: float | None, message: str | None) -> None:
-            if told is not None:
-                told(Progress(call, progress, total, message))
-
+        seconds = self._options.timeout
         try:
-            answer = await session.request(offer.name, arguments, seconds, tell if told is not None else None)
+            answer = await session.request(offer.name, arguments, seconds, _progress(injected))
         except MCPError as error:
             if error.code == types.REQUEST_TIMEOUT:
                 raise ToolTimeoutError(f"{call.name!r} of MCP server {self.name!r} took over {seconds:g} s") from error
@@ -158,3 +155,15 @@ class McpServer:
         if answer.get("resultType", "complete") != "complete":
             raise ServerError(self.name, f"the tool {call.name!r} asks for input, which nobody can give here")
         return read_answer(call, offer, answer)
+
+
+def _progress(injected: Mapping[str, Any]) -> ProgressFnT | None:
+    """Where to tell how far the tool is, if anybody wants to know."""
+    context = injected.get(ToolContext.injected_as)
+    if not isinstance(context, ToolContext):
+        return None
+
+    async def tell(progress: float, total: float | None, message: str | None) -> None:
+        context.tell(progress, total, message or "")
+
+    return tell
