@@ -20,7 +20,11 @@ from toolfmt.leaks import is_leak
 CASES = load()
 DEVIATIONS = listed("deviations.toml")
 LATER = listed("later.toml")
-READ = [case for case in CASES if case.format in DIALECTS and case.id not in DEVIATIONS and case.id not in LATER]
+READ = [
+    case
+    for case in CASES
+    if case.format in DIALECTS and case.policy is None and case.id not in DEVIATIONS and case.id not in LATER
+]
 
 pytestmark = pytest.mark.skipif(not CASES, reason="there is no ../shared")
 
@@ -171,7 +175,16 @@ def test_arguments_are_repaired_when_asked(case: Case) -> None:
     assert {notice.kind for notice in result.notices} & {"repaired", "repaired_json"}
 
 
-TESTED = {*DIALECTS, "call-object", "result-text", "stepn-result", "args-leak", "arguments-text"}
+TESTED = {
+    *DIALECTS,
+    "call-object",
+    "result-text",
+    "stepn-result",
+    "args-leak",
+    "arguments-text",
+    "executor",  # in tests/seeds/test_executor_cases.py, with the policies of single cases
+    "stepn-order",
+}
 
 
 def test_every_case_has_its_place() -> None:

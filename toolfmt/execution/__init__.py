@@ -21,33 +21,65 @@ if TYPE_CHECKING:
     from toolfmt.execution.context import ToolContext
     from toolfmt.execution.contracts import CallExecutor, ModelClient, TextModel, ToolServer
     from toolfmt.execution.executor import Executor
+    from toolfmt.execution.guards import Breaker, Budget
     from toolfmt.execution.hooks import AfterHook, BeforeHook, Blocked, Guard
+    from toolfmt.execution.messages import results_text, to_messages, write_messages
+    from toolfmt.execution.policies.approval import Approval, ApprovalRequest
+    from toolfmt.execution.policies.permissions import Permissions
     from toolfmt.execution.policies.policy import Candidate, Policy
+    from toolfmt.execution.policies.project import ProjectBoundaries
+    from toolfmt.execution.policies.provenance import Provenance
+    from toolfmt.execution.policies.rate_limit import RateLimit
+    from toolfmt.execution.policies.schema import JsonPolicy, SchemaPolicy
+    from toolfmt.execution.policies.workspace import Workspace
     from toolfmt.execution.records import Failure, ToolExecution
 
 __all__ = [
     "AfterHook",
+    "Approval",
+    "ApprovalRequest",
     "BeforeHook",
     "Blocked",
+    "Breaker",
+    "Budget",
     "CallExecutor",
     "Candidate",
     "Executor",
     "Failure",
     "Guard",
+    "JsonPolicy",
     "ModelClient",
+    "Permissions",
     "Policy",
+    "ProjectBoundaries",
+    "Provenance",
+    "RateLimit",
+    "SchemaPolicy",
     "TextModel",
     "ToolContext",
     "ToolExecution",
     "ToolServer",
+    "Workspace",
+    "results_text",
+    "to_messages",
+    "write_messages",
 ]
 
 _NAMES = {
     "context": "ToolContext",
     "contracts": "CallExecutor ModelClient TextModel ToolServer",
     "executor": "Executor",
+    "guards": "Breaker Budget",
     "hooks": "AfterHook BeforeHook Blocked Guard",
+    "messages": "results_text to_messages write_messages",
+    "policies.approval": "Approval ApprovalRequest",
+    "policies.permissions": "Permissions",
     "policies.policy": "Candidate Policy",
+    "policies.project": "ProjectBoundaries",
+    "policies.provenance": "Provenance",
+    "policies.rate_limit": "RateLimit",
+    "policies.schema": "JsonPolicy SchemaPolicy",
+    "policies.workspace": "Workspace",
     "records": "Failure ToolExecution",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
