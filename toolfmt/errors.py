@@ -10,8 +10,8 @@
     ├─ ConversionError (ValueError)   CorpusError (ValueError)
     ├─ ArgumentsError (ValueError)
     ├─ AgentStop                 a tool or a hook ends the run: no failure
-    └─ ExecutionError (RuntimeError) ─ UnknownToolError (LookupError) · ToolTimeoutError · ToolCallError · PolicyError
-                                       DriverError
+    └─ ExecutionError (RuntimeError) ─ UnknownToolError (LookupError) · ToolTimeoutError · ToolCallError · ServerError
+                                       PolicyError · DriverError
 
 A caller's mistake raises at once. A model's mistake is a value (an event, a
 failure in the result); `ParseResult.raise_for_failures` turns those into an
@@ -192,6 +192,15 @@ class UnknownToolError(ExecutionError, LookupError):
 
 class ToolTimeoutError(ExecutionError):
     """A tool ran out of time."""
+
+
+class ServerError(ExecutionError):
+    """A server of tools could not be reached, broke off, or answered what no server may."""
+
+    def __init__(self, server: str, reason: str) -> None:
+        """Name the server and what went wrong."""
+        super().__init__(f"MCP server {server!r}: {reason}")
+        self.server = server
 
 
 class ToolCallError(ExecutionError):

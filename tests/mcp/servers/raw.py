@@ -1,0 +1,44 @@
+"""A server written without the SDK, of the protocol's older era: it answers what its argument, a JSON object, says.
+
+{"lists": [{"tools": […], "nextCursor": "2"}, …], "result": {…}, "error": {…}, "changes": true}
+
+Page after page of `lists` answers the requests for tools. `result` or `error` answers all calls.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+told: dict[str, Any] = json.loads(sys.argv[1])
+lists = [*told["lists"]]
+
+
+def say(**message: Any) -> None:
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+
+for line in sys.stdin:
+    request = json.loads(line)
+    ident, method = request.get("id"), request["method"]
+    match method:
+        case "initialize":
+            capabilities = {"tools": {"listChanged": True}} if told.get("able", True) else {}
+            server = {"name": "raw", "version": "1"}
+            result = {"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": server}
+            say(id=ident, result=result)
+        case "tools/list":
+            say(id=ident, result=lists[0] if len(lists) == 1 else lists.pop(0))
+        case "tools/call" if "error" in told:
+            say(id=ident, error=told["error"])
+        case "tools/call":
+            if told.get("changes"):
+                say(method="notifications/tools/list_changed")
+            say(id=ident, result=told["result"])
+        case "ping":
+            say(id=ident, result={})
+        case _ if ident is not None:
+            say(id=ident, error={"code": -32601, "message": "Method not found"})
+        case _:
+            pass

@@ -1,0 +1,145 @@
+"""The file in which programs list their MCP servers, `mcp.json`.
+
+{"mcpServers": {
+  "files":   {"command": "python", "args": ["server.py"], "env": {"ROOT": "${HOME}"}},
+  "weather": {"type": "http", "url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ${TOKEN:-none}"}}
+}}
+
+`${NAME}` stands for an environment variable, `${NAME:-text}` for one or the text. What has a `command` is started,
+what has a `url` is reached over streamable HTTP, or over SSE if its `type` says so. One that is `disabled` is left
+out; keys that are some other program's own are passed over.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from mcp import StdioServerParameters
+
+from toolfmt import jsontext
+from toolfmt.errors import ParseError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.mcp.transports import Remote
+
+if TYPE_CHECKING:
+    from toolfmt.mcp.transports import Target
+    from toolfmt.model import JsonObject, JsonValue
+
+_WRAPPERS: Final = ("mcpServers", "servers")
+"""Where the servers stand; the second is VS Code's."""
+_VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+
+
+def from_config(config: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Target]:
+    """Read servers by name from a file's path, from what is in such a file, or from entries or targets by name.
+
+    Raises OSError for a file that cannot be opened, `ParseError` for one that is no JSON, and ValueError that says
+    which entry is wrong and how.
+    """
+    if isinstance(config, Mapping):
+        wrapped = next((config[key] for key in _WRAPPERS if is_object(config.get(key))), config)
+        return _read_servers(wrapped, "")
+    path = Path(config)
+    try:
+        value = jsontext.loads(path.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ParseError(f"{path}: not UTF-8 at byte {error.start}") from None
+    except ParseError as error:
+        raise type(error)(f"{path}: {error}") from None
+    wrapped = next((value[key] for key in _WRAPPERS if key in value), None) if is_object(value) else None
+    if not is_object(wrapped):
+        raise ValueError(f"{path}: expected an object with 'mcpServers', an object of servers by name")
+    wrong = next((name for name, entry in wrapped.items() if not is_object(entry)), None)
+    if wrong is not None:
+        raise ValueError(f"{path}: server {wrong!r}: expected an object, not {jsontext.dumps(wrapped[wrong])[:80]}")
+    return _read_servers(wrapped, f"{path}: ")
+
+
+def _read_servers(servers: Mapping[str, Any], where: str) -> dict[str, Target]:
+    found: dict[str, Target] = {}
+    for name, entry in servers.items():
+        if not is_object(entry):
+            found[name] = entry
+        elif entry.get("disabled") is not True:
+            found[name] = _Entry(f"{where}server {name!r}", entry).target
+    return found
+
+
+class _Entry:
+    """One entry, and where it stands."""
+
+    def __init__(self, where: str, entry: JsonObject) -> None:
+        self._where = where
+        self._entry = entry
+
+    @property
+    def target(self) -> Target:
+        kind = self._kind()
+        wanted = _KINDS.get(kind, ())
+        key = next((key for key in wanted if self._entry.get(key) is not None), None)
+        if key is None:
+            raise ValueError(f"{self._where}: expected {' or '.join(map(repr, wanted))}")
+        if key == "url":
+            return Remote(self._text("url"), self._texts("headers"), sse=kind == "sse")
+        return StdioServerParameters(
+            command=self._text("command"),
+            args=self._list("args"),
+            env=self._texts("env"),
+            cwd=self._text("cwd") if self._entry.get("cwd") is not None else None,
+        )
+
+    def _kind(self) -> str:
+        """Give what the entry says of its transport, in one spelling; empty if it says nothing."""
+        key = next((key for key in _KIND if self._entry.get(key) is not None), None)
+        if key is None:
+            return ""
+        kind = re.sub(r"[^a-z]", "", self._text(key).lower())
+        if kind not in _KINDS:
+            raise ValueError(f"{self._where}: {key!r} is one of stdio, http, sse, not {self._entry[key]!r}")
+        return kind
+
+    def _text(self, key: str) -> str:
+        return self._expand(self._entry[key], repr(key))
+
+    def _list(self, key: str) -> list[str]:
+        value = self._entry.get(key)
+        if value is None:
+            return []
+        if not is_array(value):
+            raise ValueError(f"{self._where}: {key!r} must be a list of strings, not {value!r}")
+        return [self._expand(item, f"{key}[{at}]") for at, item in enumerate(value)]
+
+    def _texts(self, key: str) -> dict[str, str]:
+        value = self._entry.get(key)
+        if value is None:
+            return {}
+        if not is_object(value):
+            raise ValueError(f"{self._where}: {key!r} must be an object of strings, not {value!r}")
+        return {name: self._expand(item, f"{key}.{name}") for name, item in value.items()}
+
+    def _expand(self, value: JsonValue, what: str) -> str:
+        if not isinstance(value, str):
+            raise ValueError(f"{self._where}: {what} must be a string, not {value!r}")  # noqa: TRY004 - a file's mistake
+
+        def given(found: re.Match[str]) -> str:
+            name, otherwise = found.groups()
+            if name not in os.environ and otherwise is None:
+                raise ValueError(f"{self._where}: {what} needs the environment variable {name}, which is not set")
+            return os.environ.get(name, otherwise)
+
+        return _VARIABLE.sub(given, value)
+
+
+_KIND: Final = ("type", "transport")
+_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "": ("command", "url"),
+    "stdio": ("command",),
+    "http": ("url",),
+    "streamablehttp": ("url",),
+    "sse": ("url",),
+}
+"""What an entry has by the kind that it names."""

@@ -1,0 +1,134 @@
+"""Connect to servers: one by what it is, or several by a configuration.
+
+async with connect(["python", "server.py"], name="files") as server: ...
+with connect_all("mcp.json") as servers: ...          # without an event loop
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import anyio
+from anyio import create_task_group
+from anyio.from_thread import BlockingPortal
+from anyio.lowlevel import current_token
+
+from toolfmt.mcp.config import from_config
+from toolfmt.mcp.opening import Opening
+from toolfmt.mcp.server import Host, McpServer, Options
+from toolfmt.mcp.transports import endpoint
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import AsyncGenerator, Collection, Iterator
+    from contextlib import AbstractAsyncContextManager
+
+    from toolfmt.mcp.transports import Target
+    from toolfmt.model import ToolDefinition
+
+_OpenT = TypeVar("_OpenT")
+
+PATIENCE: Final = 30.0
+"""Seconds that a server has to start and to list its tools."""
+_GOODBYE: Final = 5.0
+"""Seconds that all servers together have to end."""
+
+
+class Servers(Mapping[str, McpServer]):
+    """Connected servers by name: what an `Executor` takes as `servers`."""
+
+    def __init__(self, servers: Mapping[str, McpServer]) -> None:
+        """Keep them in their order."""
+        self._servers = dict(servers)
+
+    @property
+    def tools(self) -> tuple[ToolDefinition, ...]:
+        """The tools of all, for a manifest; two servers may have one of the same name: see `prefix`."""
+        return tuple(tool for server in self._servers.values() for tool in server.tools)
+
+    def __getitem__(self, name: str) -> McpServer:
+        """Look a server up."""
+        return self._servers[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(self._servers)
+
+    def __len__(self) -> int:
+        """Return the number of servers."""
+        return len(self._servers)
+
+
+def connect(  # noqa: PLR0913 - all but the first two are options
+    target: Target,
+    *,
+    name: str,
+    headers: Mapping[str, str] | None = None,
+    prefix: bool = False,
+    timeout: float | None = None,
+    patience: float = PATIENCE,
+    inject: Collection[str] = (),
+) -> Opening[McpServer]:
+    """Connect to an MCP server for as long as the context lasts, `async with` or `with`.
+
+    `target` is a command as a list, an address, a server object of the SDK, or a function that makes one of the
+    SDK's transports; `headers` go to an address. Calls name the server by `name`; with `prefix`, its tools are called
+    `name__tool`. `timeout` is for each call and `patience` for the start, in seconds. `inject` names arguments that
+    the model is not told of and cannot set: of what an executor injects, these alone are sent.
+
+    Raises TypeError or ValueError for what is no target; entering the context raises `ServerError` for a server that
+    cannot be reached.
+    """
+    options = Options(prefix=prefix, timeout=timeout, patience=patience, inject=inject)
+    server = McpServer(name, endpoint(target, headers), options)
+    return Opening(partial(_running, {name: server}, server))
+
+
+def connect_all(
+    config: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    prefix: bool = False,
+    timeout: float | None = None,
+    patience: float = PATIENCE,
+    inject: Collection[str] = (),
+) -> Opening[Servers]:
+    """Connect to all servers of a configuration, as `connect` does to one; they start side by side.
+
+    `config` is what `from_config` reads, or targets by name. Entering the context raises `ServerError` if one cannot
+    be reached, or a group of them.
+    """
+    options = Options(prefix=prefix, timeout=timeout, patience=patience, inject=inject)
+    servers = {name: McpServer(name, endpoint(target), options) for name, target in from_config(config).items()}
+    return Opening(partial(_running, servers, Servers(servers)))
+
+
+@asynccontextmanager
+async def _running(servers: Mapping[str, McpServer], opened: _OpenT) -> AsyncGenerator[_OpenT, None]:
+    async with _flat(BlockingPortal()) as portal, _flat(create_task_group()) as tasks:
+        host = Host(current_token(), portal, tasks)
+        try:
+            async with _flat(create_task_group()) as starting:
+                for server in servers.values():
+                    starting.start_soon(server.open, host)
+            yield opened
+        finally:
+            with anyio.move_on_after(_GOODBYE):
+                async with create_task_group() as ending:
+                    for server in servers.values():
+                        ending.start_soon(server.close)
+            tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def _flat(context: AbstractAsyncContextManager[_OpenT]) -> AsyncGenerator[_OpenT, None]:
+    """Let one exception out as it is, where a group of tasks would wrap it: what the caller raised, say."""
+    try:
+        async with context as opened:
+            yield opened
+    except BaseExceptionGroup as group:
+        if len(group.exceptions) != 1:
+            raise
+        raise group.exceptions[0] from group.exceptions[0].__cause__

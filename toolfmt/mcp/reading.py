@@ -1,0 +1,170 @@
+"""What a server says of its tools and gives back from them, as toolfmt's own values.
+
+{"name": "get_weather", "inputSchema": {…}, "annotations": {"destructiveHint": true}}
+    ToolDefinition(name="get_weather", server="weather", metadata={"annotations": {…}, "dangerous": True})
+
+{"content": [{"type": "text", "text": "18C"}], "structuredContent": {"temp": 18}}
+    ToolResult(name="get_weather", content={"temp": 18}, server="weather")
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from toolfmt import jsontext
+from toolfmt.conversation import JsonPart, MediaPart, OpaquePart, TextPart
+from toolfmt.errors import SchemaError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import Media, ToolDefinition, ToolResult
+from toolfmt.schema import problems
+from toolfmt.tools import tool
+from toolfmt.transcripts.mcp_content import read_result
+from toolfmt.transcripts.values import word
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from mcp import types
+
+    from toolfmt.conversation import Content, ResultPart
+    from toolfmt.model import JsonObject, JsonValue, ToolInvocation
+
+_STRUCTURED: Final = "mcp.result.structuredContent"
+_SILENT: Final = "the tool failed and says no more"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A tool as a server offers it: under the server's own name, with the schema of what it gives back."""
+
+    name: str
+    definition: ToolDefinition
+    output: ToolDefinition | None
+    """A definition whose `parameters` are the schema of the structured content."""
+    hidden: tuple[str, ...]
+    """The arguments that the model is not told of, as they are injected."""
+
+
+def read_tools(
+    server: str, listed: Iterable[types.Tool], prefix: str = "", inject: Collection[str] = ()
+) -> dict[str, Offer]:
+    """Read what a server lists, by the names that calls have: the server's own with `prefix` before them.
+
+    The arguments that `inject` names are left out of the schemas. What is no usable tool is left out with a warning
+    that names it.
+    """
+    found: dict[str, Offer] = {}
+    for item in listed:
+        name = prefix + item.name
+        if name in found:
+            warnings.warn(f"MCP server {server!r} lists two tools named {item.name!r}; the first counts", stacklevel=2)
+            continue
+        try:
+            found[name] = _read_tool(server, name, item, inject)
+        except SchemaError as error:
+            warnings.warn(f"MCP server {server!r}: a tool is left out: {error}", stacklevel=2)
+    return found
+
+
+def _read_tool(server: str, name: str, listed: types.Tool, inject: Collection[str]) -> Offer:
+    item = listed.model_dump(mode="json", by_alias=True, exclude_none=True)
+    schema, hidden = _hide(item["inputSchema"], inject)
+    definition = tool({**item, "inputSchema": schema}, name=name, server=server)
+    if _dangerous(item.get("annotations")):
+        definition = definition.model_copy(update={"metadata": {**definition.metadata, "dangerous": True}})
+    output = item.get("outputSchema")
+    known = ToolDefinition(name=name, parameters=output) if is_object(output) else None
+    return Offer(listed.name, definition, known, hidden)
+
+
+def _hide(schema: JsonObject, names: Collection[str]) -> tuple[JsonObject, tuple[str, ...]]:
+    properties, required = schema.get("properties"), schema.get("required")
+    if not is_object(properties) or properties.keys().isdisjoint(names):
+        return schema, ()
+    hidden = tuple(name for name in properties if name in names)
+    shown: JsonObject = {**schema, "properties": {key: item for key, item in properties.items() if key not in hidden}}
+    if is_array(required):
+        shown["required"] = [key for key in required if key not in hidden]
+    return shown, hidden
+
+
+def _dangerous(hints: JsonValue) -> bool:
+    """Tell whether a tool may destroy something, by its own words.
+
+    One that says only that it changes things may, as the specification has it; one that says nothing is not marked.
+    """
+    if not is_object(hints) or hints.keys().isdisjoint(("readOnlyHint", "destructiveHint")):
+        return False
+    return hints.get("readOnlyHint") is not True and hints.get("destructiveHint") is not False
+
+
+def read_answer(call: ToolInvocation, offer: Offer, answer: JsonObject) -> ToolResult:
+    """Read the `result` that answers a call.
+
+    The content is what the tool gave as structured content, else its text; of an error, its text. What is said beside
+    that is kept in `extra`: other text, what describes a block, `_meta`. Structured content that breaks the schema
+    that the server itself declares makes an error that says so.
+    """
+    part = read_result(answer)
+    structured = [*_structured(part)]
+    texts = [text for one in part.content if (text := _text(one)) is not None]
+    extra: JsonObject = {key: value for key, value in part.extra.items() if key != _STRUCTURED}
+    if any(described := [{} if isinstance(one, OpaquePart) else one.extra for one in part.content]):
+        extra["mcp.blocks"] = described
+    wrong = "" if part.is_error or not structured else _misfit(offer, structured[0])
+    if wrong or (part.is_error and texts):
+        content: JsonValue = wrong or "\n".join(texts)
+        extra |= {_STRUCTURED: structured[0]} if structured else {}
+    elif structured:
+        (content,) = structured
+        extra |= {"mcp.texts": texts} if texts else {}
+    else:
+        content = "\n".join(texts) if texts else _SILENT if part.is_error else None
+    return ToolResult(
+        name=call.name,
+        content=content,
+        media=tuple(_media(one) for one in part.content if isinstance(one, MediaPart)),
+        is_error=part.is_error or bool(wrong),
+        id=call.id,
+        server=offer.definition.server,
+        agent=call.agent,
+        extra=extra,
+    )
+
+
+def _structured(part: ResultPart) -> Sequence[JsonValue]:
+    """Give the structured content, if there is one; it may be null."""
+    alone = part.content[0] if len(part.content) == 1 else None
+    if isinstance(alone, JsonPart):
+        part.content = ()
+        return (alone.value,)
+    return (part.extra[_STRUCTURED],) if _STRUCTURED in part.extra else ()
+
+
+def _media(part: MediaPart) -> Media:
+    # An embedded file is known by its address in the server alone.
+    name = part.name or word(part.extra.get("mcp.resource"), "uri") or None
+    return Media(kind=part.kind, media_type=part.media_type, data=part.data, url=part.url, name=name)
+
+
+def _text(part: Content) -> str | None:
+    match part:
+        case TextPart():
+            return part.text
+        case MediaPart():
+            return None
+        case JsonPart() | OpaquePart():
+            return jsontext.dumps(part.value)
+
+
+def _misfit(offer: Offer, value: JsonValue) -> str:
+    if offer.output is None:
+        return ""
+    try:
+        found = problems(offer.output, value)  # a schema of any value, not of arguments alone
+    except SchemaError:
+        return ""  # no schema at all: nothing is said against the value
+    said = "; ".join(map(str, found))
+    return f"the tool ran, but its structured content does not fit its output schema: {said}" if found else ""

@@ -1,0 +1,169 @@
+"""A server whose tools can be called: what an executor takes as a `ToolServer`.
+
+    async with connect(["python", "server.py"], name="files") as server:
+        server.tools                                    # ToolDefinitions, up to date
+        await server.call(ToolInvocation(name="read", arguments={"path": "a.txt"}))
+
+A connection that is lost is made anew at the next call; a call that was sent is never sent again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+from anyio.lowlevel import current_token
+from mcp import MCPError, types
+
+from toolfmt.errors import ArgumentsError, Problem, ServerError, ToolTimeoutError, UnknownToolError
+from toolfmt.execution.context import ToolContext
+from toolfmt.mcp.reading import Offer, read_answer, read_tools
+from toolfmt.mcp.session import Session
+from toolfmt.model import ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from anyio.abc import TaskGroup
+    from anyio.from_thread import BlockingPortal
+    from anyio.lowlevel import EventLoopToken
+    from mcp.shared.dispatcher import ProgressFnT
+
+    from toolfmt.mcp.transports import Endpoint
+    from toolfmt.model import ToolDefinition, ToolInvocation
+
+_STANDSTILL: Final = 5.0
+"""Seconds after which an event loop is taken to be blocked."""
+_NOTHING: Final[Mapping[str, Any]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The event loop in which connections live, and its door for other threads."""
+
+    token: EventLoopToken
+    portal: BlockingPortal
+    tasks: TaskGroup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What `connect` may be told."""
+
+    prefix: bool
+    timeout: float | None
+    patience: float
+    inject: Collection[str]
+
+
+class McpServer:
+    """A connected server; `connect` makes it. It can be called from any thread and event loop."""
+
+    def __init__(self, name: str, endpoint: Endpoint, options: Options) -> None:
+        """Keep how to connect; `open` does it."""
+        self.name: Final = name
+        self._endpoint = endpoint
+        self._options = options
+        self._prefix = f"{name}__" if options.prefix else ""
+        self._offers: Mapping[str, Offer] = {}
+        self._session: Session | None = None
+        self._starting = anyio.Lock()
+        self._closed = False
+        self._host: Host
+
+    @property
+    def tools(self) -> Sequence[ToolDefinition]:
+        """What the server offers, each with `server` set to its name; the server may change it while it runs."""
+        return tuple(offer.definition for offer in self._offers.values())
+
+    @property
+    def connected(self) -> bool:
+        """Whether a connection is open; if not, the next call makes one."""
+        return self._session is not None and not self._session.ended
+
+    async def call(self, call: ToolInvocation, *, injected: Mapping[str, Any] = _NOTHING) -> ToolResult:
+        """Run one call on the server; what its tool reports as an error is an error result.
+
+        Of what is `injected`, the server is sent what `connect` was told to, where the tool takes it, and the
+        `ToolContext` is told how far the tool is. Raises
+        `UnknownToolError` for a tool that is not offered, `ArgumentsError` for one of those from the model,
+        `ToolTimeoutError`, and `ServerError` for what went wrong around the tool: it may have run. Cancelled, it
+        tells the server so.
+        """
+        if current_token() == self._host.token:
+            return await self._call(call, injected)
+        await self._reach()
+        return await self._host.portal.call_async(self._call, call, injected)
+
+    async def _reach(self) -> None:
+        """Make sure that the event loop of the connection runs: it may wait for the very call that it is to make."""
+        with anyio.move_on_after(_STANDSTILL) as scope:
+            await self._host.portal.call_async(bool, abandon_on_cancel=True)
+        if scope.cancelled_caught:
+            raise ServerError(self.name, "its event loop stands still: connect with `with`, or do not block the loop")
+
+    async def open(self, host: Host) -> None:
+        """Connect; raises `ServerError`."""
+        self._host = host
+        await self._connected()
+
+    async def close(self) -> None:
+        """Hang up, and wait until the connection has ended."""
+        self._closed = True
+        if self._session is not None:
+            self._session.end()
+            await self._session.closed.wait()
+
+    async def _connected(self) -> Session:
+        async with self._starting:
+            if self._closed:
+                raise ServerError(self.name, "it has been closed")
+            session = self._session
+            if session is None or session.ended:
+                session = Session(self.name, self._endpoint, self._listed)
+                await self._host.tasks.start(session.run, self._options.patience)
+                self._session = session
+            return session
+
+    def _listed(self, tools: Sequence[types.Tool]) -> None:
+        self._offers = read_tools(self.name, tools, self._prefix, self._options.inject)
+
+    async def _call(self, call: ToolInvocation, injected: Mapping[str, Any]) -> ToolResult:
+        session = await self._connected()
+        offer = self._offers.get(call.name)
+        if offer is None:
+            raise UnknownToolError(call.name, self._offers)
+        taken = [
+            Problem(f"/{name}", "inject", "is not yours to set") for name in offer.hidden if name in call.arguments
+        ]
+        if taken:
+            raise ArgumentsError(call.name, taken)
+        arguments = call.arguments | {name: injected[name] for name in offer.hidden if name in injected}
+        seconds = self._options.timeout
+        try:
+            answer = await session.request(offer.name, arguments, seconds, _progress(injected))
+        except MCPError as error:
+            if error.code == types.REQUEST_TIMEOUT:
+                raise ToolTimeoutError(f"{call.name!r} of MCP server {self.name!r} took over {seconds:g} s") from error
+            if error.code != types.INVALID_PARAMS:
+                await session.check()
+                raise ServerError(self.name, str(error)) from error
+            return ToolResult(
+                name=call.name, content=str(error), is_error=True, id=call.id, server=self.name, agent=call.agent
+            )
+        if answer.get("resultType", "complete") != "complete":
+            raise ServerError(self.name, f"the tool {call.name!r} asks for input, which nobody can give here")
+        return read_answer(call, offer, answer)
+
+
+def _progress(injected: Mapping[str, Any]) -> ProgressFnT | None:
+    """Where to tell how far the tool is, if anybody wants to know."""
+    context = injected.get(ToolContext.injected_as)
+    if not isinstance(context, ToolContext):
+        return None
+
+    async def tell(progress: float, total: float | None, message: str | None) -> None:
+        context.tell(progress, total, message or "")
+
+    return tell

@@ -1,0 +1,80 @@
+"""A registry's tools as an MCP server, for any program that speaks the protocol.
+
+serve(registry, name="weather")                                         over stdin and stdout, until they close
+serve(registry, name="weather", transport="streamable-http", port=8000) at http://127.0.0.1:8000/mcp
+mcp_server(registry, name="weather")                                    the SDK's server object, to be run elsewhere
+
+Calls go through an `Executor`: arguments are checked, policies hold, tools run out of time.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import anyio
+import uvicorn
+from mcp import stdio_server
+from mcp.server import Server
+
+import toolfmt
+from toolfmt.execution.executor import Executor
+from toolfmt.mcp.service import Service
+
+if TYPE_CHECKING:
+    from toolfmt.tools import ToolRegistry
+
+PATH: Final = "/mcp"
+"""Where on a web server the protocol is spoken."""
+
+
+def mcp_server(tools: ToolRegistry | Executor, *, name: str, instructions: str | None = None) -> Server[Any]:
+    """Make a server object of the SDK that offers the tools of a registry, or those that an executor runs.
+
+    `instructions` tell a model how to use the server. Tools that are registered later are offered too.
+    """
+    service = Service(tools if isinstance(tools, Executor) else Executor(tools))
+    return Server(
+        name,
+        version=toolfmt.__version__,
+        instructions=instructions,
+        on_list_tools=service.list,
+        on_call_tool=service.call,
+    )
+
+
+def serve(  # noqa: PLR0913 - where and how
+    tools: ToolRegistry | Executor,
+    *,
+    name: str,
+    instructions: str | None = None,
+    transport: Literal["stdio", "streamable-http"] = "stdio",
+    host: str = "127.0.0.1",
+    port: int = 8000,
+) -> None:
+    """Serve tools until the other side hangs up, or the program is stopped.
+
+    Over HTTP the address is written to stderr; `port` 0 takes a free one. There is no access control: whoever reaches
+    the port can call the tools.
+    """
+    server = mcp_server(tools, name=name, instructions=instructions)
+    if transport == "stdio":
+        anyio.run(_serve_pipe, server)
+    elif transport == "streamable-http":
+        _serve_http(server, host, port)
+    else:
+        raise ValueError(f"transport is 'stdio' or 'streamable-http', not {transport!r}")
+
+
+async def _serve_pipe(server: Server[Any]) -> None:
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+
+def _serve_http(server: Server[Any], host: str, port: int) -> None:
+    config = uvicorn.Config(server.streamable_http_app(streamable_http_path=PATH, host=host), log_level="warning")
+    with socket.create_server((host, port)) as listening:
+        sys.stderr.write(f"{server.name}: http://{host}:{listening.getsockname()[1]}{PATH}\n")
+        sys.stderr.flush()
+        uvicorn.Server(config).run(sockets=[listening])

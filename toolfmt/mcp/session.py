@@ -1,0 +1,198 @@
+"""One connection to a server, from its start to its end; it lives in a task of its own.
+
+The SDK's client must be opened and closed in the same task, and its calls may come from any: so one task holds it,
+keeps the list of tools up to date, and says when the connection has ended and why.
+"""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack, suppress
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import anyio
+from anyio import TASK_STATUS_IGNORED, CancelScope, create_task_group, current_time
+from mcp import Client, MCPError, types
+from mcp.client.subscriptions import SubscriptionLost
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import RootModel
+
+import toolfmt
+from toolfmt.errors import ServerError
+from toolfmt.mcp.transports import Endpoint, Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from anyio.abc import TaskStatus
+    from mcp.client import IncomingMessage
+    from mcp.shared.dispatcher import ProgressFnT
+
+    from toolfmt.model import JsonObject
+
+    Listed = Callable[[Sequence[types.Tool]], None]
+
+MAX_PAGES: Final = 1000
+"""How many pages a list of tools may have."""
+_FAREWELL: Final = 2.0
+"""Seconds to wait for a broken connection's last words, or for a sign of life."""
+_PAUSE: Final = 1.0
+"""Seconds before one asks again to be told of changes."""
+_REASON: Final = 500
+
+
+class _Raw(RootModel[dict[str, Any]]):
+    """A result as it came."""
+
+
+class Session:
+    """A connection that is open until `ended`; after that, `closed` tells that all of it is gone."""
+
+    def __init__(self, name: str, endpoint: Endpoint, listed: Listed) -> None:
+        """Connect nothing yet: `run` does."""
+        self.name = name
+        self.closed = anyio.Event()
+        self._endpoint = endpoint
+        self._listed = listed
+        self._trace = Trace()
+        self._changed = anyio.Event()
+        self._failure: BaseException | None = None
+        self._client: Client | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing can be sent any more."""
+        return self._trace.ended.is_set() or self.closed.is_set()
+
+    async def run(self, patience: float, *, task_status: TaskStatus[Session] = TASK_STATUS_IGNORED) -> None:
+        """Connect, list the tools, and stay until the other side hangs up or `end` is called.
+
+        Raises `ServerError` where no connection came about within `patience` seconds.
+        """
+        scope = CancelScope(deadline=current_time() + patience)
+        try:
+            with scope:
+                async with AsyncExitStack() as stack:
+                    client = Client(
+                        self._endpoint.open(self._trace),
+                        client_info=types.Implementation(name="toolfmt", version=toolfmt.__version__),
+                        message_handler=self._hear,
+                        cache=None,
+                    )
+                    client = await stack.enter_async_context(client)
+                    if client.server_capabilities.tools is not None:
+                        await self._list(client)
+                    self._client = client
+                    scope.deadline = float("inf")
+                    task_status.started(self)
+                    await self._stay(client)
+        except Exception as error:  # noqa: BLE001 - whatever a transport raises, and groups of it
+            self._failure = error
+        finally:
+            self.closed.set()
+            self._trace.ended.set()
+        if self._client is None:
+            late = f"no answer within {patience:g} s" if scope.cancelled_caught else ""
+            raise self._error(late, self._failure) from self._failure
+
+    def end(self) -> None:
+        """Hang up."""
+        self._trace.ended.set()
+
+    async def request(
+        self, name: str, arguments: JsonObject, seconds: float | None, progress: ProgressFnT | None
+    ) -> JsonObject:
+        """Call a tool and give the `result` of the answer; raises `MCPError`, and `ServerError` if it breaks off."""
+        client = cast("Client", self._client)
+        request = types.CallToolRequest(params=types.CallToolRequestParams(name=name, arguments=arguments))
+        try:
+            # The session's own `call_tool` would check the result with the server's patterns, which may never end.
+            return (await client.session.send_request(request, _Raw, seconds, progress_callback=progress)).root
+        except MCPError as error:
+            if not self.ended:
+                raise
+            with anyio.move_on_after(_FAREWELL):
+                await self.closed.wait()
+            raise self._error("the connection broke off during the call", self._failure) from error
+
+    async def check(self) -> None:
+        """End the connection if the server holds a session for us no longer, as after its own restart."""
+        client = cast("Client", self._client)
+        if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return  # there are no sessions
+        try:
+            await client.session.send_request(types.PingRequest(), types.EmptyResult, _FAREWELL)
+        except MCPError:
+            self.end()
+
+    async def _stay(self, client: Client) -> None:
+        async with create_task_group() as tasks:
+            tasks.start_soon(self._renew, client)
+            tools = client.server_capabilities.tools
+            if client.protocol_version in MODERN_PROTOCOL_VERSIONS and tools is not None and tools.list_changed:
+                tasks.start_soon(self._listen, client)
+            await self._trace.ended.wait()
+            tasks.cancel_scope.cancel()
+
+    async def _hear(self, message: IncomingMessage) -> None:
+        if isinstance(message, types.ToolListChangedNotification):
+            self._changed.set()
+        elif isinstance(message, Exception):
+            self._trace.noise = str(message)[:_REASON]
+
+    async def _listen(self, client: Client) -> None:
+        """Ask to be told of changes, as newer servers demand."""
+        while True:
+            with suppress(SubscriptionLost, MCPError):
+                async with client.listen(tools_list_changed=True) as events:
+                    async for _ in events:
+                        self._changed.set()
+            await anyio.sleep(_PAUSE)
+            self._changed.set()  # what changed in between was not told
+
+    async def _renew(self, client: Client) -> None:
+        while True:
+            await self._changed.wait()
+            self._changed = anyio.Event()
+            try:
+                await self._list(client)
+            except Exception as error:  # noqa: BLE001 - whatever the server sent; the tools that are known stay
+                self._trace.noise = f"the changed tools cannot be listed: {error}"[:_REASON]
+
+    async def _list(self, client: Client) -> None:
+        found: list[types.Tool] = []
+        cursors: set[str] = set()
+        cursor: str | None = None
+        for _ in range(MAX_PAGES):
+            page = await client.list_tools(cursor=cursor)
+            found += page.tools
+            cursor = page.next_cursor
+            if cursor is None:
+                self._listed(found)
+                return
+            if cursor in cursors:
+                break
+            cursors.add(cursor)
+        raise ServerError(self.name, "its list of tools has no end")
+
+    def _error(self, what: str, cause: BaseException | None) -> ServerError:
+        reasons = [*_leaves(cause)] if cause is not None else []
+        if len(reasons) == 1 and isinstance(reasons[0], ServerError):
+            return reasons[0]
+        told = [text for text in map(_told, reasons) if text]
+        noise = f"it sent what is no message: {self._trace.noise}" if self._trace.noise else ""
+        said = f"it said: {self._trace.said}" if self._trace.said else ""
+        where = f"at {self._endpoint.where}"
+        return ServerError(self.name, "; ".join(filter(None, (what, *told, noise, where, said))))
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for one in cast("tuple[BaseException, ...]", error.exceptions):
+            yield from _leaves(one)
+    else:
+        yield error
+
+
+def _told(error: BaseException) -> str:
+    text = str(error)[:_REASON]
+    return text if isinstance(error, MCPError) or not text else f"{type(error).__name__}: {text}"

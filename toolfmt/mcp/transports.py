@@ -1,0 +1,185 @@
+"""Where an MCP server is, and the way to it.
+
+    connect(["python", "server.py"])                                   a program, over stdin and stdout
+    connect("https://example.com/mcp", headers={"Authorization": …})   an address, over streamable HTTP
+    connect(Remote("https://example.com/sse", sse=True))               the same over SSE, as older servers have it
+    connect(MCPServer("weather"))                                      an object of the SDK in this process
+    connect(lambda: my_transport())                                    any transport of the SDK, made anew each time
+
+A transport is wrapped so that one can tell when the other side hung up, and what it said before: the last lines
+that a program wrote to stderr, the status that a web server answered with.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from shlex import join
+from typing import TYPE_CHECKING, Any, Final, Self, TextIO, TypeAlias, cast
+
+import anyio
+import httpx2
+from mcp import StdioServerParameters, stdio_client
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server import MCPServer, Server
+
+if TYPE_CHECKING:
+    from mcp.client import Transport
+
+MAX_EVENT: Final = 64 * 1024 * 1024
+"""How many bytes one message of a web server may have."""
+_LAST_WORDS: Final = 2000
+"""How many characters of stderr an error shows."""
+_PATIENCE: Final = httpx2.Timeout(30, read=300)
+"""Seconds: a server may say nothing for long while a tool runs."""
+_ADDRESS: Final = re.compile(r"https?://", re.IGNORECASE)
+_SECRET: Final = re.compile(r"(?<=//)[^/?#@]*@|[?#].*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """An address of a server and the headers to send along; `sse` for servers older than streamable HTTP."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    sse: bool = False
+
+
+Target: TypeAlias = (
+    "Server[Any] | MCPServer[Any] | StdioServerParameters | Remote | Sequence[str] | str | Callable[[], Transport]"
+)
+"""What one can connect to."""
+
+
+class Trace:
+    """What is known of one connection: whether it has ended, and what the other side said about it."""
+
+    def __init__(self) -> None:
+        """Begin with nothing known."""
+        self.ended = anyio.Event()
+        self.said = ""
+        self.noise = ""
+        """What came that was no message of the protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A target that can be connected to again and again; `where` names it without its secrets."""
+
+    where: str
+    open: Callable[[Trace], Any]
+    """Makes what the SDK's client takes."""
+
+
+def endpoint(target: Target, headers: Mapping[str, str] | None = None) -> Endpoint:
+    """Find out what a target is; raises TypeError or ValueError for what is none."""
+    if isinstance(target, str) and _ADDRESS.match(target):
+        target = Remote(target, headers or {})
+    elif headers is not None:
+        raise TypeError("headers go to an address alone: target is no http:// or https:// URL")
+    if isinstance(target, Remote):
+        if not _ADDRESS.match(target.url):
+            raise ValueError(f"the url of an MCP server begins with http:// or https://, not {target.url[:40]!r}")
+        return Endpoint(_SECRET.sub("", target.url), partial(_watched, partial(_http, target)))
+    if isinstance(target, (MCPServer, Server)):
+        served = cast("Any", target)
+        return Endpoint("in this process", lambda _: served)
+    if isinstance(target, (str, bytes)):
+        raise TypeError(f"a command is a list such as ['python', 'server.py'], not the text {target[:40]!r}")
+    if isinstance(target, Sequence):
+        target = _command(cast("Sequence[object]", target))
+    if isinstance(target, StdioServerParameters):
+        return Endpoint(f"`{join([target.command, *target.args])}`", partial(_watched, partial(_process, target)))
+    if callable(target):
+        make = target
+        return Endpoint(getattr(make, "__name__", "a transport"), partial(_watched, lambda _: make()))
+    raise TypeError(f"cannot connect to {type(target).__name__}: give a command, a URL, or a server of the MCP SDK")
+
+
+def _command(words: Sequence[object]) -> StdioServerParameters:
+    if not words or not all(isinstance(word, str) for word in words):
+        raise TypeError(f"a command is a list of str, its program first, not {list(words)!r}")
+    program, *arguments = map(str, words)
+    return StdioServerParameters(command=program, args=arguments)
+
+
+@asynccontextmanager
+async def _process(params: StdioServerParameters, trace: Trace) -> AsyncGenerator[Any, None]:
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+        try:
+            async with stdio_client(params, errlog=errors) as streams:
+                yield streams
+        finally:
+            trace.said = _tail(errors)
+
+
+def _tail(errors: TextIO) -> str:
+    end = errors.seek(0, 2)
+    errors.seek(max(0, end - _LAST_WORDS))
+    return errors.read().strip()
+
+
+@asynccontextmanager
+async def _http(target: Remote, trace: Trace) -> AsyncGenerator[Any, None]:
+    async def note(response: httpx2.Response) -> None:
+        if response.request.method == "POST":
+            trace.said = f"HTTP {response.status_code} {response.reason_phrase}" if response.is_error else ""
+
+    def make_client(
+        headers: dict[str, str] | None = None,
+        timeout: httpx2.Timeout | None = _PATIENCE,
+        auth: httpx2.Auth | None = None,
+    ) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(headers=headers, timeout=timeout, auth=auth, event_hooks={"response": [note]})
+
+    headers = dict(target.headers)
+    if target.sse:
+        async with sse_client(target.url, headers, httpx_client_factory=make_client) as streams:
+            yield streams
+        return
+    async with (
+        make_client(headers) as client,
+        streamable_http_client(target.url, http_client=client, max_sse_event_size=MAX_EVENT) as streams,
+    ):
+        yield streams
+
+
+@asynccontextmanager
+async def _watched(
+    make: Callable[[Trace], AbstractAsyncContextManager[Any]], trace: Trace
+) -> AsyncGenerator[Any, None]:
+    async with make(trace) as (read, write):
+        yield _Watched(read, trace.ended), write
+
+
+class _Watched:
+    """A stream that tells when it has ended."""
+
+    def __init__(self, stream: Any, ended: anyio.Event) -> None:
+        self._stream = stream
+        self._ended = ended
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self._stream.__anext__()
+        except BaseException:
+            self._ended.set()
+            raise
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *exc: object) -> Any:
+        return await self._stream.__aexit__(*exc)
