@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from toolfmt import ids
+    from toolfmt.chat_templates.sandbox import TemplateLimits
     from toolfmt.choice import Choice
     from toolfmt.conversation import (
         CallPart,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
         RenderError,
         SchemaError,
         TemplateError,
+        TemplateRefusedError,
         ToolFmtError,
         ToolTimeoutError,
         UnknownDialectError,
@@ -164,6 +166,8 @@ __all__ = [
     "Syntax",
     "TeamSettings",
     "TemplateError",
+    "TemplateLimits",
+    "TemplateRefusedError",
     "TextDelta",
     "TextPart",
     "ToolChoice",
@@ -219,15 +223,16 @@ __all__ = [
 ]
 
 _NAMES = {
+    "chat_templates.sandbox": "TemplateLimits",
     "dialect": "Dialect Example Limits Parser ParserOptions Provenance Traits",
     "choice": "Choice",
     "correcting": "feedback no_call_feedback",
     "errors": """
         ArgumentsError BrokenDialectError ConversionError CorpusError DriverError DuplicateDialectError
         DuplicateToolError ExecutionError LimitExceededError MalformedCallError MissingExtraError ParseError PolicyError
-        Problem RenderError SchemaError TemplateError ToolFmtError ToolTimeoutError UnknownDialectError
-        UnknownFormatError UnknownToolError UnrepresentableError UnresolvableReferenceError UnsafeInputError
-        UnsupportedSchemaError
+        Problem RenderError SchemaError TemplateError TemplateRefusedError ToolFmtError ToolTimeoutError
+        UnknownDialectError UnknownFormatError UnknownToolError UnrepresentableError UnresolvableReferenceError
+        UnsafeInputError UnsupportedSchemaError
     """,
     "events": "ArgumentsDelta CallEnd CallFailed CallStart Event Notice ReasoningDelta Span TextDelta coalesce",
     "frames": "Frame Route",
