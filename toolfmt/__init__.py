@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from toolfmt import ids
+    from toolfmt.chat_templates.prompt import Prompt, render_prompt
     from toolfmt.chat_templates.sandbox import TemplateLimits
     from toolfmt.choice import Choice
     from toolfmt.conversation import (
@@ -150,6 +151,7 @@ __all__ = [
     "Part",
     "PolicyError",
     "Problem",
+    "Prompt",
     "Proof",
     "Provenance",
     "Provider",
@@ -215,6 +217,7 @@ __all__ = [
     "register",
     "register_override",
     "render_calls",
+    "render_prompt",
     "render_results",
     "repair",
     "text_dialect",
@@ -223,6 +226,7 @@ __all__ = [
 ]
 
 _NAMES = {
+    "chat_templates.prompt": "Prompt render_prompt",
     "chat_templates.sandbox": "TemplateLimits",
     "dialect": "Dialect Example Limits Parser ParserOptions Provenance Traits",
     "choice": "Choice",

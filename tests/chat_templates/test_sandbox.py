@@ -160,7 +160,7 @@ def test_a_refusal_keeps_the_words_of_the_template_and_the_line() -> None:
     ("source", "message"),
     [
         ("a\n{% if %}", "line 2: Expected an expression"),
-        ("a\n\n{{ x.y }}", "line 3: 'x' is undefined"),
+        ("a\n\n{{ x.y }}", "line 3: it needs 'x': give it in variables="),
         ("{{ 1 / 0 }}", "line 1: division by zero"),
         ("{{ x | nofilter }}", "line 1: No filter named 'nofilter'"),
         ("{% endfor %}", "line 1: Encountered unknown tag"),

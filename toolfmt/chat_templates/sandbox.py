@@ -13,8 +13,10 @@ refused, `lipsum` and the filter `random`: a prompt depends on its arguments alo
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -31,13 +33,15 @@ from toolfmt.errors import TemplateError, TemplateRefusedError
 from toolfmt.templating import line_of
 
 if TYPE_CHECKING:
-    from datetime import datetime
     from types import CodeType
 
     from jinja2.parser import Parser
     from jinja2.runtime import Context
 
     from toolfmt.model import JsonValue
+
+STILL: Final = datetime(2025, 1, 1, tzinfo=UTC)
+"""The time of renderings of which only the form matters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +93,9 @@ _FAILURES: Final = (
 """What a template can make Jinja and Python raise."""
 
 
+_UNDEFINED: Final = re.compile(r"'(\w+)' is undefined")
+
+
 class _Refusal(jinja2.TemplateError):
     """What `raise_exception` raises."""
 
@@ -100,9 +107,12 @@ def _place(error: BaseException) -> str:
 
 def _words(error: BaseException) -> str:
     text = str(error) or type(error).__name__
-    if "'strftime_now' is undefined" in text:
+    missing = _UNDEFINED.fullmatch(text)
+    if missing is None:
+        return text
+    if missing[1] == "strftime_now":
         return "it writes the date: give now= (a datetime)"
-    return text
+    return f"it needs {missing[1]!r}: give it in variables=, or the model's folder where it is a special token"
 
 
 def _run(sandbox: _Sandbox, code: CodeType, variables: dict[str, Any], limit: int) -> str:
