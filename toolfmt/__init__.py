@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         Provenance,
         Traits,
     )
+    from toolfmt.doctor.diagnosis import Diagnosis, diagnose
     from toolfmt.errors import (
         ArgumentsError,
         BrokenDialectError,
@@ -118,6 +119,7 @@ __all__ = [
     "Conversion",
     "ConversionError",
     "CorpusError",
+    "Diagnosis",
     "Dialect",
     "DriverError",
     "DuplicateDialectError",
@@ -198,6 +200,7 @@ __all__ = [
     "coalesce",
     "convert",
     "default_registry",
+    "diagnose",
     "drop_leaks",
     "feedback",
     "from_events",
@@ -231,6 +234,7 @@ _NAMES = {
     "dialect": "Dialect Example Limits Parser ParserOptions Provenance Traits",
     "choice": "Choice",
     "correcting": "feedback no_call_feedback",
+    "doctor.diagnosis": "Diagnosis diagnose",
     "errors": """
         ArgumentsError BrokenDialectError ConversionError CorpusError DriverError DuplicateDialectError
         DuplicateToolError ExecutionError LimitExceededError MalformedCallError MissingExtraError ParseError PolicyError

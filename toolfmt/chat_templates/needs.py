@@ -66,8 +66,12 @@ class Needs:
 
 @lru_cache(maxsize=64)
 def needs(source: str) -> Needs:
-    """Find out what a template takes; the usual, where nothing that is tried works."""
-    arguments, no_content = next(_calls(source), ("object", "absent"))
+    """Find out what a template takes.
+
+    Where no form makes it write a call, the first with which it does not fail; else the usual.
+    """
+    tried = list(_calls(source))
+    arguments, no_content, _ = max(tried, key=lambda one: one[2], default=("object", "absent", 0))
     return Needs(
         arguments=arguments,
         no_content=no_content,
@@ -76,13 +80,15 @@ def needs(source: str) -> Needs:
     )
 
 
-def _calls(source: str) -> Iterator[tuple[Form, NoContent]]:
-    """Give the forms of arguments and content in which a call comes out well."""
+def _calls(source: str) -> Iterator[tuple[Form, NoContent, int]]:
+    """Give the forms of arguments and content with which the template does not fail, and how well a call comes out."""
     for none, form in product(NO_CONTENT, _FORMS):
         text = _rendered(source, _conversation(form, none))
+        if text is None:
+            continue
         # As Python writes an object, or as JSON inside JSON: it was taken for the other.
-        if text is not None and _VALUE in text and f"{{'{_KEY}'" not in text and f'{{\\"{_KEY}' not in text:
-            yield form, none
+        mistaken = f"{{'{_KEY}'" in text or f'{{\\"{_KEY}' in text
+        yield form, none, 0 if _VALUE not in text else 1 if mistaken else 2
 
 
 def _conversation(form: Form, none: NoContent) -> list[JsonValue]:
