@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from toolfmt import ids
+    from toolfmt.chat_templates.prompt import Prompt, render_prompt
+    from toolfmt.chat_templates.sandbox import TemplateLimits
     from toolfmt.choice import Choice
     from toolfmt.conversation import (
         CallPart,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
         Provenance,
         Traits,
     )
+    from toolfmt.doctor.diagnosis import Diagnosis, diagnose
     from toolfmt.errors import (
         AgentStop,
         ArgumentsError,
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
         RenderError,
         SchemaError,
         TemplateError,
+        TemplateRefusedError,
         ToolCallError,
         ToolFmtError,
         ToolTimeoutError,
@@ -118,6 +122,7 @@ __all__ = [
     "Conversion",
     "ConversionError",
     "CorpusError",
+    "Diagnosis",
     "Dialect",
     "DriverError",
     "DuplicateDialectError",
@@ -153,6 +158,7 @@ __all__ = [
     "Part",
     "PolicyError",
     "Problem",
+    "Prompt",
     "Proof",
     "Provenance",
     "Provider",
@@ -169,6 +175,8 @@ __all__ = [
     "Syntax",
     "TeamSettings",
     "TemplateError",
+    "TemplateLimits",
+    "TemplateRefusedError",
     "TextDelta",
     "TextPart",
     "ToolCallError",
@@ -198,6 +206,7 @@ __all__ = [
     "coalesce",
     "convert",
     "default_registry",
+    "diagnose",
     "drop_leaks",
     "feedback",
     "from_events",
@@ -217,6 +226,7 @@ __all__ = [
     "register",
     "register_override",
     "render_calls",
+    "render_prompt",
     "render_results",
     "repair",
     "text_dialect",
@@ -225,15 +235,18 @@ __all__ = [
 ]
 
 _NAMES = {
+    "chat_templates.prompt": "Prompt render_prompt",
+    "chat_templates.sandbox": "TemplateLimits",
     "dialect": "Dialect Example Limits Parser ParserOptions Provenance Traits",
     "choice": "Choice",
     "correcting": "feedback no_call_feedback",
+    "doctor.diagnosis": "Diagnosis diagnose",
     "errors": """
         AgentStop ArgumentsError BrokenDialectError ConversionError CorpusError DriverError DuplicateDialectError
         DuplicateToolError ExecutionError LimitExceededError MalformedCallError MissingExtraError ParseError PolicyError
-        Problem RenderError SchemaError TemplateError ToolCallError ToolFmtError ToolTimeoutError UnknownDialectError
-        UnknownFormatError UnknownToolError UnrepresentableError UnresolvableReferenceError UnsafeInputError
-        UnsupportedSchemaError
+        Problem RenderError SchemaError TemplateError TemplateRefusedError ToolCallError ToolFmtError ToolTimeoutError
+        UnknownDialectError UnknownFormatError UnknownToolError UnrepresentableError UnresolvableReferenceError
+        UnsafeInputError UnsupportedSchemaError
     """,
     "events": "ArgumentsDelta CallEnd CallFailed CallStart Event Notice ReasoningDelta Span TextDelta coalesce",
     "frames": "Frame Route",

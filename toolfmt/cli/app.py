@@ -32,6 +32,8 @@ _COMMANDS = {
     "render": "Print calls, or results, in a format's own form.",
     "run": "Run the calls in a recorded answer, and print the results as the model is told them.",
     "chat": "Play an agent whose model is a script, with real calls, and show what happens.",
+    "prompt": "Print the prompt that a model's own chat template makes of a conversation.",
+    "doctor": "Check whether what a model's chat template writes is what is read of it.",
     "convert": "Convert conversations from one format to another.",
     "check": "List what a provider would refuse in conversations.",
     "stats": "Count what conversations hold: formats, tools, calls, failures.",
