@@ -36,6 +36,11 @@ class JsonExtent:
         self._inside = False
         self._escaped = False
 
+    @property
+    def in_text(self) -> bool:
+        """Whether a string is open."""
+        return self._inside
+
     def end(self, chunk: str) -> int | None:
         """Read on; the absolute offset behind the value, or None while it is not all there."""
         pos = int(self._escaped and bool(chunk))

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolDefinition
 
 _CALLED = re.compile(r"\[\s{0,64}([^\W\d][\w.\-]{0,255})\(")
-_REST = re.compile(r"\s*(?:[;,]\s*)?([\[{])?")
-_FENCED_REST = re.compile(r"\s*(?:[;,]\s*)?(?:([\[{])|[`~]{0,8}\s*)")
 MARKED = 4
 """From this score on, a form is one that the dialect writes."""
 Outcome = Detection | Literal["wait", "no"]
@@ -110,19 +108,11 @@ class Chooser:
         hits = [(name, 1, f"has the marker `{mark}`") for name in owners]
         return self.ranked(hits, (offset, offset + len(mark)))
 
-    def bare(  # noqa: PLR0913 - a place and what is known of it
-        self, buf: str, pos: int, end: int, base: int, *, alone: bool, fenced: bool, eof: bool
-    ) -> Outcome:
+    def bare(self, buf: str, pos: int, end: int, base: int, *, alone: bool) -> Outcome:
         """Choose for the JSON value from `pos` to `end`; `alone` says that it begins the answer, without a fence."""
         hits, names = fitting(buf[pos:end], self._table.bare)
         if not hits or not (names <= self._tools.keys() if self._tools else alone):
             return "no"
-        if not alone:  # in prose it must be the last thing said
-            rest = (_FENCED_REST if fenced else _REST).match(buf, end)
-            if rest is None or (rest[1] is None and rest.end() < len(buf)):
-                return "no"
-            if not eof and rest[1] is None:
-                return "wait"
         said = [
             (name, score, f"{'writes' if score >= MARKED else 'reads'} JSON of this shape") for name, score in hits
         ]

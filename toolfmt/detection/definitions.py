@@ -20,8 +20,11 @@ _SHOWN = re.compile(
     r"|<(?:tools|functions|available_tools)>|</(?:tools|functions|available_tools)>"
     r"|\bnamespace functions \{|<parameters>\s{0,64}<"
     r"|<(?:arg|parameter|param)\b[^<>]{0,256}\srequired="
-    r"|^(?:#{1,6} )?(?:Available )?(?:Tools|Functions|TOOLS|FUNCTIONS|EXAMPLES|Tool Usage Examples[^\n]{0,40})(?::|$)",
+    r"|^(?:#{1,6} (?:[Aa]vailable )?(?:[Tt]ools|[Ff]unctions)|(?:AVAILABLE )?(?:TOOLS|FUNCTIONS|EXAMPLES):?)[ \t]{0,8}$",
     re.MULTILINE,
+)
+_EXAMPLE = re.compile(
+    r"(?:#{1,6}[^\n]*\b[Ee]xamples?\b[^\n]*|[*_]{0,2}(?:[Ee]xamples?|EXAMPLES?)(?: \d{1,3})?[*_]{0,2}:[*_]{0,2})"
 )
 _TELLING: Final = 12
 """A description of so many characters does not stand in an answer by chance."""
@@ -29,6 +32,7 @@ _TELLING: Final = 12
 
 def shows_definitions(text: str, tools: Iterable[ToolDefinition]) -> bool:
     """Whether tools are declared in the text: by the marks of a manifest, or an offered one by its own description."""
-    if _SHOWN.search(text):
+    last = text.rstrip().rpartition("\n")[2]
+    if _SHOWN.search(text) or _EXAMPLE.fullmatch(last.strip()):
         return True
     return any(len(tool.description) >= _TELLING and tool.description in text for tool in tools)

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolDefinition
 
 _FENCE = re.compile(r"(`+|~+)([ \t]{0,64})")
+_BETWEEN = re.compile(r"[\s;,]{1,256}")
+_END = re.compile("")
+_FENCE_END = re.compile(r"(?:[`~]{1,16}\s{0,256})?")
 _TAIL: Final = 400
 """How much of the end of a text may be part of something that begins."""
 
@@ -53,7 +56,10 @@ class Detector:
         self._marks: list[re.Match[str] | None] = []
         self._parts: list[str] = []
         self._json: JsonExtent | None = None
-        self._value_end = -1
+        self._ends: list[int] = []
+        """Where the JSON values end that may be calls."""
+        self._resume = 0
+        """Where to look for the next."""
         self._begins = True
         self._closers: set[str] = set()
         self._draft: Detection | None = None
@@ -73,7 +79,10 @@ class Detector:
             self._parts.append(chunk)
             if end is None and not eof:
                 return []
-            self._json, self._value_end = None, -1 if end is None else end
+            self._json = None
+            if end is not None:
+                self._ends.append(end)
+                self._resume = end
             chunk, self._parts = "".join(self._parts), []
         self._buf = self._buf + chunk if self._buf else chunk
         self._marks = []
@@ -209,7 +218,7 @@ class Detector:
         """Read what stands at a trigger; "no" when it was passed."""
         table, around = self._table, self.passed.around
         tagged = not mark[0].isalnum()
-        shown = around.quoted() or not (tagged or around.line_start)
+        shown = self.passed.shown() or not (tagged or around.line_start)
         if mark in table.reasoning and not around.spoken and not shown and (not self._closers or not self.passed.fresh):
             return self._think(mark)
         outcome: Outcome = "no"
@@ -260,13 +269,13 @@ class Detector:
         if self._closers:
             pass
         elif mark == "[":
-            if not around.quoted() and not around.inside():
+            if not self.passed.shown() and not around.inside():
                 outcome = self._choose.list_of_calls(
                     buf, at, self._base, line_start=around.line_start, spoken=around.spoken
                 )
         elif mark[0] in "[{":
-            outcome = "no" if around.inside() else self._value(eof=eof)
-        elif not (around.fenced if mark[0] == "\n" else around.quoted()):
+            outcome = "no" if around.inside() or self.passed.in_string() else self._value(eof=eof)
+        elif not (around.fenced if mark[0] == "\n" else self.passed.shown()):
             tag = mark[0] == "<"  # else the character before the name
             line_start = tag or around.line_start or mark[0] in ">\n"
             outcome = self._choose.marked(
@@ -278,20 +287,39 @@ class Detector:
         return outcome
 
     def _value(self, *, eof: bool) -> Outcome:
-        """Read a JSON value that may be a call, once it is all there."""
-        if self._value_end <= self.passed.offset:
-            extent = JsonExtent(self.passed.offset)
-            end = extent.end(self._buf[self._at :])
-            if end is None:
-                self._json = None if eof else extent
-                return "no" if eof else "wait"
-            self._value_end = end
-        around = self.passed.around
-        end = self._value_end - self._base
+        """Read a JSON value that may be a call, once it is all there; in prose, with all that follows it."""
+        around, base, buf = self.passed.around, self._base, self._buf
         alone = not around.spoken and not around.fenced
-        return self._choose.bare(
-            self._buf, self._at, end, self._base, alone=alone, fenced=around.fenced, eof=eof
-        )
+        if not self._ends:
+            self._resume = self.passed.offset
+        while not (alone and self._ends):
+            start = self._resume - base
+            if not self._ends or (start < len(buf) and buf[start] in "[{"):
+                extent = JsonExtent(self._resume)
+                end = extent.end(buf[start:])
+                if end is None:
+                    self._json = None if eof else extent
+                    break
+                self._ends.append(end)
+                self._resume = end
+            else:
+                found = _BETWEEN.match(buf, start)
+                if found is None or found.end() == start:
+                    break
+                self._resume = base + found.end()
+        if self._json is not None:
+            return "wait"
+        ends, self._ends = self._ends, []
+        if not ends:
+            return "no"
+        if not alone:
+            rest = (_FENCE_END if around.fenced else _END).match(buf, self._resume - base)
+            if rest is None or rest.end() < len(buf):
+                return "no"
+            if not eof:
+                self._ends = ends
+                return "wait"
+        return self._choose.bare(buf, self._at, ends[0] - base, base, alone=alone)
 
     def _decide(self, found: Detection) -> bool:
         """Take a choice, unless the text shows tools' definitions: then it quotes a manifest."""
@@ -301,7 +329,8 @@ class Detector:
                 self.passed.draft()
             self._pass(self._at + 1)
             return True
-        if shows_definitions(self.passed.said() + self._buf[self._at : found.span[0] - self._base], self._tools.values()):
+        declared = self._table.declared.search(self._buf, found.span[0] - self._base, found.span[1] - self._base)
+        if declared or shows_definitions(self.passed.said() + self._buf[self._at : found.span[0] - self._base], self._tools.values()):
             self._muted = True
             self.passed.release()
             return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from toolfmt.detection.strings import Strings
 from toolfmt.detection.surroundings import Surroundings
 from toolfmt.events import ReasoningDelta, TextDelta
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 class Passed:
     """The text up to the place that a scan has reached."""
 
-    __slots__ = ("_drafted", "_events", "_fresh", "_masks", "_new", "_pieces", "_pending", "_thought", "around", "held", "offset", "told")
+    __slots__ = ("_drafted", "_events", "_followed", "_fresh", "_masks", "_new", "_pieces", "_pending", "_strings", "_thought", "around", "held", "offset", "told")
 
     def __init__(self) -> None:
         """Begin before the first character."""
@@ -36,6 +37,18 @@ class Passed:
         """Where the reasoning began in which the text stands; -1 outside."""
         self._drafted = False
         self._masks: list[tuple[int, int]] = []
+        self._strings = Strings()
+        self._followed = 0
+
+    def shown(self) -> bool:
+        """Whether a marker here is part of a quotation, however far its marks are."""
+        return self.around.quoted() or self.in_string()
+
+    def in_string(self) -> bool:
+        """Whether a string of code, or of a JSON answer, is open here."""
+        self._strings.go("".join(self._pieces[self._followed :]))
+        self._followed = len(self._pieces)
+        return self._strings.inside()
 
     def go(self, text: str) -> None:
         """Pass text."""

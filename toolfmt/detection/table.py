@@ -87,6 +87,9 @@ class Table:
         self.reasoning = _reasoning(syntaxes)
         """The openers of reasoning at the beginning of an answer, with their closers."""
         self.matches, self.by_name, self.tags = _matches(syntaxes, self.rank)
+        attributes = {word for one in syntaxes.values() for form in one.forms if form.elements for word in form.elements.declared}
+        self.declared = re.compile(rf"\s(?:{'|'.join(sorted(map(re.escape, attributes))) or '(?!)'})\s*=")
+        """What only a tool's definition has."""
         self.offered = bool(self.by_name or self.tags)
         """Some formats are told by the names of the offered tools."""
         self.frames = [_framed(name, syntaxes[name], frame) for name in self.rank if (frame := syntaxes[name].frame)]
