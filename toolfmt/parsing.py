@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from toolfmt.choice import Choice, chosen, known_options
 from toolfmt.conversation import CallPart, ReasoningPart, TextPart
+from toolfmt.detection import DetectingParser, Detector, table
 from toolfmt.dialect import Limits, ParserOptions
 from toolfmt.errors import MalformedCallError
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
@@ -23,21 +24,24 @@ from toolfmt.leaks import drop_leaks as without_leaks
 from toolfmt.parsers.checks import CheckedParser
 from toolfmt.parsers.prompt_tail import reasoning_opener
 from toolfmt.parsers.repair import RepairingParser
+from toolfmt.registry import is_auto
 from toolfmt.syntax import json_frame
 from toolfmt.tools import tools as definitions
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
+    from toolfmt.detection import Detection
     from toolfmt.dialect import AnyDialect, Parser
     from toolfmt.events import Event
-    from toolfmt.model import ToolInvocation
+    from toolfmt.model import ToolDefinition, ToolInvocation
 
 
 class ParseOptions(Choice, total=False):
     """What `parse` and its siblings take besides the text.
 
-    The format is chosen as everywhere (see `Choice`).
+    The format is chosen as everywhere (see `Choice`), and `dialect="auto"` finds it
+    in the text.
     `tools` are the offered tools: definitions, functions or any tool JSON.
     `validate` checks the arguments, `strict` also refuses anything beside the
     call, extra arguments and unknown tools, `repair` mends broken JSON and says
@@ -63,10 +67,16 @@ class ParseOptions(Choice, total=False):
 
 @dataclass(frozen=True)
 class ParseResult:
-    """What an answer holds, from its events."""
+    """What an answer holds, from its events.
+
+    `dialect` is the one that read it; with `dialect="auto"` the one found in the
+    text, "" where nothing in the text told one. `detection` says why; it is None
+    where the dialect was given.
+    """
 
     events: tuple[Event, ...]
     dialect: str = ""
+    detection: Detection | None = None
 
     @cached_property
     def text(self) -> str:
@@ -121,7 +131,10 @@ _KNOWN = frozenset(ParseOptions.__annotations__) | frozenset(Choice.__annotation
 
 
 def open_parser(**options: Unpack[ParseOptions]) -> Parser[str]:
-    """Open a parser for one answer; the options are those of `ParseOptions`."""
+    """Open a parser for one answer; the options are those of `ParseOptions`.
+
+    With `dialect="auto"` it is a `DetectingParser`, whose `detection` tells the choice.
+    """
     return _open(options)[0]
 
 
@@ -133,7 +146,9 @@ def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
     events = coalesce(events)
     if options.get("drop_leaks", False):
         events = without_leaks(events, [event.call for event in events if isinstance(event, CallEnd)])
-    return ParseResult(tuple(events), dialect.name)
+    if isinstance(parser, DetectingParser):
+        return ParseResult(tuple(events), parser.detection.dialect, parser.detection)
+    return ParseResult(tuple(events), dialect)
 
 
 def parse_stream(chunks: Iterable[str], **options: Unpack[ParseOptions]) -> Iterator[Event]:
@@ -179,18 +194,34 @@ def _check_types(options: ParseOptions) -> None:
         raise TypeError("ids= takes a function of a call, such as toolfmt.ids.counter()")
 
 
-def _open(options: ParseOptions) -> tuple[Parser[str], AnyDialect]:
+def _open(options: ParseOptions) -> tuple[Parser[str], str]:
+    """Open a parser, and name its dialect; "" where the text will tell it."""
     known_options(options, _KNOWN)
     _check_types(options)
-    dialect, _ = chosen(options)
     offered = options.get("tools")
     if options.get("validate", False) and offered is None:
         raise TypeError("validate=True needs the tools' schemas: give tools=")
+    auto = is_auto(options.get("dialect"))
+    dialect, registry = chosen({**options, "dialect": None} if auto else options)
+    tools = {tool.name: tool for tool in definitions(offered)} if offered else {}
+    if not auto:
+        return _opened(options, dialect, tools), dialect.name
+    if options.get("use_xml", False):
+        raise ValueError("use_xml=True forces a format, and dialect='auto' finds it: leave one of the two out")
+    told = table(registry)
+    opener = reasoning_opener(told.thoughts, options.get("generation_prompt", ""))
+    thinking = options.get("reasoning_open", False) or bool(opener)
+    detector = Detector(told, tools, thinking=thinking, opener=opener)
+    return DetectingParser(detector, lambda name: _opened(options, registry.dialect(name), tools)), ""
+
+
+def _opened(options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, ToolDefinition]) -> Parser[str]:
+    """Open a dialect's parser, with the checks that were asked for."""
     strict = options.get("strict", False) or dialect.traits.strict
     prompt = options.get("generation_prompt", "")
     opener = reasoning_opener(dialect.syntax, prompt) if dialect.syntax is not None else ""
     told = ParserOptions(
-        tools={tool.name: tool for tool in definitions(offered)} if offered else {},
+        tools=tools,
         strict=strict,
         repair=options.get("repair", False),
         reasoning_open=options.get("reasoning_open", False) or bool(opener),
@@ -205,4 +236,4 @@ def _open(options: ParseOptions) -> tuple[Parser[str], AnyDialect]:
     validate = options.get("validate", False)
     if told.tools or strict or validate or ids is not None:
         parser = CheckedParser(parser, told, validate=validate, strict=strict, exact=dialect.traits.strict, ids=ids)
-    return parser, dialect
+    return parser

@@ -43,6 +43,8 @@ class _Named(Protocol):
 
 NamedT = TypeVar("NamedT", bound=_Named)
 
+AUTO = "auto"
+"""The word for the dialect that a text itself tells; it is no dialect."""
 _TOLD = 3
 """How many readings of an unknown model's id are told."""
 
@@ -93,6 +95,9 @@ class Registry:
             return self._dialects[key]
         if key in self.broken:
             raise self.broken[key].with_traceback(None)  # one object, raised each time it is asked for
+        if key == AUTO:
+            advice = "'auto' finds the dialect of a text that is read, so only parsing takes it: name the one that is meant"
+            raise UnknownDialectError("dialect", name, advice=advice)
         if other := self._elsewhere(name):
             raise UnknownDialectError("dialect", name, advice=other)
         raise _unknown("dialect", name, self._dialects)
@@ -201,6 +206,11 @@ class Registry:
         return replace(self, overrides={**self.overrides, (self.dialect(dialect).name, tool): pair})
 
 
+def is_auto(dialect: object) -> bool:
+    """Whether the dialect is to be found from the text."""
+    return isinstance(dialect, str) and _spelling(dialect) == AUTO
+
+
 def _spelling(name: str, kind: str = "name", or_what: str = "") -> str:
     if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(f"a {kind} is given by name, a str{or_what}, not {type(name).__name__}")
@@ -218,6 +228,8 @@ def _by_name(kind: str, entries: Iterable[NamedT]) -> dict[str, NamedT]:
     for entry in entries:
         # An alias may be another spelling of the name itself.
         for name in dict.fromkeys(map(_spelling, (entry.name, *entry.aliases))):
+            if name == AUTO:
+                raise DuplicateDialectError(f"{kind} {entry.name!r} wants the name {name!r}, which stands for detection")
             if name in index:
                 raise DuplicateDialectError(
                     f"{kind} {entry.name!r} wants the name {name!r}, which {kind} {index[name].name!r} has: rename one"

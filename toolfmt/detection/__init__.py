@@ -1,0 +1,15 @@
+r"""Detection of the dialect from the text alone.
+
+    detect("<tool_call>\n<function=f>\n")        # qwen3-coder
+    detect('<tool_call>\n{"name": "f"')          # hermes
+
+See `docs/explanation/detection.md` for how it decides.
+"""
+
+from toolfmt.detection.detecting import detect
+from toolfmt.detection.detector import Detector
+from toolfmt.detection.parser import DETECTED, DetectingParser
+from toolfmt.detection.records import Candidate, Detection
+from toolfmt.detection.table import Table, table
+
+__all__ = ["DETECTED", "Candidate", "DetectingParser", "Detection", "Detector", "Table", "detect", "table"]

@@ -1,0 +1,125 @@
+"""JSON that may be a call without a marker, followed to its end.
+
+    {"name": "get_weather", "arguments": {"city": "Paris"}}
+
+It is a call of the dialects in whose shape it is, each of its keys being one of theirs.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, cast
+
+from toolfmt import jsontext
+from toolfmt.errors import ParseError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from toolfmt.detection.table import Bare
+    from toolfmt.parsers.json_shapes import Node
+
+_OUTSIDE = re.compile(r'["\[\]{}]')
+_INSIDE = re.compile(r'"|\\')
+OWN, READ = 5, 2
+
+
+class JsonExtent:
+    """Finds where a JSON value ends, in as many pieces as it comes in."""
+
+    __slots__ = ("_depth", "_escaped", "_inside", "_offset")
+
+    def __init__(self, offset: int) -> None:
+        """Begin at the absolute offset of its bracket."""
+        self._offset = offset
+        self._depth = 0
+        self._inside = False
+        self._escaped = False
+
+    @property
+    def in_text(self) -> bool:
+        """Whether a string is open."""
+        return self._inside
+
+    def end(self, chunk: str) -> int | None:
+        """Read on; the absolute offset behind the value, or None while it is not all there."""
+        pos = int(self._escaped and bool(chunk))
+        self._escaped = self._escaped and not chunk
+        while found := (_INSIDE if self._inside else _OUTSIDE).search(chunk, pos):
+            mark = found.group()
+            pos = found.end()
+            if mark == "\\":
+                self._escaped = pos == len(chunk)
+                pos += 1
+            elif mark == '"':
+                self._inside = not self._inside
+            else:
+                self._depth += 1 if mark in "[{" else -1
+                if self._depth == 0:
+                    return self._offset + pos
+        self._offset += len(chunk)
+        return None
+
+
+def fitting(text: str, dialects: Sequence[Bare]) -> tuple[list[tuple[str, int]], set[str]]:
+    """Give the dialects that read this JSON as calls, with how sure that is, and the names of the tools."""
+    try:
+        value = jsontext.loads(text)
+    except ParseError:
+        return [], set()
+    found: list[tuple[str, int]] = []
+    names: set[str] = set()
+    items = cast("list[object]", value) if isinstance(value, list) else [value]
+    for one in dialects if items else ():
+        if all(_fits(one.own, item) for item in items):
+            found.append((one.dialect, OWN + (isinstance(value, list) == one.listed)))
+        elif all(_fits(one.shape, item) for item in items):
+            found.append((one.dialect, READ))
+        else:
+            continue
+        for item in items:
+            names.update(_values(one.shape, item, "name"))
+    return found, names
+
+
+def _fits(node: Node, value: object) -> bool:
+    """Whether each key is one of the shape's, and a name and arguments stand in it."""
+    return (
+        _known(node, value)
+        and any(isinstance(name, str) for name in _values(node, value, "name"))
+        and all(isinstance(one, dict) or _is_object(one) for one in _values(node, value, "arguments"))
+        and bool(list(_values(node, value, "arguments")))
+    )
+
+
+def _is_object(value: object) -> bool:
+    """Whether a text is the JSON of an object."""
+    try:
+        return isinstance(value, str) and isinstance(jsontext.loads(value), dict)
+    except ParseError:
+        return False
+
+
+def _known(node: Node, value: object) -> bool:
+    if node.slot:
+        return not node.keys or isinstance(value, str)
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        return node.items is not None and bool(items) and all(_known(node.items, item) for item in items)
+    if isinstance(value, dict):
+        members = cast("dict[str, object]", value)
+        return bool(node.keys) and all(key in node.keys and _known(node.keys[key], one) for key, one in members.items())
+    return value in node.constants
+
+
+def _values(node: Node, value: object, slot: str) -> Iterator[str]:
+    """Give what stands in a slot, wherever that is."""
+    if node.slot == slot and not isinstance(value, list) and not (node.keys and isinstance(value, dict)):
+        yield cast("str", value)
+    elif isinstance(value, list) and node.items is not None:
+        for item in cast("list[object]", value):
+            yield from _values(node.items, item, slot)
+    elif isinstance(value, dict):
+        for key, one in cast("dict[str, object]", value).items():
+            if key in node.keys:
+                yield from _values(node.keys[key], one, slot)

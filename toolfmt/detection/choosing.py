@@ -1,0 +1,119 @@
+"""Which dialects read what stands at one place, ranked.
+
+A place is decided as soon as no pattern behind its trigger could still match, so
+the choice depends on the text alone and not on how it was cut.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal
+
+from toolfmt.detection.bare_json import fitting
+from toolfmt.detection.records import Candidate, Detection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from toolfmt.detection.table import Match, Table
+    from toolfmt.model import ToolDefinition
+
+_CALLED = re.compile(r"\[\s{0,64}([^\W\d][\w.\-]{0,255})\(")
+MARKED = 4
+"""From this score on, a form is one that the dialect writes."""
+Outcome = Detection | Literal["wait", "no"]
+
+
+class Chooser:
+    """Chooses among the dialects of a table, for one text."""
+
+    def __init__(self, table: Table, tools: Mapping[str, ToolDefinition]) -> None:
+        """Choose for a text whose offered tools are `tools`."""
+        self._table = table
+        self._tools = tools
+        self.seen: list[str] = []
+        """The markers that were read so far; of equals, who knows more of them comes first."""
+
+    def ranked(self, hits: Iterable[tuple[str, int, str]], span: tuple[int, int]) -> Detection:
+        """Rank dialects, each with its score and reason: a form that is written, markers read before, the letter."""
+        best: dict[str, tuple[int, str]] = {}
+        for name, score, reason in hits:
+            if score > best.get(name, (-1, ""))[0]:
+                best[name] = score, reason
+        known = {name: sum(name in self._table.marks.get(mark, ()) for mark in self.seen) for name in best}
+        order = sorted(
+            best, key=lambda name: (best[name][0] < MARKED, -known[name], -best[name][0], self._table.rank[name])
+        )
+        candidates = tuple(Candidate(name, best[name][1], best[name][0]) for name in order)
+        return Detection(order[0], candidates, span)
+
+    def marked(
+        self, matches: Sequence[Match], buf: str, pos: int, base: int, *, line_start: bool, eof: bool
+    ) -> Outcome:
+        """Choose by the patterns behind a trigger at `pos`."""
+        hits: list[tuple[str, int, str]] = []
+        end = pos
+        for one in matches:
+            if one.lines and not line_start:
+                continue
+            found = one.pattern.match(buf, pos)
+            if found is not None:
+                if not one.offered or found["name"].strip() in self._tools:
+                    end = max(end, found.end())
+                    hits.extend(
+                        (name, score, f"{'writes' if score >= MARKED else 'reads'} {said}")
+                        for name, score, said in one.owners
+                    )
+            elif not eof and one.pattern.match(buf, pos, partial=True) is not None:
+                return "wait"
+        return self.ranked(hits, (base + pos, base + end)) if hits else "no"
+
+    def header(self, buf: str, pos: int, base: int, *, spoken: bool, eof: bool) -> Outcome:
+        """Choose by the header of a message at `pos`."""
+        hits: list[tuple[str, int, str]] = []
+        end = pos
+        for one in self._table.frames:
+            found = one.header.match(buf, pos)
+            if found is None:
+                if not eof and one.header.match(buf, pos, partial=True) is not None:
+                    return "wait"
+                continue
+            said = {key: value or "" for key, value in found.groupdict().items()}
+            route = one.frame.route(said)
+            sure = "|" in found.group()
+            if route.to == "call":
+                body = one.bodies[route.form]
+                if body.match(buf, found.end()) is None:
+                    if not eof and body.match(buf, found.end(), partial=True) is not None:
+                        return "wait"
+                    continue
+                name = route.name(said.get("recipient", ""))
+                sure = sure or name in self._tools or not (self._tools or spoken)
+            if sure:
+                end = max(end, found.end())
+                usual = one.channels == bool(said.get("channel"))
+                hits.append((one.dialect, 5 + usual, f"writes the header `{found.group().strip()}`"))
+        return self.ranked(hits, (base + pos, base + end)) if hits else "no"
+
+    def list_of_calls(self, buf: str, pos: int, base: int, *, line_start: bool, spoken: bool) -> Outcome:
+        """Choose for `[name(` at `pos`: an offered tool's on a line of its own, or any at the beginning."""
+        found = _CALLED.match(buf, pos)
+        if found is None or not self._table.lists or not line_start or (spoken and found[1] not in self._tools):
+            return "no"
+        hits = [(name, 5, "writes a list of calls without a marker") for name in self._table.lists]
+        return self.ranked(hits, (base + pos, base + found.end()))
+
+    def known(self, owners: Iterable[str], mark: str, offset: int) -> Detection:
+        """Choose by a marker that begins no call."""
+        hits = [(name, 1, f"has the marker `{mark}`") for name in owners]
+        return self.ranked(hits, (offset, offset + len(mark)))
+
+    def bare(self, buf: str, pos: int, end: int, base: int, *, alone: bool) -> Outcome:
+        """Choose for the JSON value from `pos` to `end`; `alone` says that it begins the answer, without a fence."""
+        hits, names = fitting(buf[pos:end], self._table.bare)
+        if not hits or not (names <= self._tools.keys() if self._tools else alone):
+            return "no"
+        said = [
+            (name, score, f"{'writes' if score >= MARKED else 'reads'} JSON of this shape") for name, score in hits
+        ]
+        return self.ranked(said, (base + pos, base + end))

@@ -1,0 +1,354 @@
+r"""Looks for the first call of any dialect, in as many pieces as the text comes in.
+
+    Let me look.\n<tool_call>\n{"name": ...
+    ^ told       ^ a trigger  ^ what is behind it decides
+
+Text is told as soon as it can be no part of a marker. From a marker on that
+begins no call, what is told is up to the dialect, so the text is held; only
+reasoning at the beginning is told, since its markers mean the same everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.detection.bare_json import JsonExtent
+from toolfmt.detection.choosing import Chooser
+from toolfmt.detection.definitions import shows_definitions
+from toolfmt.detection.offers import offers
+from toolfmt.detection.passed import Passed
+from toolfmt.detection.records import Detection
+from toolfmt.detection.table import FENCES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from toolfmt.detection.choosing import Outcome
+    from toolfmt.detection.table import Table
+    from toolfmt.events import Event
+    from toolfmt.model import ToolDefinition
+
+_FENCE = re.compile(r"(`+|~+)([ \t]{0,64})")
+_BETWEEN = re.compile(r"[\s;,]{1,256}")
+_END = re.compile("")
+_FENCE_END = re.compile(r"(?:[`~]{1,16}\s{0,256})?")
+_TAIL: Final = 400
+"""How much of the end of a text may be part of something that begins."""
+
+
+class Detector:
+    """Reads a text up to the place that tells its dialect."""
+
+    def __init__(
+        self, table: Table, tools: Mapping[str, ToolDefinition], *, thinking: bool = False, opener: str = ""
+    ) -> None:
+        """Begin; `thinking` says that the text begins inside reasoning, opened by `opener`."""
+        self._table = table
+        self._tools = tools
+        self._offers = offers(tuple(tools)) if tools and table.offered else None
+        self._choose = Chooser(table, tools)
+        self.passed = Passed()
+        """What has been looked at."""
+        self._buf = ""
+        self._at = 0
+        """What stands before it in the buffer has been looked at."""
+        self._marks: list[re.Match[str] | None] = []
+        self._parts: list[str] = []
+        self._json: JsonExtent | None = None
+        self._ends: list[int] = []
+        """Where the JSON values end that may be calls."""
+        self._resume = 0
+        """Where to look for the next."""
+        self._begins = True
+        self._closers: set[str] = set()
+        self._draft: Detection | None = None
+        self._muted = False
+        """Nothing that follows can be a call."""
+        self.found: Detection | None = None
+        """What was decided; None while nothing is."""
+        if thinking:
+            closer = table.reasoning.get(opener.strip())
+            self._closers = {closer} if closer else set(table.closers)
+            self.passed.think("")
+
+    def read(self, chunk: str, *, eof: bool = False) -> list[Event]:
+        """Read one more piece, and give what can be told; `eof` says that it is the last one."""
+        if self._json is not None:
+            end = self._json.end(chunk)
+            self._parts.append(chunk)
+            if end is None and not eof:
+                return []
+            self._json = None
+            if end is not None:
+                self._ends.append(end)
+                self._resume = end
+            chunk, self._parts = "".join(self._parts), []
+        self._buf = self._buf + chunk if self._buf else chunk
+        self._marks = []
+        while self.found is None and not self._muted and self._step(eof=eof):
+            pass
+        if self._muted or (eof and self.found is None):
+            self._pass(len(self._buf))
+        if eof and self.found is None:
+            self._settle()
+        if eof and self.found is None:
+            self.passed.release()
+        self._buf, self._at = self._buf[self._at :], 0
+        return self.passed.tell(whole=eof and self.found is None)
+
+    def rest(self) -> str:
+        """Give what was read and not passed."""
+        return self._buf
+
+    @property
+    def _base(self) -> int:
+        """The offset of the buffer's first character."""
+        return self.passed.offset - self._at
+
+    def _pass(self, pos: int) -> None:
+        if pos > self._at:
+            self.passed.go(self._buf[self._at : pos])
+            self._at = pos
+
+    def _step(self, *, eof: bool) -> bool:
+        """Go on to the next trigger and read it; False where more text is needed, or none is left."""
+        if self._begins and not self._start(eof=eof):
+            return False
+        if self.found is not None:
+            return False
+        closer = self._closer() if self._closers else None
+        found = self._next()
+        if closer is not None and (found is None or found.start() >= closer[0]):
+            return self._close(*closer)
+        if found is None:
+            self._pass(len(self._buf) if eof else self._begun())
+            return False
+        mark = found.group()
+        self._pass(found.start())
+        tail = self._buf[self._at : self._at + self._table.longest]
+        longer = self._table.longer.get(mark, ())
+        if not eof and any(len(other) > len(tail) and other.startswith(tail) for other in longer):
+            return False
+        outcome = self._fence(eof=eof) if mark in FENCES else self._marker(mark, eof=eof)
+        if outcome == "wait" and closer is not None:  # what waits is cut off by the closer
+            outcome = "no"
+            self._pass(self._at + 1)
+        if isinstance(outcome, Detection):
+            return self._decide(outcome)
+        return outcome == "no"
+
+    def _next(self) -> re.Match[str] | None:
+        """Find what may begin a call or is another marker, first come first."""
+        patterns = [self._table.trigger] + ([self._offers.anywhere] if self._offers is not None else [])
+        if not self._marks:
+            self._marks = [pattern.search(self._buf, self._at) for pattern in patterns]
+        for number, found in enumerate(self._marks):
+            if found is not None and found.start() < self._at:
+                self._marks[number] = patterns[number].search(self._buf, self._at)
+        there = [found for found in self._marks if found is not None]
+        return min(there, key=lambda found: found.start()) if there else None
+
+    def _begun(self) -> int:
+        """Where at the end of the buffer something stands of which more may follow."""
+        start = max(self._at, len(self._buf) - _TAIL)
+        tail, table = self._buf[start:], self._table
+        end = len(tail)
+        for first in table.firsts.finditer(tail, max(0, end - table.longest)):
+            if tail[first.start() :] in table.prefixes:
+                end = first.start()
+                break
+        begun = table.begun.search(tail)
+        end = end if begun is None else min(end, begun.start())
+        if self._offers is not None:
+            end = min(end, self._offers.begun(tail))
+        return start + end
+
+    def _start(self, *, eof: bool) -> bool:
+        """Look for what counts at the beginning of an answer alone; False where more text is needed."""
+        buf, at, starts = self._buf, self._at, self._table.starts
+        if at == len(buf):
+            return eof
+        outcome: Outcome = "no"
+        if starts.match(buf, at) is not None or (not eof and starts.match(buf, at, partial=True) is not None):
+            outcome = self._choose.header(buf, at, self._base, spoken=False, eof=eof)
+        if outcome == "no" and self._offers is not None:
+            blank = len(buf) - len(buf[at:].lstrip())
+            if not eof and (blank == len(buf) or self._offers.begun(buf[at:]) == 0):
+                outcome = "wait"
+            elif self._offers.first.match(buf, at) is not None:
+                outcome = self._named(blank, eof=eof)
+        if outcome == "wait":
+            return False
+        self._begins = False
+        if isinstance(outcome, Detection):
+            self._decide(outcome)
+        elif starts.match(buf, at):
+            self.passed.hold()
+        return True
+
+    def _named(self, pos: int, *, eof: bool) -> Outcome:
+        """Read a line that is an offered tool's name."""
+        line = self.passed.around.line_start or self._buf[pos - 1 : pos] in {">", "\n"}
+        matches = self._table.by_name
+        return self._choose.marked(matches, self._buf, pos, self._base, line_start=line, eof=eof)
+
+    def _closer(self) -> tuple[int, str] | None:
+        places = [(pos, closer) for closer in self._closers if (pos := self._buf.find(closer, self._at)) >= 0]
+        return min(places) if places else None
+
+    def _close(self, pos: int, closer: str) -> bool:
+        """End the reasoning; what was drafted in it is no call."""
+        self._pass(pos)
+        self.passed.answer(closer)
+        self._at += len(closer)
+        self._draft, self._closers, self._begins = None, set(), True
+        return True
+
+    def _fence(self, *, eof: bool) -> Outcome:
+        found = _FENCE.match(self._buf, self._at)
+        if found is None or (found.end() == len(self._buf) and not eof):
+            return "wait"
+        line_ends = self._buf[found.end() : found.end() + 1] in {"", "\n", "\r"}
+        self.passed.fence(found[1], "" if line_ends else "?")
+        self._at += len(found[1])
+        return "no"
+
+    def _marker(self, mark: str, *, eof: bool) -> Outcome:
+        """Read what stands at a trigger; "no" when it was passed."""
+        table, around = self._table, self.passed.around
+        tagged = not mark[0].isalnum()
+        shown = self.passed.shown() or not (tagged or around.line_start)
+        if mark in table.reasoning and not around.spoken and not shown and (not self._closers or not self.passed.fresh):
+            return self._think(mark)
+        outcome: Outcome = "no"
+        base, line_start = self._base, around.line_start
+        if mark in table.matches:
+            tags = table.tags if mark.strip("<>") in self._tools else []
+            matches = [*table.matches[mark], *tags]
+            outcome = self._choose.marked(matches, self._buf, self._at, base, line_start=line_start, eof=eof)
+        elif mark in table.openers:
+            outcome = self._choose.header(self._buf, self._at, base, spoken=around.spoken, eof=eof)
+        elif mark not in table.marks and mark not in table.reasoning:
+            return self._unmarked(mark, eof=eof)
+        if outcome == "wait":
+            return outcome
+        if isinstance(outcome, Detection):
+            if not shown:
+                return outcome
+            self.passed.mask()
+        elif not shown and (mark in table.marks or mark in table.special) and not self._closers:
+            return self._hold(mark)
+        self._pass(self._at + 1)
+        return "no"
+
+    def _think(self, mark: str) -> Outcome:
+        """Begin reasoning; a marker that one dialect alone has tells it."""
+        self._choose.seen.append(mark)
+        owners = self._table.marks[mark]
+        if len(owners) == 1 and mark in self._table.special:
+            return self._choose.known(owners, mark, self.passed.offset)
+        self.passed.think(mark)
+        self._at += len(mark)
+        self._closers, self._begins = {self._table.reasoning[mark]}, False
+        return "no"
+
+    def _hold(self, mark: str) -> Outcome:
+        self._choose.seen.append(mark)
+        owners = self._table.marks.get(mark, ())
+        if len(owners) == 1 and mark in self._table.special and not self.passed.around.spoken:
+            return self._choose.known(owners, mark, self.passed.offset)
+        self.passed.hold()
+        self._pass(self._at + len(mark))
+        return "no"
+
+    def _unmarked(self, mark: str, *, eof: bool) -> Outcome:
+        """Read a call without a marker: JSON, a list of expressions, or one that begins with a tool's name."""
+        table, around, buf, at = self._table, self.passed.around, self._buf, self._at
+        outcome: Outcome = "no"
+        if self._closers:
+            pass
+        elif mark == "[":
+            if not self.passed.shown() and not around.inside():
+                outcome = self._choose.list_of_calls(
+                    buf, at, self._base, line_start=around.line_start, spoken=around.spoken
+                )
+        elif mark[0] in "[{":
+            outcome = "no" if around.inside() or self.passed.in_string() else self._value(eof=eof)
+        elif not (around.fenced if mark[0] == "\n" else self.passed.shown()):
+            tag = mark[0] == "<"  # else the character before the name
+            line_start = tag or around.line_start or mark[0] in ">\n"
+            outcome = self._choose.marked(
+                table.tags if tag else table.by_name, buf, at + (not tag), self._base, line_start=line_start, eof=eof
+            )
+        if outcome == "no":
+            self.passed.mask()
+            self._pass(at + 1)
+        return outcome
+
+    def _value(self, *, eof: bool) -> Outcome:
+        """Read a JSON value that may be a call, once it is all there; in prose, with all that follows it."""
+        around, base, buf = self.passed.around, self._base, self._buf
+        alone = not around.spoken and not around.fenced
+        if not self._ends:
+            self._resume = self.passed.offset
+        while not (alone and self._ends):
+            start = self._resume - base
+            if not self._ends or (start < len(buf) and buf[start] in "[{"):
+                extent = JsonExtent(self._resume)
+                end = extent.end(buf[start:])
+                if end is None:
+                    self._json = None if eof else extent
+                    break
+                self._ends.append(end)
+                self._resume = end
+            else:
+                found = _BETWEEN.match(buf, start)
+                if found is None or found.end() == start:
+                    break
+                self._resume = base + found.end()
+        if self._json is not None:
+            return "wait"
+        ends, self._ends = self._ends, []
+        if not ends:
+            return "no"
+        if not alone:
+            rest = (_FENCE_END if around.fenced else _END).match(buf, self._resume - base)
+            if rest is None or rest.end() < len(buf):
+                return "no"
+            if not eof:
+                self._ends = ends
+                return "wait"
+        return self._choose.bare(buf, self._at, ends[0] - base, base, alone=alone)
+
+    def _decide(self, found: Detection) -> bool:
+        """Take a choice, unless the text shows tools' definitions: then it quotes a manifest."""
+        if self._closers:
+            if self._draft is None:
+                self._draft = found
+                self.passed.draft()
+            self._pass(self._at + 1)
+            return True
+        declared = self._table.declared.search(self._buf, found.span[0] - self._base, found.span[1] - self._base)
+        if declared or shows_definitions(self.passed.said() + self._buf[self._at : found.span[0] - self._base], self._tools.values()):
+            self._muted = True
+            self.passed.release()
+            return False
+        self._pass(found.span[0] - self._base)
+        self.found = found
+        return False
+
+    def _settle(self) -> None:
+        """The text is at its end: take the call that reasoning left open, or the dialect whose markers there are."""
+        if self._draft is not None:
+            self.found = self._draft
+            return
+        special = [mark for mark in self._choose.seen if mark in self._table.special]
+        text, held = self.passed.text(), self.passed.held
+        if not special or held < 0 or shows_definitions(self.passed.said(), self._tools.values()):
+            return
+        behind = text[held:]
+        for mark in special:
+            behind = behind.replace(mark, "")
+        if not text[:held].strip() or not behind.strip():  # amid prose it is only mentioned
+            self.found = self._choose.known(self._table.marks.get(special[0], ()), special[0], held)

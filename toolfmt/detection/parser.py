@@ -1,0 +1,106 @@
+"""The parser of `dialect="auto"`: a detector, and from its decision on the dialect's own parser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolfmt.detection.records import Detection
+from toolfmt.errors import ParseError
+from toolfmt.events import CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolfmt.detection.detector import Detector
+    from toolfmt.dialect import Parser
+    from toolfmt.events import Event
+
+DETECTED = "dialect_detected"
+"""The kind of the notice that tells the choice."""
+
+
+class DetectingParser:
+    """Reads one answer of any dialect.
+
+    Once the dialect is chosen, `feed` and `close` are those of its parser.
+    """
+
+    def __init__(self, detector: Detector, open_as: Callable[[str], Parser[str]]) -> None:
+        """Read with `detector`, then with the parser that `open_as` gives for the dialect's name."""
+        self._detector = detector
+        self._open_as = open_as
+        self._prefix = ""
+        self.feed: Callable[[str], list[Event]] = self._look
+        self.close: Callable[[], list[Event]] = self._end
+
+    @property
+    def detection(self) -> Detection:
+        """What was chosen so far."""
+        return self._detector.found or Detection()
+
+    def _look(self, chunk: str) -> list[Event]:
+        if not chunk:
+            return []
+        events = self._detector.read(chunk)
+        return events if self._detector.found is None else events + self._begin()[1]
+
+    def _end(self) -> list[Event]:
+        events = self._detector.read("", eof=True)
+        if self._detector.found is not None:
+            parser, more = self._begin()
+            events += more + self._beyond(parser.close())
+        self.feed, self.close = _closed, _closed_already
+        return events
+
+    def _begin(self) -> tuple[Parser[str], list[Event]]:
+        """Give the text to the chosen dialect's parser, and what it says that was not told."""
+        found, passed = self.detection, self._detector.passed
+        parser = self._open_as(found.dialect)
+        whole = passed.text() + self._detector.rest()
+        self._prefix = whole[: found.span[0]]
+        events = self._beyond(parser.feed(passed.masked(found.span[0])))
+        events.append(Notice(DETECTED, f"{found.dialect}: it {found.reason}", found.span))
+        events += self._beyond(parser.feed(whole[found.span[0] :]))
+        if self._is_behind(events):
+            self.feed, self.close = parser.feed, parser.close
+        else:
+            self.feed = lambda chunk: self._on(parser, chunk)
+            self.close = lambda: self._beyond(parser.close())
+        return parser, events
+
+    def _on(self, parser: Parser[str], chunk: str) -> list[Event]:
+        events = self._beyond(parser.feed(chunk))
+        if self._is_behind(events):
+            self.feed, self.close = parser.feed, parser.close
+        return events
+
+    def _is_behind(self, events: list[Event]) -> bool:
+        """Whether the parser has come past what the detector told."""
+        return any(
+            isinstance(event, CallStart | CallEnd | CallFailed)
+            or (isinstance(event, TextDelta | ReasoningDelta) and event.start >= len(self._prefix))
+            for event in events
+        )
+
+    def _beyond(self, events: list[Event]) -> list[Event]:
+        """Leave out what was told already, and put back what was made illegible."""
+        told, prefix = self._detector.passed.told, self._prefix
+        out: list[Event] = []
+        for event in events:
+            if isinstance(event, TextDelta | ReasoningDelta) and event.start < len(prefix):
+                start, end = max(event.start, told), event.start + len(event.text)
+                if start >= end:
+                    continue
+                text = prefix[start:end] + event.text[max(len(prefix), start) - event.start :]
+                out.append(type(event)(text, start))
+            else:
+                out.append(event)
+        return out
+
+
+def _closed(_: str) -> list[Event]:
+    raise ParseError("the parser is closed; open a new one for the next answer")
+
+
+def _closed_already() -> list[Event]:
+    raise ParseError("the parser is closed already")

@@ -1,0 +1,164 @@
+"""What a detector has looked at: how much of it is told, and what is kept from the chosen parser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolfmt.detection.strings import Strings
+from toolfmt.detection.surroundings import Surroundings
+from toolfmt.events import ReasoningDelta, TextDelta
+
+if TYPE_CHECKING:
+    from toolfmt.events import Event
+
+
+class Passed:
+    """The text up to the place that a scan has reached."""
+
+    __slots__ = ("_drafted", "_events", "_followed", "_fresh", "_masks", "_new", "_pieces", "_pending", "_strings", "_thought", "around", "held", "offset", "told")
+
+    def __init__(self) -> None:
+        """Begin before the first character."""
+        self.around = Surroundings()
+        self.offset = 0
+        """How much was passed."""
+        self.told = 0
+        """Up to here the text was told, or belongs to a marker of reasoning."""
+        self.held = -1
+        """Where a marker stands that only a dialect can tell the meaning of; -1 if none does."""
+        self._pieces: list[str] = []
+        self._pending: list[str] = []
+        self._new = False
+        """Something else than white space is pending."""
+        self._events: list[Event] = []
+        self._fresh = False
+        """A marker of reasoning stands right before what is pending: the blank behind it is its own."""
+        self._thought = -1
+        """Where the reasoning began in which the text stands; -1 outside."""
+        self._drafted = False
+        self._masks: list[tuple[int, int]] = []
+        self._strings = Strings()
+        self._followed = 0
+
+    def shown(self) -> bool:
+        """Whether a marker here is part of a quotation, however far its marks are."""
+        return self.around.quoted() or self.in_string()
+
+    def in_string(self) -> bool:
+        """Whether a string of code, or of a JSON answer, is open here."""
+        self._strings.go("".join(self._pieces[self._followed :]))
+        self._followed = len(self._pieces)
+        return self._strings.inside()
+
+    def go(self, text: str) -> None:
+        """Pass text."""
+        self.around.go(text)
+        self._keep(text)
+
+    def fence(self, marks: str, rest: str) -> None:
+        """Pass a run of fence marks; what stands before it can be told, it may still be a call's."""
+        self._say(whole=False)
+        self.around.fence(marks, rest)
+        self._keep(marks)
+
+    def _keep(self, text: str) -> None:
+        self._pieces.append(text)
+        self._pending.append(text)
+        self.offset += len(text)
+        self._new = self._new or not text.isspace()
+
+    def mask(self) -> None:
+        """What begins here is no call: the chosen parser must not take it for one."""
+        self._masks.append((self.offset, self.offset + 1))
+
+    def hold(self) -> None:
+        """From here on only a dialect can tell what is text."""
+        if self.held < 0:
+            self._say(whole=False)
+            self.held = self.offset
+
+    def release(self) -> None:
+        """All of it is text."""
+        self.held = -1
+
+    @property
+    def fresh(self) -> bool:
+        """Whether only blank stands behind a marker of reasoning."""
+        return self._fresh and not self._new
+
+    @property
+    def thinking(self) -> bool:
+        """Whether the text stands in reasoning."""
+        return self._thought >= 0
+
+    def think(self, marker: str) -> None:
+        """Pass the marker that opens reasoning."""
+        self._skip(marker)
+        self._thought = self.offset
+
+    def draft(self) -> None:
+        """A call begins here in reasoning: it counts if the reasoning is never closed."""
+        self._say(whole=False)
+        self._drafted = True
+
+    def answer(self, marker: str) -> None:
+        """Pass the marker that closes reasoning."""
+        self._drafted = False
+        self._say(whole=False)
+        self._masks.append((self._thought, self.offset))
+        self._thought = -1
+        self._skip(marker)
+        self.around = Surroundings()
+
+    def _skip(self, marker: str) -> None:
+        self._pieces.append(marker)
+        self.offset += len(marker)
+        self._pending, self._new, self._fresh = [], False, True
+        self.told = self.offset
+
+    def tell(self, *, whole: bool) -> list[Event]:
+        """Give what can be told: all but what may belong to a marker, or all where `whole`."""
+        if whole or not (self._drafted or self.around.fresh):
+            self._say(whole=whole)
+        events, self._events = self._events, []
+        return events
+
+    def _say(self, *, whole: bool) -> None:
+        if self.held >= 0 or self._drafted or not (self._new or (whole and self._pending)):
+            return
+        text = "".join(self._pending)
+        start = self.offset - len(text)
+        if self._fresh:
+            text = text.lstrip()
+            start = self.offset - len(text)
+        body = text if whole else text.rstrip()
+        if body:
+            self._events.append(ReasoningDelta(body, start) if self.thinking else TextDelta(body, start))
+            self._fresh = False
+            self.told = start + len(body)
+        self._pending, self._new = [text[len(body) :]], False
+
+    def text(self) -> str:
+        """Give all of it."""
+        return "".join(self._pieces)
+
+    def said(self) -> str:
+        """Give it without the reasoning."""
+        text, at, out = self.text(), 0, []
+        for start, end in sorted(self._masks):
+            if end - start > 1:
+                out.append(text[at:start])
+                at = end
+        return "".join([*out, text[at:]])
+
+    def masked(self, end: int) -> str:
+        """Give it up to `end` as the chosen parser may see it: what is no call is made illegible."""
+        text = self.text()
+        if not self._masks:
+            return text[:end]
+        out, at = [], 0
+        for start, stop in sorted(self._masks):
+            if start >= at:
+                out += [text[at:start], "x" * (stop - start)]
+                at = stop
+        return "".join([*out, text[at:]])[:end]

@@ -1,0 +1,184 @@
+r"""What tells a form of calls from others behind the same opener, read off its templates.
+
+    section "<tool_call>\n{calls}\n</tool_call>", call "<function={name}>\n{members}</function>"
+
+begins with `<tool_call>`, as many do; it is this form if `<function=name>` and then
+`<parameter` or `</function>` follow. A signature is a pattern for all of that. There
+are two of each form: one as loose as its reader is, one to the letter.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toolfmt.parsers.patterns import head, literal, strip_groups
+from toolfmt.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME, Maybe, Slot, Verbatim, pieces, split
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from toolfmt.syntax import Elements, Form, Piece, Syntax
+
+GAP = r"\s{0,64}"
+_SLOT = r"""[^\s<>{}"'\[\]()|][^<>{}"\n\[\]()|]{0,255}?"""
+_ENTRY = r"""\{\s{0,64}["'}]"""
+_CALLED = rf"{GAP}(?:\)|[\w\"'\[{{(\-])"
+OWN, OTHER, ALONE, LETTER = 5, 2, -1, 1
+"""A form that is written or another that is read; without its section; to the letter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A pattern that tells a form, and how sure it is; `trigger` is the plain text it begins with."""
+
+    trigger: str
+    source: str
+    score: int
+    lines: bool
+    """It counts at the beginning of a line only."""
+    offered: bool
+    """Its group `name` must be an offered tool's."""
+    said: str
+    """What it looks for, in words."""
+
+
+def signatures(syntax: Syntax) -> Iterator[Signature]:
+    """Give the signatures of all marked forms."""
+    for number, form in enumerate(syntax.forms):
+        if syntax.frame is not None or (form.bare and form.section.startswith("[")):
+            continue
+        opening = form.section.partition("{calls}")[0]
+        base = OTHER if number else OWN
+        before, slot, after = split(form.call, BODY_SLOTS)
+        closing = form.section.partition("{calls}")[2]
+        if not opening and not before:
+            continue
+        for with_section in (True, False) if opening and form.alone and before else (True,):
+            start = opening if with_section else ""
+            score = base + (0 if with_section else ALONE)
+            trigger = _trigger(start + _template(before))
+            if not trigger and not form.offered:
+                continue
+            said = _said(form, trigger, slot)
+            flags = syntax.lines or (form.offered and not trigger), form.offered
+            loose = _loose(start, before, form) + _body(form, slot, after, closing)
+            yield Signature(trigger, _cased(loose, syntax), score, *flags, said)
+            exact = _exactly(start, before, form) + _exact_body(form, slot, after, closing)
+            yield Signature(trigger, exact, score + LETTER, *flags, said)
+
+
+def body_start(form: Form, ends: str) -> str:
+    """Give a pattern for what a call of a form begins with behind a header; `ends` is what ends one without arguments."""
+    before, slot, after = split(form.call, BODY_SLOTS)
+    start = GAP + _loose("", before, form) + _body(form, slot, after, "")
+    return f"(?:{start}|{GAP}(?:{ends}))" if slot == "members" and not after and ends else start
+
+
+def _cased(source: str, syntax: Syntax) -> str:
+    return f"(?i:{source})" if syntax.ignore_case else source
+
+
+def _template(parts: Iterable[Piece]) -> str:
+    """Write pieces as a template again."""
+    out = ""
+    for piece in parts:
+        match piece:
+            case Verbatim(text):
+                out += text
+            case Slot(name):
+                out += f"{{{name}}}"
+            case Maybe(inner):
+                out += f"{{?{_template(inner)}?}}"
+    return out
+
+
+def _trigger(template: str) -> str:
+    """Cut a template where white space, a quote or a slot makes it soft, and a tag at its end."""
+    text = re.split(r"[{\n\"'=]", template.strip(), maxsplit=1)[0].strip()
+    if text and not text[0].isalnum():
+        text = re.split(r"(?<=>)|\s", text, maxsplit=1)[0]
+    return text if len(text) > 1 else ""
+
+
+def _loose(opening: str, before: tuple[Piece, ...], form: Form) -> str:
+    start = _template(before)
+    found = strip_groups(head(start).source) if not form.offered else _named(head(start).source)
+    if start.startswith("{name}") and not form.offered:
+        found = f"{PLAIN_NAME}{strip_groups(head(start.removeprefix('{name}')).source)}"
+    if form.parts:
+        found = rf"<(?:{'|'.join(re.escape(part[1:].split('>')[0]) for part in form.parts)})(?=[\s>])"
+    return (literal(opening) + GAP if opening.strip() else "") + found
+
+
+def _named(source: str) -> str:
+    return re.sub(r"\(\?P<(?!name>)\w+>", "(?:", source)
+
+
+def _exactly(opening: str, before: tuple[Piece, ...], form: Form) -> str:
+    return _letters(pieces(opening)) + _letters(before, named=form.offered)
+
+
+def _letters(parts: Iterable[Piece], *, named: bool = False) -> str:
+    out = ""
+    for piece in parts:
+        match piece:
+            case Verbatim(text):
+                out += re.escape(text)
+            case Slot(name):
+                out += f"(?P<name>{TAG_NAME})" if named and name == "name" else f"(?:{_SLOT})"
+            case Maybe(inner):
+                out += f"(?:{_letters(inner)})?"
+    return out
+
+
+def _body(form: Form, slot: str, after: tuple[Piece, ...], closing: str) -> str:
+    """What a call's body begins with."""
+    match slot:
+        case "call":
+            return GAP + (rf"\[\s{{0,64}}(?:{_ENTRY}|\])" if form.array else rf"(?:\[\s{{0,64}})?{_ENTRY}")
+        case "args" if form.literals is not None and form.literals.keywords:
+            return _CALLED
+        case "args":
+            return GAP + (r"\{" if form.literals is not None else _ENTRY)
+        case "members" if form.elements is not None and not form.parts:
+            starts = [*_member_starts(form.elements), literal(_template(after)) or literal(closing)]
+            return rf"(?:(?<=/>)|{GAP}(?:{'|'.join(dict.fromkeys(filter(None, starts)))}))"
+        case "yaml":
+            return r"""(?:(?<=/>)|[ \t]{0,64}(?:\r?\n\s{0,64}(?:[\w"'\-]|</)|</))"""
+        case _:
+            return ""
+
+
+def _member_starts(elements: Elements) -> Iterator[str]:
+    for template in (elements.member, elements.loose_member, elements.odd_member):
+        start = re.split(r"[{=\s]", template, maxsplit=1)[0]
+        if start:
+            yield re.escape(start) + (r"(?=[\s=])" if start[-1:].isalnum() else "")
+    if elements.wrapper:
+        yield re.escape(f"<{elements.wrapper}") + r"(?=[\s/>])"
+
+
+def _exact_body(form: Form, slot: str, after: tuple[Piece, ...], closing: str) -> str:
+    if slot == "call":
+        keys = list(form.json.template) if form.json is not None else []
+        key = keys[0] if keys and not keys[0].startswith("{") else ""
+        return (r"\[\s{0,16}" if form.array else "") + rf'\{{\s{{0,16}}"{re.escape(key)}' + ('"' if key else "")
+    if slot == "members" and form.elements is not None and not form.parts:
+        member = _letters(pieces(form.elements.member.partition("{value}")[0]))
+        wrapper = rf"(?:\s{{0,16}}<{form.elements.wrapper}>\s{{0,16}})?" if form.elements.wrapper else ""
+        return f"{wrapper}[ ]{{0,16}}(?:{member}|{_letters(after) or _letters(pieces(closing)) or '(?!)'})"
+    return _body(form, slot, after, closing)
+
+
+def _said(form: Form, trigger: str, slot: str) -> str:
+    """Say what a form is, for a person."""
+    bodies = {
+        "call": "a list of JSON objects" if form.array else "a JSON object",
+        "args": "a name and arguments",
+        "members": "a name and elements",
+        "yaml": "a tool's name and YAML",
+        "payload": "text",
+    }
+    return f"`{trigger}` and {bodies.get(slot, 'a call')}" if trigger else f"a tool's name and {bodies.get(slot, '')}"

@@ -1,0 +1,203 @@
+"""All signatures of a registry, compiled: one pattern finds where any of them may begin.
+
+Made once per registry, and kept with it. Nothing here knows a dialect's name:
+what a third party registers takes part as the package's own do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt.detection.records import Candidate
+from toolfmt.detection.signatures import body_start, signatures
+from toolfmt.parsers.json_shapes import compile_shape
+from toolfmt.syntax import Syntax
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from toolfmt.dialect import AnyDialect
+    from toolfmt.frames import Frame
+    from toolfmt.parsers.json_shapes import Node
+    from toolfmt.registry import Registry
+
+FENCES = ("```", "~~~")
+LIST_CALL = r"\[(?=\s{0,64}[^\W\d][\w.\-]{0,255}\()"
+"""What a list of calls without a marker begins with."""
+_SPECIAL = re.compile(r"[<\[\]].*[|｜].*[>\]]|<[\w]+:[\w:]+>")
+"""Tokens of a model's vocabulary, which nobody writes in prose."""
+_TAGGED = re.compile(r"[<\[\]].+")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A pattern behind a trigger, and whose it is."""
+
+    pattern: regex.Pattern[str]
+    offered: bool
+    lines: bool
+    owners: tuple[tuple[str, int, str], ...]
+    """Each with the score and the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """A dialect whose calls need no marker: what they look like."""
+
+    dialect: str
+    shape: Node
+    own: Node
+    """The form that is written alone."""
+    listed: bool
+    """It is written in a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Framed:
+    """A dialect whose messages have headers."""
+
+    dialect: str
+    frame: Frame
+    header: regex.Pattern[str]
+    bodies: tuple[regex.Pattern[str], ...]
+    """What the calls of each form begin with."""
+    channels: bool
+    """A call's header names a channel."""
+
+
+class Table:
+    """What tells the dialects of one registry apart."""
+
+    def __init__(self, registry: Registry) -> None:
+        """Compile all signatures."""
+        dialects = [dialect for dialect in registry if dialect.syntax is not None]
+        users = Counter([name for _, name in registry.models] + [row.dialect for row in registry.providers])
+        names = sorted((one.name for one in dialects), key=lambda name: (-users[name], name))
+        self.rank = {name: number for number, name in enumerate(names)}
+        """The order in which ties are broken: formats of most models first, then by name."""
+        syntaxes = {one.name: one.syntax for one in dialects if one.syntax is not None}
+        self.marks = _marks(syntaxes)
+        """Markers that begin no call, and whose they are."""
+        self.reasoning = _reasoning(syntaxes)
+        """The openers of reasoning at the beginning of an answer, with their closers."""
+        self.matches, self.by_name, self.tags = _matches(syntaxes, self.rank)
+        attributes = {word for one in syntaxes.values() for form in one.forms if form.elements for word in form.elements.declared}
+        self.declared = re.compile(rf"\s(?:{'|'.join(sorted(map(re.escape, attributes))) or '(?!)'})\s*=")
+        """What only a tool's definition has."""
+        self.offered = bool(self.by_name or self.tags)
+        """Some formats are told by the names of the offered tools."""
+        self.frames = [_framed(name, syntaxes[name], frame) for name in self.rank if (frame := syntaxes[name].frame)]
+        self.lists = [name for name in self.rank if any(_is_list(form) for form in syntaxes[name].forms)]
+        self.bare = list(_bare(syntaxes, self.rank))
+        headers = "|".join(f"(?:{_plain(one.header.pattern)})" for one in self.frames)
+        self.starts = regex.compile(headers or r"(?!)")
+        """Any header, at the beginning of an answer."""
+        self.thoughts = Syntax(forms=(), reasoning=tuple(self.reasoning.items()))
+        """All markers of reasoning, to look for them in a prompt."""
+        self.closers = {*self.reasoning.values(), *(end for one in self.frames for end in one.frame.ends)}
+        """What may end a reasoning of which the opener is unknown."""
+        opens = {marker for one in self.frames for marker in (*one.frame.opens, one.frame.start)}
+        self.openers = frozenset(marker for marker in opens if len(marker) > 1)
+        self.special = frozenset(filter(_SPECIAL.fullmatch, {*self.marks, *self.openers}))
+        plain = {*self.matches, *self.marks, *self.reasoning, *self.openers, *FENCES}
+        self.longest = max(map(len, plain))
+        self.prefixes = frozenset(text[:end] for text in plain for end in range(1, len(text)))
+        self.longer = {
+            text: longer
+            for text in plain
+            if (longer := tuple(other for other in plain if other.startswith(text) and other != text))
+        }
+        keys = "|".join(sorted({re.escape(key) for one in self.bare for key in one.shape.keys}))
+        key = rf'\{{\s{{0,64}}"(?:{keys})"\s{{0,16}}:'
+        self.json = rf"(?:\[\s{{0,64}})?{key}" if keys else r"(?!)"
+        words = sorted(map(re.escape, plain), key=lambda text: (-len(text), text))
+        self.trigger = re.compile("|".join((*words, LIST_CALL, self.json)))
+        firsts = "".join(sorted({re.escape(text[0]) for text in plain} | {r"\[", r"\{"}))
+        self.firsts = re.compile(f"[{firsts}]")
+        self.begun = re.compile(
+            rf"[\[{{][\s\[{{]{{0,130}}(?:\"\w{{0,32}}(?:\"\s{{0,16}})?)?\Z|\[\s{{0,64}}[^\W\d][\w.\-]{{0,255}}\Z"
+        )
+        """A part of what may become a JSON call or a list of calls."""
+
+
+@lru_cache(maxsize=8)
+def table(registry: Registry) -> Table:
+    """Give the registry's table, compiled when it is first asked for."""
+    return Table(registry)
+
+
+def _plain(pattern: str) -> str:
+    return re.sub(r"\(\?P<\w+>", "(?:", pattern)
+
+
+def _is_list(form: object) -> bool:
+    return bool(getattr(form, "bare", False)) and str(getattr(form, "section", "")).startswith("[")
+
+
+def _marks(syntaxes: dict[str, Syntax]) -> dict[str, tuple[str, ...]]:
+    owners: dict[str, list[str]] = defaultdict(list)
+    for name, syntax in syntaxes.items():
+        for mark in dict.fromkeys(_marks_of(syntax)):
+            if len(mark) > 2 and (_TAGGED.fullmatch(mark) or mark.endswith(":")) and "{" not in mark:  # noqa: PLR2004 - `[]` is no marker
+                owners[mark].append(name)
+    return {mark: tuple(names) for mark, names in owners.items()}
+
+
+def _marks_of(syntax: Syntax) -> Iterator[str]:
+    for pair in (*syntax.reasoning, *syntax.unwrap, *syntax.hidden):
+        yield from (marker.strip() for marker in pair)
+    yield from syntax.stop
+    yield from (*syntax.frame.ends, *syntax.frame.opens) if syntax.frame is not None else ()
+    for form in syntax.forms:
+        yield from form.section.partition("{calls}")[2].strip().split("{?")[:1]
+        yield form.call.rpartition("}")[2].strip()
+
+
+def _reasoning(syntaxes: dict[str, Syntax]) -> dict[str, str]:
+    pairs = {pair for syntax in syntaxes.values() for pair in syntax.reasoning}
+    return {opener.strip(): closer.strip() for opener, closer in sorted(pairs) if closer and _TAGGED.match(opener)}
+
+
+def _matches(
+    syntaxes: dict[str, Syntax], rank: dict[str, int]
+) -> tuple[dict[str, list[Match]], list[Match], list[Match]]:
+    """Give the patterns behind each trigger; of those without, the ones on a name's line and the ones in tags."""
+    kinds: dict[tuple[str, str, bool, bool], dict[str, tuple[int, str]]] = defaultdict(dict)
+    for name in rank:
+        for one in signatures(syntaxes[name]):
+            said = kinds[one.trigger, one.source, one.offered, one.lines]
+            if one.score > said.get(name, (0, ""))[0]:
+                said[name] = one.score, one.said
+    found: dict[str, list[Match]] = defaultdict(list)
+    for (trigger, source, offered, lines), owners in kinds.items():
+        rows = tuple((name, score, said) for name, (score, said) in owners.items())
+        found[trigger].append(Match(regex.compile(source), offered, lines, rows))
+    unmarked = found.pop("", [])
+    whole = {
+        trigger: [match for other, matches in found.items() if trigger.startswith(other) for match in matches]
+        for trigger in found
+    }
+    tags = [match for match in unmarked if match.pattern.pattern.startswith(("<", "(?i:<"))]
+    return whole, [match for match in unmarked if match not in tags], tags
+
+
+def _framed(name: str, syntax: Syntax, frame: Frame) -> Framed:
+    ends = "|".join(map(re.escape, frame.ends))
+    bodies = tuple(regex.compile(body_start(form, ends)) for form in syntax.forms)
+    written = regex.match(frame.header, frame.call.replace("{name}", "f"))
+    return Framed(name, frame, regex.compile(frame.header), bodies, written is not None and bool(written.groupdict().get("channel")))
+
+
+def _bare(syntaxes: dict[str, Syntax], rank: dict[str, int]) -> Iterator[Bare]:
+    for name in rank:
+        syntax = syntaxes[name]
+        calls = [form.json for form in syntax.forms if form.json is not None] if syntax.bare else []
+        if calls:
+            own = compile_shape(type(calls[0])(template=calls[0].template))
+            yield Bare(name, compile_shape(*calls), own, listed=syntax.forms[0].array)
