@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, get_args
 from blocks import codes, fenced, table
 from formats import OFFERED, dialect_page, dialect_table
 from matrix import matrix_page
-from names import api_page, doc, source
+from names import api_page, doc, package_page, source
 from speeds import speed_page
 
 from toolfmt import errors, providers
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 PLACE: Final = Path(__file__).resolve().parent / "reference"
 MADE: Final = "<!-- Written by docs/generate.py from the package: a change made here is lost. -->\n"
 HELP_WIDTH: Final = 100
+RUNNING: Final = "Import each name from the package that it stands under."
+PACKAGES: Final = ("execution", "execution.clients", "mcp")
+"""What needs an extra and is no part of `toolfmt` itself."""
 
 
 def pages() -> dict[str, str]:
@@ -41,6 +44,7 @@ def pages() -> dict[str, str]:
         "dialects/index.md": dialect_table(),
         "providers.md": provider_page(),
         "api.md": api_page(),
+        "execution.md": package_page("Python interface: running calls", RUNNING, PACKAGES),
         "losses.md": loss_page(),
         "matrix.md": matrix_page(),
         "errors.md": error_page(),

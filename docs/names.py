@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -38,6 +38,24 @@ def api_page() -> str:
         for name in names:
             parts += described(name, *find(module, name))
     return "\n\n".join(filter(None, parts))
+
+
+def package_page(title: str, intro: str, packages: tuple[str, ...]) -> str:
+    """List the public names of packages below `toolfmt`, each with its signature and docstring."""
+    parts = [f"# {title}", intro]
+    for package in packages:
+        parts += [f"## `toolfmt.{package}`", doc(source(package))]
+        for name in exports(package):
+            parts += described(name, *find(package, name))
+    return "\n\n".join(filter(None, parts))
+
+
+def exports(package: str) -> list[str]:
+    """Read what a package lists in `__all__`."""
+    for node in source(package).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return ast.literal_eval(node.value)
+    raise LookupError(f"toolfmt.{package} has no __all__")
 
 
 def modules() -> dict[str, list[str]]:
@@ -80,7 +98,8 @@ def home(node: ast.ImportFrom) -> str:
 
 def find(module: str, name: str) -> tuple[str, Definition]:
     """Find what a module defines under a name, or imports from another: the module that defines it, and the node."""
-    for node in source(module).body:
+    blocks = [node.body for node in source(module).body if isinstance(node, ast.If)]
+    for node in chain(source(module).body, *blocks):
         if isinstance(node, Definition) and name_of(node) == name:
             return module, node
         if isinstance(node, ast.ImportFrom) and name in (alias.name for alias in node.names):
