@@ -23,7 +23,6 @@ from toolfmt.execution.records import Failure, ToolExecution
 from toolfmt.execution.resolving import Prepared, Resolver, UnrunnableError
 from toolfmt.execution.running import words
 from toolfmt.execution.telling import Progress, Teller, now
-from toolfmt.execution.values import result_of
 from toolfmt.model import ToolInvocation, ToolResult
 
 if TYPE_CHECKING:
@@ -192,9 +191,11 @@ class Pipeline:
         assert prepared is not None  # noqa: S101 - admitted calls are
         failure: Failure = prepared.failure
         try:
+            if prepared.timeout is None:
+                return addressed(await prepared.run(), passage.call), None, ()
             with anyio.move_on_after(prepared.timeout) as scope:
                 result = await prepared.run()
-                return addressed(result_of(result, passage.call.name, None), passage.call), None, ()
+                return addressed(result, passage.call), None, ()
             error: BaseException = ToolTimeoutError(f"timed out after {prepared.timeout:g} s")
             failure = "timeout" if scope.cancelled_caught else failure
         except (AgentStop, KeyboardInterrupt):

@@ -67,7 +67,7 @@ def result_of(value: object, name: str, limit: int | None = LONGEST) -> ToolResu
 
 def cut(content: JsonValue, limit: int | None, *, whole: bool = True) -> JsonValue:
     """Cut content that is longer than `limit` as text, and say how much is missing."""
-    if limit is None or content is None or isinstance(content, (bool, float)):
+    if limit is None or content is None or isinstance(content, (int, float)):
         return content
     text = content if isinstance(content, str) else jsontext.dumps(content)
     if len(text) <= limit:
