@@ -58,7 +58,7 @@ def result_of(value: object, name: str, limit: int | None = LONGEST) -> ToolResu
     """
     given = value if isinstance(value, ToolResult) else None
     reader = _Reader(math.inf if limit is None else limit * _ROOM + 1000)
-    content = cut(reader.read_all(given.content if given is not None else value), limit, whole=reader.room > 0)
+    content = cut(reader.read_all(given.content if given is not None else value), limit, whole=reader.whole)
     media = tuple(reader.media)
     if given is None:
         return ToolResult(name=name, content=content, media=media)
@@ -95,6 +95,7 @@ class _Reader:
 
     def __init__(self, room: float) -> None:
         self.room = room
+        self.whole = True
         self.media: list[Media] = []
         self._above: list[int] = []
 
@@ -154,6 +155,7 @@ class _Reader:
             out: dict[str, JsonValue] = {}
             for key, item in value.items():
                 if self.room <= 0:
+                    self.whole = False
                     break
                 name = self.text(key) if isinstance(key, str) else _key(key)
                 while name in out:  # 1 and "1"
@@ -178,6 +180,7 @@ class _Reader:
         out: list[JsonValue] = []
         for item in items:
             if self.room <= 0:
+                self.whole = False
                 out.append(_UNREAD)
                 break
             out.append(self.read(item))
