@@ -15,9 +15,9 @@ import anyio.lowlevel
 import pytest
 
 from tests.execution import process_tools
-from toolfmt import AgentStop, ToolInvocation, ToolRegistry
+from toolfmt import AgentStop, ToolInvocation, ToolRegistry, ToolResult
 from toolfmt.execution import Breaker, Executor, ToolContext, ToolExecution
-from toolfmt.execution.events import ToolCallCompleted, ToolCallStarted, ToolProgress
+from toolfmt.execution.events import ToolCallBlocked, ToolCallCompleted, ToolCallStarted, ToolProgress
 
 
 def call(name: str, /, **arguments: Any) -> ToolInvocation:
@@ -185,9 +185,7 @@ def test_a_cancellation_from_outside_passes_and_is_told() -> None:
             await task
 
     asyncio.run(main())
-    ended = [
-        event.execution for event in events if hasattr(event, "execution") and not isinstance(event, ToolCallStarted)
-    ]
+    ended = [event.execution for event in events if isinstance(event, (ToolCallCompleted, ToolCallBlocked))]
     assert [(one.failure, one.blocked) for one in ended] == [
         ("cancelled", False),
         ("cancelled", False),
@@ -342,6 +340,13 @@ def test_five_identical_errors_trip_the_breaker() -> None:
     assert [one.failure for one in executions] == ["raised"] * 5 + ["circuit_open"] * 3
     assert len(ran) == 5
     assert executions[-1].error == "stopped after 5 identical failures in a row: the same"
+
+
+def test_an_error_may_be_of_any_size_and_kind() -> None:
+    found = one(raiser(ValueError("x" * 1000)), result_limit=10)
+    assert found.error == "xxxxxxxxxx\n... 990 characters cut"
+    own = one(lambda: ToolResult(name="f", content={"code": {3}}, is_error=True, extra={"set": {1}}))
+    assert (own.error, own.failure, own.value, own.result.extra) == ('{"code": [3]}', None, None, {"set": [1]})
 
 
 def test_what_a_tool_does_to_its_arguments_stays_with_it() -> None:

@@ -125,7 +125,7 @@ def book(  # noqa: PLR0913, PLR0917 - one of each kind
     path: Path = Path("x"),
     seats: int = Field(2, ge=1),  # pyright: ignore[reportArgumentType] - as pydantic writes it
     tags: list[str] = Field(default_factory=list),  # noqa: B008 - as pydantic writes it
-) -> list[object]:
+) -> list[Any]:
     return [type(value).__name__ for value in (day, who, who.home, who.home.floors, price, path, tags)] + [seats]
 
 

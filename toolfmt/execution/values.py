@@ -62,7 +62,8 @@ def result_of(value: object, name: str, limit: int | None = LONGEST) -> ToolResu
     media = tuple(reader.media)
     if given is None:
         return ToolResult(name=name, content=content, media=media)
-    return given.model_copy(update={"content": content, "media": (*given.media, *media)})
+    extra = _Reader(math.inf).read(given.extra)
+    return given.model_copy(update={"content": content, "media": (*given.media, *media), "extra": extra})
 
 
 def cut(content: JsonValue, limit: int | None, *, whole: bool = True) -> JsonValue:
