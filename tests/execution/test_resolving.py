@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 import toolfmt
-from toolfmt import ExecutionError, Injected, ToolDefinition, ToolInvocation, ToolRegistry, ToolResult, ids
+from toolfmt import ExecutionError, Injected, SchemaError, ToolDefinition, ToolInvocation, ToolRegistry, ToolResult, ids
 from toolfmt.execution import Executor, ToolContext, ToolExecution, ToolServer
 
 
@@ -246,3 +246,16 @@ def test_a_changed_copy_has_the_change_and_shares_nothing_else() -> None:
     executor = Executor(registry)
     short = dataclasses.replace(executor, result_limit=3)
     assert (run(executor, "f").value, run(short, "f").value) == ("x" * 20, "xxx\n... 17 characters cut")
+
+
+def test_a_function_whose_hints_cannot_be_read_is_refused_for_it_might_hide_what_is_injected() -> None:
+    def tool(store: Nowhere) -> None:  # type: ignore[name-defined]  # noqa: ARG001, F821 - that is the point
+        return None
+
+    registry = ToolRegistry()
+    registry.register({"name": "f"}, function=tool)
+    with pytest.raises(SchemaError, match=r"tool 'f': its type hints can't be resolved: name 'Nowhere'"):
+        Executor(registry)
+    plain = ToolRegistry()
+    plain.register({"name": "f", "parameters": {"type": "object"}}, function=dict)
+    assert run(Executor(plain), "f", {"a": 1}).value == {"a": 1}
