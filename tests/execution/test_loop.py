@@ -398,7 +398,7 @@ def test_a_cancelled_run_ends_its_calls_and_its_events() -> None:
 
 def test_a_cancelled_stream_is_closed() -> None:
     class Endless(Texts):
-        async def write(self, chat: Any) -> Any:
+        async def write(self, chat: Any) -> Any:  # noqa: ARG002 - it says the same to all
             try:
                 while True:
                     await anyio.lowlevel.checkpoint()
@@ -439,7 +439,7 @@ def test_an_agent_is_a_tool_of_another() -> None:
     assert registry["sum"].description == "Ask who can add."
     two = calls({"name": "sum", "arguments": {"task": "1 + 2?"}}, {"name": "sing", "arguments": {"task": "la"}})
     state = AgentLoop(ScriptedDriver([two, final("3")]), registry).run_sync("?")
-    assert [(one.result.content, one.failure) for one in state.executions][0] == ("child: 3", None)
+    assert (state.executions[0].result.content, state.executions[0].failure) == ("child: 3", None)
     assert "no model" in state.executions[1].error
     assert state.status == "completed"
 
