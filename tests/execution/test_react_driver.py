@@ -132,7 +132,8 @@ def test_the_final_request_has_its_own_model_and_options() -> None:
     api = Api(said("Three."))
     state, _ = run(Texts(answer()), final_via_inference=True, final_model=api, final_options={"model": "big"})
     assert (state.text, api.requests[0]["model"], state.usage.output) == ("Three.", "big", 3)
-    for options in ({"final_model": Texts()}, {"final_options": {}}):
+    wrong: list[Any] = [{"final_model": Texts()}, {"final_options": {}}]
+    for options in wrong:
         with pytest.raises(ValueError, match="final_via_inference"):
             ReActDriver(Texts(), **options)
     with pytest.raises(TypeError, match="only a model client"):

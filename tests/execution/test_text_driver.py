@@ -149,7 +149,7 @@ def test_a_model_is_stopped_where_its_turn_ends() -> None:
     answer = ["Thought: hm\nAction: add\nAction Input: ", '{"a": 1}\nObser', "vation:", " 77\n", "Thought: so\n"]
     model = Texts(answer, "Final Answer: 3")
     state, _ = run(model, dialect="react")
-    assert model.written[:4] == answer[:3] + ["Final Answer: 3"]
+    assert model.written == [*answer[:3], "Final Answer: 3"]
     assert model.closed == 2
     assert model.chats[1][2:] == [
         {"role": "assistant", "content": 'Thought: hm\nAction: add\nAction Input: {"a": 1}'},
