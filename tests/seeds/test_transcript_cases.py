@@ -182,9 +182,8 @@ SPELT = {"allowed_function_names": "allowedFunctionNames"}
 
 
 def choice(case: Case) -> None:
-    chosen = (
-        ToolChoice(case.input) if isinstance(case.input, str) else ToolChoice("required", (case.input["function"],))
-    )
+    given: Any = case.input
+    chosen = ToolChoice("required", (given["function"],)) if isinstance(given, dict) else ToolChoice(given)
     tools = (ToolDeclaration("f", None, {"type": "object"}),)
     for provider, expected in case.expect.items():
         made = find(NAMES[provider])
