@@ -61,6 +61,22 @@ def _field(value: Any, *, whole: bool) -> Any:
 def say_run_event(event: ExecutionEvent) -> None:
     """Write what a person wants to know of an event, as it comes."""
     match event:
+        case AnswerReceived(event=ReasoningDelta(text)):
+            say("  thought", text, "dim")
+        case AnswerReceived(event=TextDelta(text)):
+            say("  said", text)
+        case ToolCallStarted(call=call):
+            say("  call", f"{call.name} {jsontext.dumps(call.arguments)}", "cyan")
+        case ToolCallCompleted(execution=execution):
+            _say_result("  result", execution)
+        case ToolCallBlocked(execution=execution):
+            _say_result("  blocked", execution)
+        case _:
+            _say_course(event)
+
+
+def _say_course(event: ExecutionEvent) -> None:
+    match event:
         case RunStarted(state=AgentState() as state):
             said = state.messages[-1].parts if state.messages else ()
             say("user", "".join(getattr(part, "text", "") for part in said), "bold blue")
@@ -68,18 +84,8 @@ def say_run_event(event: ExecutionEvent) -> None:
             say(f"step {step + 1}", "", "bold cyan")
         case InferenceRequestStarted(attempt=attempt) if attempt > 1:
             say("  asked again", f"attempt {attempt}", "yellow")
-        case AnswerReceived(event=ReasoningDelta(text)):
-            say("  thought", text, "dim")
-        case AnswerReceived(event=TextDelta(text)):
-            say("  said", text)
         case DecisionExtractionFailed(error=error) | ValidationFailed(error=error):
             say("  broken", error, "bold red")
-        case ToolCallStarted(call=call):
-            say("  call", f"{call.name} {jsontext.dumps(call.arguments)}", "cyan")
-        case ToolCallCompleted(execution=execution):
-            _say_result("  result", execution)
-        case ToolCallBlocked(execution=execution):
-            _say_result("  blocked", execution)
         case RunCompleted(state=AgentState() as state):
             _conclude(state)
         case _:

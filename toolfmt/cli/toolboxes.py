@@ -68,12 +68,16 @@ def _names(value: object) -> str:
     return ", ".join(public[:10]) + (" and more" if len(public) > 10 else "") if public else "nothing"  # noqa: PLR2004 - enough to recognise it
 
 
-@asynccontextmanager
-async def _from_mcp(source: str) -> AsyncGenerator[Executor]:
+def _from_mcp(source: str) -> Opened:
     if not Path(source).is_file():
         raise UsageError(f"{source}: there is no such file")
     if find_spec("toolfmt.mcp") is None:
         raise UsageError("tools of MCP servers are not in this version")
+    return _connected(source)
+
+
+@asynccontextmanager
+async def _connected(source: str) -> AsyncGenerator[Executor]:
     async with import_module("toolfmt.mcp").connect_all(source) as servers:
         yield Executor(ToolRegistry(), servers=servers)
 

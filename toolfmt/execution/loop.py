@@ -88,7 +88,7 @@ class AgentLoop:
         self._name = name
         self._bus = Bus()
         if not getattr(self._executor, "servers", None):  # which may not be there yet
-            self._runtime(())
+            self._runtime(tuple(make() for make in self._guards))
         if on_event is not None:
             self.wiretap(on_event)
 

@@ -55,10 +55,17 @@ class Chats:
         value = self._format.write(shape(whole, self._rules))
         lost = [*losses(whole, self._format.read(value))]
         chat: list[JsonObject] = []
+        before = ""
         for at, written in enumerate(value["messages"]):
             text, left = _text(written.get("content"))
             lost.extend(Loss("media", f"/messages/{at}", "dropped", kind) for kind in left)
-            chat.append({"role": ROLES[written["role"]], "content": text})
+            if (
+                written["role"] == "tool" == before
+            ):  # a turn of results is one message: many models want turns to alternate
+                chat[-1]["content"] += f"{self._syntax.result_separator}{text}"
+            else:
+                chat.append({"role": ROLES[written["role"]], "content": text})
+            before = written["role"]
         return chat, tuple(lost)
 
     def answer(self, raw: str, events: Sequence[Event], *, kept: bool = True) -> Message:
