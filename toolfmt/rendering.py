@@ -42,9 +42,24 @@ def render_results(
     results: Iterable[ToolResult | Mapping[str, Any]],
     **choice: Unpack[Choice],
 ) -> str:
-    """Write results as the model is shown them, in call order; markers inside them are made harmless."""
+    """Write results as the model is shown them, in call order; markers inside them are made harmless.
+
+    For media, of which text can show nothing, stands a note of what they are.
+    """
     dialect, _ = chosen_only(choice)
-    return dialect.results(records(results, "results", ToolResult))
+    return dialect.results([noted(one) for one in records(results, "results", ToolResult)])
+
+
+def noted(result: ToolResult) -> ToolResult:
+    """Put a note for each of a result's media in its content, where only the content can be shown."""
+    content = result.content
+    shown = content if isinstance(content, str) else ""
+    notes = [one.note for one in result.media if one.note not in shown]
+    if not notes:
+        return result
+    if content is None or isinstance(content, str):
+        return result.model_copy(update={"content": "\n".join(filter(None, (content, *notes)))})
+    return result.model_copy(update={"content": [content, *notes]})
 
 
 def records(values: object, what: str, kind: type[RecordT]) -> list[RecordT]:

@@ -45,6 +45,8 @@ class Case:
     expect: dict[str, Any]
     schema: dict[str, str] | None = None
     tools: dict[str, Any] | None = None
+    policy: dict[str, Any] | None = None
+    """What an executor is to enforce."""
 
     @property
     def text(self) -> str:
@@ -62,7 +64,7 @@ def load() -> list[Case]:
     """All recorded cases; none where the recording is not there."""
     if not CASES.exists():
         return []
-    fields = ("id", "format", "input", "expect", "schema", "tools")
+    fields = ("id", "format", "input", "expect", "schema", "tools", "policy")
     lines = CASES.read_text(encoding="utf-8").splitlines()
     return [Case(**{key: case[key] for key in fields if key in case}) for case in map(json.loads, lines)]
 

@@ -11,6 +11,7 @@ import pytest
 
 import toolfmt
 from tests.seeds.seed_cases import DIALECTS, Case, listed, load, offered
+from tests.seeds.test_transcript_cases import CHECKS
 from toolfmt import jsontext
 from toolfmt.events import CallEnd, CallFailed, CallStart, coalesce
 from toolfmt.formatters.syntax_calls import content_text
@@ -20,7 +21,11 @@ from toolfmt.leaks import is_leak
 CASES = load()
 DEVIATIONS = listed("deviations.toml")
 LATER = listed("later.toml")
-READ = [case for case in CASES if case.format in DIALECTS and case.id not in DEVIATIONS and case.id not in LATER]
+READ = [
+    case
+    for case in CASES
+    if case.format in DIALECTS and case.policy is None and case.id not in DEVIATIONS and case.id not in LATER
+]
 
 pytestmark = pytest.mark.skipif(not CASES, reason="there is no ../shared")
 
@@ -119,7 +124,9 @@ def test_an_answer_is_read_as_recorded(case: Case) -> None:
     check(case)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.id in DEVIATIONS], ids=lambda case: case.id)
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.id in DEVIATIONS and case.format in DIALECTS], ids=lambda case: case.id
+)
 def test_a_deviation_still_deviates(case: Case) -> None:
     with pytest.raises(AssertionError):
         check(case)
@@ -171,7 +178,17 @@ def test_arguments_are_repaired_when_asked(case: Case) -> None:
     assert {notice.kind for notice in result.notices} & {"repaired", "repaired_json"}
 
 
-TESTED = {*DIALECTS, "call-object", "result-text", "stepn-result", "args-leak", "arguments-text"}
+TESTED = {
+    *DIALECTS,
+    "call-object",
+    "result-text",
+    "stepn-result",
+    "args-leak",
+    "arguments-text",
+    "executor",  # in tests/seeds/test_executor_cases.py, with the policies of single cases
+    "stepn-order",
+    *CHECKS,  # in tests/seeds/test_transcript_cases.py
+}
 
 
 def test_every_case_has_its_place() -> None:

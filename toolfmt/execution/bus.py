@@ -32,6 +32,9 @@ class Bus:
         """Call back for every event of a kind; gives a function that ends this."""
         if not isinstance(kind, type):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
             raise TypeError(f"a kind of event is a class of toolfmt.execution.events, not {kind!r}")
+        return self._add(kind, callback)
+
+    def _add(self, kind: type[Any], callback: Callable[[Any], object]) -> Callable[[], None]:
         if not callable(callback) or iscoroutinefunction(callback):
             raise TypeError(f"a callback is a plain function of an event, not {callback!r}: nobody would await it")
         entry = (kind, callback)
@@ -40,7 +43,7 @@ class Bus:
 
     def wiretap(self, callback: Listener) -> Callable[[], None]:
         """Call back for every event; gives a function that ends this."""
-        return self.on(object, callback)
+        return self._add(object, callback)
 
     def emit(self, event: ExecutionEvent) -> None:
         """Tell everyone whom it concerns."""

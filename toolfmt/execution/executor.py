@@ -22,6 +22,7 @@ from toolfmt.errors import AgentStop, ToolCallError
 from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.pipeline import Passage, Pipeline, Settings, Stop
 from toolfmt.execution.policies.policy import enforced
+from toolfmt.execution.policies.provenance import Provenance
 from toolfmt.execution.resolving import LOCAL, Resolver
 from toolfmt.execution.running import check_seconds
 from toolfmt.execution.telling import Teller
@@ -159,7 +160,9 @@ class Executor:
 
     @cached_property
     def _settings(self) -> Settings:
-        policies = enforced(self.policies)
+        listed = enforced(self.policies)
+        # Dangerous tools are protected whether somebody thought of it or not.
+        unlisted = () if any(one.step == Provenance.step for one in listed) else (Provenance(),)
         return Settings(
             resolver=Resolver(
                 registry=self.registry,
@@ -171,8 +174,8 @@ class Executor:
             ),
             guards=tuple(self.guards),
             before=tuple(self.before),
-            policies=policies,
-            unlisted=frozenset(),
+            policies=enforced((*listed, *unlisted)),
+            unlisted=frozenset(unlisted),
             after=tuple(self.after),
         )
 

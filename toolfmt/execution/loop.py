@@ -26,6 +26,7 @@ from toolfmt.execution.bus import Bus
 from toolfmt.execution.compilers import all_sections
 from toolfmt.execution.events import RunCompleted, RunStarted, StepCompleted, StepStarted
 from toolfmt.execution.executor import Executor
+from toolfmt.execution.guards import Budget
 from toolfmt.execution.runtime import Runtime, bound
 from toolfmt.execution.state import AgentState, Step
 from toolfmt.tools import ToolRegistry
@@ -45,8 +46,6 @@ StopRule: TypeAlias = Callable[[AgentState], "str | None"]
 Start: TypeAlias = "str | Message | Sequence[Message | str] | AgentState | None"
 MAX_STEPS: Final = 50
 """Steps of one run, where nothing else is said."""
-_ENDING: Final = frozenset({"circuit_open", "budget"})
-"""Failures of calls that end the run: every further call would fail with them."""
 
 
 class AgentLoop:
@@ -54,9 +53,9 @@ class AgentLoop:
 
     `tools` are whatever `ToolRegistry` takes, run by an `Executor` of their own; or give an `executor`, an
     `Executor` or whatever runs calls, with `tools` saying what it runs where it is none. `compiler` says what of
-    the state the model is shown, `visible` which tools. A run stops after `max_steps`, past `max_tokens`
-    of all runs, and when one of `stop_when` gives a reason. `guards` are made anew for each run, by functions
-    without arguments: `guards=[lambda: CircuitBreaker(5)]`. `name` is that of the agent, which its calls carry.
+    the state the model is shown, `visible` which tools. A run stops after `max_steps`, when one of `stop_when`
+    gives a reason, and when a guard does. `guards` are made anew for each run, by functions without
+    arguments: `guards=[Breaker, lambda: Budget(tokens=200_000)]`. `name` is the agent's, which its calls carry.
     """
 
     def __init__(  # noqa: PLR0913 - each is a choice of the caller's
@@ -68,7 +67,6 @@ class AgentLoop:
         compiler: Compiler = all_sections,
         guards: Sequence[Callable[[], Guard]] = (),
         max_steps: int | None = MAX_STEPS,
-        max_tokens: int | None = None,
         stop_when: Sequence[StopRule] = (),
         visible: Visible | None = None,
         name: str | None = None,
@@ -77,22 +75,20 @@ class AgentLoop:
         """Put the parts together; raises TypeError or ValueError for what cannot work."""
         if not callable(getattr(driver, "step", None)):
             raise TypeError(f"a driver has a method `step`; {type(driver).__name__} has none")
-        for limit, what in ((max_steps, "max_steps"), (max_tokens, "max_tokens")):
-            if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-                raise ValueError(f"{what} is a number from 1, or None for no limit, not {limit!r}")
+        if max_steps is not None and (type(max_steps) is not int or max_steps < 1):
+            raise ValueError(f"max_steps is a number from 1, or None for no limit, not {max_steps!r}")
         self._driver = driver
         self._tools = None if tools is None else tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
         self._executor = executor or Executor(ToolRegistry() if self._tools is None else self._tools)
         self._compiler = compiler
         self._guards = tuple(guards)
         self._max_steps = max_steps
-        self._max_tokens = max_tokens
         self._rules = tuple(stop_when)
         self._visible = visible
         self._name = name
         self._bus = Bus()
         if not getattr(self._executor, "servers", None):  # which may not be there yet
-            self._runtime()
+            self._runtime(tuple(make() for make in self._guards))
         if on_event is not None:
             self.wiretap(on_event)
 
@@ -111,18 +107,19 @@ class AgentLoop:
         go on from. A state that is `running` is resumed, any other begins a run.
         """
         async with aclosing(self.iterate(start, state=state)) as states:
-            last = [one async for one in states][-1]
-        return last
+            return [one async for one in states][-1]
 
     async def iterate(self, start: Start = None, *, state: AgentState | None = None) -> AsyncGenerator[AgentState]:
         """Run as `run` does, and give the state after each step."""
         current = self._begin(start, state)
-        runtime = self._runtime()
+        guards = tuple(make() for make in self._guards)
+        runtime = self._runtime(guards)
+        guards = (*getattr(self._executor, "guards", ()), *guards)
         runtime.tell(RunStarted, state=current)
-        current = self._limited(current)
+        current = self._limited(current, guards)
         try:
             while not current.ended:
-                current = await self._stepped(current, runtime)
+                current = await self._stepped(current, runtime, guards)
                 if not current.ended:
                     yield current
         finally:
@@ -160,42 +157,48 @@ class AgentLoop:
             raise ValueError("there is nothing to answer: give what the user says, messages, or a state with some")
         return begun
 
-    def _runtime(self) -> Runtime:
-        executor, tools = bound(self._executor, self._tools, [make() for make in self._guards], self._bus.emit)
+    def _runtime(self, guards: Sequence[Guard]) -> Runtime:
+        executor, tools = bound(self._executor, self._tools, guards, self._bus.emit)
         return Runtime(
             tools=tools, executor=executor, compiler=self._compiler, emit=self._bus.emit, visible=self._visible
         )
 
-    async def _stepped(self, state: AgentState, runtime: Runtime) -> AgentState:
+    async def _stepped(self, state: AgentState, runtime: Runtime, guards: Sequence[Guard]) -> AgentState:
         """Take one step; whatever goes wrong becomes part of the state."""
         number = len(state.steps)
         runtime.tell(StepStarted, step=number)
         try:
             after = await self._driver.step(state, runtime)
-            if not isinstance(after, AgentState) or len(after.steps) != number + 1:  # pyright: ignore[reportUnnecessaryIsInstance] - anybody's driver
-                raise DriverError(f"{type(self._driver).__name__}.step did not give the state with one more step")
+            _check(after, number, self._driver)
         except AgentStop as stop:
             after = state.with_step(Step(halt=str(stop)))
         except Exception as error:  # noqa: BLE001 - anybody's driver, model and tools
             after = state.with_step(Step(errors=(f"{type(error).__name__}: {error}",)))
-        after = self._limited(_judged(after, {tool.name: tool for tool in runtime.tools}))
+        for guard in guards:
+            if isinstance(guard, Budget):
+                guard.spend(after.steps[-1].usage)
+        after = self._limited(_judged(after, {tool.name: tool for tool in runtime.tools}), guards)
         runtime.tell(StepCompleted, step=number, state=after)
         return after
 
-    def _limited(self, state: AgentState) -> AgentState:
-        """Stop a run that goes on but may not."""
+    def _limited(self, state: AgentState, guards: Sequence[Guard]) -> AgentState:
+        """Stop a run that goes on but may not; called once before each step."""
         if state.ended:
             return state
-        steps, tokens = len(state.steps), state.usage.input + state.usage.output
+        steps = len(state.steps)
         if self._max_steps is not None and steps >= self._max_steps:
             return state.with_status("stopped", f"the run has taken {steps} steps, as many as it may")
-        if self._max_tokens is not None and tokens >= self._max_tokens:
-            return state.with_status("stopped", f"{tokens} tokens are used up, of {self._max_tokens}")
+        why = (guard.step() if isinstance(guard, Budget) else getattr(guard, "reason", "") for guard in guards)
         try:
-            reason = next(filter(None, (rule(state) for rule in self._rules)), None)
+            reason = next(filter(None, (*why, *(rule(state) for rule in self._rules))), None)
         except Exception as error:  # noqa: BLE001 - anybody's rule
             return state.with_status("failed", f"a rule of stop_when failed: {type(error).__name__}: {error}")
         return state if reason is None else state.with_status("stopped", reason)
+
+
+def _check(after: object, number: int, driver: object) -> None:
+    if not isinstance(after, AgentState) or len(after.steps) != number + 1:
+        raise DriverError(f"{type(driver).__name__}.step did not give the state with one more step")
 
 
 def _judged(state: AgentState, tools: Any) -> AgentState:
@@ -207,9 +210,6 @@ def _judged(state: AgentState, tools: Any) -> AgentState:
         return state.with_status("failed", "\n".join(step.errors))
     if step.halt is not None:
         return state.with_status("stopped", step.halt)
-    ending = next((one for one in step.executions if one.failure in _ENDING), None)
-    if ending is not None:
-        return state.with_status("stopped", ending.error)
     breaking = [
         one
         for one in step.executions

@@ -100,7 +100,8 @@ class Pipeline:
             self.block(passage, Blocked(words(stop), "stopped"))
             raise Stop(stop) from None
         if blocked is not None:
-            self.block(passage, blocked)
+            unfit = passage.prepared if isinstance(passage.prepared, UnrunnableError) else None
+            self.block(passage, blocked, unfit.problems if unfit is not None else ())
         return blocked is None
 
     async def run(self, passage: Passage) -> None:
@@ -154,7 +155,7 @@ class Pipeline:
         passage.context = context = ToolContext(passage.call, passage.id, self._state, self._agent, passage.progress)
         try:
             passage.prepared = self._settings.resolver.prepare(passage.call, context)
-            candidate = Candidate(passage.call, context, passage.prepared.definition)
+            candidate = Candidate(passage.call, context, passage.prepared.definition, passage.prepared.server)
         except UnrunnableError as error:
             passage.prepared = error
             candidate = Candidate(passage.call, context, error=error)

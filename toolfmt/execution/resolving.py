@@ -44,6 +44,8 @@ class Prepared:
     """A call whose tool is found and whose arguments fit."""
 
     definition: ToolDefinition
+    server: str | None
+    """The name of the server that runs it; None for a function of the registry."""
     timeout: float | None
     run: Callable[[], Awaitable[ToolResult]]
     failure: Failure
@@ -89,8 +91,9 @@ class Resolver:
 
     def prepare(self, call: ToolInvocation, context: ToolContext) -> Prepared:
         """Find a call's tool, inject what it needs and check its arguments; raises `UnrunnableError`."""
-        definition, server = self._find(call, context.state)
-        function = None if server is not None else self.registry.function(definition.name)
+        definition, at = self._find(call, context.state)
+        server = None if at is None else self.servers[at]
+        function = None if at is not None else self.registry.function(definition.name)
         injected = {**self.inject, type(context).injected_as: context}
         try:
             local = self._local(definition, function) if function is not None else None
@@ -110,24 +113,24 @@ class Resolver:
             assert server is not None  # noqa: S101 - a tool has one or the other
             return await server.call(call, injected=injected)
 
-        return Prepared(definition, seconds, ready, "raised" if server is None else "server_failed")
+        return Prepared(definition, at, seconds, ready, "raised" if server is None else "server_failed")
 
-    def _find(self, call: ToolInvocation, state: object) -> tuple[ToolDefinition, ToolServer | None]:
+    def _find(self, call: ToolInvocation, state: object) -> tuple[ToolDefinition, str | None]:
+        """Find a call's tool, and the server that runs it if it is none of the registry's functions."""
         registered = self.registry.by_name.get(call.name)
         if registered is not None and self.registry.is_visible(call.name, state):
             runs_here = self.registry.function(call.name) is not None
             if runs_here and call.server in {None, LOCAL, registered.server}:
                 return registered, None
-            server = self.servers.get(registered.server or LOCAL)
-            if not runs_here and server is not None and call.server in {None, registered.server}:
-                return registered, server
+            if not runs_here and registered.server in self.servers and call.server in {None, registered.server}:
+                return registered, registered.server
             if call.server in {None, LOCAL}:
                 raise UnrunnableError(
                     "broken_tool", ExecutionError(f"nothing runs the tool {call.name!r}: it has no function")
                 )
         return self._served(call, state)
 
-    def _served(self, call: ToolInvocation, state: object) -> tuple[ToolDefinition, ToolServer]:
+    def _served(self, call: ToolInvocation, state: object) -> tuple[ToolDefinition, str]:
         """Find a tool on the server that a call names or, where it names none, on the only one that has it."""
         if call.server is None:
             asked = self.servers
@@ -140,7 +143,7 @@ class Resolver:
         offered = {name: {tool.name: tool for tool in server.tools} for name, server in asked.items()}
         having = [name for name, tools in offered.items() if call.name in tools]
         if len(having) == 1:
-            return offered[having[0]][call.name], asked[having[0]]
+            return offered[having[0]][call.name], having[0]
         if having:
             error = ExecutionError(f"several servers have a tool {call.name!r}: name one of {', '.join(having)}")
             raise UnrunnableError("unknown_tool", error)

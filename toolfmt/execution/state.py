@@ -41,7 +41,7 @@ class Step:
     """The calls that could not be used, those of answers that were asked for again among them."""
     errors: tuple[str, ...] = ()
     """What went wrong with the step itself; the run fails with it."""
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     stop: Stop | None = None
     """Why the answer ended, if that is known."""
     info: AnswerInfo | None = None

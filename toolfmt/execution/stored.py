@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
@@ -33,8 +33,10 @@ from toolfmt.conversation import (
 )
 from toolfmt.errors import ParseError
 from toolfmt.execution.state import AgentState, Run, Step
-from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.pieces import Piece
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
 
 VERSION: Final = 1
 PARTS: Final[Mapping[str, type[Any]]] = {
@@ -47,13 +49,13 @@ PARTS: Final[Mapping[str, type[Any]]] = {
     "json": JsonPart,
     "opaque": OpaquePart,
 }
-_TAGS: Final = {kind: tag for tag, kind in PARTS.items()}
+_TAGS: Final[Mapping[type[Any], str]] = {kind: tag for tag, kind in PARTS.items()}
 _T = TypeVar("_T")
 
 
 def dump_state(state: AgentState) -> JsonObject:
     """Write a state; raises `UnrepresentableError` with the place of what is no JSON."""
-    value: JsonObject = {"version": VERSION, **_dumped(state)}
+    value: JsonObject = {"version": VERSION, **plain(state)}
     wrong = jsontext.unwritable(value)
     if wrong is not None:
         raise wrong
@@ -69,20 +71,21 @@ def load_state(value: JsonValue) -> AgentState:
     return _record(AgentState, found, "")
 
 
-def _dumped(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Make JSON of records, of any depth; what is none in them stays as it is."""
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, BaseModel):
-        return _dumped(value.model_dump())
+        return plain(value.model_dump())
     if is_dataclass(value) and not isinstance(value, type):
-        tag = {"type": _TAGS[type(value)]} if type(value) in _TAGS else {}
+        tag = {"type": _TAGS[kind]} if (kind := type(value)) in _TAGS else {}
         own = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
         given = {field.name: _default(field) for field in fields(value) if field.init}
-        return {**tag, **{name: _dumped(found) for name, found in own.items() if found != given[name]}, **_read(value)}
+        return {**tag, **{name: plain(found) for name, found in own.items() if found != given[name]}, **_read(value)}
     if isinstance(value, Mapping):
-        return {key: _dumped(found) for key, found in cast("Mapping[str, Any]", value).items()}
+        return {key: plain(found) for key, found in cast("Mapping[str, Any]", value).items()}
     if isinstance(value, (list, tuple)):
-        return [_dumped(found) for found in cast("list[Any]", value)]
+        return [plain(found) for found in cast("list[Any]", value)]
     return value
 
 

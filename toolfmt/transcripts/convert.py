@@ -69,6 +69,15 @@ def convert(  # noqa: PLR0913 - each is a choice of the caller's
     return Conversion(value=written, losses=found, source=origin.name, target=goal.name, residue=kept)
 
 
+def write(transcript: Transcript, target: str, *, strict: bool = False) -> Conversion:
+    """Write a conversation that was read from no format; raises as `convert` does."""
+    goal = find(target)
+    written = goal.write(shape(transcript, goal.rules))
+    found = tuple(losses(transcript, goal.read(written)))
+    _refuse(found, strict=strict)
+    return Conversion(value=written, losses=found, source="", target=goal.name, residue=None)
+
+
 def _back(
     theirs: Transcript,
     origin: TranscriptFormat,

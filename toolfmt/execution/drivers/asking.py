@@ -60,15 +60,13 @@ async def ask(client: ModelClient, request: Request, runtime: Runtime, *, stream
             events.append(event)
             runtime.tell(AnswerReceived, event=event)
 
-    count = 0
     async with closing(client.send(request.value, stream=stream)) as values:
         async for value in values:
-            count += 1
             try:
                 take(reader.feed(value))
             except ParseError as error:
                 raise DriverError(f"{client.format}: {error}") from error
-    if count != 1 and reader.info.stop is None:
+    if stream and reader.info.stop is None:
         raise DriverError(f"{client.format}: the answer ended before it was complete", retryable=True)
     take(reader.close())
     kept = _without_leaks(events, runtime)

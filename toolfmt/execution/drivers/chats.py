@@ -1,9 +1,9 @@
-"""A conversation as a text model is given it: the tools in the system prompt, calls and results in the text.
+r"""A conversation as a text model is given it: the tools in the system prompt, calls and results in the text.
 
-    {"role": "system", "content": "Be brief.\\n\\n## Accessible Tools\\n\\n…"}
+    {"role": "system", "content": "Be brief.\n\n## Accessible Tools\n\n…"}
     {"role": "user", "content": "Weather in Paris?"}
     {"role": "assistant", "content": "<tool_call>{…}</tool_call>"}          as the model wrote it
-    {"role": "user", "content": "<tool_response>\\n18C\\n</tool_response>"}   results are the user's: many models know no tool
+    {"role": "user", "content": "<tool_response>\n18C\n</tool_response>"}       many models know no role for tools
 
 The stored messages stay what they are.
 """
@@ -36,12 +36,13 @@ PLACE: Final = "{{tools}}"
 class Chats:
     """Writes conversations in one text dialect."""
 
-    def __init__(self, dialect: Dialect[str], choice: Choice) -> None:
-        """Take the dialect and what chose it; raises ValueError for one that is not of text."""
+    def __init__(self, dialect: Dialect[str], choice: Choice, template: str | None = None) -> None:
+        """Take the dialect, what chose it and a template for the tools; raises ValueError for one not of text."""
         if dialect.syntax is None:
             raise ValueError(f"{dialect.name} has no description of its text: a text driver cannot write with it")
         self._syntax = dialect.syntax
         self._choice = choice
+        self._template = template
         self._format = TextChat(dialect, dialect.syntax)
         self._rules = text_rules(dialect, dialect.syntax)
 
@@ -54,10 +55,17 @@ class Chats:
         value = self._format.write(shape(whole, self._rules))
         lost = [*losses(whole, self._format.read(value))]
         chat: list[JsonObject] = []
+        before = ""
         for at, written in enumerate(value["messages"]):
             text, left = _text(written.get("content"))
             lost.extend(Loss("media", f"/messages/{at}", "dropped", kind) for kind in left)
-            chat.append({"role": ROLES[written["role"]], "content": text})
+            if (
+                written["role"] == "tool" == before
+            ):  # a turn of results is one message: many models want turns to alternate
+                chat[-1]["content"] += f"{self._syntax.result_separator}{text}"
+            else:
+                chat.append({"role": ROLES[written["role"]], "content": text})
+            before = written["role"]
         return chat, tuple(lost)
 
     def answer(self, raw: str, events: Sequence[Event], *, kept: bool = True) -> Message:
@@ -80,9 +88,9 @@ class Chats:
         at = next((at for at, text in texts.items() if "tools" in text and inject(text, ()) != text), None)
         at = next(iter(texts), None) if at is None else at
         if at is None:
-            prompt = inject(PLACE, tools, **self._choice) if tools else ""
+            prompt = inject(PLACE, tools, template=self._template, **self._choice) if tools else ""
             return [*([Message("system", (TextPart(prompt),))] if prompt else []), *messages]
-        prompt = inject(texts[at], tools, section=bool(tools), **self._choice)
+        prompt = inject(texts[at], tools, section=bool(tools), template=self._template, **self._choice)
         told = Message("system", (TextPart(prompt),), messages[at].name)
         return [*messages[:at], told, *messages[at + 1 :]]
 

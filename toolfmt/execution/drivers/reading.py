@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Unpack
+from itertools import count
+from typing import TYPE_CHECKING
 
-from toolfmt.events import CallFailed, Notice
+from toolfmt.events import CallFailed, Notice, TextDelta
 from toolfmt.execution.drivers.patience import closing
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, InferenceResponseReceived
 from toolfmt.parsers.driving import has_ended
-from toolfmt.parsing import ParseOptions, ParseResult, open_parser
+from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answer_info import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from toolfmt.dialect import Parser
     from toolfmt.events import Event
+    from toolfmt.execution.drivers.patience import Patience
     from toolfmt.execution.drivers.text_models import TextSource
     from toolfmt.execution.runtime import Runtime
     from toolfmt.model import JsonObject
@@ -37,20 +41,52 @@ class Written:
         return self.info.usage or Usage()
 
 
-async def read_answer(  # noqa: PLR0913 - what is asked, and how it is read
-    source: TextSource,
-    chat: Sequence[JsonObject],
-    runtime: Runtime,
-    *,
-    attempt: int,
-    losses: Sequence[Loss] = (),
-    **options: Unpack[ParseOptions],
-) -> Written:
-    """Ask once. The model's stream is closed as soon as the dialect's own markers say that the turn is over."""
-    runtime.tell(
-        InferenceRequestStarted, request={"messages": list(chat)}, attempt=attempt, losses=tuple(losses)
-    )
-    parser = open_parser(**options)
+class PlainParser:
+    """Reads an answer that is nothing but text."""
+
+    def __init__(self) -> None:
+        """Begin an answer."""
+        self._at = 0
+
+    def feed(self, chunk: str) -> list[Event]:
+        """Read one more piece."""
+        start, self._at = self._at, self._at + len(chunk)
+        return [TextDelta(chunk, start)] if chunk else []
+
+    def close(self) -> list[Event]:
+        """Say that the answer has ended."""
+        return []
+
+
+class Asker:
+    """The requests of one step, counted."""
+
+    def __init__(self, runtime: Runtime, patience: Patience) -> None:
+        """Begin a step."""
+        self._runtime = runtime
+        self._patience = patience
+        self._attempts = count(1)
+
+    async def ask(
+        self,
+        source: TextSource,
+        chat: Sequence[JsonObject],
+        parser: Callable[[], Parser[str]],
+        losses: Sequence[Loss] = (),
+    ) -> Written:
+        """Ask, and read the answer with a parser of its own; again where the connection is lost."""
+        return await self._patience.ask(lambda _: self._once(source, chat, parser(), tuple(losses)))
+
+    async def _once(
+        self, source: TextSource, chat: Sequence[JsonObject], parser: Parser[str], losses: tuple[Loss, ...]
+    ) -> Written:
+        request: JsonObject = {"messages": list(chat)}
+        self._runtime.tell(InferenceRequestStarted, request=request, attempt=next(self._attempts), losses=losses)
+        return await read_answer(source, chat, parser, self._runtime)
+
+
+async def read_answer(source: TextSource, chat: Sequence[JsonObject], parser: Parser[str], runtime: Runtime) -> Written:
+    """Read one answer. The model's stream is closed as soon as the format's own markers say that the turn is over."""
     events: list[Event] = []
     raw: list[str] = []
 

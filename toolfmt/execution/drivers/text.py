@@ -10,7 +10,6 @@ that once and are not kept.
 
 from __future__ import annotations
 
-from itertools import count
 from typing import TYPE_CHECKING, Final, Unpack
 
 from toolfmt.choice import Choice, chosen, known_options
@@ -18,12 +17,12 @@ from toolfmt.correcting import feedback, no_call_feedback
 from toolfmt.events import CallEnd, CallFailed
 from toolfmt.execution.drivers.chats import Chats
 from toolfmt.execution.drivers.patience import Patience
-from toolfmt.execution.drivers.reading import Written, read_answer
+from toolfmt.execution.drivers.reading import Asker, Written
 from toolfmt.execution.drivers.text_models import text_source
 from toolfmt.execution.drivers.turns import Said, played
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.execution.state import Step, total
-from toolfmt.parsing import ParseOptions
+from toolfmt.parsing import ParseOptions, open_parser
 
 if TYPE_CHECKING:
     from toolfmt.execution.runtime import Runtime
@@ -71,22 +70,17 @@ class TextDriver:
         due = self._required and bool(tools) and not any(step.calls for step in state.steps)
         answers: list[Written] = []
         again: list[JsonObject] = []
-        attempts = count(1)
-
-        async def once(_: int) -> Written:
-            options: ParseOptions = {**self._options, "tools": tools, "validate": bool(tools)}
-            asked = [*chat, *again]
-            return await read_answer(self._source, asked, runtime, attempt=next(attempts), losses=lost, **options)
-
+        asker = Asker(runtime, self._patience)
+        options: ParseOptions = {**self._options, "tools": tools, "validate": bool(tools)}
         while len(answers) <= self._retries:
-            written = await self._patience.ask(once)
+            written = await asker.ask(self._source, [*chat, *again], lambda: open_parser(**options), lost)
             answers.append(written)
             wrong = self._wrong(written, tools, due=due)
             for failure in written.result.failures:
                 runtime.tell(ValidationFailed, attempt=len(answers), error=failure.detail, failure=failure)
             if not wrong:
                 return state.with_step(await self._played(answers, state, runtime, tools))
-            again[:] = [{"role": "assistant", "content": written.raw}, {"role": "user", "content": wrong}]
+            again = [{"role": "assistant", "content": written.raw}, {"role": "user", "content": wrong}]
         return state.with_step(_given_up(answers))
 
     def _wrong(self, written: Written, tools: tuple[ToolDefinition, ...], *, due: bool) -> str:
@@ -107,7 +101,7 @@ class TextDriver:
             ended=tuple(event for event in last.result.events if isinstance(event, (CallEnd, CallFailed))),
             info=last.info,
             usage=total(answer.usage for answer in answers),
-            text=last.result.text,
+            text=last.result.text.strip(),
             earlier=tuple(failure for answer in earlier for failure in answer.result.failures),
         )
         return await played(said, state, runtime, lambda failure: feedback(failure, tools=tools, **self._choice))

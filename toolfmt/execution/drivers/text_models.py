@@ -64,17 +64,15 @@ class _ClientSource:
         return self._texts(request, reader), reader.info
 
     async def _texts(self, request: JsonObject, reader: AnswerReader) -> AsyncIterator[str]:
-        count = 0
         async with closing(self._client.send(request, stream=True)) as values:
             async for value in values:
-                count += 1
                 try:
                     events = reader.feed(value)
                 except ParseError as error:
                     raise DriverError(f"{self._client.format}: {error}") from error
                 for text in self._said(events):
                     yield text
-        if count != 1 and reader.info.stop is None:
+        if reader.info.stop is None:
             raise DriverError(f"{self._client.format}: the answer ended before it was complete", retryable=True)
         for text in self._said(reader.close()):
             yield text

@@ -1,7 +1,7 @@
 """One answer played out: its calls run, every one of them answered, all of it as a step.
 
-    assistant  "Checking." call A, call B (broken)
-    tool       result of A, error for B
+assistant  "Checking." call A, call B (broken)
+tool       result of A, error for B
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import CallPart, Message, ResultPart, TextPart
 from toolfmt.events import CallEnd, CallFailed
-from toolfmt.execution.drivers.results import result_part
+from toolfmt.execution.messages import result_part
 from toolfmt.execution.state import Step
-from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from toolfmt.events import Event
     from toolfmt.execution.records import ToolExecution
     from toolfmt.execution.runtime import Runtime
     from toolfmt.execution.state import AgentState
     from toolfmt.model import ToolDefinition, ToolInvocation
+    from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 
 NOT_RUN: Final = "The call was not run: an earlier one of the same turn kept it from running."
 
@@ -104,8 +103,8 @@ def _results(
 def _ran(call: CallPart, execution: ToolExecution | None) -> ResultPart:
     if execution is None:
         return _error(call, NOT_RUN)
-    part = result_part(execution)
-    part.id, part.name, part.custom = call.id, call.name, call.custom
+    part = result_part(execution.result)
+    part.id, part.name, part.custom = call.id, call.name, call.custom  # a hook may have called another tool
     return part
 
 

@@ -43,6 +43,8 @@ class Candidate:
     context: ToolContext
     tool: ToolDefinition | None = None
     """Its tool; None if there is none, or the arguments do not fit."""
+    server: str | None = None
+    """The server that runs it; None for a function of the registry."""
     error: UnrunnableError | None = None
     """Why it cannot run anyway."""
 

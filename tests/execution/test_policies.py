@@ -1,0 +1,367 @@
+"""Policies: each step, their order, and that nothing passes a step that can't decide."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import anyio.lowlevel
+import pytest
+
+from toolfmt import PolicyError, ToolInvocation, ToolRegistry
+from toolfmt.execution import (
+    Approval,
+    ApprovalRequest,
+    Executor,
+    JsonPolicy,
+    Permissions,
+    ProjectBoundaries,
+    Provenance,
+    RateLimit,
+    SchemaPolicy,
+    ToolExecution,
+    Workspace,
+)
+from toolfmt.execution.events import PolicyChecked, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
+from toolfmt.execution.policies.policy import ORDER
+
+
+def call(name: str, /, agent: str | None = None, **arguments: Any) -> ToolInvocation:
+    return ToolInvocation(name=name, arguments=arguments, agent=agent)
+
+
+@pytest.fixture
+def ran() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def registry(ran: list[str]) -> ToolRegistry:
+    registry = ToolRegistry()
+
+    @registry.register
+    def get(key: str = "") -> str:
+        ran.append("get")
+        return key
+
+    @registry.register(dangerous=True)
+    def delete(key: str = "") -> str:
+        ran.append("delete")
+        return key
+
+    @registry.register
+    def touch(path: Path | None = None, files: list[str] | None = None, note: str = "", spec: Any = None) -> object:
+        ran.append("touch")
+        return [path, files, note, spec]
+
+    return registry
+
+
+def failures(executor: Executor, *calls: ToolInvocation, **how: Any) -> list[str | None]:
+    return [one.failure for one in executor.execute_sync(calls, **how)]
+
+
+def test_the_order_of_the_steps_is_theirs_whatever_the_order_given(registry: ToolRegistry) -> None:
+    events: list[object] = []
+
+    def mine(*_: object) -> None:
+        return None
+
+    policies = [
+        Approval(lambda _: True, tools=["*"]),
+        mine,
+        Provenance(),
+        ProjectBoundaries(["/"]),
+        Workspace("A"),
+        RateLimit(5, per=1),
+        Permissions({"*": ["*"]}),
+        SchemaPolicy(),
+        JsonPolicy(),
+    ]
+    executor = Executor(registry, policies=policies, on_event=events.append)
+    executor.execute_sync([call("get")], {"workspace": "A"})
+    steps = [event.policy for event in events if isinstance(event, PolicyChecked)]
+    assert [step if step != "mine" else "custom" for step in steps] == list(ORDER)
+    assert [type(event) for event in events[-2:]] == [ToolCallStarted, ToolCallCompleted]
+
+
+def test_a_step_that_fails_ends_the_enforcement(registry: ToolRegistry, ran: list[str]) -> None:
+    events: list[object] = []
+    policies = [RateLimit(0, per=1), Permissions({"A": ["get"]}), SchemaPolicy(), JsonPolicy()]
+    executor = Executor(registry, policies=policies, on_event=events.append)
+    (execution,) = executor.execute_sync([call("get")], agent="B")
+    assert (execution.failure, execution.blocked, ran) == ("denied", True, [])
+    assert [(event.policy, bool(event.error)) for event in events if isinstance(event, PolicyChecked)] == [
+        ("json", False),
+        ("schema", False),
+        ("permissions", True),
+    ]
+    assert isinstance(events[-1], ToolCallBlocked)
+    events.clear()
+    (wrong,) = executor.execute_sync([call("get", key=1)], agent="B")
+    assert wrong.failure == "invalid_arguments"
+    assert [problem.pointer for problem in wrong.problems] == ["/key"]
+    assert [event.policy for event in events if isinstance(event, PolicyChecked)] == ["json", "schema"]
+
+
+def test_a_call_that_cannot_run_is_put_before_nobody(registry: ToolRegistry) -> None:
+    asked: list[object] = []
+    executor = Executor(registry, policies=[Approval(asked.append, tools=["*"]), RateLimit(1, per=60)])
+    assert failures(executor, call("get", key=1), call("got"), call("get")) == [
+        "invalid_arguments",
+        "unknown_tool",
+        "rejected",
+    ]
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("agent", "claimed", "name", "allowed"),
+    [
+        ("Analyst", None, "get", True),
+        ("Analyst", None, "delete", False),
+        (None, None, "get", False),
+        ("Other", None, "get", False),
+        (None, "Analyst", "get", True),
+        ("Other", "Analyst", "get", False),
+        ("Root", "Analyst", "delete", False),
+        ("Root", None, "delete", True),
+        ("Root", None, "touch", False),
+    ],
+)
+def test_permissions(  # noqa: PLR0913, PLR0917 - fixtures and columns
+    registry: ToolRegistry,
+    ran: list[str],
+    agent: str | None,
+    claimed: str | None,
+    name: str,
+    allowed: bool,  # noqa: FBT001 - a column
+) -> None:
+    permissions = Permissions({"Analyst": ["g*"], "Ro?t": ["*"]}, deny={"*": ["touch"]})
+    executor = Executor(registry, policies=[permissions])
+    (execution,) = executor.execute_sync([call(name, claimed)], agent=agent)
+    assert (execution.failure, ran) == ((None, [name]) if allowed else ("denied", []))
+    assert execution.result.agent == execution.call.agent == (claimed or agent)
+
+
+def test_without_allow_everything_is_allowed_that_is_not_denied(registry: ToolRegistry) -> None:
+    executor = Executor(registry, policies=[Permissions(deny={"*": ["delete"]})])
+    assert failures(executor, call("get"), call("delete")) == [None, "denied"]
+    with pytest.raises(TypeError, match="put brackets around 'get'"):
+        Permissions({"*": "get"})
+
+
+def test_a_rate_limit_slides_and_counts_for_each_agent_and_tool(registry: ToolRegistry) -> None:
+    now = [0.0]
+    executor = Executor(registry, policies=[RateLimit({"g*": 2}, per=10, clock=lambda: now[0])])
+
+    def run(name: str, agent: str, at: float) -> str | None:
+        now[0] = at
+        return failures(executor, call(name), agent=agent)[0]
+
+    assert [run("get", "a", 0), run("get", "a", 6), run("get", "a", 9.9)] == [None, None, "rate_limited"]
+    assert [run("get", "b", 9.9), run("delete", "a", 9.9)] == [None, None]
+    assert [run("get", "a", 10), run("get", "a", 15.9), run("get", "a", 16)] == [None, "rate_limited", None]
+
+
+def test_a_rate_limit_holds_side_by_side(registry: ToolRegistry, ran: list[str]) -> None:
+    executor = Executor(registry, policies=[RateLimit(7, per=60)])
+    found = failures(executor, *[call("get")] * 50)
+    assert found == [None] * 7 + ["rate_limited"] * 43
+    assert len(ran) == 7
+
+
+@pytest.mark.parametrize(
+    ("policy", "state", "extra", "failure"),
+    [
+        (Workspace("A"), {"workspace": "A"}, {}, None),
+        (Workspace("A"), {"workspace": "B"}, {}, "workspace_mismatch"),
+        (Workspace("A"), None, {"workspace": "A"}, None),
+        (Workspace("A"), None, {"workspace": "B"}, "workspace_mismatch"),
+        (Workspace("A"), {"workspace": "A"}, {"workspace": "B"}, "workspace_mismatch"),
+        (Workspace("A"), None, {}, "workspace_mismatch"),
+        (Workspace(), {"workspace": "A"}, {}, None),
+        (Workspace(), None, {"workspace": "A"}, "workspace_mismatch"),
+        (Workspace("k", argument="key"), None, {}, None),
+        (Workspace("A", argument="key"), {"workspace": "A"}, {}, "workspace_mismatch"),
+    ],
+)
+def test_a_workspace_is_kept(
+    registry: ToolRegistry, policy: Workspace, state: object, extra: dict[str, Any], failure: str | None
+) -> None:
+    executor = Executor(registry, policies=[policy])
+    one = ToolInvocation(name="get", arguments={"key": "k"}, extra=extra)
+    assert failures(executor, one, state=state) == [failure]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    (root / "src").mkdir(parents=True)
+    (root / "out").symlink_to(tmp_path)
+    (root / "in").symlink_to(root / "src")
+    (root / "loop").symlink_to(root / "loop")
+    return root
+
+
+INSIDE = ["src/a.py", "new/deep/file", ".", "src/../src", "in/x", "", "a\\b", "a b", "./~x", "$", "*.py"]
+OUTSIDE = [
+    "..",
+    "../project2",
+    "src/../../x",
+    "/etc/passwd",
+    " /etc/passwd",
+    "out/x",
+    "out",
+    "in/../../x",
+    "loop/x",
+    "~/x",
+    "~root/x",
+    "$HOME/x",
+    "..\\..\\x",
+    "src\\..\\..\\x",
+    "C:\\Windows",
+    "c:/x",
+    "\\\\server\\share",
+    "//server/share",
+    "file:///etc/passwd",
+    "file://elsewhere/x",
+    "file:/etc/passwd",
+    "FILE:///%2e%2e/x",
+    "a\0b",
+]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="these are the paths of other systems")
+@pytest.mark.parametrize("path", [*INSIDE, "{root}/src", "file://{root}/src", "file://localhost{root}/a%20b"])
+def test_paths_inside_a_project(registry: ToolRegistry, project: Path, path: str) -> None:
+    path = path.replace("{root}", str(project))
+    executor = Executor(registry, policies=[ProjectBoundaries([project])])
+    (execution,) = executor.execute_sync([call("touch", path=path, files=[path])])
+    assert execution.failure is None, execution.error
+
+
+@pytest.mark.skipif(os.name == "nt", reason="these are the paths of other systems")
+@pytest.mark.parametrize("path", OUTSIDE)
+@pytest.mark.parametrize("place", ["path", "files", "nested"])
+def test_paths_outside_a_project(  # noqa: PLR0913, PLR0917 - fixtures and columns
+    registry: ToolRegistry, ran: list[str], project: Path, path: str, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/somebody")
+    arguments: dict[str, Any] = {"path": path}
+    if place == "files":
+        arguments = {"files": ["src/a.py", path]}
+    elif place == "nested":
+        arguments = {"spec": [{"deep": {"output_dir": [path]}}]}
+    executor = Executor(registry, policies=[ProjectBoundaries([project])])
+    assert failures(executor, call("touch", **arguments)) == ["outside_project"]
+    assert ran == []
+
+
+def test_a_path_is_known_by_its_schema_its_name_or_because_it_is_named(registry: ToolRegistry, project: Path) -> None:
+    executor = Executor(registry, policies=[ProjectBoundaries([project], parameters={"touch": ["spec"]})])
+    assert failures(
+        executor,
+        call("touch", note="/etc/passwd"),
+        call("touch", note="file:///etc/passwd"),
+        call("touch", spec="/etc/passwd"),
+        call("touch", spec=3),
+        call("touch", spec={"file": 3, "note": "/x"}),
+    ) == [None, "outside_project", "outside_project", "outside_project", None]
+    with pytest.raises(ValueError, match="at least one root"):
+        ProjectBoundaries([])
+
+
+def test_dangerous_tools_refuse_weak_marks_unless_told_otherwise(registry: ToolRegistry) -> None:
+    marks = ("api", "marker", "fenced", "bare")
+    calls = [ToolInvocation(name="delete", provenance=mark) for mark in marks]
+    refused = "weak_provenance"
+    assert failures(Executor(registry), *calls) == [None, None, refused, refused]
+    assert failures(Executor(registry), *[call.model_copy(update={"name": "get"}) for call in calls]) == [None] * 4
+    assert failures(Executor(registry, policies=[Provenance(refuse=())]), *calls) == [None] * 4
+    assert failures(Executor(registry, policies=[Provenance(refuse=["marker"])]), *calls) == [
+        None,
+        refused,
+        None,
+        None,
+    ]
+
+
+def test_what_is_approved_is_what_runs(registry: ToolRegistry) -> None:
+    asked: list[ApprovalRequest] = []
+
+    def rewrite(call: ToolInvocation, _: object) -> ToolInvocation:
+        return call.model_copy(update={"arguments": {"key": call.arguments["key"].upper()}})
+
+    def decide(request: ApprovalRequest) -> bool | str:
+        asked.append(request)
+        return request.call.arguments["key"] != "NO" or "no means no"
+
+    executor = Executor(registry, before=[rewrite], policies=[Approval(decide)])
+    executions = executor.execute_sync([call("delete", key="yes"), call("delete", key="no"), call("get", key="x")])
+    assert [one.failure for one in executions] == [None, "rejected", None]
+    assert executions[0].value == "YES"
+    assert [request.preview for request in asked] == ['delete {\n  "key": "YES"\n}', 'delete {\n  "key": "NO"\n}']
+    assert "no means no" in executions[1].error
+
+
+@pytest.mark.parametrize("answer", [False, None, "", "why not", 1, "yes", object()])
+def test_only_true_approves(registry: ToolRegistry, ran: list[str], answer: Any) -> None:
+    async def decide(_: ApprovalRequest) -> Any:
+        return answer
+
+    executor = Executor(registry, policies=[Approval(decide)])
+    assert failures(executor, call("delete")) == ["rejected"]
+    assert ran == []
+
+
+def test_nobody_answers_or_asking_fails(registry: ToolRegistry, ran: list[str]) -> None:
+    async def silent(_: ApprovalRequest) -> bool:
+        await anyio.sleep_forever()
+        return True
+
+    def broken(_: object) -> Any:
+        raise ValueError("no terminal")
+
+    def run(approval: Approval) -> ToolExecution:
+        return Executor(registry, policies=[approval]).execute_sync([call("delete")])[0]
+
+    late = run(Approval(silent, timeout=0.01))
+    assert (late.failure, "no answer within 0.01 s" in late.error) == ("rejected", True)
+    assert "asking failed: no terminal" in run(Approval(broken)).error
+    unseen = run(Approval(lambda _: True, preview=broken))
+    assert (unseen.failure, "could not be shown" in unseen.error) == ("rejected", True)
+    assert ran == []
+
+
+def test_questions_are_asked_one_at_a_time(registry: ToolRegistry) -> None:
+    open_now = 0
+
+    async def decide(_: ApprovalRequest) -> bool:
+        nonlocal open_now
+        open_now += 1
+        await anyio.lowlevel.checkpoint()
+        alone = open_now == 1
+        open_now -= 1
+        return alone
+
+    calls = [call("delete")] * 5
+    assert failures(Executor(registry, policies=[Approval(decide)]), *calls) == [None] * 5
+    assert "rejected" in failures(Executor(registry, policies=[Approval(decide, together=True)]), *calls)
+
+
+def test_who_cannot_decide_lets_nothing_pass(registry: ToolRegistry, ran: list[str]) -> None:
+    def broken(*_: object) -> Any:
+        raise KeyError("x")
+
+    def odd(*_: object) -> Any:
+        return True
+
+    def polite(*_: object) -> Any:
+        raise PolicyError("please not", "rejected")
+
+    found = [failures(Executor(registry, policies=[policy]), call("get"))[0] for policy in (broken, odd, polite)]
+    assert (found, ran) == (["hook_failed", "hook_failed", "rejected"], [])
+    with pytest.raises(TypeError, match=r"such as Permissions\(...\)"):
+        Executor(registry, policies=[Permissions])

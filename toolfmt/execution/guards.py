@@ -1,0 +1,158 @@
+"""What ends a run that has gone on for too long: a circuit breaker and a budget.
+
+    Breaker(5)                              after five identical failures in a row, nothing runs any more
+    Budget(calls=100, seconds=600, tokens=200_000, iterations=20, per_tool={"search": 10})
+
+Guards remember, so each run has its own. An executor asks them before a call; a
+loop may share them, and ask `reason` before a step.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.execution.hooks import Blocked
+
+if TYPE_CHECKING:
+    from toolfmt.execution.records import Failure, ToolExecution
+    from toolfmt.model import ToolInvocation
+    from toolfmt.transcripts.answer_info import Usage
+
+IDENTICAL: Final = 5
+"""Identical failures in a row that open a breaker."""
+_NO_FAILURE: Final[frozenset[Failure | None]] = frozenset({"circuit_open", "budget", "cancelled", "stopped"})
+"""What says nothing about whether the model gets on."""
+_MODELS_WORDS: Final[frozenset[Failure | None]] = frozenset({"unknown_tool", "unknown_server"})
+"""Failures whose text repeats a name that the model made up."""
+
+
+class Breaker:
+    """Opens after so many identical failures in a row; any success starts the count again.
+
+    Identical is the tool and the error, not what the model wrote: arguments that
+    are wrong in the same places count as one failure, whatever their values.
+    """
+
+    def __init__(self, limit: int = IDENTICAL) -> None:
+        """Raises ValueError for a limit below 1."""
+        if limit < 1:
+            raise ValueError(f"a breaker opens after 1 failure or more, not {limit}")
+        self._limit = limit
+        self._last: object = None
+        self._count = 0
+        self._reason = ""
+        self._lock = threading.Lock()
+
+    @property
+    def reason(self) -> str:
+        """Why nothing more may run; empty as long as it may."""
+        return self._reason
+
+    def refuse(self, call: ToolInvocation) -> Blocked | None:  # noqa: ARG002 - it looks at none
+        """Refuse every call once it is open."""
+        return Blocked(self._reason, "circuit_open") if self._reason else None
+
+    def record(self, execution: ToolExecution) -> None:
+        """Count a failure, or start again after a success."""
+        if execution.failure in _NO_FAILURE:
+            return
+        with self._lock:
+            failed = _identity(execution) if execution.has_error else None
+            self._count = self._count + 1 if failed is not None and failed == self._last else int(failed is not None)
+            self._last = failed
+            if self._count >= self._limit and not self._reason:
+                self._reason = f"stopped after {self._count} identical failures in a row: {execution.error}"
+
+    def reset(self) -> None:
+        """Close it, and forget."""
+        with self._lock:
+            self._last, self._count, self._reason = None, 0, ""
+
+
+def _identity(execution: ToolExecution) -> tuple[object, ...]:
+    if execution.failure in _MODELS_WORDS:
+        return (execution.failure,)
+    places = tuple((problem.pointer, problem.keyword) for problem in execution.problems)
+    return (execution.call.server, execution.name, execution.failure, places or execution.error)
+
+
+@dataclass(slots=True, kw_only=True)
+class Budget:
+    """What a run may use up; None is no limit. Time counts from the first question."""
+
+    calls: int | None = None
+    """Calls of tools."""
+    per_tool: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Calls, by the tool's name."""
+    iterations: int | None = None
+    """Steps, as `step` counts them."""
+    seconds: float | None = None
+    tokens: int | None = None
+    """Of input and output, as `spend` is told."""
+    clock: Callable[[], float] = field(default=time.monotonic, repr=False)
+    used: Counter[str] = field(default_factory=Counter[str], init=False)
+    """Calls that were let through, by the tool's name."""
+    steps: int = field(default=0, init=False)
+    spent: int = field(default=0, init=False)
+    _began: float | None = field(default=None, init=False, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a limit below 0."""
+        limits = {"calls": self.calls, "iterations": self.iterations, "seconds": self.seconds, "tokens": self.tokens}
+        limits |= {f"per_tool[{name!r}]": limit for name, limit in self.per_tool.items()}
+        for name, limit in limits.items():
+            if limit is not None and limit < 0:
+                raise ValueError(f"{name} is a number from 0, or None for no limit, not {limit}")
+
+    @property
+    def reason(self) -> str:
+        """What is used up; empty as long as nothing is."""
+        with self._lock:
+            return self._reason()
+
+    def step(self) -> str:
+        """Begin a step and count it; the reason why it must not begin, or an empty text."""
+        with self._lock:
+            reason = self._reason()
+            if not reason and self.iterations is not None and self.steps >= self.iterations:
+                reason = f"the budget of {self.iterations} steps is used up"
+            self.steps += not reason
+            return reason
+
+    def spend(self, usage: Usage) -> None:
+        """Count the tokens of an answer."""
+        with self._lock:
+            self.spent += usage.input + usage.output
+
+    def refuse(self, call: ToolInvocation) -> Blocked | None:
+        """Refuse a call for which nothing is left; any other is counted."""
+        with self._lock:
+            reason = self._reason()
+            limit = self.per_tool.get(call.name)
+            if not reason and self.calls is not None and self.used.total() >= self.calls:
+                reason = f"the budget of {self.calls} calls is used up"
+            if not reason and limit is not None and self.used[call.name] >= limit:
+                reason = f"the budget of {limit} calls of {call.name!r} is used up"
+            if reason:
+                return Blocked(reason, "budget")
+            self.used[call.name] += 1
+            return None
+
+    def record(self, execution: ToolExecution) -> None:
+        """Take no note: a call is counted when it begins."""
+
+    def _reason(self) -> str:
+        now = self.clock()
+        if self._began is None:
+            self._began = now
+        if self.seconds is not None and now - self._began >= self.seconds:
+            return f"the budget of {self.seconds:g} s is used up"
+        if self.tokens is not None and self.spent >= self.tokens:
+            return f"the budget of {self.tokens:,} tokens is used up"
+        return ""

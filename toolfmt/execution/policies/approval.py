@@ -1,0 +1,131 @@
+r"""Somebody is asked before a call runs.
+
+    Approval(ask, tools=["write_*"], timeout=60)
+
+    def ask(request: ApprovalRequest) -> bool | str:
+        answer = input(f"{request.preview}\nRun this? [y/N] ")
+        return True if answer == "y" else "the user said no"
+
+Only True approves. Anything else, an error and silence too, rejects the call; a
+text is the reason, which the model is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import anyio
+from anyio import to_thread
+from anyio.lowlevel import RunVar
+
+from toolfmt import jsontext
+from toolfmt.errors import AgentStop
+from toolfmt.execution.hooks import Blocked, ask
+from toolfmt.execution.policies.provenance import is_dangerous
+from toolfmt.execution.running import check_seconds, is_async, words
+
+if TYPE_CHECKING:
+    from toolfmt.execution.context import ToolContext
+    from toolfmt.execution.policies.policy import Candidate
+    from toolfmt.model import ToolDefinition, ToolInvocation
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequest:
+    """What somebody is asked to approve: exactly what will run."""
+
+    call: ToolInvocation
+    preview: str
+    tool: ToolDefinition | None
+    context: ToolContext
+
+
+Decide: TypeAlias = "Callable[[ApprovalRequest], Awaitable[bool | str | None] | bool | str | None]"
+Preview: TypeAlias = "Callable[[ToolInvocation], Awaitable[str] | str]"
+
+
+def preview(call: ToolInvocation) -> str:
+    """Show a call whole: its tool and every argument, as JSON."""
+    where = "" if call.server is None else f"{call.server}/"
+    return f"{where}{call.name} {jsontext.dumps(call.arguments, indent=2)}"
+
+
+class Approval:
+    """Asks before calls of dangerous tools, or of those that are named."""
+
+    step = "approval"
+
+    def __init__(
+        self,
+        decide: Decide,
+        *,
+        tools: Iterable[str] | None = None,
+        timeout: float | None = None,
+        preview: Preview = preview,
+        together: bool = False,
+    ) -> None:
+        """`tools` are patterns; without them, dangerous tools are asked for.
+
+        One question is asked at a time, unless `together`. `timeout` counts the
+        seconds from when it is asked; None waits for ever. A function that is not
+        async is asked in a thread, so that it may wait for somebody.
+        """
+        if isinstance(tools, str):
+            raise TypeError(f"tools is a list of patterns: put brackets around {tools!r}")
+        self._decide = decide
+        self._tools = None if tools is None else tuple(tools)
+        self._timeout = check_seconds(timeout, "timeout")
+        self._preview = preview
+        self._together = together
+        self._turn: RunVar[anyio.Lock] = RunVar("approval")
+
+    async def check(self, candidate: Candidate) -> Blocked | None:
+        """Show the call and wait for the answer."""
+        call = candidate.call
+        if not self._asked_for(candidate):
+            return None
+        try:
+            shown = await ask(self._preview, call)
+        except AgentStop:
+            raise
+        except Exception as error:  # noqa: BLE001 - anybody's code; nobody may approve what is not seen
+            return Blocked(f"the call could not be shown for approval: {words(error)}", "rejected")
+        request = ApprovalRequest(call, shown, candidate.tool, candidate.context)
+        if self._together:
+            return await self._answer(request)
+        turn = self._turn.get(None)
+        if turn is None:  # a lock serves one event loop
+            self._turn.set(turn := anyio.Lock())
+        async with turn:
+            return await self._answer(request)
+
+    def _asked_for(self, candidate: Candidate) -> bool:
+        if self._tools is None:
+            return candidate.tool is not None and is_dangerous(candidate.tool)
+        name = candidate.call.name
+        names = {name, name if candidate.server is None else f"{candidate.server}/{name}"}
+        return any(fnmatchcase(one, pattern) for one in names for pattern in self._tools)
+
+    async def _answer(self, request: ApprovalRequest) -> Blocked | None:
+        try:
+            with anyio.move_on_after(self._timeout):
+                answer = await self._asked(request)
+                if answer is True:
+                    return None
+                reason = answer if isinstance(answer, str) and answer else "it was not approved"
+                return Blocked(f"{request.call.name!r} was rejected: {reason}", "rejected")
+        except AgentStop:
+            raise
+        except Exception as error:  # noqa: BLE001 - anybody's code; silence is no consent
+            return Blocked(f"{request.call.name!r} was rejected: asking failed: {words(error)}", "rejected")
+        return Blocked(f"{request.call.name!r} was rejected: no answer within {self._timeout:g} s", "rejected")
+
+    async def _asked(self, request: ApprovalRequest) -> Any:
+        if is_async(self._decide):
+            return await ask(self._decide, request)
+        limiter = anyio.CapacityLimiter(1)
+        answer = await to_thread.run_sync(self._decide, request, abandon_on_cancel=True, limiter=limiter)
+        return await answer if isinstance(answer, Awaitable) else answer

@@ -1,0 +1,60 @@
+"""Which agent may call which tool, by patterns.
+
+    Permissions({"Analyst": ["data.*", "web.search"], "*": ["get_*"]}, deny={"*": ["*.delete"]})
+
+Patterns are those of file names: `*`, `?`, `[a-z]`. A tool of a server is
+`server/name`. What is denied is denied, whatever is allowed elsewhere; where
+anything is allowed, what is not allowed is denied, to agents that nobody named too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, TypeAlias
+
+from toolfmt.execution.hooks import Blocked
+
+if TYPE_CHECKING:
+    from toolfmt.execution.policies.policy import Candidate
+
+Patterns: TypeAlias = Mapping[str, Iterable[str]]
+"""Patterns of tools, by a pattern of agents."""
+
+
+class Permissions:
+    """Lets an agent call what it is allowed to, and nothing that it is denied.
+
+    The agent is who `execute` is told calls. What a call says of itself, which a
+    model wrote, can take away but not add: if both are known, both must be allowed.
+    """
+
+    step = "permissions"
+
+    def __init__(self, allow: Patterns | None = None, *, deny: Patterns | None = None) -> None:
+        """Without `allow`, everything is allowed that is not denied."""
+        self._allow = None if allow is None else _rules(allow, "allow")
+        self._deny = _rules({} if deny is None else deny, "deny")
+
+    def check(self, candidate: Candidate) -> Blocked | None:
+        """Look for a rule that denies, then for one that allows."""
+        call, server = candidate.call, candidate.server
+        name = call.name if server is None else f"{server}/{call.name}"
+        agents = {one for one in (candidate.context.agent, call.agent) if one is not None}
+        for agent in sorted(agents) or [""]:
+            denied = _matches(self._deny, agent, name) or _matches(self._deny, agent, call.name)
+            if denied or not (self._allow is None or _matches(self._allow, agent, name)):
+                who = f"agent {agent!r}" if agent else "an agent without a name"
+                return Blocked(f"{who} may not call {name!r}", "denied")
+        return None
+
+
+def _rules(patterns: Patterns, what: str) -> list[tuple[str, tuple[str, ...]]]:
+    for agent, tools in patterns.items():
+        if isinstance(tools, str):
+            raise TypeError(f"{what}[{agent!r}] is a list of patterns: put brackets around {tools!r}")
+    return [(agent, tuple(tools)) for agent, tools in patterns.items()]
+
+
+def _matches(rules: list[tuple[str, tuple[str, ...]]], agent: str, name: str) -> bool:
+    return any(fnmatchcase(agent, who) and any(fnmatchcase(name, tool) for tool in tools) for who, tools in rules)

@@ -1,0 +1,72 @@
+"""How often an agent may call a tool, in a window that slides.
+
+    RateLimit(10, per=60)                               each tool, for each agent: 10 calls in any 60 seconds
+    RateLimit({"web.*": 2, "*": 100}, per=60)           the first pattern that fits counts
+
+The agent is who `execute` is told calls or, where it is not told, who the call
+says it is: tell `agent=` where a model must not choose its own name.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.execution.hooks import Blocked
+
+if TYPE_CHECKING:
+    from toolfmt.execution.policies.policy import Candidate
+
+_KEPT: Final = 1024
+"""Pairs of agent and tool, above which those are forgotten that have no calls in the window."""
+
+
+class RateLimit:
+    """Lets so many calls through in any stretch of `per` seconds, for each agent and tool."""
+
+    step = "rate_limit"
+
+    def __init__(
+        self,
+        calls: int | Mapping[str, int],
+        *,
+        per: float,
+        agents: str = "*",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`agents` is the pattern of those it is for. Raises ValueError for a limit below 0 or no time."""
+        self._limits = {"*": calls} if isinstance(calls, int) else dict(calls)
+        if per <= 0 or any(limit < 0 for limit in self._limits.values()):
+            raise ValueError(f"a rate is a number of calls from 0 per seconds above 0, not {calls} per {per}")
+        self._per = per
+        self._agents = agents
+        self._clock = clock
+        self._times: dict[tuple[str, str | None, str], deque[float]] = {}
+        self._lock = threading.Lock()
+
+    def check(self, candidate: Candidate) -> Blocked | None:
+        """Count the call, or say when there is room for it."""
+        call = candidate.call
+        agent = candidate.context.agent or call.agent or ""
+        limit = next((limit for tool, limit in self._limits.items() if fnmatchcase(call.name, tool)), None)
+        if limit is None or not fnmatchcase(agent, self._agents):
+            return None
+        with self._lock:
+            now = self._clock()
+            self._forget(now)
+            times = self._times.setdefault((agent, candidate.server, call.name), deque())
+            while times and times[0] <= now - self._per:
+                times.popleft()
+            if len(times) < limit:
+                times.append(now)
+                return None
+            again = f"; try again in {times[0] + self._per - now:.1f} s" if times else ""
+        return Blocked(f"{call.name!r} may be called {limit} times in {self._per:g} s{again}", "rate_limited")
+
+    def _forget(self, now: float) -> None:
+        if len(self._times) > _KEPT:
+            self._times = {key: times for key, times in self._times.items() if times and times[-1] > now - self._per}

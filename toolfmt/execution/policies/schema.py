@@ -1,0 +1,43 @@
+"""The first two steps: a call is a JSON object, and fits the tool's schema.
+
+    {"a": float("nan")}    json: invalid_arguments
+    {"a": "1"}             schema: invalid_arguments, for an integer `a`
+
+An executor checks both anyway, when a call has begun. Listed as policies, they
+block the call before it begins, and are told as steps.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolfmt import jsontext
+from toolfmt.errors import UnrepresentableError
+from toolfmt.execution.hooks import Blocked
+
+if TYPE_CHECKING:
+    from toolfmt.execution.policies.policy import Candidate
+
+
+class JsonPolicy:
+    """Blocks calls whose arguments are no JSON object."""
+
+    step = "json"
+
+    def check(self, candidate: Candidate) -> Blocked | None:
+        """Write the arguments as JSON."""
+        try:
+            jsontext.dumps(candidate.call.arguments)
+        except UnrepresentableError as error:
+            return Blocked(f"the arguments are no JSON: {error.pointer or '/'}: {error.reason}", "invalid_arguments")
+        return None
+
+
+class SchemaPolicy:
+    """Blocks calls that cannot run: of a tool that does not exist, with arguments that do not fit."""
+
+    step = "schema"
+
+    def check(self, candidate: Candidate) -> Blocked | None:
+        """Say what is wrong, all of it."""
+        return None if candidate.error is None else Blocked(str(candidate.error), candidate.error.failure)

@@ -1,0 +1,51 @@
+"""Calls belong to a workspace, and must stay in it.
+
+    Workspace("A")                      calls, and the run they are of, must be of workspace A
+    Workspace(argument="workspace")     what the argument says must be what the run's state says
+
+A call says its workspace in `extra["workspace"]`, a state in an attribute or a
+key `workspace`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from toolfmt.execution.hooks import Blocked
+
+if TYPE_CHECKING:
+    from toolfmt.execution.policies.policy import Candidate
+
+_KEY: Final = "workspace"
+
+
+class Workspace:
+    """Blocks calls of another workspace; where nothing says which one it is, the call is blocked too."""
+
+    step = "workspace"
+
+    def __init__(self, name: str | None = None, *, argument: str | None = None) -> None:
+        """`name` is the one workspace; without it, the state's. `argument` is one of the tool's that says it too."""
+        self._name = name
+        self._argument = argument
+
+    def check(self, candidate: Candidate) -> Blocked | None:
+        """Compare all that is said of a workspace."""
+        call = candidate.call
+        of_state = _stated(candidate.context.state)
+        said = [call.extra.get(_KEY), call.arguments.get(self._argument) if self._argument else None]
+        stated = [one for one in (of_state, *said) if one is not None]
+        expected = self._name if self._name is not None else of_state
+        if expected is None or not stated:
+            return Blocked(f"nothing says which workspace the call of {call.name!r} is of", "workspace_mismatch")
+        for found in stated:
+            if found != expected:
+                return Blocked(f"the call is of workspace {found!r}, not {expected!r}", "workspace_mismatch")
+        return None
+
+
+def _stated(state: Any) -> object:
+    if isinstance(state, Mapping):
+        return cast("Mapping[str, object]", state).get(_KEY)
+    return getattr(state, _KEY, None)
