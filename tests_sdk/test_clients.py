@@ -107,17 +107,16 @@ def test_what_an_sdk_does_not_know_goes_along_or_is_refused(case: Case) -> None:
 
 
 FAULTS = {
-    "slow down": (Fault(429, headers={"retry-after": "2"}), 429, True),
-    "broken": (Fault(500), 500, True),
-    "refused": (Fault(400, '{"error": {"message": "tools.0: bad schema"}}'), 400, False),
-    "page": (Fault(502, "<html>Bad gateway</html>", media="text/html"), 502, True),
+    "slow down": (Fault(429, headers={"retry-after": "2"}), 429, True, True),
+    "broken": (Fault(500), 500, True, False),
+    "refused": (Fault(400, '{"error": {"message": "tools.0: bad schema"}}'), 400, False, True),
+    "page": (Fault(502, "<html>Bad gateway</html>", media="text/html"), 502, True, False),
 }
 
 
-@pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("fault", FAULTS)
-def test_an_error_of_the_server_is_told(case: Case, fault: str, *, stream: bool) -> None:
-    reply, status, retryable = FAULTS[fault]
+def test_an_error_of_the_server_is_told(case: Case, fault: str) -> None:
+    reply, status, retryable, stream = FAULTS[fault]
     with serving(reply) as server, pytest.raises(DriverError) as caught:
         ask(case, server.url, stream=stream)
     error = caught.value

@@ -41,6 +41,7 @@ _COMMANDS = {
     "formats": "List the formats of conversations.",
     "dialects": "List the formats; `show` one with a sample.",
     "providers": "List the providers, with the format of each.",
+    "probe": "Ask a server some questions with tools, and say what it does to the calls.",
     "demo": "Do the main job on recorded data, in every format.",
 }
 

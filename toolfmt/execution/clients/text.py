@@ -10,7 +10,7 @@ iterator, an async iterator). What blocks is called in worker threads.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, TypeGuard, overload
@@ -63,6 +63,11 @@ def _is_client(source: object) -> TypeGuard[ModelClient]:
     return isinstance(getattr(source, "format", None), str) and callable(getattr(source, "send", None))
 
 
+def _is_whole(value: object) -> bool:
+    """Whether a value is the answer itself, or can be no answer: what iterates gives pieces, but for these."""
+    return isinstance(value, (str, bytes, Mapping)) or not (hasattr(value, "__iter__") or hasattr(value, "__aiter__"))
+
+
 class _FunctionText:
     """A function as a text model."""
 
@@ -72,7 +77,7 @@ class _FunctionText:
 
     async def write(self, chat: Sequence[JsonObject]) -> AsyncGenerator[str]:
         given = list(chat) if self._prompt is None else self._prompt(chat)
-        values = pieces(partial(self._function, given), single=lambda value: isinstance(value, str))
+        values = pieces(partial(self._function, given), single=_is_whole)
         async with aclosing(told(values, "text model")) as texts:
             async for text in texts:
                 if not isinstance(text, str):

@@ -1,0 +1,51 @@
+"""`toolfmt probe`: whether a server's tool calling is faithful."""
+
+import os
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from toolfmt.cli.errors import USAGE, UsageError, note
+from toolfmt.cli.output import write_json, write_table
+
+
+def probe(
+    *,
+    base_url: Annotated[str, Parameter(help="Where clients send requests: http://127.0.0.1:8000/v1, say.")],
+    model: Annotated[str, Parameter(help="The model to ask for.")],
+    api_key_env: Annotated[
+        str | None, Parameter(help="The environment variable that holds the API key; it is never printed.")
+    ] = None,
+    timeout: Annotated[float, Parameter(help="Seconds to wait for each answer.")] = 60.0,
+    json: Annotated[bool, Parameter(help="Print JSON.")] = False,
+) -> int:
+    """Ask an OpenAI-compatible server some questions with tools, and say what it does to the calls.
+
+    The exit code is 1 if it does something wrong, 2 if it gives no usable answers.
+    """
+    from toolfmt.probing import probe as probed  # httpx2 is an extra
+
+    key = None
+    if api_key_env is not None:
+        key = os.environ.get(api_key_env)
+        if not key:
+            raise UsageError(f"the environment variable {api_key_env} is not set")
+    try:
+        report = probed(base_url, model, api_key=key, timeout=timeout, on_question=None if json else _told)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    if json:
+        write_json(report.to_json())
+    elif report.findings:
+        rows = [
+            (one.severity, one.rule, f"{one.question}, {one.mode}", one.expected, one.came, "; ".join(one.read))
+            for one in report.findings
+        ]
+        write_table(("severity", "finding", "question", "expected", "came", "toolfmt reads"), rows)
+    errors = sum(one.severity == "error" for one in report.findings)
+    note(f"{report.asked} answers, {errors} errors, {len(report.findings) - errors} warnings")
+    return USAGE if report.unusable else 0 if report.faithful else 1
+
+
+def _told(question: str) -> None:
+    note(f"asking: {question}")

@@ -1,0 +1,18 @@
+"""Is a server's tool calling faithful? Scripted questions, and what is wrong with the answers.
+
+    report = probe("http://127.0.0.1:8000/v1", "qwen3")
+    report.faithful
+    for finding in report.findings:
+        print(finding.severity, finding.rule, finding.expected, finding.came, finding.read)
+
+A server reads the calls of its model's text and hands them on as JSON. Where it does that badly,
+calls stay in the text, arguments are lost or changed, streams differ from whole answers. Needs the extra `probe`.
+"""
+
+from __future__ import annotations
+
+from toolfmt.probing.findings import Finding, Report
+from toolfmt.probing.questions import QUESTIONS, Question
+from toolfmt.probing.run import probe
+
+__all__ = ["QUESTIONS", "Finding", "Question", "Report", "probe"]

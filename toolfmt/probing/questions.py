@@ -1,0 +1,186 @@
+"""The questions that a server is asked, as data: what is sent, and what a faithful answer holds.
+
+Question("one call", "What is the weather in Paris? …", (WEATHER,), calls=("get_weather",))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from toolfmt.model import ToolDefinition
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+
+
+def _schema(required: tuple[str, ...], **properties: JsonObject) -> JsonObject:
+    return {"type": "object", "properties": properties, "required": [*required]}
+
+
+_STRING: Final = {"type": "string"}
+WEATHER: Final = ToolDefinition(
+    name="get_weather", description="Look up the weather in a city.", parameters=_schema(("city",), city=_STRING)
+)
+TIME: Final = ToolDefinition(name="get_time", description="Tell the time. Takes no arguments.", parameters=_schema(()))
+SAVE: Final = ToolDefinition(
+    name="save_text", description="Save a text, exactly as it is.", parameters=_schema(("text",), text=_STRING)
+)
+PERSON: Final = _schema(("name", "age"), name=_STRING, age={"type": "integer"})
+MEETING: Final = ToolDefinition(
+    name="plan_meeting",
+    description="Plan a meeting.",
+    parameters=_schema(
+        ("title", "people", "place"),
+        title=_STRING,
+        people={"type": "array", "items": PERSON},
+        place=_schema(("room", "remote"), room={"type": "integer"}, remote={"type": "boolean"}),
+    ),
+)
+ODD_TEXT: Final = 'Zürich 東京 🎉 "quoted" C:\\new'
+CODE: Final = "7391"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One question; `calls` are the names of the tools that the answer calls, in any order."""
+
+    name: str
+    ask: str
+    tools: tuple[ToolDefinition, ...]
+    calls: tuple[str, ...] = ()
+    arguments: Mapping[str, JsonValue] = field(default_factory=dict[str, Any])
+    """What the call has, where the question says it exactly."""
+    choice: JsonValue = None
+    history: tuple[JsonObject, ...] = ()
+    """Messages after the question."""
+    text: bool = False
+    """Whether the answer holds text."""
+    says: str = ""
+    """What its text holds."""
+
+    @property
+    def forced(self) -> bool:
+        """Whether the request demands a call."""
+        return self.choice not in (None, "auto", "none")
+
+    def request(self, model: str) -> JsonObject:
+        """Write the request as Chat Completions has it."""
+        tools = [
+            {
+                "type": "function",
+                "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
+            }
+            for tool in self.tools
+        ]
+        messages = [{"role": "user", "content": self.ask}, *self.history]
+        choice = {} if self.choice is None else {"tool_choice": self.choice}
+        return {"model": model, "messages": messages, "tools": tools, **choice}
+
+
+def _called(*calls: tuple[str, str, str]) -> JsonObject:
+    """Write the turn of an assistant: id, name and arguments of each call."""
+    return {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": ident, "type": "function", "function": {"name": name, "arguments": arguments}}
+            for ident, name, arguments in calls
+        ],
+    }
+
+
+def _result(ident: str, content: str) -> JsonObject:
+    return {"role": "tool", "tool_call_id": ident, "content": content}
+
+
+QUESTIONS: Final = (
+    Question(
+        name="one call",
+        ask="What is the weather in Paris? Look it up with the tool.",
+        tools=(WEATHER, TIME),
+        calls=("get_weather",),
+    ),
+    Question(
+        name="no call",
+        ask="Say hello in one short sentence. You need no tool for that, so call none.",
+        tools=(WEATHER, TIME),
+        text=True,
+    ),
+    Question(
+        name="two calls",
+        ask="What is the weather in Paris, and what is it in Rome? Call the tool for both cities at once, in one turn.",
+        tools=(WEATHER,),
+        calls=("get_weather", "get_weather"),
+    ),
+    Question(
+        name="text and a call",
+        ask="First write the sentence 'Let me look.', then, in the same turn, look up the weather in Paris.",
+        tools=(WEATHER,),
+        calls=("get_weather",),
+        text=True,
+    ),
+    Question(
+        name="nested arguments",
+        ask=(
+            "Plan a meeting with the tool. The title is Review. The people are Ann, 31 years old, and Bob, 45 years "
+            "old. The place is room 4, not remote."
+        ),
+        tools=(MEETING,),
+        calls=("plan_meeting",),
+        arguments={
+            "title": "Review",
+            "people": [{"name": "Ann", "age": 31}, {"name": "Bob", "age": 45}],
+            "place": {"room": 4, "remote": False},
+        },
+    ),
+    Question(
+        name="odd characters",
+        ask=f"Save exactly this text with the tool, with nothing before or behind it: {ODD_TEXT}",
+        tools=(SAVE,),
+        calls=("save_text",),
+        arguments={"text": ODD_TEXT},
+    ),
+    Question(
+        name="no arguments",
+        ask="What time is it? Look it up with the tool.",
+        tools=(TIME,),
+        calls=("get_time",),
+        arguments={},
+    ),
+    Question(
+        name="forced call",
+        ask="What is the weather in Paris?",
+        tools=(WEATHER, TIME),
+        calls=("get_time",),
+        choice={"type": "function", "function": {"name": "get_time"}},
+    ),
+    Question(
+        name="any call",
+        ask="Tell me something about the weather in Paris.",
+        tools=(WEATHER,),
+        calls=("get_weather",),
+        choice="required",
+    ),
+    Question(
+        name="forbidden call",
+        ask="What is the weather in Paris? Look it up with the tool.",
+        tools=(WEATHER,),
+        choice="none",
+        text=True,
+    ),
+    Question(
+        name="results",
+        ask="What code does the weather station in Paris send today? Look it up, then tell me the code.",
+        tools=(WEATHER,),
+        history=(
+            _called(("call_1", "get_weather", '{"city": "Paris"}'), ("call_2", "get_weather", '{"city": "Rome"}')),
+            _result("call_1", f'{{"city": "Paris", "code": "{CODE}"}}'),
+            _result("call_2", '{"city": "Rome", "code": "none"}'),
+        ),
+        text=True,
+        says=CODE,
+    ),
+)
+"""Each is asked twice: for the whole answer, and for a stream."""
