@@ -16,7 +16,8 @@ lists = [*told["lists"]]
 
 
 def say(**message: Any) -> None:
-    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
 
 
 for line in sys.stdin:
