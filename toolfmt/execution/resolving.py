@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from toolfmt.errors import ArgumentsError, ExecutionError, SchemaError, UnknownToolError, close_names
 from toolfmt.execution.binding import Binding
 from toolfmt.execution.running import Place, check_seconds, place_of, run
+from toolfmt.execution.values import result_of
 from toolfmt.schema.validation import problems
 
 if TYPE_CHECKING:
@@ -107,11 +108,11 @@ class Resolver:
             raise UnrunnableError("broken_tool", ExecutionError(str(error))) from None
 
         async def ready() -> ToolResult:
+            limit = definition.metadata.get("result_limit", self.result_limit)
             if local is not None:
-                limit = definition.metadata.get("result_limit", self.result_limit)
                 return await run(local.function, bound, call.name, local.place, limit)
             assert server is not None  # noqa: S101 - a tool has one or the other
-            return await server.call(call, injected=injected)
+            return result_of(await server.call(call, injected=injected), call.name, limit)
 
         return Prepared(definition, at, seconds, ready, "raised" if server is None else "server_failed")
 
