@@ -132,11 +132,11 @@ async def test_results_may_be_large(server: McpServer) -> None:
     assert (await server.call(_call("fill", size=3_000_000))).content == "x" * 3_000_000
 
 
-async def test_any_transport_of_the_sdk_will_do(program: list[str]) -> None:
-    command, *args = program
+async def test_any_transport_of_the_sdk_will_do(raw: Any) -> None:
+    command, *args = raw(json.dumps({"lists": [{"tools": [{"name": "add", "inputSchema": {"type": "object"}}]}]}))
     params = StdioServerParameters(command=command, args=args)
     async with connect(params, name="one") as one, connect(lambda: stdio_client(params), name="two") as two:
-        assert [tool.name for tool in one.tools] == [tool.name for tool in two.tools]
+        assert [tool.name for tool in one.tools] == [tool.name for tool in two.tools] == ["add"]
 
 
 async def test_with_a_prefix_names_never_collide(kitchen: Any) -> None:

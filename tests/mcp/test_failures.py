@@ -29,16 +29,28 @@ def _call(name: str, /, **arguments: Any) -> ToolInvocation:
     return ToolInvocation(name=name, arguments=arguments)
 
 
-async def test_a_server_that_dies_during_a_call_is_started_anew_at_the_next(program: list[str], tmp_path: Path) -> None:
+async def test_a_server_that_dies_during_a_call_is_started_anew_once_at_the_next(
+    program: list[str], tmp_path: Path
+) -> None:
     note = tmp_path / "note"
+    found: list[str] = []
+
+    async def ask(server: McpServer) -> None:
+        found.append((await server.call(_call("pid"))).content)
+
     async with connect(program, name="kitchen") as server:
-        before = (await server.call(_call("pid"))).content
+        await ask(server)
         with pytest.raises(ServerError, match=r"(?s)'kitchen': the connection broke off during the call.*on fire"):
             await server.call(_call("die", note=str(note)))
         assert not server.connected
-        after = (await server.call(_call("pid"))).content
+        async with anyio.create_task_group() as tasks:
+            for _ in range(5):
+                tasks.start_soon(ask, server)
         assert server.connected
-    assert after != before
+    before, *after = found
+    assert len(after) == 5
+    assert {before}.isdisjoint(after)
+    assert len(set(after)) == 1
     assert note.read_text(encoding="utf-8") == "called\n"  # sent once
 
 
@@ -60,32 +72,16 @@ async def test_all_calls_of_a_server_that_dies_come_to_an_end(program: list[str]
     assert len(errors) == 10
 
 
-async def test_calls_that_find_a_server_dead_start_it_once(program: list[str], tmp_path: Path) -> None:
-    found: set[str] = set()
-
-    async def ask(server: McpServer) -> None:
-        found.add((await server.call(_call("pid"))).content)
-
-    async with connect(program, name="kitchen") as server:
-        with pytest.raises(ServerError):
-            await server.call(_call("die", note=str(tmp_path / "note")))
-        async with anyio.create_task_group() as tasks:
-            for _ in range(5):
-                tasks.start_soon(ask, server)
-    assert len(found) == 1
-
-
-@pytest.mark.parametrize("words", [(), ("handshake",)])
-@pytest.mark.parametrize("called", [True, False])
+@pytest.mark.parametrize(("words", "called"), [((), "while it is gone"), (("handshake",), "after")])
 async def test_a_web_server_that_is_killed_and_comes_back_is_reached_again(
-    words: tuple[str, ...], called: bool, start_web: Any, free_port: Callable[[], int]
+    words: tuple[str, ...], called: str, start_web: Any, free_port: Callable[[], int]
 ) -> None:
     port = free_port()
     async with AsyncExitStack() as stack:
         with start_web(port, *words) as url:
             server = await stack.enter_async_context(connect(url, name="kitchen"))
             assert (await server.call(_call("echo", text="a"))).content == "a"
-        if called:
+        if called == "while it is gone":
             with pytest.raises(ServerError, match=r"'kitchen': .*127\.0\.0\.1"):
                 await server.call(_call("echo", text="b"))
         with start_web(port, *words):
