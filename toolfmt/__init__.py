@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         Problem,
         RenderError,
         SchemaError,
+        ServerError,
         TemplateError,
         ToolCallError,
         ToolFmtError,
@@ -165,6 +166,7 @@ __all__ = [
     "ResultPart",
     "Route",
     "SchemaError",
+    "ServerError",
     "Span",
     "Syntax",
     "TeamSettings",
@@ -231,9 +233,9 @@ _NAMES = {
     "errors": """
         AgentStop ArgumentsError BrokenDialectError ConversionError CorpusError DriverError DuplicateDialectError
         DuplicateToolError ExecutionError LimitExceededError MalformedCallError MissingExtraError ParseError PolicyError
-        Problem RenderError SchemaError TemplateError ToolCallError ToolFmtError ToolTimeoutError UnknownDialectError
-        UnknownFormatError UnknownToolError UnrepresentableError UnresolvableReferenceError UnsafeInputError
-        UnsupportedSchemaError
+        Problem RenderError SchemaError ServerError TemplateError ToolCallError ToolFmtError ToolTimeoutError
+        UnknownDialectError UnknownFormatError UnknownToolError UnrepresentableError UnresolvableReferenceError
+        UnsafeInputError UnsupportedSchemaError
     """,
     "events": "ArgumentsDelta CallEnd CallFailed CallStart Event Notice ReasoningDelta Span TextDelta coalesce",
     "frames": "Frame Route",
