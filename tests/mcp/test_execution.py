@@ -71,20 +71,20 @@ def test_a_call_that_a_model_wrote_reaches_the_server_that_it_names(kitchen: Any
     assert (execution.value, execution.call.server) == ("hi", "kitchen")
 
 
-def test_a_server_that_dies_leaves_the_others_alone(program: list[str], kitchen: Any, tmp_path: Path) -> None:
-    with connect_all({"one": program, "two": kitchen}) as servers:
-        executor = Executor(_registry(), servers=servers)
-        calls = [
-            _call("wait", "two", seconds=0.05),
-            _call("die", "one", note=str(tmp_path / "note")),
-            _call("wait", "one", seconds=60),
-            _call("add", a=1, b=2),
-        ]
-        executions = executor.execute_sync(calls)
-        (again,) = executor.execute_sync([_call("echo", "one", text="back")])
+def test_a_server_that_dies_leaves_the_others_alone(raw: Any, kitchen: Any) -> None:
+    told = '{"lists": [{"tools": [{"name": "roll", "inputSchema": {"type": "object"}}]}], "dies": 2}'
+    calls = [
+        _call("wait", "two", seconds=0.05),
+        _call("roll", "one"),
+        _call("roll", "one"),
+        _call("add", a=1, b=2),
+    ]
+    with connect_all({"one": raw(told), "two": kitchen}) as servers:
+        executions = Executor(_registry(), servers=servers).execute_sync(calls)
     assert [one.failure for one in executions] == [None, "server_failed", "server_failed", None]
-    assert (again.value, executions[0].value, executions[3].value) == ("back", "waited", 3)
+    assert [executions[0].value, executions[3].value] == ["waited", 3]
     assert "'one'" in executions[1].error
+    assert "the last words" in executions[2].error
 
 
 def test_progress_is_an_event_and_a_time_out_is_told_to_the_server(kitchen: Any, tmp_path: Path) -> None:

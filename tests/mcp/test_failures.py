@@ -54,22 +54,20 @@ async def test_a_server_that_dies_during_a_call_is_started_anew_once_at_the_next
     assert note.read_text(encoding="utf-8") == "called\n"  # sent once
 
 
-async def test_all_calls_of_a_server_that_dies_come_to_an_end(program: list[str], tmp_path: Path) -> None:
-    errors: list[ServerError] = []
+async def test_all_calls_of_a_server_that_dies_come_to_an_end(raw: Any) -> None:
+    errors: list[str] = []
 
     async def wait(server: McpServer) -> None:
-        try:
-            await server.call(_call("wait", seconds=60))
-        except ServerError as error:
-            errors.append(error)
+        with pytest.raises(ServerError) as caught:
+            await server.call(_call("add"))
+        errors.append(str(caught.value))
 
-    async with connect(program, name="kitchen") as server, anyio.create_task_group() as tasks:
+    told = json.dumps({"lists": [{"tools": [ADD]}], "dies": 10})
+    async with connect(raw(told), name="raw") as server, anyio.create_task_group() as tasks:
         for _ in range(10):
             tasks.start_soon(wait, server)
-        await anyio.sleep(0.1)  # they are under way
-        with pytest.raises(ServerError):
-            await server.call(_call("die", note=str(tmp_path / "note")))
     assert len(errors) == 10
+    assert all(error.endswith("it said: the last words") for error in errors)
 
 
 @pytest.mark.parametrize(("words", "called"), [((), "while it is gone"), (("handshake",), "after")])

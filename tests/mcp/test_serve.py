@@ -135,16 +135,6 @@ async def test_what_is_served_and_read_again_is_the_same(server: McpServer, regi
         assert [media.data for media in other.result.media] == [media.data for media in one.result.media]
 
 
-async def test_a_tool_that_ends_its_server_is_the_servers_failure(as_program: Any) -> None:
-    with connect(as_program, name="served") as server:
-        executor = Executor(ToolRegistry(), servers={"served": server})
-        gone, back = [
-            (await executor.execute([call]))[0]
-            for call in (ToolInvocation(name="leave"), ToolInvocation(name="shout", arguments={"text": "a"}))
-        ]
-    assert (gone.failure, back.value) == ("server_failed", "A")
-
-
 async def test_what_a_tool_says_of_itself_is_told() -> None:
     registry = ToolRegistry()
     told = {"title": "Wipe", "outputSchema": {"type": "object"}, "_meta": {"a": 1}}

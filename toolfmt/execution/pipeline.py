@@ -23,7 +23,7 @@ from toolfmt.execution.records import Failure, ToolExecution
 from toolfmt.execution.resolving import Prepared, Resolver, UnrunnableError
 from toolfmt.execution.running import words
 from toolfmt.execution.telling import Progress, Teller, now
-from toolfmt.execution.values import result_of
+from toolfmt.execution.values import clean, cut
 from toolfmt.model import ToolInvocation, ToolResult
 
 if TYPE_CHECKING:
@@ -116,10 +116,10 @@ class Pipeline:
             if anyio.current_effective_deadline() == -math.inf:
                 stop = cancelled
             passage.cause = cancelled
-            result, failure, problems = _error(passage.call, "cancelled"), "cancelled" if stop else "raised", ()
+            result, failure, problems = self._error(passage.call, "cancelled"), "cancelled" if stop else "raised", ()
         except (AgentStop, KeyboardInterrupt) as ended:
             stop = Stop(ended)
-            result, failure, problems = _error(passage.call, words(ended)), "stopped", ()
+            result, failure, problems = self._error(passage.call, words(ended)), "stopped", ()
         self._record(passage, result, failure, problems)
         if stop is not None:
             raise stop
@@ -127,7 +127,7 @@ class Pipeline:
 
     def block(self, passage: Passage, why: Blocked, problems: tuple[Problem, ...] = ()) -> None:
         """End a call that has not run."""
-        execution = self._made(passage, _error(passage.call, why.message), why.failure, problems, blocked=True)
+        execution = self._made(passage, self._error(passage.call, why.message), why.failure, problems, blocked=True)
         self._guards_note(execution)
         self._tell(ToolCallBlocked(execution.completed_at, execution))
 
@@ -188,13 +188,15 @@ class Pipeline:
         prepared = passage.prepared
         if isinstance(prepared, UnrunnableError):
             passage.cause = prepared.cause
-            return _error(passage.call, words(prepared)), prepared.failure, prepared.problems
+            return self._error(passage.call, words(prepared)), prepared.failure, prepared.problems
         assert prepared is not None  # noqa: S101 - admitted calls are
         failure: Failure = prepared.failure
         try:
+            if prepared.timeout is None:
+                return addressed(await prepared.run(), passage.call), None, ()
             with anyio.move_on_after(prepared.timeout) as scope:
                 result = await prepared.run()
-                return addressed(result_of(result, passage.call.name, None), passage.call), None, ()
+                return addressed(result, passage.call), None, ()
             error: BaseException = ToolTimeoutError(f"timed out after {prepared.timeout:g} s")
             failure = "timeout" if scope.cancelled_caught else failure
         except (AgentStop, KeyboardInterrupt):
@@ -205,7 +207,7 @@ class Pipeline:
             error = raised
             failure = "timeout" if isinstance(raised, ToolTimeoutError) else failure
         passage.cause = error
-        return _error(passage.call, words(error)), failure, ()
+        return self._error(passage.call, words(error)), failure, ()
 
     def _record(
         self, passage: Passage, result: ToolResult, failure: Failure | None, problems: tuple[Problem, ...]
@@ -248,13 +250,13 @@ class Pipeline:
         )
         return passage.execution
 
+    def _error(self, call: ToolInvocation, message: str) -> ToolResult:
+        content = cut(clean(message), self._settings.resolver.result_limit)
+        return addressed(ToolResult(name=call.name, content=content, is_error=True), call)
+
     def _guards_note(self, execution: ToolExecution) -> None:
         for guard in self._settings.guards:
             guard.record(execution)
-
-
-def _error(call: ToolInvocation, message: str) -> ToolResult:
-    return addressed(ToolResult(name=call.name, content=message, is_error=True), call)
 
 
 def _stops(error: BaseException) -> list[AgentStop]:
