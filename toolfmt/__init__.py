@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         Problem,
         RenderError,
         SchemaError,
+        ServerError,
         TemplateError,
         TemplateRefusedError,
         ToolCallError,
@@ -171,6 +172,7 @@ __all__ = [
     "ResultPart",
     "Route",
     "SchemaError",
+    "ServerError",
     "Span",
     "Syntax",
     "TeamSettings",
@@ -244,9 +246,9 @@ _NAMES = {
     "errors": """
         AgentStop ArgumentsError BrokenDialectError ConversionError CorpusError DriverError DuplicateDialectError
         DuplicateToolError ExecutionError LimitExceededError MalformedCallError MissingExtraError ParseError PolicyError
-        Problem RenderError SchemaError TemplateError TemplateRefusedError ToolCallError ToolFmtError ToolTimeoutError
-        UnknownDialectError UnknownFormatError UnknownToolError UnrepresentableError UnresolvableReferenceError
-        UnsafeInputError UnsupportedSchemaError
+        Problem RenderError SchemaError ServerError TemplateError TemplateRefusedError ToolCallError ToolFmtError
+        ToolTimeoutError UnknownDialectError UnknownFormatError UnknownToolError UnrepresentableError
+        UnresolvableReferenceError UnsafeInputError UnsupportedSchemaError
     """,
     "events": "ArgumentsDelta CallEnd CallFailed CallStart Event Notice ReasoningDelta Span TextDelta coalesce",
     "frames": "Frame Route",

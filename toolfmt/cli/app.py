@@ -42,6 +42,7 @@ _COMMANDS = {
     "dialects": "List the formats; `show` one with a sample.",
     "providers": "List the providers, with the format of each.",
     "probe": "Ask a server some questions with tools, and say what it does to the calls.",
+    "mcp-serve": "Serve Python functions as an MCP server.",
     "demo": "Do the main job on recorded data, in every format.",
 }
 
@@ -55,4 +56,5 @@ app = App(
     exit_on_error=False,
 )
 for _order, (_name, _help) in enumerate(_COMMANDS.items()):
-    app.command(f"toolfmt.cli.{_name}:{_name}", name=_name, help=_help, sort_key=_order)
+    _code = _name.replace("-", "_")
+    app.command(f"toolfmt.cli.{_code}:{_code}", name=_name, help=_help, sort_key=_order)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextvars
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -148,15 +148,12 @@ class Executor:
         Where an event loop is running, in a thread of its own: that loop stands
         still until all calls have ended.
         """
-
-        def run() -> list[ToolExecution]:
-            return anyio.run(partial(self.execute, calls, state=state, agent=agent))
-
+        execute = partial(self.execute, calls, state=state, agent=agent)
         try:
             anyio.get_cancelled_exc_class()
         except anyio.NoEventLoopError:
-            return run()
-        return _in_thread(run)
+            return anyio.run(execute)
+        return _in_thread(execute)
 
     @cached_property
     def _settings(self) -> Settings:
@@ -248,17 +245,26 @@ def _complete(pipeline: Pipeline, passages: Iterable[Passage]) -> list[ToolExecu
     return [passage.execution for passage in passages if passage.execution is not None]
 
 
-def _in_thread(run: Callable[[], list[ToolExecution]]) -> list[ToolExecution]:
+def _in_thread(execute: Callable[[], Awaitable[list[ToolExecution]]]) -> list[ToolExecution]:
     answers: list[list[ToolExecution]] = []
     errors: list[BaseException] = []
+    context = contextvars.copy_context()
+
+    async def run() -> list[ToolExecution]:
+        # Not by `context.run`: what it says of the event loop that runs is true of the other thread.
+        own = contextvars.copy_context()
+        for variable, value in context.items():
+            if variable not in own:
+                variable.set(value)
+        return await execute()
 
     def work() -> None:
         try:
-            answers.append(run())
+            answers.append(anyio.run(run))
         except BaseException as error:  # noqa: BLE001 - raised again where it was asked for
             errors.append(error)
 
-    thread = threading.Thread(target=contextvars.copy_context().run, args=(work,), name="toolfmt-execute")
+    thread = threading.Thread(target=work, name="toolfmt-execute")
     thread.start()
     thread.join()
     for error in errors:

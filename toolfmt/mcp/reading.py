@@ -13,6 +13,8 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from mcp import types
+
 from toolfmt import jsontext
 from toolfmt.conversation import JsonPart, MediaPart, OpaquePart, TextPart
 from toolfmt.errors import SchemaError
@@ -26,12 +28,12 @@ from toolfmt.transcripts.values import word
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from mcp import types
-
     from toolfmt.conversation import Content, ResultPart
     from toolfmt.model import JsonObject, JsonValue, ToolInvocation
 
 _STRUCTURED: Final = "mcp.result.structuredContent"
+_META: Final = "mcp.result._meta"
+_READ: Final = frozenset({_STRUCTURED, _META, "mcp.result.resultType"})
 _SILENT: Final = "the tool failed and says no more"
 
 
@@ -110,7 +112,7 @@ def read_answer(call: ToolInvocation, offer: Offer, answer: JsonObject) -> ToolR
     part = read_result(answer)
     structured = [*_structured(part)]
     texts = [text for one in part.content if (text := _text(one)) is not None]
-    extra: JsonObject = {key: value for key, value in part.extra.items() if key != _STRUCTURED}
+    extra = _further(part)
     if any(described := [{} if isinstance(one, OpaquePart) else one.extra for one in part.content]):
         extra["mcp.blocks"] = described
     wrong = "" if part.is_error or not structured else _misfit(offer, structured[0])
@@ -132,6 +134,15 @@ def read_answer(call: ToolInvocation, offer: Offer, answer: JsonObject) -> ToolR
         agent=call.agent,
         extra=extra,
     )
+
+
+def _further(part: ResultPart) -> JsonObject:
+    """Give what a result says beside its content, without what every one says alike."""
+    extra = {key: value for key, value in part.extra.items() if key not in _READ}
+    meta = part.extra.get(_META)
+    if is_object(meta) and (told := {key: value for key, value in meta.items() if key != types.SERVER_INFO_META_KEY}):
+        extra[_META] = told
+    return extra
 
 
 def _structured(part: ResultPart) -> Sequence[JsonValue]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 from anyio.lowlevel import current_token
 from mcp import MCPError, types
+from pydantic import ValidationError
 
 from toolfmt.errors import ArgumentsError, Problem, ServerError, ToolTimeoutError, UnknownToolError
 from toolfmt.execution.context import ToolContext
@@ -143,6 +144,8 @@ class McpServer:
         seconds = self._options.timeout
         try:
             answer = await session.request(offer.name, arguments, seconds, _progress(injected))
+        except ValidationError as error:
+            raise ServerError(self.name, f"it answered what is no result: {error}") from error
         except MCPError as error:
             if error.code == types.REQUEST_TIMEOUT:
                 raise ToolTimeoutError(f"{call.name!r} of MCP server {self.name!r} took over {seconds:g} s") from error

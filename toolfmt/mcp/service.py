@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from toolfmt.execution.events import ExecutionEvent
     from toolfmt.execution.executor import Executor
+    from toolfmt.execution.records import ToolExecution
     from toolfmt.model import ToolDefinition
 
 
@@ -52,6 +53,7 @@ class Service:
         """Answer `tools/call`; a tool that does not exist is an error of the protocol, all others are results."""
         arguments = {} if params.arguments is None else params.arguments
         call = ToolInvocation(name=params.name, arguments=arguments, id=next(self._ids))
+        executions: list[ToolExecution] = []
         async with create_task_group() as reports:
             loop = current_token()
 
@@ -71,7 +73,7 @@ class Service:
                 executions = [*stop.executions]
             finally:
                 del self._progress[call.id]
-        (execution,) = executions
+        execution = executions[0]
         if execution.failure == "unknown_tool":
             raise MCPError(types.INVALID_PARAMS, execution.error)
         return write_result(execution.result)

@@ -6,7 +6,7 @@ keeps the list of tools up to date, and says when the connection has ended and w
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import anyio
@@ -71,14 +71,13 @@ class Session:
         scope = CancelScope(deadline=current_time() + patience)
         try:
             with scope:
-                async with AsyncExitStack() as stack:
-                    client = Client(
-                        self._endpoint.open(self._trace),
-                        client_info=types.Implementation(name="toolfmt", version=toolfmt.__version__),
-                        message_handler=self._hear,
-                        cache=None,
-                    )
-                    client = await stack.enter_async_context(client)
+                made = Client(
+                    self._endpoint.open(self._trace),
+                    client_info=types.Implementation(name="toolfmt", version=toolfmt.__version__),
+                    message_handler=self._hear,
+                    cache=None,
+                )
+                async with made as client:
                     if client.server_capabilities.tools is not None:
                         await self._list(client)
                     self._client = client
@@ -92,7 +91,7 @@ class Session:
             self._trace.ended.set()
         if self._client is None:
             late = f"no answer within {patience:g} s" if scope.cancelled_caught else ""
-            raise self._error(late, self._failure) from self._failure
+            raise self._error(late)
 
     def end(self) -> None:
         """Hang up."""
@@ -112,7 +111,7 @@ class Session:
                 raise
             with anyio.move_on_after(_FAREWELL):
                 await self.closed.wait()
-            raise self._error("the connection broke off during the call", self._failure) from error
+            raise self._error("the connection broke off during the call") from error
 
     async def check(self) -> None:
         """End the connection if the server holds a session for us no longer, as after its own restart."""
@@ -174,15 +173,17 @@ class Session:
             cursors.add(cursor)
         raise ServerError(self.name, "its list of tools has no end")
 
-    def _error(self, what: str, cause: BaseException | None) -> ServerError:
-        reasons = [*_leaves(cause)] if cause is not None else []
+    def _error(self, what: str) -> ServerError:
+        reasons = [*_leaves(self._failure)] if self._failure is not None else []
         if len(reasons) == 1 and isinstance(reasons[0], ServerError):
             return reasons[0]
         told = [text for text in map(_told, reasons) if text]
         noise = f"it sent what is no message: {self._trace.noise}" if self._trace.noise else ""
         said = f"it said: {self._trace.said}" if self._trace.said else ""
         where = f"at {self._endpoint.where}"
-        return ServerError(self.name, "; ".join(filter(None, (what, *told, noise, where, said))))
+        error = ServerError(self.name, "; ".join(filter(None, (what, *told, noise, where, said))))
+        error.__cause__ = reasons[0] if reasons else None
+        return error
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:

@@ -1,6 +1,7 @@
-"""A server with a tool for everything that can happen, written with the SDK: `kitchen.py stdio`, `kitchen.py http PORT`.
+"""A server with a tool for everything that can happen, written with the SDK.
 
-With `handshake` as a further argument the web server knows nothing of the newest protocol, as most do.
+`kitchen.py stdio`, or `kitchen.py http PORT`; with `handshake` as a further argument the web server
+knows nothing of the newest protocol, as most do.
 """
 
 from __future__ import annotations
@@ -95,7 +96,8 @@ def die(note: str) -> str:
     """Note the call and end the whole program."""
     with Path(note).open("a", encoding="utf-8") as file:
         file.write("called\n")
-    print("the kitchen is on fire", file=sys.stderr, flush=True)
+    sys.stderr.write("the kitchen is on fire")
+    sys.stderr.flush()
     os._exit(7)
 
 
@@ -108,7 +110,7 @@ def pid() -> str:
 @server.tool(structured_output=False)
 def mutter() -> str:
     """Print, where a message of the protocol could be torn."""
-    print("not a message")
+    print("not a message")  # noqa: T201 - that is what it is about
     return "muttered"
 
 
@@ -125,6 +127,13 @@ async def learn(name: str, context: Context[Any, Any]) -> str:
     await context.notify_tools_changed()
     await context.session.send_tool_list_changed()
     return "learnt"
+
+
+@server.tool(structured_output=False)
+def ask() -> types.InputRequiredResult:
+    """Ask the user."""
+    wanted = types.ElicitRequestFormParams(message="Sure?", requested_schema={"type": "object", "properties": {}})
+    return types.InputRequiredResult(input_requests={"sure": types.ElicitRequest(params=wanted)})
 
 
 def _knows_no_discovery(app: Any) -> Any:

@@ -2,7 +2,8 @@
 
 {"lists": [{"tools": […], "nextCursor": "2"}, …], "result": {…}, "error": {…}, "changes": true}
 
-Page after page of `lists` answers the requests for tools. `result` or `error` answers all calls.
+Page after page of `lists` answers the requests for tools. `result` or `error` answers all calls; with `dies`, that
+many calls remain without an answer, and then the program ends.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from typing import Any
 
 told: dict[str, Any] = json.loads(sys.argv[1])
 lists = [*told["lists"]]
+dies = told.get("dies", 0)
 
 
 def say(**message: Any) -> None:
-    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
 
 
 for line in sys.stdin:
@@ -30,6 +33,10 @@ for line in sys.stdin:
             say(id=ident, result=result)
         case "tools/list":
             say(id=ident, result=lists[0] if len(lists) == 1 else lists.pop(0))
+        case "tools/call" if dies:
+            dies -= 1
+            if not dies:
+                sys.exit("the last words")
         case "tools/call" if "error" in told:
             say(id=ident, error=told["error"])
         case "tools/call":
