@@ -10,6 +10,7 @@ as a list of parts, some only as text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,6 +33,7 @@ NO_TOKENS: Final[JsonObject] = dict.fromkeys(("bos_token", "eos_token", "pad_tok
 _FORMS: Final[tuple[Form, ...]] = ("object", "text")
 _KEY: Final = "probe_key"
 _VALUE: Final = "probe-value"
+_MISTAKEN: Final = re.compile(rf"""\{{(?:'|\\+"){_KEY}""")
 _SAID: Final = "probe-question"
 _ID: Final = "probe0001"
 _TOOL: Final[JsonObject] = {
@@ -46,8 +48,8 @@ _TOOL: Final[JsonObject] = {
         },
     },
 }
-_LIMITS: Final = TemplateLimits(steps=1_000_000)
-"""A small conversation takes some thousand."""
+SMALL: Final = TemplateLimits(steps=100_000, output=1_000_000)
+"""For a conversation of a few lines: real templates take up to 15 000 steps for one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +89,7 @@ def _calls(source: str) -> Iterator[tuple[Form, NoContent, int]]:
         if text is None:
             continue
         # As Python writes an object, or as JSON inside JSON: it was taken for the other.
-        mistaken = f"{{'{_KEY}'" in text or f'{{\\"{_KEY}' in text
-        yield form, none, 0 if _VALUE not in text else 1 if mistaken else 2
+        yield form, none, 0 if _VALUE not in text else 1 if _MISTAKEN.search(text) else 2
 
 
 def _conversation(form: Form, none: NoContent) -> list[JsonValue]:
@@ -108,6 +109,6 @@ def _shows(source: str, messages: list[JsonValue]) -> bool | None:
 def _rendered(source: str, messages: list[JsonValue]) -> str | None:
     variables: JsonObject = {"messages": messages, "tools": [_TOOL], "add_generation_prompt": False}
     try:
-        return render(source, {**NO_TOKENS, **variables}, now=STILL, limits=_LIMITS)
+        return render(source, {**NO_TOKENS, **variables}, now=STILL, limits=SMALL)
     except TemplateError:
         return None

@@ -5,11 +5,12 @@ dialect_of(pen)     # the dialect "qwen25", of all that read its calls the one w
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
 from toolfmt.doctor.reading import read, said_calls
-from toolfmt.doctor.scenarios import ANSWERS, RESULT, USER, result, user
+from toolfmt.doctor.scenarios import ANSWERS
 from toolfmt.errors import TemplateError
 from toolfmt.marking import markers
 
@@ -30,7 +31,7 @@ def dialect_of(
     whose markers stand in the text; of equals, the one most often in `usual`.
     """
     written = list(_written(pen))
-    text = "".join((*(turn.prompt[-_TAIL:] + turn.wrote for turn, _ in written), _results(pen)))
+    text = "".join(turn.prompt[-_TAIL:] + turn.wrote for turn, _ in written)
     right = [(_right(written, one), one) for one in dialects if one.syntax is not None]
     _, found = max(
         ((score, one) for score, one in right if score),
@@ -66,14 +67,9 @@ def _right(written: list[tuple[Turn, JsonObject]], dialect: AnyDialect) -> int:
 
 def _marked(text: str, dialect: AnyDialect) -> int:
     """Count the characters of the markers that stand in the text, less those of the markers that do not."""
-    return sum(len(one) if one in text else -len(one) for one in markers(dialect).keep)
-
-
-def _results(pen: Pen) -> str:
-    try:
-        return pen.write([user(USER), ANSWERS["one call"](()), result(1, "get_weather", RESULT)])
-    except TemplateError:
-        return ""
+    runtime = set(chain.from_iterable(dialect.syntax.hidden)) if dialect.syntax is not None else ()
+    keep = [one for one in markers(dialect).keep if one not in runtime]
+    return sum(len(one) if one in text else -len(one) for one in keep)
 
 
 _TAIL: Final = 40
