@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         PolicyError,
         Problem,
         RenderError,
+        ResponseTemplateError,
         SchemaError,
         TemplateError,
         ToolFmtError,
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
     from toolfmt.providers import Provider
     from toolfmt.registry import Registry, default_registry, register, register_override
     from toolfmt.rendering import render_calls, render_results
+    from toolfmt.response_templates import response_dialect
     from toolfmt.settings import FormatSettings, TeamSettings, from_setting
     from toolfmt.syntax import Elements, Form, JsonCall, Syntax
     from toolfmt.text import text_dialect
@@ -157,6 +159,7 @@ __all__ = [
     "Registry",
     "RenderError",
     "Repair",
+    "ResponseTemplateError",
     "ResultPart",
     "Route",
     "SchemaError",
@@ -213,6 +216,7 @@ __all__ = [
     "render_calls",
     "render_results",
     "repair",
+    "response_dialect",
     "text_dialect",
     "to_events",
     "tool",
@@ -225,9 +229,9 @@ _NAMES = {
     "errors": """
         ArgumentsError BrokenDialectError ConversionError CorpusError DriverError DuplicateDialectError
         DuplicateToolError ExecutionError LimitExceededError MalformedCallError MissingExtraError ParseError PolicyError
-        Problem RenderError SchemaError TemplateError ToolFmtError ToolTimeoutError UnknownDialectError
-        UnknownFormatError UnknownToolError UnrepresentableError UnresolvableReferenceError UnsafeInputError
-        UnsupportedSchemaError
+        Problem RenderError ResponseTemplateError SchemaError TemplateError ToolFmtError ToolTimeoutError
+        UnknownDialectError UnknownFormatError UnknownToolError UnrepresentableError UnresolvableReferenceError
+        UnsafeInputError UnsupportedSchemaError
     """,
     "events": "ArgumentsDelta CallEnd CallFailed CallStart Event Notice ReasoningDelta Span TextDelta coalesce",
     "frames": "Frame Route",
@@ -244,6 +248,7 @@ _NAMES = {
     "providers": "Provider",
     "registry": "Registry default_registry register register_override",
     "rendering": "render_calls render_results",
+    "response_templates": "response_dialect",
     "settings": "FormatSettings TeamSettings from_setting",
     "syntax": "Elements Form JsonCall Syntax",
     "text": "text_dialect",

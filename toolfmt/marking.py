@@ -89,7 +89,7 @@ def _pairs(syntax: Syntax) -> tuple[Pair, ...]:
 
 
 def _templates(form: Form) -> Iterator[str]:
-    yield from (form.section, form.separator, form.call, *form.parts)
+    yield from (form.section, form.separator, form.call, *form.ends, *form.parts)
     elements = form.elements
     if elements is not None:
         yield from (elements.member, elements.odd_member, elements.loose_member, elements.item)
