@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from toolfmt import ids
+    from toolfmt.chat_templates.prompt import Prompt, render_prompt
+    from toolfmt.chat_templates.sandbox import TemplateLimits
     from toolfmt.choice import Choice
     from toolfmt.conversation import (
         CallPart,
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
         ResponseTemplateError,
         SchemaError,
         TemplateError,
+        TemplateRefusedError,
         ToolFmtError,
         ToolTimeoutError,
         UnknownDialectError,
@@ -150,6 +153,7 @@ __all__ = [
     "Part",
     "PolicyError",
     "Problem",
+    "Prompt",
     "Proof",
     "Provenance",
     "Provider",
@@ -167,6 +171,8 @@ __all__ = [
     "Syntax",
     "TeamSettings",
     "TemplateError",
+    "TemplateLimits",
+    "TemplateRefusedError",
     "TextDelta",
     "TextPart",
     "ToolChoice",
@@ -214,6 +220,7 @@ __all__ = [
     "register",
     "register_override",
     "render_calls",
+    "render_prompt",
     "render_results",
     "repair",
     "response_dialect",
@@ -223,15 +230,17 @@ __all__ = [
 ]
 
 _NAMES = {
+    "chat_templates.prompt": "Prompt render_prompt",
+    "chat_templates.sandbox": "TemplateLimits",
     "dialect": "Dialect Example Limits Parser ParserOptions Provenance Traits",
     "choice": "Choice",
     "correcting": "feedback no_call_feedback",
     "errors": """
         ArgumentsError BrokenDialectError ConversionError CorpusError DriverError DuplicateDialectError
         DuplicateToolError ExecutionError LimitExceededError MalformedCallError MissingExtraError ParseError PolicyError
-        Problem RenderError ResponseTemplateError SchemaError TemplateError ToolFmtError ToolTimeoutError
-        UnknownDialectError UnknownFormatError UnknownToolError UnrepresentableError UnresolvableReferenceError
-        UnsafeInputError UnsupportedSchemaError
+        Problem RenderError ResponseTemplateError SchemaError TemplateError TemplateRefusedError ToolFmtError
+        ToolTimeoutError UnknownDialectError UnknownFormatError UnknownToolError UnrepresentableError
+        UnresolvableReferenceError UnsafeInputError UnsupportedSchemaError
     """,
     "events": "ArgumentsDelta CallEnd CallFailed CallStart Event Notice ReasoningDelta Span TextDelta coalesce",
     "frames": "Frame Route",

@@ -4,7 +4,7 @@
     ├─ UnknownDialectError · UnknownFormatError (LookupError)   DuplicateDialectError (ValueError)
     ├─ BrokenDialectError (RuntimeError)   MissingExtraError (ImportError)
     ├─ DuplicateToolError (ValueError)
-    ├─ RenderError (ValueError)  ─ UnrepresentableError · TemplateError
+    ├─ RenderError (ValueError)  ─ UnrepresentableError · TemplateError ─ TemplateRefusedError
     ├─ SchemaError (ValueError)  ─ UnresolvableReferenceError · UnsupportedSchemaError
     ├─ ResponseTemplateError (ValueError)
     ├─ ParseError (ValueError)   ─ MalformedCallError · UnsafeInputError · LimitExceededError
@@ -92,6 +92,16 @@ class UnrepresentableError(RenderError):
 
 class TemplateError(RenderError):
     """A prompt template that is broken or asks for something it may not have."""
+
+
+class TemplateRefusedError(TemplateError):
+    """A chat template that refuses the conversation, with `raise_exception`."""
+
+    def __init__(self, said: str, *, line: int | None = None) -> None:
+        """Keep the template's own words as `said`, and the line where it says them."""
+        self.said = said
+        self.line = line
+        super().__init__(f"the chat template{f', line {line}' if line else ''}, refuses the conversation: {said}")
 
 
 class SchemaError(ToolFmtError, ValueError):

@@ -35,7 +35,8 @@ def render_template(template: str | Path, **data: object) -> str:
         known = ", ".join(sorted(_environment().list_templates()))
         raise TemplateError(f"there is no template {error.name!r} in the package; there are {known}") from None
     except (jinja2.TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise TemplateError(f"{name}{_line(error)}: {error}") from error
+        line = line_of(error)
+        raise TemplateError(f"{name}{f', line {line}' if line else ''}: {error}") from error
 
 
 def _template(template: str | Path) -> jinja2.Template:
@@ -46,15 +47,15 @@ def _template(template: str | Path) -> jinja2.Template:
     return _environment().get_template(template)
 
 
-def _line(error: BaseException) -> str:
-    """Say in which line of a template an error was raised."""
+def line_of(error: BaseException) -> int | None:
+    """Give the line of a template in which an error was raised."""
     lines: list[int] = []
     traceback = error.__traceback__
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename.endswith(("<template>", ".jinja")):
             lines.append(traceback.tb_lineno)
         traceback = traceback.tb_next
-    return f", line {lines[-1]}" if lines else ""
+    return lines[-1] if lines else None
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,156 @@
+"""Counts what a template's operations cost, so that no template runs on without end.
+
+    meter = Meter(steps=10_000_000)
+    meter.deep({"a": ["text"]})     # as many steps as there are values, and one per 16 characters
+    meter.call(str.ljust, "x", (10**9,), {})    # Stopped, before the text is made
+
+What is counted is work, not time: the same template with the same conversation
+is refused, or not, on every machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import ItemsView, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import Set as AbstractSet
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+TEXT: Final = 16
+"""How many characters are made for one step."""
+_SCANNED: Final = 1024
+"""How many pairs of characters are compared for one step."""
+_BITS: Final = 4096
+"""A number has no more bits."""
+
+_GROWING: Final = frozenset(
+    {
+        *("ljust", "rjust", "center", "zfill", "expandtabs", "to_bytes", "format", "format_map", "translate", "join"),
+        *("indent", "batch", "slice", "round", "tojson", "wordwrap", "xmlattr"),
+    }
+)
+"""What makes text, or lists, as long as its arguments say: a width, an indent, a separator for each item."""
+_SQUARE: Final = frozenset({"striptags", "sum", "unescape", "urlize", "wordwrap"})
+"""What goes through its value again and again."""
+_AT_ONCE: Final = frozenset({"attr", "count", "d", "default", "first", "items", "last", "length"})
+"""The filters that cost the same whatever their value holds."""
+_BY_ITEM: Final = frozenset(
+    {
+        *("batch", "list", "map", "reject", "rejectattr", "reverse", "select", "selectattr", "slice"),
+    }
+)
+"""The filters that go through the items of their value, but not into them."""
+_DIGITS: Final = re.compile(r"\d+")
+_NESTED: Final = re.compile(r"\{[^{}]*\{|\*")
+
+
+class Stopped(Exception):  # noqa: N818 - no error of the template's: it was ended
+    """The template has done more than it may."""
+
+
+class Meter:
+    """Counts steps down from a limit; raises `Stopped` when there are none left."""
+
+    __slots__ = ("left", "limit")
+
+    def __init__(self, steps: int) -> None:
+        """Allow so many steps."""
+        self.left = self.limit = steps
+
+    def work(self, steps: int) -> None:
+        """Count steps, at least one."""
+        self.left -= max(steps, 1)
+        if self.left < 0:
+            raise Stopped(f"it takes more than {self.limit} steps: a loop without end, or a text without measure")
+
+    def deep(self, value: object) -> int:
+        """Count a value with all that is in it, as often as it is in it; give its characters."""
+        size = 0
+        stack = [value]
+        while stack:
+            one = stack.pop()
+            if isinstance(one, str | bytes):
+                size += len(one)
+                if len(one) >= TEXT:
+                    self.work(len(one) // TEXT)
+                continue
+            inner = _inside(one)
+            if isinstance(one, range):
+                size += len(one)
+                self.work(len(one))
+            elif inner is None:
+                size += 1 + (one.bit_length() // 3 if isinstance(one, int) else 0)
+            else:
+                self.work(len(inner))
+                size += 2 * len(inner)
+                stack.extend(chain.from_iterable(inner.items()) if isinstance(inner, Mapping) else inner)
+        self.work(1)
+        return size
+
+    def made(self, value: object) -> None:
+        """Count a value that was made, but not what is in it."""
+        if isinstance(value, str | bytes):
+            self.work(len(value) // TEXT)
+        elif isinstance(value, list | tuple | dict | set):
+            self.work(len(cast("list[Any]", value)) * 2 // TEXT)
+
+    def call(self, name: str, value: object, given: tuple[object, ...], named: dict[str, object]) -> None:
+        """Count what a method or filter `name` of a value costs with these arguments, before it runs."""
+        own = _length(value) if name in _AT_ONCE or name in _BY_ITEM else self.deep(value)
+        arguments = [*given, *named.values()]
+        text = sum(map(self.deep, arguments))
+        pairs = (own + 1) * (text + 1)
+        self.work((own if name in _BY_ITEM else 0) + ((own * own if name in _SQUARE else 0) + pairs) // _SCANNED)
+        if name == "replace" and isinstance(value, str) and len(given) > 1:
+            old, new, *_ = map(str, given)
+            self.work(value.count(old) * len(new) // TEXT)
+        elif name in _GROWING:
+            self.work((own + 1) * (text + self._width(value, arguments) + 1) // TEXT)
+
+    def operator(self, sign: str, left: object, right: object) -> None:
+        """Count what `left sign right` costs, before it is worked out."""
+        if isinstance(left, int) and isinstance(right, int):
+            bits = {"*": left.bit_length() + right.bit_length(), "**": left.bit_length() * max(right, 0)}
+            if bits.get(sign, 0) > _BITS:
+                raise Stopped(f"it makes a number of more than {_BITS} bits")
+        elif sign == "%" and isinstance(left, str):
+            self.call("format", left, (right,), {})
+        elif sign == "*":
+            for times, value in ((left, right), (right, left)):
+                if isinstance(times, int) and isinstance(value, Sequence):
+                    self.work(max(times, 0) * len(cast("Sequence[Any]", value)) // (TEXT // 2))
+        else:
+            self.made(left)
+            self.made(right)
+
+    @staticmethod
+    def _width(value: object, arguments: list[object]) -> int:
+        """Give the widths in arguments; in those of text that is formatted, only where they can be widths."""
+        numbers = sum(max(one, 0) for one in _flat(arguments) if isinstance(one, int))
+        if not isinstance(value, str) or ("%" not in value and "{" not in value):
+            return numbers
+        written = sum(int(found[:20]) for found in _DIGITS.findall(value))
+        return written + (numbers if _NESTED.search(value) else 0)
+
+
+def _flat(arguments: list[object]) -> Iterable[object]:
+    """Give arguments, and what stands in those that are a list or an object, as `%` takes them."""
+    for one in arguments:
+        inner = _inside(one)
+        yield from (one,) if inner is None else inner.values() if isinstance(inner, Mapping) else inner
+
+
+def _inside(
+    value: object,
+) -> Mapping[object, object] | Sequence[object] | AbstractSet[object] | ValuesView[object] | None:
+    if isinstance(value, Mapping | list | tuple | AbstractSet | KeysView | ItemsView | ValuesView):
+        return cast("Sequence[object]", value)
+    return None
+
+
+def _length(value: object) -> int:
+    inner = value if isinstance(value, str | range) else _inside(value)
+    return len(inner) if inner is not None else 1

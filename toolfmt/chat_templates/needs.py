@@ -1,0 +1,107 @@
+"""Finds out in which form a template takes what messages hold, by rendering a small conversation in each.
+
+    needs("...{{ call.arguments | tojson }}...").arguments    # "object"
+    needs("...{{ '(' + call.arguments + ')' }}...").arguments     # "text"
+
+Templates differ: some write arguments with `tojson` and so want an object, some
+add them to a text; some fail where a message has no `content`, some read it only
+as a list of parts, some only as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from toolfmt.chat_templates.sandbox import STILL, TemplateLimits, render
+from toolfmt.errors import TemplateError
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+
+Form: TypeAlias = Literal["object", "text"]
+NoContent: TypeAlias = Literal["absent", "empty", "null"]
+
+NO_CONTENT: Final[Mapping[NoContent, JsonObject]] = {"absent": {}, "empty": {"content": ""}, "null": {"content": None}}
+"""What is in a message that has calls and no text."""
+NO_TOKENS: Final[JsonObject] = dict.fromkeys(("bos_token", "eos_token", "pad_token", "unk_token"), "")
+"""The tokens that templates name, where they matter to nothing."""
+_FORMS: Final[tuple[Form, ...]] = ("object", "text")
+_KEY: Final = "probe_key"
+_VALUE: Final = "probe-value"
+_SAID: Final = "probe-question"
+_ID: Final = "probe0001"
+_TOOL: Final[JsonObject] = {
+    "type": "function",
+    "function": {
+        "name": "probe_tool",
+        "description": "A tool.",
+        "parameters": {
+            "type": "object",
+            "properties": {_KEY: {"type": "string", "description": "A value."}},
+            "required": [_KEY],
+        },
+    },
+}
+_LIMITS: Final = TemplateLimits(steps=1_000_000)
+"""A small conversation takes some thousand."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """What a template takes."""
+
+    arguments: Form = "object"
+    """Whether a call's arguments are an object, or its JSON text."""
+    no_content: NoContent = "absent"
+    """What the `content` of a message is that has calls and no text."""
+    text: bool = True
+    """Content may be a text."""
+    parts: bool = False
+    """Content may be a list of parts."""
+
+
+@lru_cache(maxsize=64)
+def needs(source: str) -> Needs:
+    """Find out what a template takes; the usual, where nothing that is tried works."""
+    arguments, no_content = next(_calls(source), ("object", "absent"))
+    return Needs(
+        arguments=arguments,
+        no_content=no_content,
+        text=_shows(source, [{"role": "user", "content": _SAID}]) is not False,
+        parts=_shows(source, [{"role": "user", "content": [{"type": "text", "text": _SAID}]}]) is True,
+    )
+
+
+def _calls(source: str) -> Iterator[tuple[Form, NoContent]]:
+    """Give the forms of arguments and content in which a call comes out well."""
+    for none, form in product(NO_CONTENT, _FORMS):
+        text = _rendered(source, _conversation(form, none))
+        # As Python writes an object, or as JSON inside JSON: it was taken for the other.
+        if text is not None and _VALUE in text and f"{{'{_KEY}'" not in text and f'{{\\"{_KEY}' not in text:
+            yield form, none
+
+
+def _conversation(form: Form, none: NoContent) -> list[JsonValue]:
+    arguments: JsonValue = {_KEY: _VALUE} if form == "object" else f'{{"{_KEY}": "{_VALUE}"}}'
+    call: JsonObject = {"id": _ID, "type": "function", "function": {"name": "probe_tool", "arguments": arguments}}
+    answer: JsonObject = {"role": "assistant", **NO_CONTENT[none], "tool_calls": [call]}
+    result: JsonObject = {"role": "tool", "name": "probe_tool", "tool_call_id": _ID, "content": "probe-result"}
+    return [{"role": "user", "content": _SAID}, answer, result]
+
+
+def _shows(source: str, messages: list[JsonValue]) -> bool | None:
+    """Say whether a user's text comes out as text; None if the template fails."""
+    text = _rendered(source, messages)
+    return None if text is None else _SAID in text and f"'{_SAID}'" not in text
+
+
+def _rendered(source: str, messages: list[JsonValue]) -> str | None:
+    variables: JsonObject = {"messages": messages, "tools": [_TOOL], "add_generation_prompt": False}
+    try:
+        return render(source, {**NO_TOKENS, **variables}, now=STILL, limits=_LIMITS)
+    except TemplateError:
+        return None
