@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from toolfmt import ids
+    from toolfmt.chat_templates.finding import Found, dialect_from, find_dialect
     from toolfmt.chat_templates.prompt import Prompt, render_prompt
     from toolfmt.chat_templates.sandbox import TemplateLimits
     from toolfmt.choice import Choice
@@ -131,6 +132,7 @@ __all__ = [
     "Finding",
     "Form",
     "FormatSettings",
+    "Found",
     "Frame",
     "JsonCall",
     "JsonPart",
@@ -201,8 +203,10 @@ __all__ = [
     "coalesce",
     "convert",
     "default_registry",
+    "dialect_from",
     "drop_leaks",
     "feedback",
+    "find_dialect",
     "from_events",
     "from_setting",
     "ids",
@@ -230,6 +234,7 @@ __all__ = [
 ]
 
 _NAMES = {
+    "chat_templates.finding": "Found dialect_from find_dialect",
     "chat_templates.prompt": "Prompt render_prompt",
     "chat_templates.sandbox": "TemplateLimits",
     "dialect": "Dialect Example Limits Parser ParserOptions Provenance Traits",

@@ -58,9 +58,8 @@ def marked(source: str, dialects: Iterable[AnyDialect]) -> list[Marked]:
 
 
 def _groups(syntax: Syntax) -> tuple[frozenset[str], ...]:
-    """The markers of the calls that are written, and those around tools and around results, if they say what they are."""
-    calls = frozenset(
-        marker for marker in call_markers(syntax) if _SPECIAL.fullmatch(marker) or _WORD.fullmatch(marker)
-    )
+    """The markers of the calls that are written, those around tools and those around results, where they tell that."""
+    written = call_markers(syntax)
+    calls = frozenset(marker for marker in written if _SPECIAL.fullmatch(marker) or _WORD.fullmatch(marker))
     told = [frozenset(_SPECIAL.findall(text)) for text in (syntax.tools, syntax.result + syntax.results)]
     return tuple(group for group in (calls, *told) if any(_TELLS.search(marker) for marker in group))
