@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from toolfmt import ids
+    from toolfmt.chat_templates.finding import Found, dialect_from, find_dialect
     from toolfmt.chat_templates.prompt import Prompt, render_prompt
     from toolfmt.chat_templates.sandbox import TemplateLimits
     from toolfmt.choice import Choice
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
         PolicyError,
         Problem,
         RenderError,
+        ResponseTemplateError,
         SchemaError,
         TemplateError,
         TemplateRefusedError,
@@ -91,6 +93,7 @@ if TYPE_CHECKING:
     from toolfmt.providers import Provider
     from toolfmt.registry import Registry, default_registry, register, register_override
     from toolfmt.rendering import render_calls, render_results
+    from toolfmt.response_templates import response_dialect
     from toolfmt.settings import FormatSettings, TeamSettings, from_setting
     from toolfmt.syntax import Elements, Form, JsonCall, Syntax
     from toolfmt.text import text_dialect
@@ -131,6 +134,7 @@ __all__ = [
     "Finding",
     "Form",
     "FormatSettings",
+    "Found",
     "Frame",
     "JsonCall",
     "JsonPart",
@@ -163,6 +167,7 @@ __all__ = [
     "Registry",
     "RenderError",
     "Repair",
+    "ResponseTemplateError",
     "ResultPart",
     "Route",
     "SchemaError",
@@ -201,8 +206,10 @@ __all__ = [
     "convert",
     "default_registry",
     "diagnose",
+    "dialect_from",
     "drop_leaks",
     "feedback",
+    "find_dialect",
     "from_events",
     "from_setting",
     "ids",
@@ -223,12 +230,14 @@ __all__ = [
     "render_prompt",
     "render_results",
     "repair",
+    "response_dialect",
     "text_dialect",
     "to_events",
     "tool",
 ]
 
 _NAMES = {
+    "chat_templates.finding": "Found dialect_from find_dialect",
     "chat_templates.prompt": "Prompt render_prompt",
     "chat_templates.sandbox": "TemplateLimits",
     "dialect": "Dialect Example Limits Parser ParserOptions Provenance Traits",
@@ -238,9 +247,9 @@ _NAMES = {
     "errors": """
         ArgumentsError BrokenDialectError ConversionError CorpusError DriverError DuplicateDialectError
         DuplicateToolError ExecutionError LimitExceededError MalformedCallError MissingExtraError ParseError PolicyError
-        Problem RenderError SchemaError TemplateError TemplateRefusedError ToolFmtError ToolTimeoutError
-        UnknownDialectError UnknownFormatError UnknownToolError UnrepresentableError UnresolvableReferenceError
-        UnsafeInputError UnsupportedSchemaError
+        Problem RenderError ResponseTemplateError SchemaError TemplateError TemplateRefusedError ToolFmtError
+        ToolTimeoutError UnknownDialectError UnknownFormatError UnknownToolError UnrepresentableError
+        UnresolvableReferenceError UnsafeInputError UnsupportedSchemaError
     """,
     "events": "ArgumentsDelta CallEnd CallFailed CallStart Event Notice ReasoningDelta Span TextDelta coalesce",
     "frames": "Frame Route",
@@ -257,6 +266,7 @@ _NAMES = {
     "providers": "Provider",
     "registry": "Registry default_registry register register_override",
     "rendering": "render_calls render_results",
+    "response_templates": "response_dialect",
     "settings": "FormatSettings TeamSettings from_setting",
     "syntax": "Elements Form JsonCall Syntax",
     "text": "text_dialect",
