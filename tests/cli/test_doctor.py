@@ -21,7 +21,7 @@ TEMPLATE = (
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "model"
+    made = tmp_path / "Qwen3-8B"
     made.mkdir()
     (made / "tokenizer_config.json").write_text(
         json.dumps({"chat_template": TEMPLATE, "eos_token": "<|im_end|>"}), "utf-8"
@@ -30,10 +30,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_table_and_exit_code_0(run: Run, folder: Path) -> None:
-    code, out, err = run("doctor", folder)
+    code, out, err = run("doctor", folder, "--dialect", "qwen25")
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0].startswith("hermes")
+    assert lines[0].startswith("qwen25")
     assert f"template 'default' of {folder}" in lines[0]
     assert any(line.split() == ["one", "call", "ok"] for line in lines)
     assert any(line.endswith("the template drops reasoning") for line in lines)
@@ -51,10 +51,10 @@ def test_a_failure_is_exit_code_1(run: Run, folder: Path) -> None:
 
 
 def test_json(run: Run, folder: Path) -> None:
-    code, out, _ = run("doctor", folder, "--json")
+    code, out, _ = run("doctor", folder, "--json", "--dialect", "qwen25")
     report = json.loads(out)
     assert code == 0
-    assert (report["ok"], report["dialect"], report["path"]) == (True, "hermes", str(folder))
+    assert (report["ok"], report["dialect"], report["path"]) == (True, "qwen25", str(folder))
 
 
 def test_a_variable_is_json_or_text(run: Run, folder: Path) -> None:

@@ -13,7 +13,7 @@ from toolfmt.doctor.diagnosis import Diagnosis
 from toolfmt.doctor.reading import differences
 from toolfmt.doctor.scenarios import ANSWERS
 
-SCENARIOS = ("tools", *ANSWERS, "results", "history")
+SCENARIOS = ("dialect", "tools", *ANSWERS, "results", "history")
 
 
 def _messages(found: Diagnosis, scenario: str) -> list[tuple[str, str]]:
@@ -25,7 +25,7 @@ def _all(found: Diagnosis) -> list[str]:
     return [one.message for check in found.checks for one in check.findings]
 
 
-@pytest.mark.parametrize(("template", "dialect"), [(TAGS, "hermes"), (TEXT_ARGUMENTS, "hermes"), (XML, "qwen3-coder")])
+@pytest.mark.parametrize(("template", "dialect"), [(TAGS, "hermes"), (TEXT_ARGUMENTS, "hermes"), (XML, "nemotron3")])
 def test_a_sound_template_passes_with_the_dialect_that_was_found(template: str, dialect: str) -> None:
     found = toolfmt.diagnose(template=template)
     assert found.ok
@@ -100,6 +100,40 @@ def test_the_template_for_tools_is_the_one_that_is_examined(tmp_path: Path) -> N
     assert not toolfmt.diagnose(tmp_path, template="default").ok
 
 
+def test_a_checkpoints_own_response_template_is_the_dialect_and_a_broken_one_is_noted(tmp_path: Path) -> None:
+    template = {
+        "start_anchor": "<|im_start|>assistant\n",
+        "fields": {
+            "reasoning_content": {"open": "<think>", "close": "</think>"},
+            "tool_calls": {
+                "open": "<tool_call>",
+                "close": "</tool_call>",
+                "content": "json",
+                "repeats": True,
+                "transform": {"type": "function", "function": "{content}"},
+            },
+            "content": {"close": "<|im_end|>"},
+        },
+    }
+    config = {"chat_template": TAGS, "response_template": template, "name_or_path": "acme/tiny"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config), "utf-8")
+    found = toolfmt.diagnose(tmp_path)
+    assert _messages(found, "dialect") == []
+    assert found.dialect == "tiny"
+    config["response_template"] = {"fields": 7}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config), "utf-8")
+    (first, *_) = _messages(toolfmt.diagnose(tmp_path), "dialect")
+    assert first[0] == "note"
+    assert "its response template is not used" in first[1]
+
+
+def test_a_format_that_nobody_knows_is_inferred_and_that_is_noted() -> None:
+    new = TAGS.replace("<tool_call>", "<<do>>").replace("</tool_call>", "<<done>>")
+    found = toolfmt.diagnose(template=new)
+    assert any("inferred" in message for _, message in _messages(found, "dialect"))
+    assert _messages(found, "one call") == []
+
+
 def test_variables_reach_the_template() -> None:
     silent = TAGS.replace("message.reasoning_content %}", "message.reasoning_content and thinking_on %}")
     assert ("note", "the template drops reasoning") in _messages(toolfmt.diagnose(template=silent), "reasoning")
@@ -111,10 +145,10 @@ def test_variables_reach_the_template() -> None:
     [
         (
             "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}",
-            "more than 100000 steps",
+            "more than 50000 steps",
         ),
-        ("{{ 'x' * 10 ** 9 }}", "more than 100000 steps"),
-        ("{{ 'x' * 1000001 }}", "writes more than 1000000 characters"),
+        ("{{ 'x' * 10 ** 9 }}", "more than 50000 steps"),
+        ("{{ 1 }}" + "x" * 500_000, "writes more than 500000 characters"),
         ("{{ raise_exception('Not for you.') }}", "refuses it: Not for you."),
         ("a\n{% if %}", "line 2: Expected an expression"),
         ("{{ messages.__class__.__mro__[1].__subclasses__() }}", "access to attribute '__class__' of 'list' object"),
@@ -136,7 +170,7 @@ def test_a_template_that_never_ends_for_calls_alone_is_ended_each_time() -> None
     """Each rendering has so small a limit that all of them together take some seconds at most."""
     endless = TAGS.replace("{%- for c", "{%- for a in range(99999) if message.tool_calls %}{% endfor %}{%- for c")
     found = toolfmt.diagnose(template=endless)
-    assert any("more than 100000 steps" in message for _, message in _messages(found, "one call"))
+    assert any("more than 50000 steps" in message for _, message in _messages(found, "one call"))
     assert _messages(found, "tools") == []
 
 

@@ -48,7 +48,7 @@ _TOOL: Final[JsonObject] = {
         },
     },
 }
-SMALL: Final = TemplateLimits(steps=100_000, output=1_000_000)
+SMALL: Final = TemplateLimits(steps=50_000, output=500_000)
 """For a conversation of a few lines: real templates take up to 15 000 steps for one."""
 
 
