@@ -11,13 +11,13 @@ as a list of parts, some only as text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from toolfmt.chat_templates.sandbox import STILL, TemplateLimits, render
+from toolfmt.chat_templates.sandbox import SMALL, STILL, render
 from toolfmt.errors import TemplateError
 
 if TYPE_CHECKING:
@@ -48,8 +48,6 @@ _TOOL: Final[JsonObject] = {
         },
     },
 }
-SMALL: Final = TemplateLimits(steps=50_000, output=500_000)
-"""For a conversation of a few lines: real templates take up to 15 000 steps for one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +58,10 @@ class Needs:
     """Whether a call's arguments are an object, or its JSON text."""
     no_content: NoContent = "absent"
     """What the `content` of a message is that has calls and no text."""
-    text: bool = True
-    """Content may be a text."""
-    parts: bool = False
-    """Content may be a list of parts."""
+    text: frozenset[str] = frozenset()
+    """The roles whose content may be a text."""
+    parts: frozenset[str] = frozenset()
+    """The roles whose content may be a list of parts."""
 
 
 @lru_cache(maxsize=64)
@@ -74,11 +72,12 @@ def needs(source: str) -> Needs:
     """
     tried = list(_calls(source))
     arguments, no_content, _ = max(tried, key=lambda one: one[2], default=("object", "absent", 0))
+    said: list[JsonObject] = [{"type": "text", "text": _SAID}]
     return Needs(
         arguments=arguments,
         no_content=no_content,
-        text=_shows(source, [{"role": "user", "content": _SAID}]) is not False,
-        parts=_shows(source, [{"role": "user", "content": [{"type": "text", "text": _SAID}]}]) is True,
+        text=frozenset(role for role, messages in _ROLES.items() if _shows(source, messages(_SAID)) is not False),
+        parts=frozenset(role for role, messages in _ROLES.items() if _shows(source, messages(said))),
     )
 
 
@@ -96,12 +95,22 @@ def _conversation(form: Form, none: NoContent) -> list[JsonValue]:
     arguments: JsonValue = {_KEY: _VALUE} if form == "object" else f'{{"{_KEY}": "{_VALUE}"}}'
     call: JsonObject = {"id": _ID, "type": "function", "function": {"name": "probe_tool", "arguments": arguments}}
     answer: JsonObject = {"role": "assistant", **NO_CONTENT[none], "tool_calls": [call]}
-    result: JsonObject = {"role": "tool", "name": "probe_tool", "tool_call_id": _ID, "content": "probe-result"}
-    return [{"role": "user", "content": _SAID}, answer, result]
+    return [_QUESTION, answer, {**_RESULT, "content": "probe-result"}]
+
+
+_RESULT: Final[JsonObject] = {"role": "tool", "name": "probe_tool", "tool_call_id": _ID}
+_QUESTION: Final[JsonObject] = {"role": "user", "content": "probe-first"}
+_ROLES: Final[Mapping[str, Callable[[JsonValue], list[JsonValue]]]] = {
+    "system": lambda content: [{"role": "system", "content": content}, _QUESTION],
+    "user": lambda content: [{"role": "user", "content": content}],
+    "assistant": lambda content: [_QUESTION, {"role": "assistant", "content": content}],
+    "tool": lambda content: [*_conversation("object", "empty")[:2], {**_RESULT, "content": content}],
+}
+"""Conversations in which a role says something."""
 
 
 def _shows(source: str, messages: list[JsonValue]) -> bool | None:
-    """Say whether a user's text comes out as text; None if the template fails."""
+    """Say whether what is said comes out as text; None if the template fails."""
     text = _rendered(source, messages)
     return None if text is None else _SAID in text and f"'{_SAID}'" not in text
 

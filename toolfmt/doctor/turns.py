@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.chat_templates.messages import fitted
-from toolfmt.chat_templates.needs import NO_TOKENS, SMALL, needs
-from toolfmt.chat_templates.sandbox import STILL, render
+from toolfmt.chat_templates.needs import NO_TOKENS, needs
+from toolfmt.chat_templates.sandbox import SMALL, STILL, render
 from toolfmt.doctor.scenarios import SAID, TOOLS, USER, answer, user
 from toolfmt.errors import TemplateError
 
