@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from toolfmt import ids
+    from toolfmt.chat_templates.finding import Found, dialect_from, find_dialect
     from toolfmt.chat_templates.prompt import Prompt, render_prompt
     from toolfmt.chat_templates.sandbox import TemplateLimits
     from toolfmt.choice import Choice
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         PolicyError,
         Problem,
         RenderError,
+        ResponseTemplateError,
         SchemaError,
         ServerError,
         TemplateError,
@@ -94,6 +96,7 @@ if TYPE_CHECKING:
     from toolfmt.providers import Provider
     from toolfmt.registry import Registry, default_registry, register, register_override
     from toolfmt.rendering import render_calls, render_results
+    from toolfmt.response_templates import response_dialect
     from toolfmt.settings import FormatSettings, TeamSettings, from_setting
     from toolfmt.syntax import Elements, Form, JsonCall, Syntax
     from toolfmt.text import text_dialect
@@ -135,6 +138,7 @@ __all__ = [
     "Finding",
     "Form",
     "FormatSettings",
+    "Found",
     "Frame",
     "Injected",
     "JsonCall",
@@ -169,6 +173,7 @@ __all__ = [
     "Registry",
     "RenderError",
     "Repair",
+    "ResponseTemplateError",
     "ResultPart",
     "Route",
     "SchemaError",
@@ -209,8 +214,10 @@ __all__ = [
     "convert",
     "default_registry",
     "diagnose",
+    "dialect_from",
     "drop_leaks",
     "feedback",
+    "find_dialect",
     "from_events",
     "from_setting",
     "ids",
@@ -231,12 +238,14 @@ __all__ = [
     "render_prompt",
     "render_results",
     "repair",
+    "response_dialect",
     "text_dialect",
     "to_events",
     "tool",
 ]
 
 _NAMES = {
+    "chat_templates.finding": "Found dialect_from find_dialect",
     "chat_templates.prompt": "Prompt render_prompt",
     "chat_templates.sandbox": "TemplateLimits",
     "dialect": "Dialect Example Limits Parser ParserOptions Provenance Traits",
@@ -246,9 +255,9 @@ _NAMES = {
     "errors": """
         AgentStop ArgumentsError BrokenDialectError ConversionError CorpusError DriverError DuplicateDialectError
         DuplicateToolError ExecutionError LimitExceededError MalformedCallError MissingExtraError ParseError PolicyError
-        Problem RenderError SchemaError ServerError TemplateError TemplateRefusedError ToolCallError ToolFmtError
-        ToolTimeoutError UnknownDialectError UnknownFormatError UnknownToolError UnrepresentableError
-        UnresolvableReferenceError UnsafeInputError UnsupportedSchemaError
+        Problem RenderError ResponseTemplateError SchemaError ServerError TemplateError TemplateRefusedError
+        ToolCallError ToolFmtError ToolTimeoutError UnknownDialectError UnknownFormatError UnknownToolError
+        UnrepresentableError UnresolvableReferenceError UnsafeInputError UnsupportedSchemaError
     """,
     "events": "ArgumentsDelta CallEnd CallFailed CallStart Event Notice ReasoningDelta Span TextDelta coalesce",
     "frames": "Frame Route",
@@ -265,6 +274,7 @@ _NAMES = {
     "providers": "Provider",
     "registry": "Registry default_registry register register_override",
     "rendering": "render_calls render_results",
+    "response_templates": "response_dialect",
     "settings": "FormatSettings TeamSettings from_setting",
     "syntax": "Elements Form JsonCall Syntax",
     "text": "text_dialect",

@@ -6,6 +6,7 @@
     ├─ DuplicateToolError (ValueError)
     ├─ RenderError (ValueError)  ─ UnrepresentableError · TemplateError ─ TemplateRefusedError
     ├─ SchemaError (ValueError)  ─ UnresolvableReferenceError · UnsupportedSchemaError
+    ├─ ResponseTemplateError (ValueError)
     ├─ ParseError (ValueError)   ─ MalformedCallError · UnsafeInputError · LimitExceededError
     ├─ ConversionError (ValueError)   CorpusError (ValueError)
     ├─ ArgumentsError (ValueError)
@@ -116,6 +117,16 @@ class UnresolvableReferenceError(SchemaError):
 
 class UnsupportedSchemaError(SchemaError):
     """A schema construct that the target cannot express."""
+
+
+class ResponseTemplateError(ToolFmtError, ValueError):
+    """A response template that is wrong, or says what no dialect can do."""
+
+    def __init__(self, pointer: str, reason: str) -> None:
+        """Name the field by its JSON pointer, and what is wrong with it."""
+        super().__init__(f"response template, {pointer or 'the whole'}: {reason}")
+        self.pointer = pointer
+        self.reason = reason
 
 
 class ParseError(ToolFmtError, ValueError):

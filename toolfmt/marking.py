@@ -53,6 +53,13 @@ def markers(name: AnyDialect | str | None = None, /, **choice: Unpack[Choice]) -
     return Markers(keep=keep, stop=tuple(marker for marker in syntax.stop if marker not in keep))
 
 
+def call_markers(syntax: Syntax) -> tuple[str, ...]:
+    """Give the markers of calls as they are written, without the other forms that are read."""
+    frame = _of_frame(syntax.frame, syntax.stop) if syntax.frame is not None else ()
+    found = (marker.strip() for marker in (*frame, *_of_form(syntax.forms[0])))
+    return tuple(dict.fromkeys(marker for marker in found if marker))
+
+
 _TAG = re.compile(r"<[^<>]*>?|[^<]+")
 _PUNCTUATION = frozenset("[]{}()<>/:,=\"' ")
 
@@ -89,7 +96,7 @@ def _pairs(syntax: Syntax) -> tuple[Pair, ...]:
 
 
 def _templates(form: Form) -> Iterator[str]:
-    yield from (form.section, form.separator, form.call, *form.parts)
+    yield from (form.section, form.separator, form.call, *form.ends, *form.parts)
     elements = form.elements
     if elements is not None:
         yield from (elements.member, elements.odd_member, elements.loose_member, elements.item)

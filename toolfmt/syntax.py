@@ -9,7 +9,8 @@ One template per level. Slots stand in braces, everything else is literal:
     call      "<{name}>\n{yaml}</{name}>"              the tool's name is the element's
 
 A part between `{?` and `?}` is written only when its slots have values and may
-be missing when read. Literals are exact when written; when read, their
+be missing when read. `{any}` stands for whatever a model may write between two
+markers, `{plain}` for the same without `<`; nothing is written there. Literals are exact when written; when read, their
 whitespace is soft and a quote may be single, double or absent.
 
 The description is plain data: `dump` gives JSON, `load` reads it back.
@@ -104,6 +105,10 @@ class Elements:
     """The type is written even where the schema tells it."""
     closers_optional: bool = False
     """A value whose closer is missing ends with its call."""
+    inferred: bool = False
+    """Text that is a JSON value stands for it where no schema says otherwise."""
+    repeats: bool = False
+    """An argument that is given several times is a list, as it always is with a key as the element's name."""
 
     @property
     def keyed_by_tag(self) -> bool:
@@ -123,6 +128,8 @@ class Form:
 
     call: str
     section: str = "{calls}"
+    ends: tuple[str, ...] = ()
+    """Other markers that are read in place of the closing one: the call's, or the section's where a call has none."""
     separator: str = "\n"
     each: bool = True
     """Every call is written in a section of its own."""
@@ -165,13 +172,22 @@ class Syntax:
     frame: Frame | None = None
     """The headers of a format whose answers are rows of messages; then forms describe the bodies of calls."""
     reasoning: tuple[Pair, ...] = ()
-    """Where a marker has a blank beside the reasoning or the text, any blank there belongs to it."""
+    """Where a marker has a blank beside the reasoning or the text, any blank there belongs to it.
+
+    Of pairs with the same opening marker, any one's closing marker ends the block; so of `unwrap`.
+    """
+    starts_in_reasoning: bool = False
+    """The answer begins in its reasoning, which only the prompt opens."""
     before_calls: str = ""
     """What stands between the text and the calls: if it is blank, any blank there is no text."""
     hidden: tuple[Pair, ...] = ()
     """Blocks that only the runtime may write; from a model they are kept out of the text."""
     unwrap: tuple[Pair, ...] = ()
     """Markers around text that are dropped; the closer may be empty."""
+    wrapped: Literal["mixed", "verbatim"] = "mixed"
+    """What `unwrap` holds: anything, or text alone, in which no marker counts but the closing one."""
+    unclaimed: Literal["text", "hidden"] = "text"
+    """What stands outside all markers: text, or nobody's, which a notice tells."""
     stop: tuple[str, ...] = ()
     """Markers that end the turn; what follows is not part of the answer."""
     bare: bool = False
@@ -238,6 +254,15 @@ Piece: TypeAlias = Verbatim | Slot | Maybe
 _PIECE = re.compile(r"\{\?|\?\}|\{([a-z_]+1?)\}")
 BODY_SLOTS = frozenset({"call", "args", "members", "payload", "yaml"})
 """Slots that hold a call's arguments; everything before one is the head, everything after it the tail."""
+
+
+WILD = re.compile(r"\{(?:any|plain)\}")
+"""Slots of nothing of interest, where nothing is written."""
+
+
+def spelled(marker: str) -> str:
+    """Spell a marker as it is written."""
+    return WILD.sub("", marker.replace("{?", "").replace("?}", ""))
 
 
 @lru_cache(maxsize=1024)
@@ -317,14 +342,14 @@ def markers(syntax: Syntax) -> tuple[str, ...]:
     found: set[str] = set()
     for form in syntax.forms:
         elements = form.elements
-        templates = [form.section, form.call]
+        templates = [form.section, form.call, *form.ends]
         if elements is not None:
             templates += [elements.member, elements.item, f"<{elements.wrapper}></{elements.wrapper}>"]
         for template in templates:
             found.update(_MARKER.findall(re.sub(r"\{\??[a-z_]*\??\}?", " ", template)))
         found.update(_first_marker(form))
     for pair in (*syntax.reasoning, *syntax.hidden, *syntax.unwrap):
-        found.update(marker.strip() for marker in pair if marker)
+        found.update(part.strip() for marker in pair for part in WILD.split(marker) if part.strip())
     found.update(syntax.stop)
     if syntax.frame is not None:
         found.update((*syntax.frame.opens, *syntax.frame.ends, syntax.frame.start))

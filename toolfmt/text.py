@@ -65,7 +65,8 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
         return ChannelParser(framed[0], options)
 
     calls = call_formatter(name, syntax)
-    if offered or syntax.frame is not None or any(_raw(form) for form in syntax.forms[:1]):
+    unsure = offered or syntax.frame is not None or syntax.starts_in_reasoning
+    if unsure or any(_raw(form) for form in syntax.forms[:1]):
         calls = verified(name, calls, open_parser)
 
     unmarked = syntax.bare or syntax.frame is not None or any(form.bare for form in syntax.forms)

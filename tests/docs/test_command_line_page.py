@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ("use-the-command-line", "convert-files", "training-sets", "check-before-you-send")
+NAMES = (
+    *("use-the-command-line", "convert-files", "training-sets", "check-before-you-send"),
+    *("render-a-prompt", "check-a-chat-template"),
+)
 PAGES = [ROOT / "docs" / "how-to" / f"{name}.md" for name in NAMES]
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

@@ -8,22 +8,21 @@ Check("history", "note", (Finding("note", "the template drops the reasoning of e
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.chat_templates.finding import found_in
 from toolfmt.chat_templates.prompt import chosen_template
 from toolfmt.doctor.history import history_findings, result_findings, tool_findings
 from toolfmt.doctor.reading import Finding, Status, judged
-from toolfmt.doctor.recognising import dialect_of
 from toolfmt.doctor.scenarios import ANSWERS, USER, user
 from toolfmt.doctor.turns import Pen
-from toolfmt.errors import TemplateError, TemplateRefusedError
+from toolfmt.errors import TemplateError, TemplateRefusedError, UnknownDialectError
 from toolfmt.marking import markers
-from toolfmt.providers import match_model
 from toolfmt.registry import default_registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from toolfmt.chat_templates.folder import TokenizerFolder
     from toolfmt.dialect import AnyDialect
@@ -83,10 +82,10 @@ def diagnose(
 ) -> Diagnosis:
     """Examine the chat template of a folder or file, or the text `template`; with both, the one of that name.
 
-    Without a `dialect` it is the one that reads most of what the template
-    writes. `variables` are given to the template (`{"enable_thinking": True}`).
-    Raises as `read_folder` does where there is no template to examine, and
-    `UnknownDialectError`; whatever is wrong with the template itself is a finding.
+    Without a `dialect` it is that of `find_dialect`. `variables` are given to the
+    template (`{"enable_thinking": True}`). Raises as `read_folder` does where there is
+    no template to examine, and `UnknownDialectError` for a `dialect` that there is
+    not; whatever is wrong with the template itself is a finding.
     """
     folder = chosen_template(template, path)
     name = folder.name_of(template if path is not None else None, tools=True)
@@ -94,8 +93,9 @@ def diagnose(
     broken = _check("template", lambda: _written(pen))
     if broken.status == "fail":
         return Diagnosis(folder.path, name, _named(dialect), (broken,))
-    found = dialect_for(folder, pen) if dialect is None else default_registry().resolve(dialect=dialect)
+    how, found = dialect_of(folder, name, dialect)
     checks = (
+        how,
         _check("tools", lambda: tool_findings(pen)),
         *(_answered(scenario, pen, found) for scenario in ANSWERS),
         _check("results", lambda: result_findings(pen, found)),
@@ -104,12 +104,23 @@ def diagnose(
     return Diagnosis(folder.path, name, "" if found is None else found.name, checks)
 
 
-def dialect_for(folder: TokenizerFolder, pen: Pen) -> AnyDialect | None:
-    """Find the dialect of a folder: the one that reads what its template writes; of equals the one known for it."""
-    registry = default_registry()
-    place = Path(folder.path)
-    named = set(filter(None, (match_model(name, registry.models) for name in (folder.name, place.stem, place.name))))
-    return dialect_of(pen, registry, named, [name for _, name in registry.models])
+def dialect_of(
+    folder: TokenizerFolder, template: str, named: AnyDialect | str | None
+) -> tuple[Check, AnyDialect | None]:
+    """Find the dialect that reads the model's answers, and say how it was found; None if it cannot be told."""
+    if named is not None:
+        return Check("dialect", "ok"), default_registry().resolve(dialect=named)
+    try:
+        found = found_in(folder, template=template)
+    except UnknownDialectError as error:
+        return Check("dialect", "fail", (Finding("fail", str(error)),)), None
+    if found.how == _USUAL[folder.response_template is not None]:
+        return Check("dialect", "ok"), found.dialect
+    return Check("dialect", "note", tuple(Finding("note", reason) for reason in found.reasons)), found.dialect
+
+
+_USUAL: Final = {True: "response_template", False: "known"}
+"""How a dialect is found where the checkpoint has a response template, and where not; all else is worth a note."""
 
 
 def _named(dialect: AnyDialect | str | None) -> str:

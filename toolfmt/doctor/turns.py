@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.chat_templates.messages import fitted
 from toolfmt.chat_templates.needs import NO_TOKENS, needs
-from toolfmt.chat_templates.sandbox import STILL, render
+from toolfmt.chat_templates.sandbox import SMALL, STILL, render
 from toolfmt.doctor.scenarios import SAID, TOOLS, USER, answer, user
 from toolfmt.errors import TemplateError
 
@@ -57,7 +57,7 @@ class Pen:
             "tools": [*TOOLS] if tools else None,
             "add_generation_prompt": prompt,
         }
-        return render(self.source, data, now=STILL)
+        return render(self.source, data, now=STILL, limits=SMALL)
 
     def turn(self, said: JsonObject) -> Turn:
         """Write an answer to the first question."""

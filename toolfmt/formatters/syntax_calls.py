@@ -15,7 +15,7 @@ from toolfmt.formatters.element_tree import ElementWriter
 from toolfmt.formatters.literal_text import LiteralWriter
 from toolfmt.formatters.xml_text import escape_slot
 from toolfmt.formatters.yaml_text import yaml_text
-from toolfmt.syntax import PLAIN_NAME, Maybe, Slot, Verbatim, markers, name_in_id, pieces
+from toolfmt.syntax import PLAIN_NAME, Maybe, Slot, Verbatim, markers, name_in_id, pieces, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ _PLAIN_SLOT = re.compile(r"[^<>{\n\s](?:[^<>{\n]{0,510}[^<>{\n\s])?")
 def call_formatter(dialect: str, syntax: Syntax) -> CallFormatter[str]:
     """Make the function that writes calls in the syntax's first form."""
     form = syntax.forms[0]
-    section = form.section.replace("{?", "").replace("?}", "")
+    section = spelled(form.section)
 
     def write(calls: Sequence[ToolInvocation], tools: Mapping[str, ToolDefinition]) -> str:
         if syntax.single and len(calls) > 1:

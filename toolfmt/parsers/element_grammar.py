@@ -43,7 +43,7 @@ class ElementGrammar:
         self.padded = "\n{value}" in member
         own = set(elements.type_names)
         self.types = {wire: kind for kind, wire in elements.type_names.items() if wire not in own}
-        self.closers_optional = elements.closers_optional
+        self.closers_optional, self.inferred = elements.closers_optional, elements.inferred
         self.declared = re.compile(rf"\s(?:{'|'.join(elements.declared)})\s*=") if elements.declared else None
         self.unnamed = head(item.partition("{value}")[0]) if item[:1] == "<" and _tag(item) == _tag(member) else None
         """An item that is a member without a key."""
@@ -67,6 +67,7 @@ class ElementGrammar:
         self.opener = regex.compile(self.opener_source, self.flags)
         self.child = regex.compile(rf"{LAYOUT}(?:{self.opener_source})", self.flags)
         self.keyed_by_tag = "{key}" in self.closers["member"]
+        self.repeats = self.keyed_by_tag or elements.repeats
         self.item_tag = elements.item_tag
         wrapper = re.escape(elements.wrapper)
         self.wrapper = (

@@ -68,7 +68,7 @@ class ElementReader:
     ) -> Reading[JsonObject]:
         """Read the arguments up to the call's tail, which is not read, behind those that are attributes of its tag."""
         grammar = self.grammar
-        members = Members(self.draft, repeats=grammar.keyed_by_tag)
+        members = Members(self.draft, repeats=grammar.repeats)
         for key, text in attributes.items():
             value = leaf(text, property_schema(schema, key) if schema else None, "", verbatim=False)
             members.add(key, value, (self.draft.start, cur.at))
@@ -150,9 +150,9 @@ class ElementReader:
         return leaf(
             pieces.text(),
             spot.schema,
-            spot.type,
+            spot.type or ("json" if grammar.inferred and types(spot.schema) is None else ""),
             verbatim=raw.verbatim,
-            repeats=grammar.keyed_by_tag,
+            repeats=grammar.repeats,
             inferred=self.draft.sink.options.infer_types,
         )
 
@@ -191,7 +191,7 @@ class ElementReader:
             raise Malformed("malformed", f"text beside elements: {cur.buf[cur.pos]!r}", cur.at)
         cur.pos = end.end()
         if one and not items:
-            return Repeated([gather(found, repeats=grammar.keyed_by_tag)])
+            return Repeated([gather(found, repeats=grammar.repeats)])
         if (
             items
             or as_list
@@ -200,7 +200,7 @@ class ElementReader:
             listed = [plain(value) for _, value in found]
             lists = item_schema(spot.schema, 0) if spot.schema else None
             return Repeated(listed) if grammar.keyed_by_tag and as_list and not lists_only(lists) else listed
-        return gather(found, repeats=grammar.keyed_by_tag)
+        return gather(found, repeats=grammar.repeats)
 
     def _raw(self, cur: Cursor, emit: Callable[[str], None], closer: Closer, parent: Closer) -> Reading[RawText]:
         raw = RawText(emit, closer, parent)

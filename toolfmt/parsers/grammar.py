@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from toolfmt.parsers.json_shapes import Node
-    from toolfmt.syntax import Form, JsonCall, Syntax
+    from toolfmt.syntax import Form, JsonCall, Pair, Syntax
 
 _PUNCTUATION = re.compile(r"[\\()\[\]{},;`]+").fullmatch
 """A closer of which no text is made to be rid: a bracket may be anybody's."""
@@ -136,14 +136,15 @@ class Grammar:
         indent = r"|(?<![^\n])[ \t]" if syntax.lines else ""  # a marker's line may be indented
         self.first = re.compile((f"[{firsts}]" if firsts else r"(?!)") + indent)
         self.plain = re.compile(f"[^{firsts}{self.breaks}]*" if firsts else r"[\s\S]*").fullmatch
-        self.reasoning_ends = [closing(closer, self.flags) for _, closer in syntax.reasoning]
+        self.reasoning_ends = [self._end(opener, syntax.reasoning) for opener, _ in syntax.reasoning]
+        self.wrapped_ends = [self._end(opener, syntax.unwrap) for opener, _ in syntax.unwrap]
         self.reasoning_again = [regex.compile(GAP + literal(opener), self.flags) for opener, _ in syntax.reasoning]
         self.cut_heads = list(self._cut_heads())
         answers = "|".join(literal(opener) for opener, _ in syntax.unwrap)
         self.answer = regex.compile(f"{GAP}(?:{answers or '(?!)'})", self.flags)
         """What begins an answer whose reasoning was skipped, where the answer has markers."""
-        self.hidden_ends = [closing(closer, self.flags) for _, closer in syntax.hidden]
-        self.in_reasoning = [self._in_reasoning(closer) for _, closer in syntax.reasoning]
+        self.hidden_ends = [self._end(opener, syntax.hidden) for opener, _ in syntax.hidden]
+        self.in_reasoning = [self._in_reasoning(opener) for opener, _ in syntax.reasoning]
         edges = [(opener[-1:], closer[:1], closer[-1:]) for opener, closer in syntax.reasoning]
         self.opens = any(after.isspace() for *_, after in edges), any(opening.isspace() for opening, *_ in edges)
         """Whether the blank at the beginning of the text, and of the reasoning, belongs to the markers."""
@@ -173,11 +174,17 @@ class Grammar:
                 return part.start(), found.groupdict().get("name") or ""
         return None
 
-    def _in_reasoning(self, closer: str) -> regex.Pattern[str]:
+    def _end(self, opener: str, pairs: tuple[Pair, ...]) -> regex.Pattern[str] | None:
+        """Compile the ends of a block; None when it has no closer of its own."""
+        source = closing(opener, pairs)
+        return regex.compile(source, self.flags) if source else None
+
+    def _in_reasoning(self, opener: str) -> regex.Pattern[str]:
+        closer = closing(opener, self.syntax.reasoning)
         drafts = closer and self.syntax.calls_in_reasoning == "draft"
         openers = [] if drafts else [f"(?P<call>{self.openers()})"]
         if closer:
-            openers.insert(0, f"(?P<end>{literal(closer)})")
+            openers.insert(0, f"(?P<end>{closer})")
         else:
             others = [literal(opener) for opener, _ in (*self.syntax.reasoning, *self.syntax.unwrap)]
             others += [literal(stop) for stop in self.syntax.stop]
@@ -223,6 +230,7 @@ class Grammar:
         for template, forms in grouped.items():
             opening, _, closing_text = template.partition("{calls}")
             closers = [literal(text) for text in _with_and_without(closing_text)]
+            closers += [literal(end) for end in forms[0].ends if closing_text]
             closer = "|".join(closers)
             compiled = [self._form(form, closer, begins) for form in forms]
             heads = [
@@ -279,6 +287,7 @@ class Grammar:
         pieces = _BODY.split(form.call)
         tail = pieces[-1] if len(pieces) > 1 else ""
         end = rf"</(?:{self.tags})\s{{0,64}}>" if form.offered and tail else literal(tail)
+        end = "|".join([end, *map(literal, form.ends)]) if end else ""
         body = pieces[1] if len(pieces) > 1 else ""
         payload = None
         if "payload" in pieces[1::2]:
@@ -362,9 +371,9 @@ def form_start(form: FormGrammar) -> str:
     return r"(?=\[)" if form.form.array else r"(?=[\[{])" if form.body == "call" else r"(?!)"
 
 
-def closing(closer: str, flags: int) -> regex.Pattern[str] | None:
-    """Compile the end of a block; None when the block has no closer of its own."""
-    return regex.compile(literal(closer), flags) if closer else None
+def closing(opener: str, pairs: tuple[Pair, ...]) -> str:
+    """Give the pattern of what ends a block: the closers of all pairs with its opener."""
+    return "|".join(literal(closer) for begin, closer in pairs if begin == opener and closer)
 
 
 def first_characters(sources: list[str], *, bare: bool, ignore_case: bool) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.entities import decode_entities
-from toolfmt.syntax import TAG_NAME
+from toolfmt.syntax import PLAIN_NAME, TAG_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from toolfmt.parsers.cursor import Cursor, Reading
 
 GAP = r"\s{0,256}"
+_WILD = ("{any}", "{plain}")
 _STRING = r"""(?:"(?:[^"\\\n]|\\.){0,256}+"|'(?:[^'\\\n]|\\.){0,256}+')"""
 _SCALAR = rf"(?:{_STRING}|[0-9.eE+\-]{{1,32}}|[Tt]rue|[Ff]alse|[Nn](?:ull|one))"
 JSON_START = (
@@ -44,8 +45,11 @@ _TAG = re.compile(
 _TAG_SLOT = re.compile(r"""([\w:.\-]+)="\{([a-z_]+1?)\}\"""")
 _TOKEN = re.compile(r"\{\?|\?\}|\{([a-z_]+1?)\}|(\s+)|([\"'])|(=)|((?:(?!\?\})[^\s\"'={])+|\{)")
 _PLAIN_TAG = re.compile(r"</?[\w:.\-]+>")
+_OPTIONAL = {"{?": (1, "(?:"), "?}": (-1, ")?")}
 _OWN_GROUPS = frozenset({"attributes", "empty"})
 SLOT = r"[^\s<>{](?:[^<>{\n]{0,510}?[^\s<>{])??"
+WILD = {"any": r"[\s\S]{0,256}?", "plain": r"[^<]{0,256}?"}
+"""Slots that hold nothing of interest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,19 +117,20 @@ def _literals(text: str, out: list[str], required: set[str]) -> None:
     tokens = list(_TOKEN.finditer(text))
     for index, token in enumerate(tokens):
         slot, space, quote, equals, word = token.groups()
-        if token.group() == "{?":
-            depth += 1
-            out.append("(?:")
-        elif token.group() == "?}":
-            depth -= 1
-            out.append(")?")
+        if token.group() in _OPTIONAL:
+            deeper, part = _OPTIONAL[token.group()]
+            depth += deeper
+            out.append(part)
+        elif slot in WILD:
+            out.append(WILD[slot])
         elif slot:
             blank = index > 0 and tokens[index - 1][2] is not None
             unquoted = index > 0 and tokens[index - 1].group() == "="
             out.append("[\"']?" if unquoted else "")
             before = "" if blank else r"\s{0,64}+"
             follows = index + 1 < len(tokens) and tokens[index + 1][2] is not None
-            out.append(rf"{before}(?P<{slot}>{SLOT})" + ("" if follows else r"\s{0,64}"))
+            value = rf"{PLAIN_NAME}+" if text.startswith(_WILD, token.end()) else SLOT  # else they would take it
+            out.append(rf"{before}(?P<{slot}>{value})" + ("" if follows else r"\s{0,64}"))
             out.append("[\"']?" if unquoted else "")
             if not depth:
                 required.add(slot)

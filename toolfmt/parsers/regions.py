@@ -48,7 +48,7 @@ class TextParser(Driver):
     def __init__(self, grammar: Grammar, options: ParserOptions) -> None:
         """Begin an answer."""
         self._grammar = grammar
-        cur, sink = Cursor(), Sink(options, grammar.opens, grammar.ends)
+        cur, sink = Cursor(), Sink(options, grammar.opens, grammar.ends, hides=grammar.syntax.unclaimed == "hidden")
         self._stopped = False
         self._around: int | None = None  # the kind of reasoning block that a real call stands in
         self._second_looks = 0
@@ -65,7 +65,7 @@ class TextParser(Driver):
     def _text(self) -> Reading[None]:
         yield
         options, openers = self._sink.options, [opener for opener, _ in self._grammar.syntax.reasoning]
-        if options.reasoning_open and openers:
+        if (options.reasoning_open or self._grammar.syntax.starts_in_reasoning) and openers:
             number = openers.index(options.reasoning_opener) if options.reasoning_opener in openers else 0
             again = yield from match_next(self._cur, self._grammar.reasoning_again[number])
             if again is not None:  # the model opened what the prompt had opened
@@ -327,9 +327,18 @@ class TextParser(Driver):
         if text.strip(WHITE):
             self._sink.note("hidden_block", text, (start, cur.at))
 
-    def _unwrap(self, found: regex.Match[str], _: str) -> Reading[None]:
-        self._cur.pos = found.end()
-        yield from ()
+    def _unwrap(self, found: regex.Match[str], group: str) -> Reading[None]:
+        cur, sink = self._cur, self._sink
+        cur.pos = found.end()
+        ends = self._grammar.wrapped_ends[int(group[1:])]
+        if self._grammar.syntax.wrapped == "mixed" or ends is None:
+            return
+        sink.settle()
+        sink.claimed = True
+        end = yield from self._find(ends)
+        if end is not None:
+            cur.pos = end.end()
+        sink.claimed = False
 
     def _stray(self, found: regex.Match[str], group: str) -> Reading[None]:
         cur = self._cur

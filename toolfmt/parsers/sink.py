@@ -29,18 +29,35 @@ if TYPE_CHECKING:
 class Sink:
     """The events of one parse."""
 
-    __slots__ = ("_ends", "_held", "_opens", "ahead", "calls", "events", "layout", "options", "reasoning", "spoken")
+    __slots__ = (
+        "_ends",
+        "_held",
+        "_hides",
+        "_opens",
+        "_unclaimed",
+        "ahead",
+        "calls",
+        "claimed",
+        "events",
+        "layout",
+        "options",
+        "reasoning",
+        "spoken",
+    )
 
     def __init__(
         self,
         options: ParserOptions,
         opens: tuple[bool, bool] = (False, False),
         ends: tuple[bool, bool] = (False, False),
+        *,
+        hides: bool = False,
     ) -> None:
         """Begin with no events; `options` are the parser's.
 
         `opens` and `ends` say of the text and of the reasoning whether the blank
-        at its beginning and its end belongs to the markers.
+        at its beginning and its end belongs to the markers. Where the format
+        `hides` it, text counts only while it is `claimed`.
         """
         self.options = options
         self.events: list[Event] = []
@@ -52,8 +69,12 @@ class Sink:
         """Anything but white space was passed on as text."""
         self.ahead: list[Callable[[], None]] = []
         """What is told as soon as a call begins, before it; a reader of calls may still take it back."""
+        self.claimed = False
+        """Markers around say that this is the text."""
         self._opens = list(opens)
         self._ends = ends
+        self._hides = hides
+        self._unclaimed: list[tuple[str, int]] = []
         self._held: list[tuple[str, int]] = []
 
     def take(self) -> list[Event]:
@@ -65,6 +86,9 @@ class Sink:
     def text(self, text: str, at: int) -> None:
         """Pass on text that stands at the absolute offset `at`."""
         if not text:
+            return
+        if self._hides and not self.claimed and not self.reasoning:
+            self._leave(text, at)
             return
         if not self.spoken:
             self.spoken = bool(text.strip(WHITE))
@@ -105,8 +129,26 @@ class Sink:
         """What is held turned out to belong to a call or another marker."""
         self._held = []
 
+    def _leave(self, text: str, at: int) -> None:
+        """Keep text that no marker claims for the notice, one for each stretch of it."""
+        if self._unclaimed:
+            last, begun = self._unclaimed[-1]
+            if begun + len(last) != at:
+                self.tell_unclaimed()
+        self._unclaimed.append((text, at))
+
+    def tell_unclaimed(self) -> None:
+        """Tell in one notice what stood outside all markers."""
+        if not self._unclaimed:
+            return
+        parts, self._unclaimed = self._unclaimed, []
+        text = "".join(part for part, _ in parts)
+        if text.strip(WHITE):
+            self.note("unclaimed_text", text, (parts[0][1], parts[-1][1] + len(parts[-1][0])))
+
     def settle(self) -> None:
         """The text is at its end: what is held is part of it, unless none stands before."""
+        self.tell_unclaimed()
         if self.layout:
             self.drop()
         self.flush()
@@ -230,6 +272,7 @@ class Draft:
         self.sink.events.append(CallFailed(self.index, raw, reason, detail, (self.start, end), self.name))
 
     def _number(self) -> int:
+        self.sink.tell_unclaimed()
         ahead, self.sink.ahead = self.sink.ahead, []
         for tell in ahead:
             tell()

@@ -25,7 +25,7 @@ from toolfmt.formatters.syntax_calls import neutral
 from toolfmt.model import ToolInvocation
 from toolfmt.parsers.disarm import disarmer
 from toolfmt.parsers.grammar import Grammar
-from toolfmt.syntax import markers
+from toolfmt.syntax import markers, spelled
 from toolfmt.transcripts.values import argument_object
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Turns:
                 yield self._dialect.calls([fine[id(part)] for part in run], tools)
                 continue
             text = "".join(part.text or "" for part in run)
-            opener, closer = self._syntax.reasoning[0] if kind is ReasoningPart else ("", "")
+            opener, closer = map(spelled, self._syntax.reasoning[0]) if kind is ReasoningPart else ("", "")
             # The white space of an opener is soft: written twice it would be read as the text's.
             yield f"{opener.rstrip() if text[:1].isspace() else opener}{text}{closer}"
 
