@@ -39,7 +39,7 @@ class Core:
 
 def core(text: str, call: ToolInvocation, start: int = 0) -> Core | None:
     """Find how the call is written from `start` on; None where that cannot be told."""
-    ways = (_object, _arguments, _keywords, _members)
+    ways = (_object, _arguments, _keywords, _braces, _members)
     return next((found for way in ways if (found := way(text, call, start)) is not None), None)
 
 
@@ -106,6 +106,33 @@ def _keywords(text: str, call: ToolInvocation, start: int) -> Core | None:
         if at >= 0 and call.arguments:
             literals = Literals(keywords=True, quotes=tuple(dict.fromkeys((quote, "'", '"'))), words=words)
             return Core(start=at, end=at + len(written), template="{name}({args})", literals=literals)
+    return None
+
+
+def _braces(text: str, call: ToolInvocation, start: int) -> Core | None:
+    """Find the arguments as an object with bare keys, a mark of the format's own around text."""
+    name = text.find(call.name, start)
+    key, value = next(((key, value) for key, value in call.arguments.items() if isinstance(value, str)), ("", ""))
+    mark = re.search(rf"[{{,]{re.escape(key)}:([^\w\s]\S{{0,30}}?){re.escape(value)}", text[name:]) if value else None
+    if name < 0 or mark is None:
+        return None
+    spelled = {word: said for said, word in JSON_WORDS.items()}
+    for keys in (sorted(call.arguments), list(call.arguments)):
+        written = ",".join(f"{one}:{_literal(call.arguments[one], mark[1], spelled)}" for one in keys)
+        if text.startswith(f"{call.name}{{{written}}}", name):
+            return Core(
+                start=name,
+                end=name + len(call.name) + len(written) + len("{}"),
+                template="{name}{args}",
+                literals=Literals(
+                    quotes=(mark[1],),
+                    escapes=False,
+                    words=JSON_WORDS,
+                    bare_keys=True,
+                    sorted_keys=keys != list(call.arguments),
+                    spaced=False,
+                ),
+            )
     return None
 
 
