@@ -151,27 +151,27 @@ def _members(text: str, call: ToolInvocation, start: int) -> Core | None:
     (key1, value1), (key2, _), *_ = places
     head, rest = text[name + len(call.name) : key1[0]], text[places[-1][1][1] :]
     between = text[value1[1] : key2[0]]
+    last = text[slice(*places[-1][0])]
+    between, rest = _unkeyed(between, text[slice(*key1)]), _unkeyed(rest, last)
     opener = shared(head, between, last=True).lstrip()
     closer = shared(between.removesuffix(opener), rest, last=False).rstrip()
     separator = between.removeprefix(closer).removesuffix(opener)
     middles = [text[key[1] : value[0]] for key, value in places]
     if separator.strip() or not opener.strip() or not closer.strip():
         return None
-    keys = text[key1[0] : key1[1]]
     values = [call.arguments[text[slice(*key)]] for key, _ in places]
     middle, types = _typed(middles, values)
     if middle is None:
         return None
-    named = closer.replace(keys, "{key}") if f"</{keys}" in closer else closer
     elements = Elements(
-        member=f"{opener}{{key}}{middle}{{value}}{named}",
+        member=f"{opener}{{key}}{middle}{{value}}{closer}",
         escape="none",
         indent="",
         separator=separator,
         type_names=types,
         typed=bool(types),
     )
-    end = places[-1][1][1] + len(closer)
+    end = places[-1][1][1] + len(closer.replace("{key}", last))
     end += len(separator) if text.startswith(separator, end) else 0
     return Core(
         start=name,
@@ -179,6 +179,11 @@ def _members(text: str, call: ToolInvocation, start: int) -> Core | None:
         template="{name}" + head.removesuffix(opener) + "{members}",
         elements=elements,
     )
+
+
+def _unkeyed(text: str, key: str) -> str:
+    """Put a slot in place of a key in the tag that closes it."""
+    return text.replace(f"</{key}>", "</{key}>", 1)
 
 
 def _places(text: str, call: ToolInvocation, at: int) -> list[tuple[tuple[int, int], tuple[int, int]]] | None:

@@ -83,6 +83,9 @@ def _forms(found: Answers) -> Iterator[tuple[Form, bool]]:
         return
     if first.elements is not None and found.markup is not None and "&lt;b&gt;" in found.markup.text:
         first = replace(first, elements=replace(first.elements, escape="xml"))
+    if first.literals is not None:  # the other call has the words of the language, and keys out of order
+        second = _core(found.other.bodies()[0], found.other, 0, 0) if found.other is not None else None
+        first = replace(first, literals=second.literals if second is not None else first.literals)
     before, behind = body[: first.start], body[first.end :]
     form = _form(first, before, behind) if two is None else _parallel(two, two.bodies()[0], first, before, behind)
     if form is not None:
@@ -113,6 +116,7 @@ def _with_ids(form: Form, answer: Answer) -> Form:
     id_ = _written_id(answer, 0)
     if answer.calls[0].name in id_:
         return replace(form, call=form.call.replace("{name}", "{id}"), name_in_id=NAMED_ID)
+    form = replace(form, call=form.call.replace("{id}", "{?{id}?}"))  # a call may have none
     numbered = form.json is not None and "{id}" in form.json.template.values() and not id_
     return replace(form, id_if_missing="{index}") if numbered else form
 
@@ -156,8 +160,8 @@ def _parallel(answer: Answer, body: str, first: Core, before: str, behind: str) 
         opener, closer = before.rstrip()[:-1], behind.lstrip()[1:]
         made = Form(section=f"{opener}{{calls}}{closer}", call="{call}", separator=", ", each=False, array=True)
         return replace(made, json=first.json)
-    begin = shared(before, between, last=True)
-    end = shared(behind, between.removesuffix(begin), last=False)
+    begin = shared(before, between, last=True).lstrip()
+    end = shared(behind, between.removesuffix(begin), last=False).rstrip()
     separator = between.removeprefix(end).removesuffix(begin)
     if _MARKER.search(separator):
         return None
