@@ -13,6 +13,6 @@ from hypothesis import settings
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parent / "tests"
-sys.path[:0] = [str(HERE), str(DATA / "transcripts"), str(DATA / "response_templates")]
+sys.path[:0] = [str(HERE), str(DATA / "transcripts"), str(DATA / "response_templates"), str(DATA / "chat_templates")]
 settings.register_profile("sdk", deadline=None, derandomize=bool(os.environ.get("CI")), max_examples=30)
 settings.load_profile("sdk")

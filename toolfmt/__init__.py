@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         Provenance,
         Traits,
     )
+    from toolfmt.doctor.diagnosis import Diagnosis, diagnose
     from toolfmt.errors import (
         ArgumentsError,
         BrokenDialectError,
@@ -121,6 +122,7 @@ __all__ = [
     "Conversion",
     "ConversionError",
     "CorpusError",
+    "Diagnosis",
     "Dialect",
     "DriverError",
     "DuplicateDialectError",
@@ -203,6 +205,7 @@ __all__ = [
     "coalesce",
     "convert",
     "default_registry",
+    "diagnose",
     "dialect_from",
     "drop_leaks",
     "feedback",
@@ -240,6 +243,7 @@ _NAMES = {
     "dialect": "Dialect Example Limits Parser ParserOptions Provenance Traits",
     "choice": "Choice",
     "correcting": "feedback no_call_feedback",
+    "doctor.diagnosis": "Diagnosis diagnose",
     "errors": """
         ArgumentsError BrokenDialectError ConversionError CorpusError DriverError DuplicateDialectError
         DuplicateToolError ExecutionError LimitExceededError MalformedCallError MissingExtraError ParseError PolicyError

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from toolfmt import jsontext
 from toolfmt.chat_templates.common import beginning, ending
 from toolfmt.chat_templates.needs import NO_CONTENT, NO_TOKENS, needs
-from toolfmt.chat_templates.sandbox import STILL, TemplateLimits, render
+from toolfmt.chat_templates.sandbox import SMALL, STILL, render
 from toolfmt.errors import TemplateError
 from toolfmt.model import ToolDefinition, ToolInvocation
 
@@ -34,7 +34,6 @@ _GAVE: Final = "probe result"
 NAMED_ID: Final = "functions.{name}:{index}"
 _IDS: Final = ("probe00{number}", NAMED_ID, "{index}")
 """How calls are named; the first under which a template writes the tool's name."""
-_LIMITS: Final = TemplateLimits(steps=2_000_000, output=1024 * 1024)
 _PROPERTIES: Final[JsonObject] = {
     "city": {"type": "string", "description": "Where."},
     "days": {"type": "integer", "description": "How many."},
@@ -230,7 +229,7 @@ class _Probe:
             for one in (self._tools if tools else ())
         ]
         variables: JsonObject = {"messages": messages, "tools": declared or None, "add_generation_prompt": prompt}
-        return render(self._source, {**self._tokens, **variables}, now=STILL, limits=_LIMITS)
+        return render(self._source, {**self._tokens, **variables}, now=STILL, limits=SMALL)
 
 
 _USER: Final[JsonObject] = {"role": "user", "content": _ASKED}

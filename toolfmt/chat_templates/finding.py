@@ -72,7 +72,11 @@ def find_dialect(path: str | Path, *, template: str | None = None, registry: Reg
     what its name says, `TemplateError` where there is no chat template or one of another
     library, and `UnknownDialectError`, with all reasons, where it cannot be told.
     """
-    folder = read_folder(path)
+    return found_in(read_folder(path), template=template, registry=registry)
+
+
+def found_in(folder: TokenizerFolder, *, template: str | None = None, registry: Registry | None = None) -> Found:
+    """Do the same for a folder that was read."""
     reasons: list[str] = []
     own = _own(folder, reasons)
     if own is not None:

@@ -56,12 +56,17 @@ class TokenizerFolder:
     """The model's name, where one of the files has it."""
 
     def template(self, name: str | None = None, *, tools: bool = False) -> str:
+        """Give the template that transformers would use."""
+        return self.templates[self.name_of(name, tools=tools)]
+
+    def name_of(self, name: str | None = None, *, tools: bool = False) -> str:
         """Choose a template as transformers does: by name, else `tool_use` if there are tools, else `default`."""
         if name is None:
             name = TOOL_USE if tools and TOOL_USE in self.templates else DEFAULT
         if name not in self.templates:
-            raise TemplateError(f"{self.path}: there is no chat template {name!r}; {_known(self.templates)}")
-        return self.templates[name]
+            known = ", ".join(sorted(self.templates))
+            raise TemplateError(f"{self.path}: there is no chat template {name!r}; there are {known}")
+        return name
 
 
 def read_folder(path: str | Path) -> TokenizerFolder:
@@ -175,7 +180,3 @@ def _text(path: Path) -> str:
 
 def _string(value: JsonValue) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _known(templates: Mapping[str, str]) -> str:
-    return f"there are {', '.join(sorted(templates))}"

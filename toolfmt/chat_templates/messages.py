@@ -51,10 +51,9 @@ def fitted(messages: Iterable[JsonObject], needs: Needs) -> tuple[list[JsonValue
         if is_array(made.get("tool_calls")):
             made["tool_calls"] = [_call(call, needs) for call in made["tool_calls"]]
             made = {**NO_CONTENT[needs.no_content], **made}
-        content, missed = _content(made.get("content"), needs, f"/messages/{at}")
         if "content" in made:
-            made["content"] = content
-        lost.extend(missed)
+            made["content"], missed = _content(made["content"], str(made.get("role")), needs, f"/messages/{at}")
+            lost.extend(missed)
         thoughts = next((made[key] for key in _REASONING if key in made), None)
         if thoughts is not None:
             made = {"thinking": thoughts, **made, "reasoning_content": thoughts}
@@ -82,10 +81,11 @@ def _arguments(value: JsonValue, needs: Needs) -> JsonValue:
     return found if is_object(found) else value
 
 
-def _content(content: JsonValue, needs: Needs, path: str) -> tuple[JsonValue, Iterator[Loss]]:
-    if isinstance(content, str) and not needs.text and needs.parts:
+def _content(content: JsonValue, role: str, needs: Needs, path: str) -> tuple[JsonValue, Iterator[Loss]]:
+    parts = role in needs.parts
+    if isinstance(content, str) and parts and role not in needs.text:
         return [{"type": "text", "text": content}], iter(())
-    if not is_array(content) or needs.parts:
+    if not is_array(content) or parts:
         return content, iter(())
     texts = [part["text"] for part in content if is_object(part) and isinstance(part.get("text"), str)]
     return "\n".join(texts), _lost_parts(content, len(texts), path)

@@ -33,6 +33,8 @@ _GROWING: Final = frozenset(
     }
 )
 """What makes text, or lists, as long as its arguments say: a width, an indent, a separator for each item."""
+_FORMATTING: Final = frozenset({"format", "format_map"})
+"""Of these, those whose text says how wide it is."""
 _SQUARE: Final = frozenset({"striptags", "sum", "unescape", "urlize", "wordwrap"})
 """What goes through its value again and again."""
 _AT_ONCE: Final = frozenset({"attr", "count", "d", "default", "first", "items", "last", "length"})
@@ -108,7 +110,8 @@ class Meter:
             old, new, *_ = map(str, given)
             self.work(value.count(old) * len(new) // TEXT)
         elif name in _GROWING:
-            self.work((own + 1) * (text + self._width(value, arguments) + 1) // TEXT)
+            width = _written_width(str(value), arguments) if name in _FORMATTING else _width(arguments)
+            self.work((own + 1) * (text + width + 1) // TEXT)
 
     def operator(self, sign: str, left: object, right: object) -> None:
         """Count what `left sign right` costs, before it is worked out."""
@@ -126,14 +129,16 @@ class Meter:
             self.made(left)
             self.made(right)
 
-    @staticmethod
-    def _width(value: object, arguments: list[object]) -> int:
-        """Give the widths in arguments; in those of text that is formatted, only where they can be widths."""
-        numbers = sum(max(one, 0) for one in _flat(arguments) if isinstance(one, int))
-        if not isinstance(value, str) or ("%" not in value and "{" not in value):
-            return numbers
-        written = sum(int(found[:20]) for found in _DIGITS.findall(value))
-        return written + (numbers if _NESTED.search(value) else 0)
+
+def _width(arguments: list[object]) -> int:
+    """Give the widths among arguments."""
+    return sum(max(one, 0) for one in _flat(arguments) if isinstance(one, int))
+
+
+def _written_width(text: str, arguments: list[object]) -> int:
+    """Give the widths in a text that is formatted, and those that it takes from the arguments."""
+    written = sum(int(found[:20]) for found in _DIGITS.findall(text))
+    return written + (_width(arguments) if _NESTED.search(text) else 0)
 
 
 def _flat(arguments: list[object]) -> Iterable[object]:

@@ -10,13 +10,14 @@ as a list of parts, some only as text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from toolfmt.chat_templates.sandbox import STILL, TemplateLimits, render
+from toolfmt.chat_templates.sandbox import SMALL, STILL, render
 from toolfmt.errors import TemplateError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ NO_TOKENS: Final[JsonObject] = dict.fromkeys(("bos_token", "eos_token", "pad_tok
 _FORMS: Final[tuple[Form, ...]] = ("object", "text")
 _KEY: Final = "probe_key"
 _VALUE: Final = "probe-value"
+_MISTAKEN: Final = re.compile(rf"""\{{(?:'|\\+"){_KEY}""")
 _SAID: Final = "probe-question"
 _ID: Final = "probe0001"
 _TOOL: Final[JsonObject] = {
@@ -46,8 +48,6 @@ _TOOL: Final[JsonObject] = {
         },
     },
 }
-_LIMITS: Final = TemplateLimits(steps=1_000_000)
-"""A small conversation takes some thousand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,43 +58,59 @@ class Needs:
     """Whether a call's arguments are an object, or its JSON text."""
     no_content: NoContent = "absent"
     """What the `content` of a message is that has calls and no text."""
-    text: bool = True
-    """Content may be a text."""
-    parts: bool = False
-    """Content may be a list of parts."""
+    text: frozenset[str] = frozenset()
+    """The roles whose content may be a text."""
+    parts: frozenset[str] = frozenset()
+    """The roles whose content may be a list of parts."""
 
 
 @lru_cache(maxsize=64)
 def needs(source: str) -> Needs:
-    """Find out what a template takes; the usual, where nothing that is tried works."""
-    arguments, no_content = next(_calls(source), ("object", "absent"))
+    """Find out what a template takes.
+
+    Where no form makes it write a call, the first with which it does not fail; else the usual.
+    """
+    tried = list(_calls(source))
+    arguments, no_content, _ = max(tried, key=lambda one: one[2], default=("object", "absent", 0))
+    said: list[JsonObject] = [{"type": "text", "text": _SAID}]
     return Needs(
         arguments=arguments,
         no_content=no_content,
-        text=_shows(source, [{"role": "user", "content": _SAID}]) is not False,
-        parts=_shows(source, [{"role": "user", "content": [{"type": "text", "text": _SAID}]}]) is True,
+        text=frozenset(role for role, messages in _ROLES.items() if _shows(source, messages(_SAID)) is not False),
+        parts=frozenset(role for role, messages in _ROLES.items() if _shows(source, messages(said))),
     )
 
 
-def _calls(source: str) -> Iterator[tuple[Form, NoContent]]:
-    """Give the forms of arguments and content in which a call comes out well."""
+def _calls(source: str) -> Iterator[tuple[Form, NoContent, int]]:
+    """Give the forms of arguments and content with which the template does not fail, and how well a call comes out."""
     for none, form in product(NO_CONTENT, _FORMS):
         text = _rendered(source, _conversation(form, none))
+        if text is None:
+            continue
         # As Python writes an object, or as JSON inside JSON: it was taken for the other.
-        if text is not None and _VALUE in text and f"{{'{_KEY}'" not in text and f'{{\\"{_KEY}' not in text:
-            yield form, none
+        yield form, none, 0 if _VALUE not in text else 1 if _MISTAKEN.search(text) else 2
 
 
 def _conversation(form: Form, none: NoContent) -> list[JsonValue]:
     arguments: JsonValue = {_KEY: _VALUE} if form == "object" else f'{{"{_KEY}": "{_VALUE}"}}'
     call: JsonObject = {"id": _ID, "type": "function", "function": {"name": "probe_tool", "arguments": arguments}}
     answer: JsonObject = {"role": "assistant", **NO_CONTENT[none], "tool_calls": [call]}
-    result: JsonObject = {"role": "tool", "name": "probe_tool", "tool_call_id": _ID, "content": "probe-result"}
-    return [{"role": "user", "content": _SAID}, answer, result]
+    return [_QUESTION, answer, {**_RESULT, "content": "probe-result"}]
+
+
+_RESULT: Final[JsonObject] = {"role": "tool", "name": "probe_tool", "tool_call_id": _ID}
+_QUESTION: Final[JsonObject] = {"role": "user", "content": "probe-first"}
+_ROLES: Final[Mapping[str, Callable[[JsonValue], list[JsonValue]]]] = {
+    "system": lambda content: [{"role": "system", "content": content}, _QUESTION],
+    "user": lambda content: [{"role": "user", "content": content}],
+    "assistant": lambda content: [_QUESTION, {"role": "assistant", "content": content}],
+    "tool": lambda content: [*_conversation("object", "empty")[:2], {**_RESULT, "content": content}],
+}
+"""Conversations in which a role says something."""
 
 
 def _shows(source: str, messages: list[JsonValue]) -> bool | None:
-    """Say whether a user's text comes out as text; None if the template fails."""
+    """Say whether what is said comes out as text; None if the template fails."""
     text = _rendered(source, messages)
     return None if text is None else _SAID in text and f"'{_SAID}'" not in text
 
@@ -102,6 +118,6 @@ def _shows(source: str, messages: list[JsonValue]) -> bool | None:
 def _rendered(source: str, messages: list[JsonValue]) -> str | None:
     variables: JsonObject = {"messages": messages, "tools": [_TOOL], "add_generation_prompt": False}
     try:
-        return render(source, {**NO_TOKENS, **variables}, now=STILL, limits=_LIMITS)
+        return render(source, {**NO_TOKENS, **variables}, now=STILL, limits=SMALL)
     except TemplateError:
         return None

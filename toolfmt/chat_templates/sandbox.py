@@ -56,6 +56,10 @@ class TemplateLimits:
     """Characters of the template."""
 
 
+SMALL: Final = TemplateLimits(steps=50_000, output=500_000)
+"""For a conversation of a few lines: real templates take up to 15 000 steps for one."""
+
+
 def render(
     source: str,
     variables: Mapping[str, JsonValue],

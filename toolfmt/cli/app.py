@@ -30,6 +30,8 @@ _COMMANDS = {
     "inject": "Print a prompt with the tools in it.",
     "parse": "Read a model's answer: its text, its reasoning and its calls.",
     "render": "Print calls, or results, in a format's own form.",
+    "prompt": "Print the prompt that a model's own chat template makes of a conversation.",
+    "doctor": "Check whether what a model's chat template writes is what is read of it.",
     "convert": "Convert conversations from one format to another.",
     "check": "List what a provider would refuse in conversations.",
     "stats": "Count what conversations hold: formats, tools, calls, failures.",

@@ -1,0 +1,131 @@
+"""`toolfmt doctor` and `toolfmt prompt`: exit codes, tables, JSON, and models by name from the local cache."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., tuple[int, str, str]]
+
+TEMPLATE = (
+    "{% for tool in tools or [] %}{{ tool | tojson }}\n{% endfor %}"
+    "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + (m.content or '') }}"
+    "{% for c in m.tool_calls or [] %}{{ '<tool_call>\\n{\"name\": ' + (c.function.name | tojson)"
+    " + ', \"arguments\": ' + (c.function.arguments | tojson) + '}\\n</tool_call>' }}{% endfor %}"
+    "{{ '<|im_end|>\\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "Qwen3-8B"
+    made.mkdir()
+    (made / "tokenizer_config.json").write_text(
+        json.dumps({"chat_template": TEMPLATE, "eos_token": "<|im_end|>"}), "utf-8"
+    )
+    return made
+
+
+def test_a_table_and_exit_code_0(run: Run, folder: Path) -> None:
+    code, out, err = run("doctor", folder, "--dialect", "qwen25")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].startswith("qwen25")
+    assert f"template 'default' of {folder}" in lines[0]
+    assert any(line.split() == ["one", "call", "ok"] for line in lines)
+    assert any(line.endswith("the template drops reasoning") for line in lines)
+
+
+def test_a_failure_is_exit_code_1(run: Run, folder: Path) -> None:
+    code, out, _ = run("doctor", folder, "--dialect", "mistral-v11")
+    assert code == 1
+    assert "call 1 (get_weather) is not read" in out
+    file = folder / "single.jinja"
+    file.write_text("{{ raise_exception('No\\x1b[31m!') }}", "utf-8")
+    code, out, _ = run("doctor", file)
+    assert code == 1
+    assert "the template refuses it: No\\x1b[31m!" in out
+
+
+def test_json(run: Run, folder: Path) -> None:
+    code, out, _ = run("doctor", folder, "--json", "--dialect", "qwen25")
+    report = json.loads(out)
+    assert code == 0
+    assert (report["ok"], report["dialect"], report["path"]) == (True, "qwen25", str(folder))
+
+
+def test_a_variable_is_json_or_text(run: Run, folder: Path) -> None:
+    (folder / "chat_template.jinja").write_text("{{ (on is true) ~ name }}{{ messages[0].content }}", "utf-8")
+    (folder / "talk.json").write_text('[{"role": "user", "content": "Hi"}]', "utf-8")
+    code, out, _ = run("prompt", folder / "talk.json", "--template", folder, "--set", "on=true", "--set", "name=Ada")
+    assert (code, out) == (0, "TrueAdaHi")
+    code, _, err = run("doctor", folder, "--set", "on")
+    assert (code, err) == (2, "toolfmt: --set takes NAME=VALUE, not 'on'\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"chat_template": ', "tokenizer_config.json: this is not the JSON that was expected"),
+        ("{}", "there is no chat template in it"),
+        ('{"chat_template": "{{ range .Messages }}{{ end }}"}', "a Go template"),
+        ('{"chat_template": 1}', "the chat template 'default' is text, not int"),
+    ],
+)
+def test_a_broken_folder_is_exit_code_2_and_one_line(run: Run, folder: Path, content: str, message: str) -> None:
+    (folder / "tokenizer_config.json").write_text(content, "utf-8")
+    code, out, err = run("doctor", folder)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def test_a_model_is_found_in_the_local_cache(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = folder / "home" / "hub" / "models--Acme--Tiny-1B"
+    for revision, template in (("old", "{{ 1 }}"), ("new", TEMPLATE)):
+        (hub / "snapshots" / revision).mkdir(parents=True)
+        (hub / "snapshots" / revision / "chat_template.jinja").write_text(template, "utf-8")
+    (hub / "refs").mkdir()
+    (hub / "refs" / "main").write_text("new", "utf-8")
+    monkeypatch.setenv("HF_HOME", str(folder / "home"))
+    monkeypatch.delenv("HF_HUB_CACHE", raising=False)
+    assert run("doctor", "Acme/Tiny-1B")[0] == 0
+    code, _, err = run("doctor", "Qwen/Qwen3-8B")
+    assert code == 2
+    assert f"no model of that name in {folder / 'home' / 'hub'}: give the folder" in err
+    assert "its dialect is qwen25" in err
+    assert run("doctor", "../../etc")[0] == 2
+
+
+def test_prompt(run: Run, folder: Path, tools: Path) -> None:
+    talk = {
+        "messages": [
+            {
+                "role": "user",
+                "content": [{"type": "text", "text": "a"}, {"type": "image", "url": "https://e.com/a.png"}],
+            },
+            {"role": "assistant", "content": "b"},
+        ]
+    }
+    code, out, err = run("prompt", "--template", folder, "--tools", tools, stdin=json.dumps(talk))
+    assert code == 0
+    assert '"name": "get_weather"' in out
+    assert out.endswith("<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\nb<|im_end|>\n<|im_start|>assistant\n")
+    assert err.startswith("toolfmt: media dropped at /messages/0")
+    code, out, _ = run("prompt", "--template", folder, "--history", stdin=json.dumps(talk["messages"]))
+    assert out.endswith("b<|im_end|>\n")
+    code, out, err = run("prompt", "--template", folder, "--strict", stdin=json.dumps(talk))
+    assert (code, out) == (2, "")
+    assert "media dropped" in err
+
+
+def test_prompt_writes_the_date_it_is_given(run: Run, folder: Path) -> None:
+    (folder / "chat_template.jinja").write_text("{{ strftime_now('%d %b %Y') }}", "utf-8")
+    talk = '[{"role": "user", "content": "Hi"}]'
+    assert run("prompt", "--template", folder, "--date", "2024-07-26", stdin=talk) == (0, "26 Jul 2024", "")
+    code, out, _ = run("prompt", "--template", folder, stdin=talk)
+    assert (code, len(out)) == (0, len("26 Jul 2024"))
+    code, _, err = run("prompt", "--template", folder, "--date", "today", stdin=talk)
+    assert (code, err) == (2, "toolfmt: --date takes a date such as 2025-01-31 or 2025-01-31T12:00, not 'today'\n")

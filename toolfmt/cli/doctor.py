@@ -1,0 +1,45 @@
+"""`toolfmt doctor`: whether what a model's chat template writes is what its dialect reads."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from toolfmt.cli.models import model_folder
+from toolfmt.cli.output import write_json, write_table
+from toolfmt.cli.variables import Variables, variables
+from toolfmt.doctor.diagnosis import Diagnosis, diagnose
+
+
+def doctor(
+    model: Annotated[
+        str, Parameter(help="A model's folder, a .jinja file, or the name of a model in Hugging Face's local cache.")
+    ],
+    /,
+    *,
+    dialect: Annotated[str | None, Parameter(help="The format that is read; else the one that reads most.")] = None,
+    template: Annotated[str | None, Parameter(help="Which one, where the folder has several templates.")] = None,
+    settings: Variables = (),
+    json: Annotated[bool, Parameter(help="Print one JSON object, with what the template wrote.")] = False,
+) -> int:
+    """Check a model's chat template against the dialect that reads its answers.
+
+    The exit code is 1 if something fails, and 2 where there is no template to
+    check. A note is no failure.
+    """
+    found = diagnose(model_folder(model), template=template, dialect=dialect, variables=variables(settings))
+    if json:
+        write_json(found.report())
+    else:
+        _show(found)
+    return 0 if found.ok else 1
+
+
+def _show(found: Diagnosis) -> None:
+    rows: list[tuple[str, str, str]] = []
+    for check in found.checks:
+        messages = [f"{'' if one.status == check.status else one.status + ': '}{one.message}" for one in check.findings]
+        rows += [
+            (check.scenario if at == 0 else "", check.status if at == 0 else "", message)
+            for at, message in enumerate(messages or [""])
+        ]
+    write_table((found.dialect or "no dialect", "", f"template {found.template!r} of {found.path}"), rows)

@@ -1,0 +1,57 @@
+"""`toolfmt prompt`: a conversation as the prompt that a model's own chat template makes of it."""
+
+from datetime import datetime
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from toolfmt.chat_templates.prompt import render_prompt
+from toolfmt.cli.errors import UsageError, note
+from toolfmt.cli.inputs import STDIN, read_json, read_tools, refuse_two
+from toolfmt.cli.models import model_folder
+from toolfmt.cli.output import write
+from toolfmt.cli.variables import Variables, variables
+
+
+def prompt(  # noqa: PLR0913 - one argument for each option
+    conversation: Annotated[str, Parameter(help="A JSON file of one conversation, or - for stdin.")] = STDIN,
+    /,
+    *,
+    template: Annotated[
+        str, Parameter(help="A model's folder, a .jinja file, or a model's name in Hugging Face's local cache.")
+    ],
+    name: Annotated[str | None, Parameter(help="Which one, where the folder has several templates.")] = None,
+    tools: Annotated[str | None, Parameter(help="A file of tools; else those of the conversation.")] = None,
+    source: Annotated[str, Parameter(name="--from", help="The conversation's format; auto tells it by itself.")] = (
+        "auto"
+    ),
+    settings: Variables = (),
+    date: Annotated[str | None, Parameter(help="The date and time that the template may write; else now.")] = None,
+    history: Annotated[bool, Parameter(help="Leave out what begins the next answer.")] = False,
+    strict: Annotated[bool, Parameter(help="A conversation that would lose something is refused.")] = False,
+) -> None:
+    """Print the prompt; what of the conversation has no place in it is told on stderr."""
+    refuse_two(conversation, tools)
+    made = render_prompt(
+        read_json(conversation),
+        None if tools is None else read_tools(tools),
+        path=model_folder(template),
+        template=name,
+        source=source,
+        add_generation_prompt=not history,
+        now=_time(date),
+        variables=variables(settings),
+        strict=strict,
+    )
+    for loss in made.losses:
+        note(f"{loss.code} {loss.action} at {loss.path or '/'}{f': {loss.detail}' if loss.detail else ''}")
+    write(made)
+
+
+def _time(text: str | None) -> datetime:
+    if text is None:
+        return datetime.now().astimezone()
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"--date takes a date such as 2025-01-31 or 2025-01-31T12:00, not {text!r}") from None
