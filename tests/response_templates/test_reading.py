@@ -142,3 +142,20 @@ def test_a_name_written_between_other_words() -> None:
         text = f'<|channel|>commentary to=functions.run{words}<|message|>{{"a": 1}}<|call|>'
         (call,) = toolfmt.parse(text, dialect=dialect).calls
         assert (call.name, call.arguments) == ("run", {"a": 1})
+
+
+def test_ids_that_the_marker_holds() -> None:
+    template = copy.deepcopy(KEYED)
+    template["fields"]["tool_calls"] = {
+        "open_pattern": r"<call id=(?P<number>\w+) tool=(?P<tool>\w+)>",
+        "close": "</call>",
+        "repeats": True,
+        "content": "json",
+        "transform": {"id": "{number}", "type": "function", "function": {"name": "{tool}", "arguments": "{content}"}},
+    }
+    dialect = toolfmt.response_dialect(template)
+    text = '<call id=c1 tool=f>{"a": 1}</call>'
+    (call,) = toolfmt.parse(text, dialect=dialect).calls
+    assert (call.id, call.name, call.arguments) == ("c1", "f", {"a": 1})
+    assert dialect.traits.carries_ids
+    assert toolfmt.render_calls([call], dialect=dialect) == text

@@ -31,7 +31,8 @@ SAID: Final = "§ probe answer §"
 _THOUGHT: Final = "§ probe thought §"
 _ASKED: Final = "probe question"
 _GAVE: Final = "probe result"
-_IDS: Final = ("probe00{number}", "functions.{name}:{index}", "{index}")
+NAMED_ID: Final = "functions.{name}:{index}"
+_IDS: Final = ("probe00{number}", NAMED_ID, "{index}")
 """How calls are named; the first under which a template writes the tool's name."""
 _PROPERTIES: Final[JsonObject] = {
     "city": {"type": "string", "description": "Where."},

@@ -39,7 +39,7 @@ class Core:
 
 def core(text: str, call: ToolInvocation, start: int = 0) -> Core | None:
     """Find how the call is written from `start` on; None where that cannot be told."""
-    ways = (_object, _arguments, _keywords, _members)
+    ways = (_object, _arguments, _keywords, _braces, _members)
     return next((found for way in ways if (found := way(text, call, start)) is not None), None)
 
 
@@ -109,6 +109,33 @@ def _keywords(text: str, call: ToolInvocation, start: int) -> Core | None:
     return None
 
 
+def _braces(text: str, call: ToolInvocation, start: int) -> Core | None:
+    """Find the arguments as an object with bare keys, a mark of the format's own around text."""
+    name = text.find(call.name, start)
+    key, value = next(((key, value) for key, value in call.arguments.items() if isinstance(value, str)), ("", ""))
+    mark = re.search(rf"[{{,]{re.escape(key)}:([^\w\s]\S{{0,30}}?){re.escape(value)}", text[name:]) if value else None
+    if name < 0 or mark is None:
+        return None
+    spelled = {word: said for said, word in JSON_WORDS.items()}
+    for keys in (sorted(call.arguments), list(call.arguments)):
+        written = ",".join(f"{one}:{_literal(call.arguments[one], mark[1], spelled)}" for one in keys)
+        if text.startswith(f"{call.name}{{{written}}}", name):
+            return Core(
+                start=name,
+                end=name + len(call.name) + len(written) + len("{}"),
+                template="{name}{args}",
+                literals=Literals(
+                    quotes=(mark[1],),
+                    escapes=False,
+                    words=JSON_WORDS,
+                    bare_keys=True,
+                    sorted_keys=keys != list(call.arguments),
+                    spaced=False,
+                ),
+            )
+    return None
+
+
 def _literal(value: JsonValue, quote: str, words: Mapping[Any, str]) -> str:
     if isinstance(value, str):
         return f"{quote}{value}{quote}"
@@ -124,27 +151,27 @@ def _members(text: str, call: ToolInvocation, start: int) -> Core | None:
     (key1, value1), (key2, _), *_ = places
     head, rest = text[name + len(call.name) : key1[0]], text[places[-1][1][1] :]
     between = text[value1[1] : key2[0]]
+    last = text[slice(*places[-1][0])]
+    between, rest = _unkeyed(between, text[slice(*key1)]), _unkeyed(rest, last)
     opener = shared(head, between, last=True).lstrip()
     closer = shared(between.removesuffix(opener), rest, last=False).rstrip()
     separator = between.removeprefix(closer).removesuffix(opener)
     middles = [text[key[1] : value[0]] for key, value in places]
     if separator.strip() or not opener.strip() or not closer.strip():
         return None
-    keys = text[key1[0] : key1[1]]
     values = [call.arguments[text[slice(*key)]] for key, _ in places]
     middle, types = _typed(middles, values)
     if middle is None:
         return None
-    named = closer.replace(keys, "{key}") if f"</{keys}" in closer else closer
     elements = Elements(
-        member=f"{opener}{{key}}{middle}{{value}}{named}",
+        member=f"{opener}{{key}}{middle}{{value}}{closer}",
         escape="none",
         indent="",
         separator=separator,
         type_names=types,
         typed=bool(types),
     )
-    end = places[-1][1][1] + len(closer)
+    end = places[-1][1][1] + len(closer.replace("{key}", last))
     end += len(separator) if text.startswith(separator, end) else 0
     return Core(
         start=name,
@@ -152,6 +179,11 @@ def _members(text: str, call: ToolInvocation, start: int) -> Core | None:
         template="{name}" + head.removesuffix(opener) + "{members}",
         elements=elements,
     )
+
+
+def _unkeyed(text: str, key: str) -> str:
+    """Put a slot in place of a key in the tag that closes it."""
+    return text.replace(f"</{key}>", "</{key}>", 1)
 
 
 def _places(text: str, call: ToolInvocation, at: int) -> list[tuple[tuple[int, int], tuple[int, int]]] | None:

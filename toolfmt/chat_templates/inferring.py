@@ -14,6 +14,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.chat_templates.answers import NAMED_ID
 from toolfmt.chat_templates.cores import Core, core, shared
 from toolfmt.chat_templates.recognising import reads
 from toolfmt.dialect import Provenance
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from toolfmt.syntax import Pair
 
 _LIKE_SLOT: Final = re.compile(r"\{\?|\?\}|\{[a-z_]+1?\}")
+_FIRST: Final = re.compile(r"\s*(?:<[^<>]*>|\[[^\[\]]*\])\s*")
+_LEAST_ID: Final = 4
+"""A shorter id may stand in a text for something else."""
 _MARKER: Final = re.compile(r"[<\[]|[^\w\s]{2}|\w{3}")
 
 
@@ -45,11 +49,11 @@ def infer(found: Answers, *, name: str, stop: tuple[str, ...] = ()) -> Dialect[s
         if _MARKER.search(form.section.replace("{calls}", "") + re.sub(r"\{[a-z]+\}", "", form.call)) is None:
             problem = "no marker tells a call from text"
             continue
-        reasoning = (found.thought,) if found.thought and all(part.strip() for part in found.thought) else ()
+        reasoning, rest = _reasoning(found)
         syntax = Syntax(
             forms=(form,),
             reasoning=reasoning,
-            unwrap=_wrapper(found.wrapper, reasoning),
+            unwrap=_wrapper(rest or found.wrapper, reasoning),
             before_calls="\n",
             stop=tuple(dict.fromkeys(filter(None, (*_ends(found), *stop)))),
             single=single,
@@ -72,21 +76,69 @@ def infer(found: Answers, *, name: str, stop: tuple[str, ...] = ()) -> Dialect[s
 def _forms(found: Answers) -> Iterator[tuple[Form, bool]]:
     """Give the forms that one and two calls may have, the likeliest first, and whether an answer holds one alone."""
     assert found.one is not None  # noqa: S101 - asked by the caller
-    body = found.one.bodies()[0]
-    first = _core(body, found.one, 0, 0)
+    one, two = _unnumbered(found.one), None if found.two is None else _unnumbered(found.two)
+    body = one.bodies()[0]
+    first = _core(body, one, 0, 0)
     if first is None:
         return
+    if first.elements is not None and found.markup is not None and "&lt;b&gt;" in found.markup.text:
+        first = replace(first, elements=replace(first.elements, escape="xml"))
+    if first.literals is not None:  # the other call has the words of the language, and keys out of order
+        second = _core(found.other.bodies()[0], found.other, 0, 0) if found.other is not None else None
+        first = replace(first, literals=second.literals if second is not None else first.literals)
     before, behind = body[: first.start], body[first.end :]
-    if found.two is None:
-        yield _form(first, before, behind), True
-    elif (form := _parallel(found.two, found.two.bodies()[0], first, before, behind)) is not None:
-        yield form, False
+    form = _form(first, before, behind) if two is None else _parallel(two, two.bodies()[0], first, before, behind)
+    if form is not None:
+        yield _with_ids(form, found.one), two is None
+
+
+def _written_id(answer: Answer, at: int) -> str:
+    """Find the id that was written for a call, the one it was given or one that counts; "" if there is none."""
+    call = answer.calls[at]
+    tried = (call.id or "", NAMED_ID.format(name=call.name, index=at))
+    return next((one for one in tried if len(one) >= _LEAST_ID and one in answer.text), "")
+
+
+def _unnumbered(answer: Answer) -> Answer:
+    """Put a slot in place of the calls' ids; where an id holds the name, it stands for the name."""
+    text, calls = answer.text, list(answer.calls)
+    for at, call in enumerate(answer.calls):
+        id_ = _written_id(answer, at)
+        if id_:
+            text = text.replace(id_, "{id}")
+            name = "{id}" if call.name in id_ else call.name
+            calls[at] = call.model_copy(update={"id": "{id}", "name": name})
+    return replace(answer, text=text, calls=tuple(calls))
+
+
+def _with_ids(form: Form, answer: Answer) -> Form:
+    """Say what an id holds, and which one is written for a call that has none."""
+    id_ = _written_id(answer, 0)
+    if answer.calls[0].name in id_:
+        return replace(form, call=form.call.replace("{name}", "{id}"), name_in_id=NAMED_ID)
+    form = replace(form, call=form.call.replace("{id}", "{?{id}?}"))  # a call may have none
+    numbered = form.json is not None and "{id}" in form.json.template.values() and not id_
+    return replace(form, id_if_missing="{index}") if numbered else form
+
+
+def _alike(one: Core, two: Core) -> Core:
+    """Leave out of a JSON call what differs between two calls; a number that counts them is an id."""
+    if one.json is None or two.json is None or one.json.template == two.json.template:
+        return one
+    other = two.json.template
+    kept: dict[str, object] = {}
+    for key, value in one.json.template.items():
+        if key in other and other[key] == value:
+            kept[key] = value
+        elif value == "0" and other.get(key) == "1":
+            kept[key] = "{id}"
+    return replace(one, json=replace(one.json, template=kept))
 
 
 def _core(body: str, answer: Answer, number: int, start: int) -> Core | None:
     found = core(body, answer.calls[number], start)
     outside = "" if found is None else body[: found.start] + body[found.end :] + found.template
-    fixed = re.sub(r"\{(?:name|call|args|members)\}", "", outside)
+    fixed = re.sub(r"\{(?:name|call|args|members|id)\}", "", outside)
     return None if found is None or _LIKE_SLOT.search(fixed) else found
 
 
@@ -96,6 +148,7 @@ def _parallel(answer: Answer, body: str, first: Core, before: str, behind: str) 
     two = _core(body, answer, 1, one.end) if one is not None else None
     if one is None or two is None or one.template != two.template:
         return None
+    first = _alike(first, two)
     opening, between, closing = body[: one.start], body[one.end : two.start], body[two.end :]
     if opening.strip() != before.strip() or closing.strip() != behind.strip():
         return None
@@ -107,8 +160,8 @@ def _parallel(answer: Answer, body: str, first: Core, before: str, behind: str) 
         opener, closer = before.rstrip()[:-1], behind.lstrip()[1:]
         made = Form(section=f"{opener}{{calls}}{closer}", call="{call}", separator=", ", each=False, array=True)
         return replace(made, json=first.json)
-    begin = shared(before, between, last=True)
-    end = shared(behind, between.removesuffix(begin), last=False)
+    begin = shared(before, between, last=True).lstrip()
+    end = shared(behind, between.removesuffix(begin), last=False).rstrip()
     separator = between.removeprefix(end).removesuffix(begin)
     if _MARKER.search(separator):
         return None
@@ -122,6 +175,16 @@ def _form(found: Core, before: str, behind: str) -> Form:
     if found.json is not None:  # several objects in one pair of markers are read as well
         return Form(section=f"{before}{{calls}}{behind}", call="{call}", json=found.json)
     return Form(call=f"{before}{found.template}{behind}", elements=found.elements, literals=found.literals)
+
+
+def _reasoning(found: Answers) -> tuple[tuple[Pair, ...], str]:
+    """Give the markers around reasoning, and what stands between them and the text besides."""
+    opener, closer = found.thought or ("", "")
+    first = _FIRST.match(closer)
+    end = closer if first is None else first.group()
+    if not opener.strip() or not end.strip() or _LIKE_SLOT.search(opener + closer):
+        return (), ""
+    return ((opener, end),), closer[len(end) :]
 
 
 def _wrapper(text: str, reasoning: tuple[Pair, ...]) -> tuple[Pair, ...]:

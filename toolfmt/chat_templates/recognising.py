@@ -55,11 +55,16 @@ class Fit:
         """What orders fits, the best last."""
         return (self.read, self.clean, self.ended, self.exact, self.around, -self.foreign)
 
+    @property
+    def known(self) -> int:
+        """How widely the dialect is used, which orders those that fit as well."""
+        return len(self.dialect.aliases) + len(self.dialect.sources)
+
 
 def recognised(source: str, found: Answers, dialects: Iterable[AnyDialect]) -> list[Fit]:
     """Give the dialects that read the template's calls, the best first."""
     fits = [fit for dialect in dialects if dialect.syntax is not None and (fit := _fit(dialect, source, found))]
-    return sorted(fits, key=lambda fit: fit.rank, reverse=True)
+    return sorted(fits, key=lambda fit: (fit.rank, fit.known), reverse=True)
 
 
 def _fit(dialect: Dialect[str], source: str, found: Answers) -> Fit | None:

@@ -25,11 +25,17 @@ class Choice:
         Parameter(alias="-d", help="A format by name or alias, whatever the provider; see `toolfmt dialects`."),
     ] = None
     model: Annotated[str | None, Parameter(alias="-m", help="A model's id, alone or beside its provider.")] = None
+    dialect_from: Annotated[
+        str | None,
+        Parameter(help="A model's tokenizer folder, or its chat template's file, whose format is found out."),
+    ] = None
     xml: Annotated[bool, Parameter(help="XML, whatever the provider reads best.")] = False
 
     def resolve(self) -> AnyDialect:
         """Find the dialect as the library does; an unknown provider is noted, as it may be a slip."""
         registry = default_registry()
+        if self.dialect_from is not None:
+            return self._found(self.dialect_from)
         if self.dialect is not None:
             named = registry.dialect(self.dialect)
             if self.xml and named is not registry.resolve(use_xml=True):
@@ -42,6 +48,18 @@ class Choice:
             except UnknownDialectError as error:
                 note(f"{error}; going on with {chosen.name}")
         return chosen
+
+    def _found(self, path: str) -> AnyDialect:
+        """Find the dialect of a model's folder, and say which it is and why."""
+        from toolfmt.chat_templates.finding import find_dialect
+
+        others = {"--dialect": self.dialect, "--provider": self.provider, "--model": self.model, "--xml": self.xml}
+        beside = [name for name, value in others.items() if value]
+        if beside:
+            raise UsageError(f"--dialect-from says the format: leave {' and '.join(beside)} out")
+        found = find_dialect(path)
+        note(f"{path}: the format is {found.dialect.name} ({found.how}): {'; '.join(found.reasons)}")
+        return found.dialect
 
 
 DEFAULT = Choice()

@@ -241,7 +241,9 @@ class Grammar:
                 heads.insert(0, rf"{GAP}(?P<again>{literal(opening)})")
             # Where a bracket is all of the closer, a second one is text: the first has closed the calls.
             surplus = "(?P<extra>(?!))?" if closing_text in ("]", "}") else rf"(?P<extra>[}}\]]{{1,8}}{GAP})?"
-            heads.extend(rf"{GAP}(?:[,;]{GAP})?{surplus}(?P<close>{source})" for source in closers if source)
+            closes = [rf"{GAP}(?:[,;]{GAP})?{surplus}(?P<close>{source})" for source in closers if source]
+            bracketed = len(closing_text) > 1 and closing_text.lstrip().startswith(("[", "{"))
+            heads = [*(closes if bracketed else ()), *heads, *closes]  # else the closer's bracket would begin a call
             tails = [form.tail.pattern for form in compiled if form.tail]
             ends = "|".join(filter(None, [closer, *tails]))
             yield Section(

@@ -46,7 +46,8 @@ class _Parts:
 def call_forms(field: Field) -> tuple[Form, ...]:
     """Translate the field of calls; the first form is also written."""
     parts = _parts(field)
-    openers, closers = field.markers("open", parts.groups), field.markers("close", {})
+    openers = [opener.replace("{id}", "{?{id}?}") for opener in field.markers("open", parts.groups)]  # may be missing
+    closers = field.markers("close", {})
     if not openers or START in openers or "" in openers:
         raise ResponseTemplateError(field.pointer, "calls need an opening marker")
     closers = [closer for closer in closers if closer]
