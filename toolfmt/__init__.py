@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Transcript,
     )
     from toolfmt.correcting import feedback, no_call_feedback
+    from toolfmt.detection import Candidate, Detection, detect
     from toolfmt.dialect import (
         Dialect,
         Example,
@@ -111,10 +112,12 @@ __all__ = [
     "CallFailed",
     "CallPart",
     "CallStart",
+    "Candidate",
     "Choice",
     "Conversion",
     "ConversionError",
     "CorpusError",
+    "Detection",
     "Dialect",
     "DriverError",
     "DuplicateDialectError",
@@ -192,6 +195,7 @@ __all__ = [
     "coalesce",
     "convert",
     "default_registry",
+    "detect",
     "drop_leaks",
     "feedback",
     "from_events",
@@ -229,6 +233,7 @@ _NAMES = {
         UnknownFormatError UnknownToolError UnrepresentableError UnresolvableReferenceError UnsafeInputError
         UnsupportedSchemaError
     """,
+    "detection": "Candidate Detection detect",
     "events": "ArgumentsDelta CallEnd CallFailed CallStart Event Notice ReasoningDelta Span TextDelta coalesce",
     "frames": "Frame Route",
     "leaks": "drop_leaks is_leak",

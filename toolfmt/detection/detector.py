@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.detection.bare_json import JsonExtent
 from toolfmt.detection.choosing import Chooser
-from toolfmt.detection.definitions import shows_definitions
+from toolfmt.detection.definitions import MARKS, shows_definitions
 from toolfmt.detection.offers import offers
 from toolfmt.detection.passed import Passed
 from toolfmt.detection.records import Detection
@@ -63,6 +63,8 @@ class Detector:
         self._begins = True
         self._closers: set[str] = set()
         self._draft: Detection | None = None
+        self._defined = False
+        """The text shows a tool's definition."""
         self._muted = False
         """Nothing that follows can be a call."""
         self.found: Detection | None = None
@@ -126,6 +128,10 @@ class Detector:
             return False
         mark = found.group()
         self._pass(found.start())
+        if mark in MARKS:
+            self._defined = self._defined or not self._closers
+            self._pass(found.end())
+            return True
         tail = self._buf[self._at : self._at + self._table.longest]
         longer = self._table.longer.get(mark, ())
         if not eof and any(len(other) > len(tail) and other.startswith(tail) for other in longer):
@@ -158,7 +164,7 @@ class Detector:
             if tail[first.start() :] in table.prefixes:
                 end = first.start()
                 break
-        begun = table.begun.search(tail)
+        begun = table.begun.search(tail) if "[" in tail or "{" in tail else None
         end = end if begun is None else min(end, begun.start())
         if self._offers is not None:
             end = min(end, self._offers.begun(tail))
@@ -330,13 +336,16 @@ class Detector:
             self._pass(self._at + 1)
             return True
         declared = self._table.declared.search(self._buf, found.span[0] - self._base, found.span[1] - self._base)
-        if declared or shows_definitions(self.passed.said() + self._buf[self._at : found.span[0] - self._base], self._tools.values()):
+        if declared or self._shows_tools():
             self._muted = True
             self.passed.release()
             return False
         self._pass(found.span[0] - self._base)
         self.found = found
         return False
+
+    def _shows_tools(self) -> bool:
+        return self._defined or shows_definitions(self.passed.said(), self._tools.values())
 
     def _settle(self) -> None:
         """The text is at its end: take the call that reasoning left open, or the dialect whose markers there are."""
@@ -345,7 +354,7 @@ class Detector:
             return
         special = [mark for mark in self._choose.seen if mark in self._table.special]
         text, held = self.passed.text(), self.passed.held
-        if not special or held < 0 or shows_definitions(self.passed.said(), self._tools.values()):
+        if not special or held < 0 or self._shows_tools():
             return
         behind = text[held:]
         for mark in special:

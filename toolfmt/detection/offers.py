@@ -9,6 +9,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from toolfmt.detection.words import any_of
+
+_LONGEST = 256
+
 
 class Offers:
     """Patterns for the names of some tools."""
@@ -17,20 +21,22 @@ class Offers:
         """Compile them."""
         words = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
         self.names = names
-        self.anywhere = re.compile(rf"<(?:{words})(?=[\s/>])|[\n>](?:{words})[ \t]*(?=\n\s{{0,64}}\{{)")
+        line = rf"(?:{words})[ \t]*(?=\n\s{{0,64}}\{{)"
+        self.anywhere = re.compile(any_of((), [("<", rf"(?:{words})(?=[\s/>])"), ("\n", line), (">", line)]))
         self.first = re.compile(rf"\s{{0,64}}(?:{words})[ \t]*(?=\n\s{{0,64}}\{{)")
         self.tags = frozenset(f"<{name}"[:end] for name in names for end in range(2, len(name) + 2))
-        self._line = re.compile(r"(?:\A|[\n>])([ \t]*([^\n>]{1,256}?)[ \t]*(?:\n\s{0,64})?)\Z")
-
     def begun(self, tail: str) -> int:
         """Where in the last characters of a text something stands that may become a call; the length if nowhere."""
         at = tail.rfind("<")
         end = at if at >= 0 and tail[at:] in self.tags else len(tail)
-        line = self._line.search(tail)
-        if line is not None:
-            whole = "\n" in line[1].strip(" \t")
-            if any(name == line[2] if whole else name.startswith(line[2]) for name in self.names):
-                end = min(end, line.start(1))
+        said = tail.rstrip()
+        start = max(said.rfind("\n"), said.rfind(">")) + 1
+        line, blank = said[start:].lstrip(" \t"), tail[len(said) :]
+        if not line or start + _LONGEST < len(said):
+            return end
+        whole = "\n" in blank
+        if any(name == line if whole else name.startswith(line) for name in self.names):
+            end = min(end, start)
         return end
 
 

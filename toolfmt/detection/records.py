@@ -44,3 +44,12 @@ class Detection:
     def reason(self) -> str:
         """Why the dialect was chosen; "" if none was."""
         return self.candidates[0].reason if self.candidates else ""
+
+
+WRITTEN = 4
+"""From this score on, a form is one that the dialect writes."""
+
+
+def verb(score: int) -> str:
+    """Say what a dialect does with a form of this score."""
+    return "writes" if score >= WRITTEN else "reads"

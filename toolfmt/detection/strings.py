@@ -12,6 +12,7 @@ from typing import Final
 
 from toolfmt.detection.bare_json import JsonExtent
 
+_MARKS: Final = ('"""', "'''")
 _QUOTES = re.compile("\"\"\"|'''")
 _RUN: Final = "\"'"
 
@@ -38,7 +39,8 @@ class Strings:
             self._json = None
         text = self._run + text
         self._run = text[len(text.rstrip(_RUN)) :]
-        self._open = self._after(text[: len(text) - len(self._run)])
+        if any(marks in text for marks in _MARKS):
+            self._open = self._after(text[: len(text) - len(self._run)])
 
     def inside(self) -> bool:
         """Whether a string is open here."""

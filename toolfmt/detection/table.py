@@ -10,12 +10,14 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import regex
 
-from toolfmt.detection.records import Candidate
+from toolfmt.detection.definitions import MARKS
+from toolfmt.detection.records import WRITTEN, Candidate, verb
 from toolfmt.detection.signatures import body_start, signatures
+from toolfmt.detection.words import any_of
 from toolfmt.parsers.json_shapes import compile_shape
 from toolfmt.syntax import Syntax
 
@@ -27,8 +29,11 @@ if TYPE_CHECKING:
     from toolfmt.parsers.json_shapes import Node
     from toolfmt.registry import Registry
 
+_KEPT: Final = 1024
+Hit = tuple[str, int, str]
+"""A dialect with the score and the reason."""
 FENCES = ("```", "~~~")
-LIST_CALL = r"\[(?=\s{0,64}[^\W\d][\w.\-]{0,255}\()"
+_LIST_CALL = "[", r"(?=\s{0,64}[^\W\d][\w.\-]{0,255}\()"
 """What a list of calls without a marker begins with."""
 _SPECIAL = re.compile(r"[<\[\]].*[|｜].*[>\]]|<[\w]+:[\w:]+>")
 """Tokens of a model's vocabulary, which nobody writes in prose."""
@@ -39,10 +44,11 @@ _TAGGED = re.compile(r"[<\[\]].+")
 class Match:
     """A pattern behind a trigger, and whose it is."""
 
+    number: int
     pattern: regex.Pattern[str]
     offered: bool
     lines: bool
-    owners: tuple[tuple[str, int, str], ...]
+    owners: tuple[Hit, ...]
     """Each with the score and the reason."""
 
 
@@ -76,6 +82,7 @@ class Table:
 
     def __init__(self, registry: Registry) -> None:
         """Compile all signatures."""
+        self._rankings: dict[object, tuple[Candidate, ...]] = {}
         dialects = [dialect for dialect in registry if dialect.syntax is not None]
         users = Counter([name for _, name in registry.models] + [row.dialect for row in registry.providers])
         names = sorted((one.name for one in dialects), key=lambda name: (-users[name], name))
@@ -105,7 +112,7 @@ class Table:
         opens = {marker for one in self.frames for marker in (*one.frame.opens, one.frame.start)}
         self.openers = frozenset(marker for marker in opens if len(marker) > 1)
         self.special = frozenset(filter(_SPECIAL.fullmatch, {*self.marks, *self.openers}))
-        plain = {*self.matches, *self.marks, *self.reasoning, *self.openers, *FENCES}
+        plain = {*self.matches, *self.marks, *self.reasoning, *self.openers, *FENCES, *MARKS}
         self.longest = max(map(len, plain))
         self.prefixes = frozenset(text[:end] for text in plain for end in range(1, len(text)))
         self.longer = {
@@ -114,16 +121,35 @@ class Table:
             if (longer := tuple(other for other in plain if other.startswith(text) and other != text))
         }
         keys = "|".join(sorted({re.escape(key) for one in self.bare for key in one.shape.keys}))
-        key = rf'\{{\s{{0,64}}"(?:{keys})"\s{{0,16}}:'
-        self.json = rf"(?:\[\s{{0,64}})?{key}" if keys else r"(?!)"
-        words = sorted(map(re.escape, plain), key=lambda text: (-len(text), text))
-        self.trigger = re.compile("|".join((*words, LIST_CALL, self.json)))
+        key = rf'\s{{0,64}}"(?:{keys})"\s{{0,16}}:'
+        json = [("{", key), ("[", rf"\s{{0,64}}\{{{key}")] if keys else []
+        self.trigger = re.compile(any_of(plain, [*json, _LIST_CALL]))
         firsts = "".join(sorted({re.escape(text[0]) for text in plain} | {r"\[", r"\{"}))
         self.firsts = re.compile(f"[{firsts}]")
         self.begun = re.compile(
             rf"[\[{{][\s\[{{]{{0,130}}(?:\"\w{{0,32}}(?:\"\s{{0,16}})?)?\Z|\[\s{{0,64}}[^\W\d][\w.\-]{{0,255}}\Z"
         )
         """A part of what may become a JSON call or a list of calls."""
+
+
+    def ranking(self, matches: list[Match], seen: list[str]) -> tuple[Candidate, ...]:
+        """Rank the owners of what matched; remembered, as there are few combinations."""
+        key = (tuple([one.number for one in matches]), tuple(seen))
+        if key not in self._rankings:
+            if len(self._rankings) >= _KEPT:
+                self._rankings.clear()
+            self._rankings[key] = self.ranked([row for one in matches for row in one.owners], seen)
+        return self._rankings[key]
+
+    def ranked(self, hits: Iterable[Hit], seen: Iterable[str]) -> tuple[Candidate, ...]:
+        """Rank what was hit: a form that is written, then who knows more of the markers seen, the letter, `rank`."""
+        best: dict[str, Candidate] = {}
+        for name, score, reason in hits:
+            if name not in best or score > best[name].score:
+                best[name] = Candidate(name, reason, score)
+        known = {name: sum(name in self.marks.get(mark, ()) for mark in seen) for name in best}
+        order = (lambda one: (one.score < WRITTEN, -known[one.dialect], -one.score, self.rank[one.dialect]))
+        return tuple(sorted(best.values(), key=order))
 
 
 @lru_cache(maxsize=8)
@@ -175,9 +201,9 @@ def _matches(
             if one.score > said.get(name, (0, ""))[0]:
                 said[name] = one.score, one.said
     found: dict[str, list[Match]] = defaultdict(list)
-    for (trigger, source, offered, lines), owners in kinds.items():
-        rows = tuple((name, score, said) for name, (score, said) in owners.items())
-        found[trigger].append(Match(regex.compile(source), offered, lines, rows))
+    for number, ((trigger, source, offered, lines), owners) in enumerate(kinds.items()):
+        rows = tuple((name, score, f"{verb(score)} {said}") for name, (score, said) in owners.items())
+        found[trigger].append(Match(number, regex.compile(source), offered, lines, rows))
     unmarked = found.pop("", [])
     whole = {
         trigger: [match for other, matches in found.items() if trigger.startswith(other) for match in matches]
