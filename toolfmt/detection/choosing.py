@@ -46,13 +46,14 @@ class Chooser:
         for one in matches:
             if one.lines and not line_start:
                 continue
-            found = one.pattern.match(buf, pos)
-            if found is not None:
-                if not one.offered or found["name"].strip() in self._tools:
-                    end = max(end, found.end())
-                    hits.append(one)
-            elif not eof and one.pattern.match(buf, pos, partial=True) is not None:
+            found = one.pattern.match(buf, pos, partial=not eof)
+            if found is None:
+                continue
+            if found.partial:
                 return "wait"
+            if not one.offered or found["name"].strip() in self._tools:
+                end = max(end, found.end())
+                hits.append(one)
         if not hits:
             return "no"
         candidates = self._table.ranking(hits, self.seen)

@@ -41,9 +41,19 @@ class Detector:
     """Reads a text up to the place that tells its dialect."""
 
     def __init__(
-        self, table: Table, tools: Mapping[str, ToolDefinition], *, thinking: bool = False, opener: str = ""
+        self,
+        table: Table,
+        tools: Mapping[str, ToolDefinition],
+        *,
+        thinking: bool = False,
+        opener: str = "",
+        lenient: bool = False,
     ) -> None:
-        """Begin; `thinking` says that the text begins inside reasoning, opened by `opener`."""
+        """Begin; `thinking` says that the text begins inside reasoning, opened by `opener`.
+
+        `lenient` takes also what is only shown: for a hint, not for calls.
+        """
+        self._lenient = lenient
         self._table = table
         self._tools = tools
         self._offers = offers(tuple(tools)) if tools and table.offered else None
@@ -176,7 +186,8 @@ class Detector:
         if at == len(buf):
             return eof
         outcome: Outcome = "no"
-        if starts.match(buf, at) is not None or (not eof and starts.match(buf, at, partial=True) is not None):
+        header = starts.match(buf, at, partial=not eof)
+        if header is not None:
             outcome = self._choose.header(buf, at, self._base, spoken=False, eof=eof)
         if outcome == "no" and self._offers is not None:
             blank = len(buf) - len(buf[at:].lstrip())
@@ -189,7 +200,7 @@ class Detector:
         self._begins = False
         if isinstance(outcome, Detection):
             self._decide(outcome)
-        elif starts.match(buf, at):
+        elif header is not None and not header.partial:
             self.passed.hold()
         return True
 
@@ -224,14 +235,15 @@ class Detector:
         """Read what stands at a trigger; "no" when it was passed."""
         table, around = self._table, self.passed.around
         tagged = not mark[0].isalnum()
-        shown = self.passed.shown() or not (tagged or around.line_start)
+        shown = self._shown() or not (tagged or around.line_start)
         if mark in table.reasoning and not around.spoken and not shown and (not self._closers or not self.passed.fresh):
             return self._think(mark)
         outcome: Outcome = "no"
         base, line_start = self._base, around.line_start
         if mark in table.matches:
-            tags = table.tags if mark.strip("<>") in self._tools else []
-            matches = [*table.matches[mark], *tags]
+            matches = table.behind(mark, self._buf, self._at)
+            if mark.strip("<>") in self._tools:
+                matches = [*matches, *table.tags]
             outcome = self._choose.marked(matches, self._buf, self._at, base, line_start=line_start, eof=eof)
         elif mark in table.openers:
             outcome = self._choose.header(self._buf, self._at, base, spoken=around.spoken, eof=eof)
@@ -275,13 +287,15 @@ class Detector:
         if self._closers:
             pass
         elif mark == "[":
-            if not self.passed.shown() and not around.inside():
+            spoken = around.spoken and not self._lenient
+            if not self._shown() and not around.inside():
                 outcome = self._choose.list_of_calls(
-                    buf, at, self._base, line_start=around.line_start, spoken=around.spoken
+                    buf, at, self._base, line_start=around.line_start, spoken=spoken
                 )
         elif mark[0] in "[{":
-            outcome = "no" if around.inside() or self.passed.in_string() else self._value(eof=eof)
-        elif not (around.fenced if mark[0] == "\n" else self.passed.shown()):
+            inside = not self._lenient and (around.inside() or self.passed.in_string())
+            outcome = "no" if inside else self._value(eof=eof)
+        elif not (around.fenced if mark[0] == "\n" else self._shown()):
             tag = mark[0] == "<"  # else the character before the name
             line_start = tag or around.line_start or mark[0] in ">\n"
             outcome = self._choose.marked(
@@ -295,7 +309,7 @@ class Detector:
     def _value(self, *, eof: bool) -> Outcome:
         """Read a JSON value that may be a call, once it is all there; in prose, with all that follows it."""
         around, base, buf = self.passed.around, self._base, self._buf
-        alone = not around.spoken and not around.fenced
+        alone = self._lenient or not (around.spoken or around.fenced)
         if not self._ends:
             self._resume = self.passed.offset
         while not (alone and self._ends):
@@ -336,7 +350,7 @@ class Detector:
             self._pass(self._at + 1)
             return True
         declared = self._table.declared.search(self._buf, found.span[0] - self._base, found.span[1] - self._base)
-        if declared or self._shows_tools():
+        if (declared and not self._lenient) or self._shows_tools():
             self._muted = True
             self.passed.release()
             return False
@@ -344,7 +358,12 @@ class Detector:
         self.found = found
         return False
 
+    def _shown(self) -> bool:
+        return not self._lenient and self.passed.shown()
+
     def _shows_tools(self) -> bool:
+        if self._lenient:
+            return False
         return self._defined or shows_definitions(self.passed.said(), self._tools.values())
 
     def _settle(self) -> None:

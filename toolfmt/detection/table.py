@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from toolfmt.parsers.json_shapes import Node
     from toolfmt.registry import Registry
 
+_NEXT = re.compile(r"\s{0,64}([{\[<])")
 _KEPT: Final = 1024
 Hit = tuple[str, int, str]
 """A dialect with the score and the reason."""
@@ -97,6 +98,11 @@ class Table:
         attributes = {word for one in syntaxes.values() for form in one.forms if form.elements for word in form.elements.declared}
         self.declared = re.compile(rf"\s(?:{'|'.join(sorted(map(re.escape, attributes))) or '(?!)'})\s*=")
         """What only a tool's definition has."""
+        self._behind = {
+            (trigger, char): [one for one in matches if _may_go_on(one.pattern, trigger, char)]
+            for trigger, matches in self.matches.items()
+            for char in "{[<"
+        }
         self.offered = bool(self.by_name or self.tags)
         """Some formats are told by the names of the offered tools."""
         self.frames = [_framed(name, syntaxes[name], frame) for name in self.rank if (frame := syntaxes[name].frame)]
@@ -132,6 +138,11 @@ class Table:
         """A part of what may become a JSON call or a list of calls."""
 
 
+    def behind(self, trigger: str, buf: str, pos: int) -> list[Match]:
+        """Give the patterns behind a trigger at `pos` that the next character that is not blank leaves possible."""
+        found = _NEXT.match(buf, pos + len(trigger))
+        return self._behind.get((trigger, found[1]) if found else "", self.matches[trigger])
+
     def ranking(self, matches: list[Match], seen: list[str]) -> tuple[Candidate, ...]:
         """Rank the owners of what matched; remembered, as there are few combinations."""
         key = (tuple([one.number for one in matches]), tuple(seen))
@@ -156,6 +167,10 @@ class Table:
 def table(registry: Registry) -> Table:
     """Give the registry's table, compiled when it is first asked for."""
     return Table(registry)
+
+
+def _may_go_on(pattern: regex.Pattern[str], trigger: str, char: str) -> bool:
+    return any(pattern.match(trigger + blank + char, partial=True) is not None for blank in ("", "\n", " ", "\n\n"))
 
 
 def _plain(pattern: str) -> str:
