@@ -42,18 +42,24 @@ class Chooser:
     ) -> Outcome:
         """Choose by the patterns behind a trigger at `pos`."""
         hits: list[Match] = []
+        cut: list[Match] = []
         end = pos
         for one in matches:
             if one.lines and not line_start:
                 continue
-            found = one.pattern.match(buf, pos, partial=not eof)
+            found = one.pattern.match(buf, pos, partial=True)
             if found is None:
                 continue
-            if found.partial:
+            if found.partial and not eof:
                 return "wait"
+            if found.partial:
+                cut.append(one)
+                continue
             if not one.offered or found["name"].strip() in self._tools:
                 end = max(end, found.end())
                 hits.append(one)
+        if not hits and cut and not buf[pos].isalnum():  # a call that the end cuts off
+            hits, end = [one for one in cut if not one.offered], len(buf)
         if not hits:
             return "no"
         candidates = self._table.ranking(hits, self.seen)

@@ -236,7 +236,7 @@ class Detector:
         table, around = self._table, self.passed.around
         tagged = not mark[0].isalnum()
         shown = self._shown() or not (tagged or around.line_start)
-        if mark in table.reasoning and not around.spoken and not shown and (not self._closers or not self.passed.fresh):
+        if mark in table.reasoning and not around.spoken and not shown and (not self._closers or self.passed.fresh):
             return self._think(mark)
         outcome: Outcome = "no"
         base, line_start = self._base, around.line_start
@@ -255,7 +255,7 @@ class Detector:
             if not shown:
                 return outcome
             self.passed.mask()
-        elif not shown and (mark in table.marks or mark in table.special) and not self._closers:
+        elif not shown and (mark in table.marks or mark in table.special):
             return self._hold(mark)
         self._pass(self._at + 1)
         return "no"
@@ -272,11 +272,15 @@ class Detector:
         return "no"
 
     def _hold(self, mark: str) -> Outcome:
-        self._choose.seen.append(mark)
+        """Read a marker that begins no call: the first thing said, it may tell the dialect."""
         owners = self._table.marks.get(mark, ())
-        if len(owners) == 1 and mark in self._table.special and not self.passed.around.spoken:
+        first = not self.passed.around.spoken and (not self._closers or self.passed.fresh)
+        if len(owners) == 1 and mark in self._table.special and first:
+            self._closers = set()
             return self._choose.known(owners, mark, self.passed.offset)
-        self.passed.hold()
+        if not self._closers:
+            self._choose.seen.append(mark)
+            self.passed.hold()
         self._pass(self._at + len(mark))
         return "no"
 
@@ -379,4 +383,4 @@ class Detector:
         for mark in special:
             behind = behind.replace(mark, "")
         if not text[:held].strip() or not behind.strip():  # amid prose it is only mentioned
-            self.found = self._choose.known(self._table.marks.get(special[0], ()), special[0], held)
+            self.found = self._choose.known(self._table.owners[special[0]], special[0], held)

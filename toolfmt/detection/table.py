@@ -117,7 +117,10 @@ class Table:
         """What may end a reasoning of which the opener is unknown."""
         opens = {marker for one in self.frames for marker in (*one.frame.opens, one.frame.start)}
         self.openers = frozenset(marker for marker in opens if len(marker) > 1)
-        self.special = frozenset(filter(_SPECIAL.fullmatch, {*self.marks, *self.openers}))
+        self.special = frozenset(filter(_SPECIAL.fullmatch, {*self.marks, *self.openers, *self.matches}))
+        own = {mark: tuple({name for one in matches for name, *_ in one.owners}) for mark, matches in self.matches.items()}
+        self.owners = {**own, **self.marks}
+        """Whose each marker is, those included that begin a call."""
         plain = {*self.matches, *self.marks, *self.reasoning, *self.openers, *FENCES, *MARKS}
         self.longest = max(map(len, plain))
         self.prefixes = frozenset(text[:end] for text in plain for end in range(1, len(text)))
