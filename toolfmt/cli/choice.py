@@ -22,7 +22,10 @@ class Choice:
     ] = None
     dialect: Annotated[
         str | None,
-        Parameter(alias="-d", help="A format by name or alias, whatever the provider; see `toolfmt dialects`. `parse` takes `auto` too."),
+        Parameter(
+            alias="-d",
+            help="A format by name or alias, whatever the provider; see `toolfmt dialects`. `parse` takes `auto` too.",
+        ),
     ] = None
     model: Annotated[str | None, Parameter(alias="-m", help="A model's id, alone or beside its provider.")] = None
     xml: Annotated[bool, Parameter(help="XML, whatever the provider reads best.")] = False
@@ -42,7 +45,6 @@ class Choice:
             except UnknownDialectError as error:
                 note(f"{error}; going on with {chosen.name}")
         return chosen
-
 
     def resolve_or_auto(self) -> AnyDialect | str:
         """Find the dialect as `resolve` does, or leave it to the text that is read: `auto`."""

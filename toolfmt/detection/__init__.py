@@ -12,4 +12,14 @@ from toolfmt.detection.parser import DETECTED, DetectingParser
 from toolfmt.detection.records import Candidate, Detection
 from toolfmt.detection.table import Table, table
 
-__all__ = ["DETECTED", "Candidate", "DetectingParser", "Detection", "Detector", "Table", "detect", "lookalikes", "table"]
+__all__ = [
+    "DETECTED",
+    "Candidate",
+    "DetectingParser",
+    "Detection",
+    "Detector",
+    "Table",
+    "detect",
+    "lookalikes",
+    "table",
+]

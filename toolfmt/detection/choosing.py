@@ -37,7 +37,7 @@ class Chooser:
         candidates = self._table.ranked(hits, self.seen)
         return Detection(candidates[0].dialect, candidates, span)
 
-    def marked(
+    def marked(  # noqa: PLR0913 - a place, and what is known of it
         self, matches: Sequence[Match], buf: str, pos: int, base: int, *, line_start: bool, eof: bool
     ) -> Outcome:
         """Choose by the patterns behind a trigger at `pos`."""

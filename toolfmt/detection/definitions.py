@@ -16,13 +16,16 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolDefinition
 
 MARKS: Final = frozenset(
-    ('"properties"', '"inputSchema"', '"input_schema"', '"parameter_definitions"', '"$schema"')
-    + ("<tools>", "<functions>", "<available_tools>", "</tools>", "</functions>", "</available_tools>")
-    + ("<parameters>", "functions {")
+    {
+        *('"properties"', '"inputSchema"', '"input_schema"', '"parameter_definitions"', '"$schema"'),
+        *("<tools>", "<functions>", "<available_tools>", "</tools>", "</functions>", "</available_tools>"),
+        *("<parameters>", "functions {"),
+    }
 )
 """What stands in a tool's definition, and in no answer."""
 _HEADING = re.compile(
-    r"\n(?:#{1,6} (?:[Aa]vailable )?(?:[Tt]ools|[Ff]unctions)|(?:AVAILABLE )?(?:TOOLS|FUNCTIONS|EXAMPLES):?)[ \t]{0,8}\n"
+    r"\n(?:#{1,6} (?:[Aa]vailable )?(?:[Tt]ools|[Ff]unctions)|(?:AVAILABLE )?(?:TOOLS|FUNCTIONS|EXAMPLES):?)"
+    r"[ \t]{0,8}\n"
 )
 _EXAMPLE = re.compile(
     r"(?:#{1,6}[^\n]*\b[Ee]xamples?\b[^\n]*|[*_]{0,2}(?:[Ee]xamples?|EXAMPLES?)(?: \d{1,3})?[*_]{0,2}:[*_]{0,2})"

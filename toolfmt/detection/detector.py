@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.detection.bare_json import JsonExtent
 from toolfmt.detection.choosing import Chooser
 from toolfmt.detection.definitions import MARKS, shows_definitions
+from toolfmt.detection.json_run import JsonRun
 from toolfmt.detection.offers import offers
 from toolfmt.detection.passed import Passed
 from toolfmt.detection.records import Detection
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolDefinition
 
 _FENCE = re.compile(r"(`+|~+)([ \t]{0,64})")
-_BETWEEN = re.compile(r"[\s;,]{1,256}")
-_END = re.compile("")
-_FENCE_END = re.compile(r"(?:[`~]{1,16}\s{0,256})?")
 _TAIL: Final = 400
 """How much of the end of a text may be part of something that begins."""
 
@@ -65,11 +62,7 @@ class Detector:
         """What stands before it in the buffer has been looked at."""
         self._marks: list[re.Match[str] | None] = []
         self._parts: list[str] = []
-        self._json: JsonExtent | None = None
-        self._ends: list[int] = []
-        """Where the JSON values end that may be calls."""
-        self._resume = 0
-        """Where to look for the next."""
+        self._run: JsonRun | None = None
         self._begins = True
         self._closers: set[str] = set()
         self._draft: Detection | None = None
@@ -86,15 +79,10 @@ class Detector:
 
     def read(self, chunk: str, *, eof: bool = False) -> list[Event]:
         """Read one more piece, and give what can be told; `eof` says that it is the last one."""
-        if self._json is not None:
-            end = self._json.end(chunk)
+        if self._run is not None and self._run.open:
             self._parts.append(chunk)
-            if end is None and not eof:
+            if self._run.more(chunk) and not eof:
                 return []
-            self._json = None
-            if end is not None:
-                self._ends.append(end)
-                self._resume = end
             chunk, self._parts = "".join(self._parts), []
         self._buf = self._buf + chunk if self._buf else chunk
         self._marks = []
@@ -125,9 +113,7 @@ class Detector:
 
     def _step(self, *, eof: bool) -> bool:
         """Go on to the next trigger and read it; False where more text is needed, or none is left."""
-        if self._begins and not self._start(eof=eof):
-            return False
-        if self.found is not None:
+        if (self._begins and not self._start(eof=eof)) or self.found is not None:
             return False
         closer = self._closer() if self._closers else None
         found = self._next()
@@ -138,21 +124,23 @@ class Detector:
             return False
         mark = found.group()
         self._pass(found.start())
-        if mark in MARKS:
-            self._defined = self._defined or not self._closers
-            self._pass(found.end())
-            return True
         tail = self._buf[self._at : self._at + self._table.longest]
         longer = self._table.longer.get(mark, ())
         if not eof and any(len(other) > len(tail) and other.startswith(tail) for other in longer):
             return False
-        outcome = self._fence(eof=eof) if mark in FENCES else self._marker(mark, eof=eof)
+        outcome = self._trigger(mark, eof=eof)
         if outcome == "wait" and closer is not None:  # what waits is cut off by the closer
             outcome = "no"
             self._pass(self._at + 1)
-        if isinstance(outcome, Detection):
-            return self._decide(outcome)
-        return outcome == "no"
+        return self._decide(outcome) if isinstance(outcome, Detection) else outcome == "no"
+
+    def _trigger(self, mark: str, *, eof: bool) -> Outcome:
+        """Read a trigger and what is behind it; "no" when it was passed."""
+        if mark in MARKS:
+            self._defined = self._defined or not self._closers
+            self._pass(self._at + len(mark))
+            return "no"
+        return self._fence(eof=eof) if mark in FENCES else self._marker(mark, eof=eof)
 
     def _next(self) -> re.Match[str] | None:
         """Find what may begin a call or is another marker, first come first."""
@@ -293,9 +281,7 @@ class Detector:
         elif mark == "[":
             spoken = around.spoken and not self._lenient
             if not self._shown() and not around.inside():
-                outcome = self._choose.list_of_calls(
-                    buf, at, self._base, line_start=around.line_start, spoken=spoken
-                )
+                outcome = self._choose.list_of_calls(buf, at, self._base, line_start=around.line_start, spoken=spoken)
         elif mark[0] in "[{":
             inside = not self._lenient and (around.inside() or self.passed.in_string())
             outcome = "no" if inside else self._value(eof=eof)
@@ -312,38 +298,18 @@ class Detector:
 
     def _value(self, *, eof: bool) -> Outcome:
         """Read a JSON value that may be a call, once it is all there; in prose, with all that follows it."""
-        around, base, buf = self.passed.around, self._base, self._buf
+        around, buf, base = self.passed.around, self._buf, self._base
         alone = self._lenient or not (around.spoken or around.fenced)
-        if not self._ends:
-            self._resume = self.passed.offset
-        while not (alone and self._ends):
-            start = self._resume - base
-            if not self._ends or (start < len(buf) and buf[start] in "[{"):
-                extent = JsonExtent(self._resume)
-                end = extent.end(buf[start:])
-                if end is None:
-                    self._json = None if eof else extent
-                    break
-                self._ends.append(end)
-                self._resume = end
-            else:
-                found = _BETWEEN.match(buf, start)
-                if found is None or found.end() == start:
-                    break
-                self._resume = base + found.end()
-        if self._json is not None:
-            return "wait"
-        ends, self._ends = self._ends, []
-        if not ends:
-            return "no"
-        if not alone:
-            rest = (_FENCE_END if around.fenced else _END).match(buf, self._resume - base)
-            if rest is None or rest.end() < len(buf):
-                return "no"
-            if not eof:
-                self._ends = ends
-                return "wait"
-        return self._choose.bare(buf, self._at, ends[0] - base, base, alone=alone)
+        run, self._run = self._run or JsonRun(self.passed.offset, alone=alone), None
+        run.go(buf, base)
+        if run.open or not run.ends or not (alone or run.last(buf, base, fenced=around.fenced)):
+            outcome: Outcome = "wait" if run.open and not eof else "no"
+        elif alone or eof:
+            outcome = self._choose.bare(buf, self._at, run.ends[0] - base, base, alone=alone)
+        else:
+            outcome = "wait"
+        self._run = run if outcome == "wait" else None
+        return outcome
 
     def _decide(self, found: Detection) -> bool:
         """Take a choice, unless the text shows tools' definitions: then it quotes a manifest."""

@@ -1,7 +1,7 @@
 r"""The formats in which nothing but an offered tool's name begins a call.
 
-    <get_weather>\n<city>Paris</city>      the name is the element's
-    get_weather\n{"city": "Paris"}         the name stands on a line
+<get_weather>\n<city>Paris</city>      the name is the element's
+get_weather\n{"city": "Paris"}         the name stands on a line
 """
 
 from __future__ import annotations
@@ -25,19 +25,21 @@ class Offers:
         self.anywhere = re.compile(any_of((), [("<", rf"(?:{words})(?=[\s/>])"), ("\n", line), (">", line)]))
         self.first = re.compile(rf"\s{{0,64}}(?:{words})[ \t]*(?=\n\s{{0,64}}\{{)")
         self.tags = frozenset(f"<{name}"[:end] for name in names for end in range(2, len(name) + 2))
+
     def begun(self, tail: str) -> int:
         """Where in the last characters of a text something stands that may become a call; the length if nowhere."""
         at = tail.rfind("<")
         end = at if at >= 0 and tail[at:] in self.tags else len(tail)
         said = tail.rstrip()
-        start = max(said.rfind("\n"), said.rfind(">")) + 1
-        line, blank = said[start:].lstrip(" \t"), tail[len(said) :]
-        if not line or start + _LONGEST < len(said):
+        start = max(said.rfind("\n"), said.rfind(">"))  # what a name stands behind is kept with it
+        line, blank = said[start + 1 :], tail[len(said) :]
+        if tail[-1:] in {"\n", ">"} and (not line or len(line) > _LONGEST):
+            return min(end, len(tail) - 1)
+        if not line or len(line) > _LONGEST:
             return end
-        whole = "\n" in blank
-        if any(name == line if whole else name.startswith(line) for name in self.names):
-            end = min(end, start)
-        return end
+        if any(name == line if "\n" in blank else name.startswith(line) for name in self.names):
+            return min(end, max(start, 0))
+        return min(end, len(tail) - 1) if tail[-1:] == "\n" else end
 
 
 @lru_cache(maxsize=64)

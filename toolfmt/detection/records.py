@@ -1,8 +1,8 @@
 """What detection says: the dialect it chose, and every other that would have read the place.
 
-    Detection(dialect="hermes", span=(13, 28), candidates=(
-        Candidate("hermes", "writes `<tool_call>` and a JSON object so", 6),
-        Candidate("qwen3-coder", "also reads `<tool_call>` and a JSON object", 2), ...))
+Detection(dialect="hermes", span=(13, 28), candidates=(
+    Candidate("hermes", "writes `<tool_call>` and a JSON object so", 6),
+    Candidate("qwen3-coder", "also reads `<tool_call>` and a JSON object", 2), ...))
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def signatures(syntax: Syntax) -> Iterator[Signature]:
 
 
 def body_start(form: Form, ends: str) -> str:
-    """Give a pattern for what a call of a form begins with behind a header; `ends` is what ends one without arguments."""
+    """Give a pattern for what a call begins with behind a header; `ends` is what ends one without arguments."""
     before, slot, after = split(form.call, BODY_SLOTS)
     start = GAP + _loose("", before, form) + _body(form, slot, after, "")
     return f"(?:{start}|{GAP}(?:{ends}))" if slot == "members" and not after and ends else start

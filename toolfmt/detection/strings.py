@@ -1,8 +1,8 @@
 r'''Whether a place stands inside a text that is quoted over several lines.
 
-    ANSWER = """Let me look.
-    <tool_call>...                          inside a string of code
-    {"answer": "one writes <tool_call>..."  inside a string of a JSON answer
+ANSWER = """Let me look.
+<tool_call>...                          inside a string of code
+{"answer": "one writes <tool_call>..."  inside a string of a JSON answer
 '''
 
 from __future__ import annotations

@@ -24,7 +24,6 @@ from toolfmt.syntax import Syntax
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from toolfmt.dialect import AnyDialect
     from toolfmt.frames import Frame
     from toolfmt.parsers.json_shapes import Node
     from toolfmt.registry import Registry
@@ -95,7 +94,9 @@ class Table:
         self.reasoning = _reasoning(syntaxes)
         """The openers of reasoning at the beginning of an answer, with their closers."""
         self.matches, self.by_name, self.tags = _matches(syntaxes, self.rank)
-        attributes = {word for one in syntaxes.values() for form in one.forms if form.elements for word in form.elements.declared}
+        attributes = {
+            word for one in syntaxes.values() for form in one.forms if form.elements for word in form.elements.declared
+        }
         self.declared = re.compile(rf"\s(?:{'|'.join(sorted(map(re.escape, attributes))) or '(?!)'})\s*=")
         """What only a tool's definition has."""
         self._behind = {
@@ -118,7 +119,9 @@ class Table:
         opens = {marker for one in self.frames for marker in (*one.frame.opens, one.frame.start)}
         self.openers = frozenset(marker for marker in opens if len(marker) > 1)
         self.special = frozenset(filter(_SPECIAL.fullmatch, {*self.marks, *self.openers, *self.matches}))
-        own = {mark: tuple({name for one in matches for name, *_ in one.owners}) for mark, matches in self.matches.items()}
+        own = {
+            mark: tuple({name for one in matches for name, *_ in one.owners}) for mark, matches in self.matches.items()
+        }
         self.owners = {**own, **self.marks}
         """Whose each marker is, those included that begin a call."""
         plain = {*self.matches, *self.marks, *self.reasoning, *self.openers, *FENCES, *MARKS}
@@ -136,15 +139,15 @@ class Table:
         firsts = "".join(sorted({re.escape(text[0]) for text in plain} | {r"\[", r"\{"}))
         self.firsts = re.compile(f"[{firsts}]")
         self.begun = re.compile(
-            rf"[\[{{][\s\[{{]{{0,130}}(?:\"\w{{0,32}}(?:\"\s{{0,16}})?)?\Z|\[\s{{0,64}}[^\W\d][\w.\-]{{0,255}}\Z"
+            r"[\[{][\s\[{]{0,130}(?:\"\w{0,32}(?:\"\s{0,16})?)?\Z|\[\s{0,64}[^\W\d][\w.\-]{0,255}\Z"
         )
         """A part of what may become a JSON call or a list of calls."""
-
 
     def behind(self, trigger: str, buf: str, pos: int) -> list[Match]:
         """Give the patterns behind a trigger at `pos` that the next character that is not blank leaves possible."""
         found = _NEXT.match(buf, pos + len(trigger))
-        return self._behind.get((trigger, found[1]) if found else "", self.matches[trigger])
+        every = self.matches[trigger]
+        return every if found is None else self._behind.get((trigger, str(found[1])), every)
 
     def ranking(self, matches: list[Match], seen: list[str]) -> tuple[Candidate, ...]:
         """Rank the owners of what matched; remembered, as there are few combinations."""
@@ -162,8 +165,12 @@ class Table:
             if name not in best or score > best[name].score:
                 best[name] = Candidate(name, reason, score)
         known = {name: sum(name in self.marks.get(mark, ()) for mark in seen) for name in best}
-        order = (lambda one: (one.score < WRITTEN, -known[one.dialect], -one.score, self.rank[one.dialect]))
-        return tuple(sorted(best.values(), key=order))
+        return tuple(
+            sorted(
+                best.values(),
+                key=lambda one: (one.score < WRITTEN, -known[one.dialect], -one.score, self.rank[one.dialect]),
+            )
+        )
 
 
 @lru_cache(maxsize=8)
@@ -235,7 +242,13 @@ def _framed(name: str, syntax: Syntax, frame: Frame) -> Framed:
     ends = "|".join(map(re.escape, frame.ends))
     bodies = tuple(regex.compile(body_start(form, ends)) for form in syntax.forms)
     written = regex.match(frame.header, frame.call.replace("{name}", "f"))
-    return Framed(name, frame, regex.compile(frame.header), bodies, written is not None and bool(written.groupdict().get("channel")))
+    return Framed(
+        name,
+        frame,
+        regex.compile(frame.header),
+        bodies,
+        written is not None and bool(written.groupdict().get("channel")),
+    )
 
 
 def _bare(syntaxes: dict[str, Syntax], rank: dict[str, int]) -> Iterator[Bare]:
