@@ -285,7 +285,7 @@ class Detector:
         elif mark[0] in "[{":
             inside = not self._lenient and (around.inside() or self.passed.in_string())
             outcome = "no" if inside else self._value(eof=eof)
-        elif not (around.fenced if mark[0] == "\n" else self._shown()):
+        elif not self._shown(line=mark[0] == "\n"):
             tag = mark[0] == "<"  # else the character before the name
             line_start = tag or around.line_start or mark[0] in ">\n"
             outcome = self._choose.marked(
@@ -328,8 +328,10 @@ class Detector:
         self.found = found
         return False
 
-    def _shown(self) -> bool:
-        return not self._lenient and self.passed.shown()
+    def _shown(self, *, line: bool = False) -> bool:
+        """Whether what is here is only shown; `line`: what is on the next line."""
+        passed = self.passed
+        return not self._lenient and (passed.around.fenced or passed.in_string() if line else passed.shown())
 
     def _shows_tools(self) -> bool:
         if self._lenient:
