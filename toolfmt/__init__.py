@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Transcript,
     )
     from toolfmt.correcting import feedback, no_call_feedback
+    from toolfmt.detection import Candidate, Detection, detect
     from toolfmt.dialect import (
         Dialect,
         Example,
@@ -122,10 +123,12 @@ __all__ = [
     "CallFailed",
     "CallPart",
     "CallStart",
+    "Candidate",
     "Choice",
     "Conversion",
     "ConversionError",
     "CorpusError",
+    "Detection",
     "Diagnosis",
     "Dialect",
     "DriverError",
@@ -213,6 +216,7 @@ __all__ = [
     "coalesce",
     "convert",
     "default_registry",
+    "detect",
     "diagnose",
     "dialect_from",
     "drop_leaks",
@@ -259,6 +263,7 @@ _NAMES = {
         ToolCallError ToolFmtError ToolTimeoutError UnknownDialectError UnknownFormatError UnknownToolError
         UnrepresentableError UnresolvableReferenceError UnsafeInputError UnsupportedSchemaError
     """,
+    "detection": "Candidate Detection detect",
     "events": "ArgumentsDelta CallEnd CallFailed CallStart Event Notice ReasoningDelta Span TextDelta coalesce",
     "frames": "Frame Route",
     "leaks": "drop_leaks is_leak",

@@ -209,7 +209,8 @@ def _open(options: ParseOptions) -> tuple[Parser[str], str]:
     if options.get("use_xml", False):
         raise ValueError("use_xml=True forces a format, and dialect='auto' finds it: leave one of the two out")
     told = table(registry)
-    opener = reasoning_opener(told.thoughts, options.get("generation_prompt", ""))
+    prompt = options.get("generation_prompt", "")
+    opener = reasoning_opener(told.thoughts, prompt) if prompt else ""
     thinking = options.get("reasoning_open", False) or bool(opener)
     detector = Detector(told, tools, thinking=thinking, opener=opener)
     return DetectingParser(detector, lambda name: _opened(options, registry.dialect(name), tools)), ""
@@ -219,7 +220,7 @@ def _opened(options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, Tool
     """Open a dialect's parser, with the checks that were asked for."""
     strict = options.get("strict", False) or dialect.traits.strict
     prompt = options.get("generation_prompt", "")
-    opener = reasoning_opener(dialect.syntax, prompt) if dialect.syntax is not None else ""
+    opener = reasoning_opener(dialect.syntax, prompt) if prompt and dialect.syntax is not None else ""
     told = ParserOptions(
         tools=tools,
         strict=strict,

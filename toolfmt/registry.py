@@ -96,7 +96,9 @@ class Registry:
         if key in self.broken:
             raise self.broken[key].with_traceback(None)  # one object, raised each time it is asked for
         if key == AUTO:
-            advice = "'auto' finds the dialect of a text that is read, so only parsing takes it: name the one that is meant"
+            advice = (
+                "'auto' finds the dialect of a text that is read, so only parsing takes it: name the one that is meant"
+            )
             raise UnknownDialectError("dialect", name, advice=advice)
         if other := self._elsewhere(name):
             raise UnknownDialectError("dialect", name, advice=other)
@@ -229,7 +231,9 @@ def _by_name(kind: str, entries: Iterable[NamedT]) -> dict[str, NamedT]:
         # An alias may be another spelling of the name itself.
         for name in dict.fromkeys(map(_spelling, (entry.name, *entry.aliases))):
             if name == AUTO:
-                raise DuplicateDialectError(f"{kind} {entry.name!r} wants the name {name!r}, which stands for detection")
+                raise DuplicateDialectError(
+                    f"{kind} {entry.name!r} wants the name {name!r}, which stands for detection"
+                )
             if name in index:
                 raise DuplicateDialectError(
                     f"{kind} {entry.name!r} wants the name {name!r}, which {kind} {index[name].name!r} has: rename one"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from toolfmt.cli.lookalikes import lookalikes
+from toolfmt.detection import lookalikes
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.registry import default_registry
 from toolfmt.rendering import render_calls

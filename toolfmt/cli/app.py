@@ -29,6 +29,7 @@ _COMMANDS = {
     "manifest": "Print the text that tells a model of its tools.",
     "inject": "Print a prompt with the tools in it.",
     "parse": "Read a model's answer: its text, its reasoning and its calls.",
+    "detect": "Tell in which format a text makes its calls, and why.",
     "render": "Print calls, or results, in a format's own form.",
     "run": "Run the calls in a recorded answer, and print the results as the model is told them.",
     "chat": "Play an agent whose model is a script, with real calls, and show what happens.",

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from toolfmt.cli.errors import UsageError, note
 from toolfmt.dialect import AnyDialect
 from toolfmt.errors import UnknownDialectError
-from toolfmt.registry import default_registry
+from toolfmt.registry import AUTO, default_registry, is_auto
 
 
 @Parameter(name="*", group="Format")
@@ -22,7 +22,10 @@ class Choice:
     ] = None
     dialect: Annotated[
         str | None,
-        Parameter(alias="-d", help="A format by name or alias, whatever the provider; see `toolfmt dialects`."),
+        Parameter(
+            alias="-d",
+            help="A format by name or alias, whatever the provider; see `toolfmt dialects`. `parse` takes `auto` too.",
+        ),
     ] = None
     model: Annotated[str | None, Parameter(alias="-m", help="A model's id, alone or beside its provider.")] = None
     dialect_from: Annotated[
@@ -48,6 +51,15 @@ class Choice:
             except UnknownDialectError as error:
                 note(f"{error}; going on with {chosen.name}")
         return chosen
+
+    def resolve_or_auto(self) -> AnyDialect | str:
+        """Find the dialect as `resolve` does, or leave it to the text that is read: `auto`."""
+        if not is_auto(self.dialect):
+            return self.resolve()
+        others = {"--dialect-from": self.dialect_from, "--xml": self.xml}
+        for beside in (name for name, value in others.items() if value):
+            raise UsageError(f"{beside} says the format, and --dialect auto finds it: leave one of the two out")
+        return AUTO
 
     def _found(self, path: str) -> AnyDialect:
         """Find the dialect of a model's folder, and say which it is and why."""

@@ -10,9 +10,9 @@ from toolfmt.cli.choice import DEFAULT, Choice
 from toolfmt.cli.errors import UsageError, note
 from toolfmt.cli.events import say_event, say_events
 from toolfmt.cli.inputs import STDIN, read_pieces, read_text, read_tools, refuse_two
-from toolfmt.cli.lookalikes import lookalikes
 from toolfmt.cli.output import write_json, write_json_line
 from toolfmt.cli.records import event_record, result_record
+from toolfmt.detection import lookalikes
 from toolfmt.events import CallFailed, Event, Notice, Span
 from toolfmt.model import ToolDefinition
 from toolfmt.parsing import ParseOptions, ParseResult, parse_stream
@@ -42,7 +42,7 @@ def parse(  # noqa: PLR0913 - one argument for each option
     refuse_two(file, tools)
     if validate and tools is None:
         raise UsageError("--validate needs the tools' schemas: add --tools")
-    dialect = choice.resolve()
+    dialect = choice.resolve_or_auto()
     offered = read_tools(tools)
     options: ParseOptions = {
         "dialect": dialect,
@@ -60,7 +60,7 @@ def parse(  # noqa: PLR0913 - one argument for each option
             write_json(result_record(result))
         else:
             say_events(result.events)
-    if not result.calls and not result.failures:
+    if not (isinstance(dialect, str) or result.calls or result.failures):
         _hint(dialect.name, result.text, offered)
     return _exit_code(result.events)
 

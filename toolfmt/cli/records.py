@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from toolfmt.model import ToolInvocation
 
 if TYPE_CHECKING:
+    from toolfmt.detection import Candidate, Detection
     from toolfmt.events import Event
     from toolfmt.model import JsonObject
     from toolfmt.parsing import ParseResult
@@ -28,10 +29,18 @@ def event_record(event: Event) -> JsonObject:
     return {"event": _WORD.sub("_", type(event).__name__).lower(), **_fields(event)}
 
 
+def detection_record(detection: Detection) -> JsonObject:
+    """Give the dialect that was found, the place that told it, and who else reads that place."""
+    candidates = [_fields(one) for one in detection.candidates]
+    return {"dialect": detection.dialect, "span": list(detection.span), "candidates": candidates}
+
+
 def result_record(result: ParseResult) -> JsonObject:
     """Give what an answer holds."""
+    told = {} if result.detection is None else {"detection": detection_record(result.detection)}
     return {
         "dialect": result.dialect,
+        **told,
         "text": result.text,
         "reasoning": result.reasoning,
         "calls": [call_record(call) for call in result.calls],
@@ -40,8 +49,8 @@ def result_record(result: ParseResult) -> JsonObject:
     }
 
 
-def _fields(event: Event) -> JsonObject:
-    return {field.name: _plain(getattr(event, field.name)) for field in fields(event)}
+def _fields(record: Event | Candidate) -> JsonObject:
+    return {field.name: _plain(getattr(record, field.name)) for field in fields(record)}
 
 
 def _plain(value: Any) -> Any:

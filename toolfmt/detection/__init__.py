@@ -6,10 +6,20 @@ r"""Detection of the dialect from the text alone.
 See `docs/explanation/detection.md` for how it decides.
 """
 
-from toolfmt.detection.detecting import detect
+from toolfmt.detection.detecting import detect, lookalikes
 from toolfmt.detection.detector import Detector
 from toolfmt.detection.parser import DETECTED, DetectingParser
 from toolfmt.detection.records import Candidate, Detection
 from toolfmt.detection.table import Table, table
 
-__all__ = ["DETECTED", "Candidate", "DetectingParser", "Detection", "Detector", "Table", "detect", "table"]
+__all__ = [
+    "DETECTED",
+    "Candidate",
+    "DetectingParser",
+    "Detection",
+    "Detector",
+    "Table",
+    "detect",
+    "lookalikes",
+    "table",
+]

@@ -34,7 +34,7 @@ class JsonExtent:
         self._offset = offset
         self._depth = 0
         self._inside = False
-        self._escaped = False
+        self._escaped: bool = False
 
     @property
     def in_text(self) -> bool:
@@ -44,7 +44,7 @@ class JsonExtent:
     def end(self, chunk: str) -> int | None:
         """Read on; the absolute offset behind the value, or None while it is not all there."""
         pos = int(self._escaped and bool(chunk))
-        self._escaped = self._escaped and not chunk
+        self._escaped = bool(self._escaped and not chunk)
         while found := (_INSIDE if self._inside else _OUTSIDE).search(chunk, pos):
             mark = found.group()
             pos = found.end()
@@ -78,7 +78,7 @@ def fitting(text: str, dialects: Sequence[Bare]) -> tuple[list[tuple[str, int]],
         else:
             continue
         for item in items:
-            names.update(_values(one.shape, item, "name"))
+            names.update(name for name in _values(one.shape, item, "name") if isinstance(name, str))
     return found, names
 
 
@@ -112,10 +112,10 @@ def _known(node: Node, value: object) -> bool:
     return value in node.constants
 
 
-def _values(node: Node, value: object, slot: str) -> Iterator[str]:
+def _values(node: Node, value: object, slot: str) -> Iterator[object]:
     """Give what stands in a slot, wherever that is."""
     if node.slot == slot and not isinstance(value, list) and not (node.keys and isinstance(value, dict)):
-        yield cast("str", value)
+        yield value
     elif isinstance(value, list) and node.items is not None:
         for item in cast("list[object]", value):
             yield from _values(node.items, item, slot)

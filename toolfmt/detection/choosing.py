@@ -10,17 +10,15 @@ import re
 from typing import TYPE_CHECKING, Literal
 
 from toolfmt.detection.bare_json import fitting
-from toolfmt.detection.records import Candidate, Detection
+from toolfmt.detection.records import Detection, verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from toolfmt.detection.table import Match, Table
+    from toolfmt.detection.table import Hit, Match, Table
     from toolfmt.model import ToolDefinition
 
 _CALLED = re.compile(r"\[\s{0,64}([^\W\d][\w.\-]{0,255})\(")
-MARKED = 4
-"""From this score on, a form is one that the dialect writes."""
 Outcome = Detection | Literal["wait", "no"]
 
 
@@ -34,43 +32,42 @@ class Chooser:
         self.seen: list[str] = []
         """The markers that were read so far; of equals, who knows more of them comes first."""
 
-    def ranked(self, hits: Iterable[tuple[str, int, str]], span: tuple[int, int]) -> Detection:
-        """Rank dialects, each with its score and reason: a form that is written, markers read before, the letter."""
-        best: dict[str, tuple[int, str]] = {}
-        for name, score, reason in hits:
-            if score > best.get(name, (-1, ""))[0]:
-                best[name] = score, reason
-        known = {name: sum(name in self._table.marks.get(mark, ()) for mark in self.seen) for name in best}
-        order = sorted(
-            best, key=lambda name: (best[name][0] < MARKED, -known[name], -best[name][0], self._table.rank[name])
-        )
-        candidates = tuple(Candidate(name, best[name][1], best[name][0]) for name in order)
-        return Detection(order[0], candidates, span)
+    def ranked(self, hits: Iterable[Hit], span: tuple[int, int]) -> Detection:
+        """Rank dialects, each with its score and reason."""
+        candidates = self._table.ranked(hits, self.seen)
+        return Detection(candidates[0].dialect, candidates, span)
 
-    def marked(
+    def marked(  # noqa: PLR0913 - a place, and what is known of it
         self, matches: Sequence[Match], buf: str, pos: int, base: int, *, line_start: bool, eof: bool
     ) -> Outcome:
         """Choose by the patterns behind a trigger at `pos`."""
-        hits: list[tuple[str, int, str]] = []
+        hits: list[Match] = []
+        cut: list[Match] = []
         end = pos
         for one in matches:
             if one.lines and not line_start:
                 continue
-            found = one.pattern.match(buf, pos)
-            if found is not None:
-                if not one.offered or found["name"].strip() in self._tools:
-                    end = max(end, found.end())
-                    hits.extend(
-                        (name, score, f"{'writes' if score >= MARKED else 'reads'} {said}")
-                        for name, score, said in one.owners
-                    )
-            elif not eof and one.pattern.match(buf, pos, partial=True) is not None:
+            found = one.pattern.match(buf, pos, partial=True)
+            if found is None:
+                continue
+            if found.partial and not eof:
                 return "wait"
-        return self.ranked(hits, (base + pos, base + end)) if hits else "no"
+            if found.partial:
+                cut.append(one)
+                continue
+            if not one.offered or found["name"].strip() in self._tools:
+                end = max(end, found.end())
+                hits.append(one)
+        if not hits and cut and not buf[pos].isalnum():  # a call that the end cuts off
+            hits, end = [one for one in cut if not one.offered], len(buf)
+        if not hits:
+            return "no"
+        candidates = self._table.ranking(hits, self.seen)
+        return Detection(candidates[0].dialect, candidates, (base + pos, base + end))
 
     def header(self, buf: str, pos: int, base: int, *, spoken: bool, eof: bool) -> Outcome:
         """Choose by the header of a message at `pos`."""
-        hits: list[tuple[str, int, str]] = []
+        hits: list[Hit] = []
         end = pos
         for one in self._table.frames:
             found = one.header.match(buf, pos)
@@ -92,7 +89,7 @@ class Chooser:
             if sure:
                 end = max(end, found.end())
                 usual = one.channels == bool(said.get("channel"))
-                hits.append((one.dialect, 5 + usual, f"writes the header `{found.group().strip()}`"))
+                hits.append((one.dialect, 5 + usual, "writes this header"))
         return self.ranked(hits, (base + pos, base + end)) if hits else "no"
 
     def list_of_calls(self, buf: str, pos: int, base: int, *, line_start: bool, spoken: bool) -> Outcome:
@@ -113,7 +110,5 @@ class Chooser:
         hits, names = fitting(buf[pos:end], self._table.bare)
         if not hits or not (names <= self._tools.keys() if self._tools else alone):
             return "no"
-        said = [
-            (name, score, f"{'writes' if score >= MARKED else 'reads'} JSON of this shape") for name, score in hits
-        ]
+        said = [(name, score, f"{verb(score)} JSON of this shape") for name, score in hits]
         return self.ranked(said, (base + pos, base + end))

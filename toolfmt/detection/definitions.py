@@ -15,13 +15,17 @@ if TYPE_CHECKING:
 
     from toolfmt.model import ToolDefinition
 
-_SHOWN = re.compile(
-    r'"(?:properties|inputSchema|input_schema|parameter_definitions|\$schema)"\s{0,8}:\s{0,8}[{\[]'
-    r"|<(?:tools|functions|available_tools)>|</(?:tools|functions|available_tools)>"
-    r"|\bnamespace functions \{|<parameters>\s{0,64}<"
-    r"|<(?:arg|parameter|param)\b[^<>]{0,256}\srequired="
-    r"|^(?:#{1,6} (?:[Aa]vailable )?(?:[Tt]ools|[Ff]unctions)|(?:AVAILABLE )?(?:TOOLS|FUNCTIONS|EXAMPLES):?)[ \t]{0,8}$",
-    re.MULTILINE,
+MARKS: Final = frozenset(
+    {
+        *('"properties"', '"inputSchema"', '"input_schema"', '"parameter_definitions"', '"$schema"'),
+        *("<tools>", "<functions>", "<available_tools>", "</tools>", "</functions>", "</available_tools>"),
+        *("<parameters>", "functions {"),
+    }
+)
+"""What stands in a tool's definition, and in no answer."""
+_HEADING = re.compile(
+    r"\n(?:#{1,6} (?:[Aa]vailable )?(?:[Tt]ools|[Ff]unctions)|(?:AVAILABLE )?(?:TOOLS|FUNCTIONS|EXAMPLES):?)"
+    r"[ \t]{0,8}\n"
 )
 _EXAMPLE = re.compile(
     r"(?:#{1,6}[^\n]*\b[Ee]xamples?\b[^\n]*|[*_]{0,2}(?:[Ee]xamples?|EXAMPLES?)(?: \d{1,3})?[*_]{0,2}:[*_]{0,2})"
@@ -31,8 +35,8 @@ _TELLING: Final = 12
 
 
 def shows_definitions(text: str, tools: Iterable[ToolDefinition]) -> bool:
-    """Whether tools are declared in the text: by the marks of a manifest, or an offered one by its own description."""
-    last = text.rstrip().rpartition("\n")[2]
-    if _SHOWN.search(text) or _EXAMPLE.fullmatch(last.strip()):
+    """Whether tools are declared in a text without `MARKS`: by headings, or an offered one by its own description."""
+    if any(len(tool.description) >= _TELLING and tool.description in text for tool in tools):
         return True
-    return any(len(tool.description) >= _TELLING and tool.description in text for tool in tools)
+    last = text.rstrip().rpartition("\n")[2]
+    return _EXAMPLE.fullmatch(last.strip()) is not None or _HEADING.search(f"\n{text}\n") is not None

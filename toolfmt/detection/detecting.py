@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Final
 
 from toolfmt.detection.detector import Detector
 from toolfmt.detection.records import Detection
@@ -10,10 +10,10 @@ from toolfmt.detection.table import table
 from toolfmt.registry import Registry, default_registry
 from toolfmt.tools import tools as definitions
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from toolfmt.events import Event
+_READ: Final = 65536
+"""How many characters are looked at for a hint."""
+_NAMED: Final = 5
+"""How many dialects a hint names."""
 
 
 def detect(text: str, tools: object = None, registry: Registry | None = None) -> Detection:
@@ -31,9 +31,21 @@ def detect(text: str, tools: object = None, registry: Registry | None = None) ->
         registry = default_registry()
     elif not isinstance(registry, Registry):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
         raise TypeError(f"registry= takes a toolfmt.Registry, not {type(registry).__name__}")
+    return _detected(text, registry, tools)
+
+
+def lookalikes(text: str, tools: object = None) -> list[str]:
+    """Name the dialects of which a text seems to hold a call, or to show one: a hint for who chose another.
+
+    The likeliest come first; no more than a few are named.
+    """
+    return [one.dialect for one in _detected(text[:_READ], default_registry(), tools, lenient=True).candidates[:_NAMED]]
+
+
+def _detected(text: str, registry: Registry, tools: object, *, lenient: bool = False) -> Detection:
     offered = {tool.name: tool for tool in definitions(tools)} if tools else {}
-    detector = Detector(table(registry), offered)
-    events: list[Event] = detector.read(text)
+    detector = Detector(table(registry), offered, lenient=lenient)
+    detector.read(text)
     if detector.found is None:
-        events += detector.read("", eof=True)
+        detector.read("", eof=True)
     return detector.found or Detection()

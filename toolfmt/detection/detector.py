@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.detection.bare_json import JsonExtent
 from toolfmt.detection.choosing import Chooser
-from toolfmt.detection.definitions import shows_definitions
+from toolfmt.detection.definitions import MARKS, shows_definitions
+from toolfmt.detection.json_run import JsonRun
 from toolfmt.detection.offers import offers
 from toolfmt.detection.passed import Passed
 from toolfmt.detection.records import Detection
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolDefinition
 
 _FENCE = re.compile(r"(`+|~+)([ \t]{0,64})")
-_BETWEEN = re.compile(r"[\s;,]{1,256}")
-_END = re.compile("")
-_FENCE_END = re.compile(r"(?:[`~]{1,16}\s{0,256})?")
 _TAIL: Final = 400
 """How much of the end of a text may be part of something that begins."""
 
@@ -41,9 +38,19 @@ class Detector:
     """Reads a text up to the place that tells its dialect."""
 
     def __init__(
-        self, table: Table, tools: Mapping[str, ToolDefinition], *, thinking: bool = False, opener: str = ""
+        self,
+        table: Table,
+        tools: Mapping[str, ToolDefinition],
+        *,
+        thinking: bool = False,
+        opener: str = "",
+        lenient: bool = False,
     ) -> None:
-        """Begin; `thinking` says that the text begins inside reasoning, opened by `opener`."""
+        """Begin; `thinking` says that the text begins inside reasoning, opened by `opener`.
+
+        `lenient` takes also what is only shown: for a hint, not for calls.
+        """
+        self._lenient = lenient
         self._table = table
         self._tools = tools
         self._offers = offers(tuple(tools)) if tools and table.offered else None
@@ -55,14 +62,12 @@ class Detector:
         """What stands before it in the buffer has been looked at."""
         self._marks: list[re.Match[str] | None] = []
         self._parts: list[str] = []
-        self._json: JsonExtent | None = None
-        self._ends: list[int] = []
-        """Where the JSON values end that may be calls."""
-        self._resume = 0
-        """Where to look for the next."""
+        self._run: JsonRun | None = None
         self._begins = True
         self._closers: set[str] = set()
         self._draft: Detection | None = None
+        self._defined = False
+        """The text shows a tool's definition."""
         self._muted = False
         """Nothing that follows can be a call."""
         self.found: Detection | None = None
@@ -74,15 +79,10 @@ class Detector:
 
     def read(self, chunk: str, *, eof: bool = False) -> list[Event]:
         """Read one more piece, and give what can be told; `eof` says that it is the last one."""
-        if self._json is not None:
-            end = self._json.end(chunk)
+        if self._run is not None and self._run.open:
             self._parts.append(chunk)
-            if end is None and not eof:
+            if self._run.more(chunk) and not eof:
                 return []
-            self._json = None
-            if end is not None:
-                self._ends.append(end)
-                self._resume = end
             chunk, self._parts = "".join(self._parts), []
         self._buf = self._buf + chunk if self._buf else chunk
         self._marks = []
@@ -113,9 +113,7 @@ class Detector:
 
     def _step(self, *, eof: bool) -> bool:
         """Go on to the next trigger and read it; False where more text is needed, or none is left."""
-        if self._begins and not self._start(eof=eof):
-            return False
-        if self.found is not None:
+        if (self._begins and not self._start(eof=eof)) or self.found is not None:
             return False
         closer = self._closer() if self._closers else None
         found = self._next()
@@ -130,13 +128,19 @@ class Detector:
         longer = self._table.longer.get(mark, ())
         if not eof and any(len(other) > len(tail) and other.startswith(tail) for other in longer):
             return False
-        outcome = self._fence(eof=eof) if mark in FENCES else self._marker(mark, eof=eof)
+        outcome = self._trigger(mark, eof=eof)
         if outcome == "wait" and closer is not None:  # what waits is cut off by the closer
             outcome = "no"
             self._pass(self._at + 1)
-        if isinstance(outcome, Detection):
-            return self._decide(outcome)
-        return outcome == "no"
+        return self._decide(outcome) if isinstance(outcome, Detection) else outcome == "no"
+
+    def _trigger(self, mark: str, *, eof: bool) -> Outcome:
+        """Read a trigger and what is behind it; "no" when it was passed."""
+        if mark in MARKS:
+            self._defined = self._defined or not self._closers
+            self._pass(self._at + len(mark))
+            return "no"
+        return self._fence(eof=eof) if mark in FENCES else self._marker(mark, eof=eof)
 
     def _next(self) -> re.Match[str] | None:
         """Find what may begin a call or is another marker, first come first."""
@@ -158,7 +162,7 @@ class Detector:
             if tail[first.start() :] in table.prefixes:
                 end = first.start()
                 break
-        begun = table.begun.search(tail)
+        begun = table.begun.search(tail) if "[" in tail or "{" in tail else None
         end = end if begun is None else min(end, begun.start())
         if self._offers is not None:
             end = min(end, self._offers.begun(tail))
@@ -170,7 +174,8 @@ class Detector:
         if at == len(buf):
             return eof
         outcome: Outcome = "no"
-        if starts.match(buf, at) is not None or (not eof and starts.match(buf, at, partial=True) is not None):
+        header = starts.match(buf, at, partial=not eof)
+        if header is not None:
             outcome = self._choose.header(buf, at, self._base, spoken=False, eof=eof)
         if outcome == "no" and self._offers is not None:
             blank = len(buf) - len(buf[at:].lstrip())
@@ -183,7 +188,7 @@ class Detector:
         self._begins = False
         if isinstance(outcome, Detection):
             self._decide(outcome)
-        elif starts.match(buf, at):
+        elif header is not None and not header.partial:
             self.passed.hold()
         return True
 
@@ -218,14 +223,15 @@ class Detector:
         """Read what stands at a trigger; "no" when it was passed."""
         table, around = self._table, self.passed.around
         tagged = not mark[0].isalnum()
-        shown = self.passed.shown() or not (tagged or around.line_start)
-        if mark in table.reasoning and not around.spoken and not shown and (not self._closers or not self.passed.fresh):
+        shown = self._shown() or not (tagged or around.line_start)
+        if mark in table.reasoning and not around.spoken and not shown and (not self._closers or self.passed.fresh):
             return self._think(mark)
         outcome: Outcome = "no"
         base, line_start = self._base, around.line_start
         if mark in table.matches:
-            tags = table.tags if mark.strip("<>") in self._tools else []
-            matches = [*table.matches[mark], *tags]
+            matches = table.behind(mark, self._buf, self._at)
+            if mark.strip("<>") in self._tools:
+                matches = [*matches, *table.tags]
             outcome = self._choose.marked(matches, self._buf, self._at, base, line_start=line_start, eof=eof)
         elif mark in table.openers:
             outcome = self._choose.header(self._buf, self._at, base, spoken=around.spoken, eof=eof)
@@ -237,7 +243,7 @@ class Detector:
             if not shown:
                 return outcome
             self.passed.mask()
-        elif not shown and (mark in table.marks or mark in table.special) and not self._closers:
+        elif not shown and (mark in table.marks or mark in table.special):
             return self._hold(mark)
         self._pass(self._at + 1)
         return "no"
@@ -254,11 +260,15 @@ class Detector:
         return "no"
 
     def _hold(self, mark: str) -> Outcome:
-        self._choose.seen.append(mark)
+        """Read a marker that begins no call: the first thing said, it may tell the dialect."""
         owners = self._table.marks.get(mark, ())
-        if len(owners) == 1 and mark in self._table.special and not self.passed.around.spoken:
+        first = not self.passed.around.spoken and (not self._closers or self.passed.fresh)
+        if len(owners) == 1 and mark in self._table.special and first:
+            self._closers = set()
             return self._choose.known(owners, mark, self.passed.offset)
-        self.passed.hold()
+        if not self._closers:
+            self._choose.seen.append(mark)
+            self.passed.hold()
         self._pass(self._at + len(mark))
         return "no"
 
@@ -269,13 +279,13 @@ class Detector:
         if self._closers:
             pass
         elif mark == "[":
-            if not self.passed.shown() and not around.inside():
-                outcome = self._choose.list_of_calls(
-                    buf, at, self._base, line_start=around.line_start, spoken=around.spoken
-                )
+            spoken = around.spoken and not self._lenient
+            if not self._shown() and not around.inside():
+                outcome = self._choose.list_of_calls(buf, at, self._base, line_start=around.line_start, spoken=spoken)
         elif mark[0] in "[{":
-            outcome = "no" if around.inside() or self.passed.in_string() else self._value(eof=eof)
-        elif not (around.fenced if mark[0] == "\n" else self.passed.shown()):
+            inside = not self._lenient and (around.inside() or self.passed.in_string())
+            outcome = "no" if inside else self._value(eof=eof)
+        elif not self._shown(line=mark[0] == "\n"):
             tag = mark[0] == "<"  # else the character before the name
             line_start = tag or around.line_start or mark[0] in ">\n"
             outcome = self._choose.marked(
@@ -288,38 +298,18 @@ class Detector:
 
     def _value(self, *, eof: bool) -> Outcome:
         """Read a JSON value that may be a call, once it is all there; in prose, with all that follows it."""
-        around, base, buf = self.passed.around, self._base, self._buf
-        alone = not around.spoken and not around.fenced
-        if not self._ends:
-            self._resume = self.passed.offset
-        while not (alone and self._ends):
-            start = self._resume - base
-            if not self._ends or (start < len(buf) and buf[start] in "[{"):
-                extent = JsonExtent(self._resume)
-                end = extent.end(buf[start:])
-                if end is None:
-                    self._json = None if eof else extent
-                    break
-                self._ends.append(end)
-                self._resume = end
-            else:
-                found = _BETWEEN.match(buf, start)
-                if found is None or found.end() == start:
-                    break
-                self._resume = base + found.end()
-        if self._json is not None:
-            return "wait"
-        ends, self._ends = self._ends, []
-        if not ends:
-            return "no"
-        if not alone:
-            rest = (_FENCE_END if around.fenced else _END).match(buf, self._resume - base)
-            if rest is None or rest.end() < len(buf):
-                return "no"
-            if not eof:
-                self._ends = ends
-                return "wait"
-        return self._choose.bare(buf, self._at, ends[0] - base, base, alone=alone)
+        around, buf, base = self.passed.around, self._buf, self._base
+        alone = self._lenient or not (around.spoken or around.fenced)
+        run, self._run = self._run or JsonRun(self.passed.offset, alone=alone), None
+        run.go(buf, base)
+        if run.open or not run.ends or not (alone or run.last(buf, base, fenced=around.fenced)):
+            outcome: Outcome = "wait" if run.open and not eof else "no"
+        elif alone or eof:
+            outcome = self._choose.bare(buf, self._at, run.ends[0] - base, base, alone=alone)
+        else:
+            outcome = "wait"
+        self._run = run if outcome == "wait" else None
+        return outcome
 
     def _decide(self, found: Detection) -> bool:
         """Take a choice, unless the text shows tools' definitions: then it quotes a manifest."""
@@ -330,13 +320,23 @@ class Detector:
             self._pass(self._at + 1)
             return True
         declared = self._table.declared.search(self._buf, found.span[0] - self._base, found.span[1] - self._base)
-        if declared or shows_definitions(self.passed.said() + self._buf[self._at : found.span[0] - self._base], self._tools.values()):
+        if (declared and not self._lenient) or self._shows_tools():
             self._muted = True
             self.passed.release()
             return False
         self._pass(found.span[0] - self._base)
         self.found = found
         return False
+
+    def _shown(self, *, line: bool = False) -> bool:
+        """Whether what is here is only shown; `line`: what is on the next line."""
+        passed = self.passed
+        return not self._lenient and (passed.around.fenced or passed.in_string() if line else passed.shown())
+
+    def _shows_tools(self) -> bool:
+        if self._lenient:
+            return False
+        return self._defined or shows_definitions(self.passed.said(), self._tools.values())
 
     def _settle(self) -> None:
         """The text is at its end: take the call that reasoning left open, or the dialect whose markers there are."""
@@ -345,10 +345,10 @@ class Detector:
             return
         special = [mark for mark in self._choose.seen if mark in self._table.special]
         text, held = self.passed.text(), self.passed.held
-        if not special or held < 0 or shows_definitions(self.passed.said(), self._tools.values()):
+        if not special or held < 0 or self._shows_tools():
             return
         behind = text[held:]
         for mark in special:
             behind = behind.replace(mark, "")
         if not text[:held].strip() or not behind.strip():  # amid prose it is only mentioned
-            self.found = self._choose.known(self._table.marks.get(special[0], ()), special[0], held)
+            self.found = self._choose.known(self._table.owners[special[0]], special[0], held)

@@ -1,13 +1,17 @@
 r"""The formats in which nothing but an offered tool's name begins a call.
 
-    <get_weather>\n<city>Paris</city>      the name is the element's
-    get_weather\n{"city": "Paris"}         the name stands on a line
+<get_weather>\n<city>Paris</city>      the name is the element's
+get_weather\n{"city": "Paris"}         the name stands on a line
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+
+from toolfmt.detection.words import any_of
+
+_LONGEST = 256
 
 
 class Offers:
@@ -17,21 +21,25 @@ class Offers:
         """Compile them."""
         words = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
         self.names = names
-        self.anywhere = re.compile(rf"<(?:{words})(?=[\s/>])|[\n>](?:{words})[ \t]*(?=\n\s{{0,64}}\{{)")
+        line = rf"(?:{words})[ \t]*(?=\n\s{{0,64}}\{{)"
+        self.anywhere = re.compile(any_of((), [("<", rf"(?:{words})(?=[\s/>])"), ("\n", line), (">", line)]))
         self.first = re.compile(rf"\s{{0,64}}(?:{words})[ \t]*(?=\n\s{{0,64}}\{{)")
         self.tags = frozenset(f"<{name}"[:end] for name in names for end in range(2, len(name) + 2))
-        self._line = re.compile(r"(?:\A|[\n>])([ \t]*([^\n>]{1,256}?)[ \t]*(?:\n\s{0,64})?)\Z")
 
     def begun(self, tail: str) -> int:
         """Where in the last characters of a text something stands that may become a call; the length if nowhere."""
         at = tail.rfind("<")
         end = at if at >= 0 and tail[at:] in self.tags else len(tail)
-        line = self._line.search(tail)
-        if line is not None:
-            whole = "\n" in line[1].strip(" \t")
-            if any(name == line[2] if whole else name.startswith(line[2]) for name in self.names):
-                end = min(end, line.start(1))
-        return end
+        said = tail.rstrip()
+        start = max(said.rfind("\n"), said.rfind(">"))  # what a name stands behind is kept with it
+        line, blank = said[start + 1 :], tail[len(said) :]
+        if tail[-1:] in {"\n", ">"} and (not line or len(line) > _LONGEST):
+            return min(end, len(tail) - 1)
+        if not line or len(line) > _LONGEST:
+            return end
+        if any(name == line if "\n" in blank else name.startswith(line) for name in self.names):
+            return min(end, max(start, 0))
+        return min(end, len(tail) - 1) if tail[-1:] == "\n" else end
 
 
 @lru_cache(maxsize=64)

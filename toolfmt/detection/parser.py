@@ -30,21 +30,21 @@ class DetectingParser:
         self._detector = detector
         self._open_as = open_as
         self._prefix = ""
-        self.feed: Callable[[str], list[Event]] = self._look
-        self.close: Callable[[], list[Event]] = self._end
 
     @property
     def detection(self) -> Detection:
         """What was chosen so far."""
         return self._detector.found or Detection()
 
-    def _look(self, chunk: str) -> list[Event]:
+    def feed(self, chunk: str) -> list[Event]:
+        """Read one more piece of text."""
         if not chunk:
             return []
         events = self._detector.read(chunk)
         return events if self._detector.found is None else events + self._begin()[1]
 
-    def _end(self) -> list[Event]:
+    def close(self) -> list[Event]:
+        """Say that the answer has ended."""
         events = self._detector.read("", eof=True)
         if self._detector.found is not None:
             parser, more = self._begin()
@@ -64,8 +64,14 @@ class DetectingParser:
         if self._is_behind(events):
             self.feed, self.close = parser.feed, parser.close
         else:
-            self.feed = lambda chunk: self._on(parser, chunk)
-            self.close = lambda: self._beyond(parser.close())
+
+            def feed(chunk: str) -> list[Event]:
+                return self._on(parser, chunk)
+
+            def close() -> list[Event]:
+                return self._beyond(parser.close())
+
+            self.feed, self.close = feed, close
         return parser, events
 
     def _on(self, parser: Parser[str], chunk: str) -> list[Event]:
@@ -98,7 +104,7 @@ class DetectingParser:
         return out
 
 
-def _closed(_: str) -> list[Event]:
+def _closed(chunk: str) -> list[Event]:  # noqa: ARG001 - as `Parser.feed` has it
     raise ParseError("the parser is closed; open a new one for the next answer")
 
 

@@ -15,7 +15,22 @@ if TYPE_CHECKING:
 class Passed:
     """The text up to the place that a scan has reached."""
 
-    __slots__ = ("_drafted", "_events", "_followed", "_fresh", "_masks", "_new", "_pieces", "_pending", "_strings", "_thought", "around", "held", "offset", "told")
+    __slots__ = (
+        "_drafted",
+        "_events",
+        "_followed",
+        "_fresh",
+        "_masks",
+        "_new",
+        "_pending",
+        "_pieces",
+        "_strings",
+        "_thought",
+        "around",
+        "held",
+        "offset",
+        "told",
+    )
 
     def __init__(self) -> None:
         """Begin before the first character."""
@@ -144,7 +159,8 @@ class Passed:
 
     def said(self) -> str:
         """Give it without the reasoning."""
-        text, at, out = self.text(), 0, []
+        text, at = self.text(), 0
+        out: list[str] = []
         for start, end in sorted(self._masks):
             if end - start > 1:
                 out.append(text[at:start])
@@ -156,7 +172,8 @@ class Passed:
         text = self.text()
         if not self._masks:
             return text[:end]
-        out, at = [], 0
+        out: list[str] = []
+        at = 0
         for start, stop in sorted(self._masks):
             if start >= at:
                 out += [text[at:start], "x" * (stop - start)]

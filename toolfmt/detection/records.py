@@ -1,8 +1,8 @@
 """What detection says: the dialect it chose, and every other that would have read the place.
 
-    Detection(dialect="hermes", span=(13, 28), candidates=(
-        Candidate("hermes", "writes `<tool_call>` and a JSON object so", 6),
-        Candidate("qwen3-coder", "also reads `<tool_call>` and a JSON object", 2), ...))
+Detection(dialect="hermes", span=(13, 28), candidates=(
+    Candidate("hermes", "writes `<tool_call>` and a JSON object so", 6),
+    Candidate("qwen3-coder", "also reads `<tool_call>` and a JSON object", 2), ...))
 """
 
 from __future__ import annotations
@@ -44,3 +44,12 @@ class Detection:
     def reason(self) -> str:
         """Why the dialect was chosen; "" if none was."""
         return self.candidates[0].reason if self.candidates else ""
+
+
+WRITTEN = 4
+"""From this score on, a form is one that the dialect writes."""
+
+
+def verb(score: int) -> str:
+    """Say what a dialect does with a form of this score."""
+    return "writes" if score >= WRITTEN else "reads"

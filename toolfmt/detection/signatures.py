@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from toolfmt.parsers.patterns import head, literal, strip_groups
+from toolfmt.parsers.patterns import SLOT, head, literal, strip_groups
 from toolfmt.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME, Maybe, Slot, Verbatim, pieces, split
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from toolfmt.syntax import Elements, Form, Piece, Syntax
 
 GAP = r"\s{0,64}"
-_SLOT = r"""[^\s<>{}"'\[\]()|][^<>{}"\n\[\]()|]{0,255}?"""
+_SLOT = r"""[^\s<>{}"'\[\]()|][^\s<>{}"\[\]()|]{0,255}?"""
+"""A name or an id: one word, for words that a marker stands before are no call."""
 _ENTRY = r"""\{\s{0,64}["'}]"""
 _CALLED = rf"{GAP}(?:\)|[\w\"'\[{{(\-])"
 OWN, OTHER, ALONE, LETTER = 5, 2, -1, 1
@@ -70,7 +71,7 @@ def signatures(syntax: Syntax) -> Iterator[Signature]:
 
 
 def body_start(form: Form, ends: str) -> str:
-    """Give a pattern for what a call of a form begins with behind a header; `ends` is what ends one without arguments."""
+    """Give a pattern for what a call begins with behind a header; `ends` is what ends one without arguments."""
     before, slot, after = split(form.call, BODY_SLOTS)
     start = GAP + _loose("", before, form) + _body(form, slot, after, "")
     return f"(?:{start}|{GAP}(?:{ends}))" if slot == "members" and not after and ends else start
@@ -104,12 +105,16 @@ def _trigger(template: str) -> str:
 
 def _loose(opening: str, before: tuple[Piece, ...], form: Form) -> str:
     start = _template(before)
-    found = strip_groups(head(start).source) if not form.offered else _named(head(start).source)
+    found = _named(head(start).source) if form.offered else strip_groups(_worded(head(start).source))
     if start.startswith("{name}") and not form.offered:
         found = f"{PLAIN_NAME}{strip_groups(head(start.removeprefix('{name}')).source)}"
     if form.parts:
         found = rf"<(?:{'|'.join(re.escape(part[1:].split('>')[0]) for part in form.parts)})(?=[\s>])"
     return (literal(opening) + GAP if opening.strip() else "") + found
+
+
+def _worded(source: str) -> str:
+    return source.replace(f"(?P<name>{SLOT})", f"(?:{_SLOT})")
 
 
 def _named(source: str) -> str:

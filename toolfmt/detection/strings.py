@@ -1,8 +1,8 @@
 r'''Whether a place stands inside a text that is quoted over several lines.
 
-    ANSWER = """Let me look.
-    <tool_call>...                          inside a string of code
-    {"answer": "one writes <tool_call>..."  inside a string of a JSON answer
+ANSWER = """Let me look.
+<tool_call>...                          inside a string of code
+{"answer": "one writes <tool_call>..."  inside a string of a JSON answer
 '''
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Final
 
 from toolfmt.detection.bare_json import JsonExtent
 
+_MARKS: Final = ('"""', "'''")
 _QUOTES = re.compile("\"\"\"|'''")
 _RUN: Final = "\"'"
 
@@ -38,7 +39,8 @@ class Strings:
             self._json = None
         text = self._run + text
         self._run = text[len(text.rstrip(_RUN)) :]
-        self._open = self._after(text[: len(text) - len(self._run)])
+        if any(marks in text for marks in _MARKS):
+            self._open = self._after(text[: len(text) - len(self._run)])
 
     def inside(self) -> bool:
         """Whether a string is open here."""

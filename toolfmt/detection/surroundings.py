@@ -51,7 +51,7 @@ class Surroundings:
         self._ticks += text.count("`", start)
         self._last = text[-1:] or self._last
         if self._info:  # the word behind a fence
-            line, newline, text = text.partition("\n")
+            _, newline, text = text.partition("\n")
             self._info = not newline
         if words := text.strip():
             self._word = words[-2:] if len(words) > 1 else self._word[-1:] + words

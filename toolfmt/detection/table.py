@@ -10,25 +10,30 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import regex
 
-from toolfmt.detection.records import Candidate
+from toolfmt.detection.definitions import MARKS
+from toolfmt.detection.records import WRITTEN, Candidate, verb
 from toolfmt.detection.signatures import body_start, signatures
+from toolfmt.detection.words import any_of
 from toolfmt.parsers.json_shapes import compile_shape
 from toolfmt.syntax import Syntax
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from toolfmt.dialect import AnyDialect
     from toolfmt.frames import Frame
     from toolfmt.parsers.json_shapes import Node
     from toolfmt.registry import Registry
 
+_NEXT = re.compile(r"\s{0,64}([{\[<])")
+_KEPT: Final = 1024
+Hit = tuple[str, int, str]
+"""A dialect with the score and the reason."""
 FENCES = ("```", "~~~")
-LIST_CALL = r"\[(?=\s{0,64}[^\W\d][\w.\-]{0,255}\()"
+_LIST_CALL = "[", r"(?=\s{0,64}[^\W\d][\w.\-]{0,255}\()"
 """What a list of calls without a marker begins with."""
 _SPECIAL = re.compile(r"[<\[\]].*[|｜].*[>\]]|<[\w]+:[\w:]+>")
 """Tokens of a model's vocabulary, which nobody writes in prose."""
@@ -39,10 +44,11 @@ _TAGGED = re.compile(r"[<\[\]].+")
 class Match:
     """A pattern behind a trigger, and whose it is."""
 
+    number: int
     pattern: regex.Pattern[str]
     offered: bool
     lines: bool
-    owners: tuple[tuple[str, int, str], ...]
+    owners: tuple[Hit, ...]
     """Each with the score and the reason."""
 
 
@@ -76,6 +82,7 @@ class Table:
 
     def __init__(self, registry: Registry) -> None:
         """Compile all signatures."""
+        self._rankings: dict[object, tuple[Candidate, ...]] = {}
         dialects = [dialect for dialect in registry if dialect.syntax is not None]
         users = Counter([name for _, name in registry.models] + [row.dialect for row in registry.providers])
         names = sorted((one.name for one in dialects), key=lambda name: (-users[name], name))
@@ -87,9 +94,16 @@ class Table:
         self.reasoning = _reasoning(syntaxes)
         """The openers of reasoning at the beginning of an answer, with their closers."""
         self.matches, self.by_name, self.tags = _matches(syntaxes, self.rank)
-        attributes = {word for one in syntaxes.values() for form in one.forms if form.elements for word in form.elements.declared}
+        attributes = {
+            word for one in syntaxes.values() for form in one.forms if form.elements for word in form.elements.declared
+        }
         self.declared = re.compile(rf"\s(?:{'|'.join(sorted(map(re.escape, attributes))) or '(?!)'})\s*=")
         """What only a tool's definition has."""
+        self._behind = {
+            (trigger, char): [one for one in matches if _may_go_on(one.pattern, trigger, char)]
+            for trigger, matches in self.matches.items()
+            for char in "{[<"
+        }
         self.offered = bool(self.by_name or self.tags)
         """Some formats are told by the names of the offered tools."""
         self.frames = [_framed(name, syntaxes[name], frame) for name in self.rank if (frame := syntaxes[name].frame)]
@@ -104,8 +118,13 @@ class Table:
         """What may end a reasoning of which the opener is unknown."""
         opens = {marker for one in self.frames for marker in (*one.frame.opens, one.frame.start)}
         self.openers = frozenset(marker for marker in opens if len(marker) > 1)
-        self.special = frozenset(filter(_SPECIAL.fullmatch, {*self.marks, *self.openers}))
-        plain = {*self.matches, *self.marks, *self.reasoning, *self.openers, *FENCES}
+        self.special = frozenset(filter(_SPECIAL.fullmatch, {*self.marks, *self.openers, *self.matches}))
+        own = {
+            mark: tuple({name for one in matches for name, *_ in one.owners}) for mark, matches in self.matches.items()
+        }
+        self.owners = {**own, **self.marks}
+        """Whose each marker is, those included that begin a call."""
+        plain = {*self.matches, *self.marks, *self.reasoning, *self.openers, *FENCES, *MARKS}
         self.longest = max(map(len, plain))
         self.prefixes = frozenset(text[:end] for text in plain for end in range(1, len(text)))
         self.longer = {
@@ -114,22 +133,54 @@ class Table:
             if (longer := tuple(other for other in plain if other.startswith(text) and other != text))
         }
         keys = "|".join(sorted({re.escape(key) for one in self.bare for key in one.shape.keys}))
-        key = rf'\{{\s{{0,64}}"(?:{keys})"\s{{0,16}}:'
-        self.json = rf"(?:\[\s{{0,64}})?{key}" if keys else r"(?!)"
-        words = sorted(map(re.escape, plain), key=lambda text: (-len(text), text))
-        self.trigger = re.compile("|".join((*words, LIST_CALL, self.json)))
+        key = rf'\s{{0,64}}"(?:{keys})"\s{{0,16}}:'
+        json = [("{", key), ("[", rf"\s{{0,64}}\{{{key}")] if keys else []
+        self.trigger = re.compile(any_of(plain, [*json, _LIST_CALL]))
         firsts = "".join(sorted({re.escape(text[0]) for text in plain} | {r"\[", r"\{"}))
         self.firsts = re.compile(f"[{firsts}]")
         self.begun = re.compile(
-            rf"[\[{{][\s\[{{]{{0,130}}(?:\"\w{{0,32}}(?:\"\s{{0,16}})?)?\Z|\[\s{{0,64}}[^\W\d][\w.\-]{{0,255}}\Z"
+            r"[\[{][\s\[{]{0,130}(?:\"\w{0,32}(?:\"\s{0,16})?)?\Z|\[\s{0,64}[^\W\d][\w.\-]{0,255}\Z"
         )
         """A part of what may become a JSON call or a list of calls."""
+
+    def behind(self, trigger: str, buf: str, pos: int) -> list[Match]:
+        """Give the patterns behind a trigger at `pos` that the next character that is not blank leaves possible."""
+        found = _NEXT.match(buf, pos + len(trigger))
+        every = self.matches[trigger]
+        return every if found is None else self._behind.get((trigger, str(found[1])), every)
+
+    def ranking(self, matches: list[Match], seen: list[str]) -> tuple[Candidate, ...]:
+        """Rank the owners of what matched; remembered, as there are few combinations."""
+        key = (tuple([one.number for one in matches]), tuple(seen))
+        if key not in self._rankings:
+            if len(self._rankings) >= _KEPT:
+                self._rankings.clear()
+            self._rankings[key] = self.ranked([row for one in matches for row in one.owners], seen)
+        return self._rankings[key]
+
+    def ranked(self, hits: Iterable[Hit], seen: Iterable[str]) -> tuple[Candidate, ...]:
+        """Rank what was hit: a form that is written, then who knows more of the markers seen, the letter, `rank`."""
+        best: dict[str, Candidate] = {}
+        for name, score, reason in hits:
+            if name not in best or score > best[name].score:
+                best[name] = Candidate(name, reason, score)
+        known = {name: sum(name in self.marks.get(mark, ()) for mark in seen) for name in best}
+        return tuple(
+            sorted(
+                best.values(),
+                key=lambda one: (one.score < WRITTEN, -known[one.dialect], -one.score, self.rank[one.dialect]),
+            )
+        )
 
 
 @lru_cache(maxsize=8)
 def table(registry: Registry) -> Table:
     """Give the registry's table, compiled when it is first asked for."""
     return Table(registry)
+
+
+def _may_go_on(pattern: regex.Pattern[str], trigger: str, char: str) -> bool:
+    return any(pattern.match(trigger + blank + char, partial=True) is not None for blank in ("", "\n", " ", "\n\n"))
 
 
 def _plain(pattern: str) -> str:
@@ -175,9 +226,9 @@ def _matches(
             if one.score > said.get(name, (0, ""))[0]:
                 said[name] = one.score, one.said
     found: dict[str, list[Match]] = defaultdict(list)
-    for (trigger, source, offered, lines), owners in kinds.items():
-        rows = tuple((name, score, said) for name, (score, said) in owners.items())
-        found[trigger].append(Match(regex.compile(source), offered, lines, rows))
+    for number, ((trigger, source, offered, lines), owners) in enumerate(kinds.items()):
+        rows = tuple((name, score, f"{verb(score)} {said}") for name, (score, said) in owners.items())
+        found[trigger].append(Match(number, regex.compile(source), offered, lines, rows))
     unmarked = found.pop("", [])
     whole = {
         trigger: [match for other, matches in found.items() if trigger.startswith(other) for match in matches]
@@ -191,7 +242,13 @@ def _framed(name: str, syntax: Syntax, frame: Frame) -> Framed:
     ends = "|".join(map(re.escape, frame.ends))
     bodies = tuple(regex.compile(body_start(form, ends)) for form in syntax.forms)
     written = regex.match(frame.header, frame.call.replace("{name}", "f"))
-    return Framed(name, frame, regex.compile(frame.header), bodies, written is not None and bool(written.groupdict().get("channel")))
+    return Framed(
+        name,
+        frame,
+        regex.compile(frame.header),
+        bodies,
+        written is not None and bool(written.groupdict().get("channel")),
+    )
 
 
 def _bare(syntaxes: dict[str, Syntax], rank: dict[str, int]) -> Iterator[Bare]:

@@ -3,6 +3,8 @@
 # Tools ... <tools>
 {"type": "function", "function": {"name": "get_weather", ...}}
 </tools>
+
+What differs stands in the families' own files.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ r"""Calls as expressions of a programming language.
 <|python_tag|>brave_search.call(query="x")                         llama3-builtin
 Thought: ...\nAction: click(start_box='(1,2)')                     ui-tars
 Call: f(a='x')<bot_end>                                            nexus
+
+Behind each form stands which formats write it.
 """
 
 from dataclasses import replace

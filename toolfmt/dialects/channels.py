@@ -5,6 +5,8 @@ r"""Formats whose messages have headers: channels and recipients.
  to=f<|channel|>analysis <|constrain|>xml<|message|><rfl:parameter name="a">...<|call|>    beam
 f<|content_invoke_tool_json|>{"name":"f","args":{"a":1}}<|end_message|>               inkling
 f\n{"a": 1}>>>g\n{}                                                                   functionary-v32
+
+Behind each form stands which formats write it.
 """
 
 from toolfmt.dialect import Provenance

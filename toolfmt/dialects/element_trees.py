@@ -4,6 +4,8 @@
 <cofl:value type="raw">a</cofl:value></cofl:value></cofl:tool_call>          cohere-xml
 
 ]<]minimax[>[<invoke name="f">]<]minimax[>[<city>Paris]<]minimax[>[</city>]<]minimax[>[</invoke>    minimax-m3
+
+Behind each form stands which formats write it.
 """
 
 from toolfmt.dialects._native import SGLANG, VLLM, XGRAMMAR, native, or_json, template

@@ -8,6 +8,8 @@ functools[{"name": "f", "arguments": {}}]                      phi4-mini
 [{"name": "f", "arguments": {}}]                               xlam, no marker at all
 <|tools_prefix|>[{"f": {}}]<|tools_suffix|>                    apertus, the name is the key
 Action:\n```json\n[{"tool_name": "f", "parameters": {}}]```     command-r-plus
+
+Behind each form stands which formats write it.
 """
 
 from dataclasses import replace

@@ -8,6 +8,8 @@
 ✿ARGS✿: {"city": "Paris"}
 get_weather                                                                           glm4-0414, in two lines
 {"city": "Paris"}
+
+Behind each form stands which formats write it.
 """
 
 from toolfmt.dialect import Provenance

@@ -1,0 +1,60 @@
+"""The JSON values from a place on, and whether anything but more of them follows.
+
+Sure:
+{"name": "search", "args": {"q": "x"}}
+{"name": "now", "args": {}}
+"""
+
+from __future__ import annotations
+
+import re
+
+from toolfmt.detection.bare_json import JsonExtent
+
+_BETWEEN = re.compile(r"[\s;,]{1,256}")
+_FENCE_END = re.compile(r"(?:[`~]{1,16}\s{0,256})?")
+
+
+class JsonRun:
+    """Reads a value and, in prose, those behind it; nothing is read twice."""
+
+    __slots__ = ("_alone", "_extent", "_resume", "ends")
+
+    def __init__(self, at: int, *, alone: bool) -> None:
+        """Begin at the absolute offset of a bracket; `alone` reads one value."""
+        self._resume = at
+        self._alone = alone
+        self._extent: JsonExtent | None = None
+        self.ends: list[int] = []
+        """The absolute offsets behind the values."""
+
+    @property
+    def open(self) -> bool:
+        """Whether a value is not all there."""
+        return self._extent is not None
+
+    def more(self, chunk: str) -> bool:
+        """Read on in the open value; whether it is still open."""
+        end = None if self._extent is None else self._extent.end(chunk)
+        if end is not None:
+            self._extent, self._resume = None, end
+            self.ends.append(end)
+        return end is None
+
+    def go(self, buf: str, base: int) -> None:
+        """Read the values in the buffer, which begins at the offset `base`."""
+        while self._extent is None and not (self._alone and self.ends):
+            start = self._resume - base
+            between = _BETWEEN.match(buf, start) if self.ends else None
+            if between is not None:
+                self._resume = base + between.end()
+            elif buf[start : start + 1] in {"[", "{"}:
+                self._extent = JsonExtent(self._resume)
+                self.more(buf[start:])
+            else:
+                return
+
+    def last(self, buf: str, base: int, *, fenced: bool) -> bool:
+        """Whether the buffer ends behind the values, or behind the fence around them."""
+        found = _FENCE_END.match(buf, self._resume - base) if fenced else None
+        return (self._resume - base if found is None else found.end()) == len(buf)
