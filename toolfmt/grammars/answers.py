@@ -12,7 +12,7 @@ its calls.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from toolfmt.errors import UnrepresentableError
 from toolfmt.grammars.calls import CallNodes
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolDefinition
     from toolfmt.syntax import Syntax
 
+Choice: TypeAlias = Literal["auto", "required", "none"]
 _BLANKS: Final = Repeat(BLANK, 0, 8)
 
 
@@ -55,13 +56,16 @@ class Answer:
     alone: Node
     """What may stand without calls."""
     calls: Node | None
+    section: Node | None
+    """One section of calls."""
     rules: Rules
-    markers: tuple[Node, ...]
-    """What text may not hold."""
     relaxed: tuple[str, ...] = ()
     narrowed: tuple[str, ...] = ()
     must: bool = False
     """The answer has calls."""
+    parallel: bool = True
+    framed: bool = False
+    """Its parts are messages with headers."""
     body: Node = field(init=False)
     """All of it, but for the rules."""
 
@@ -80,7 +84,7 @@ def answer(
     dialect: AnyDialect,
     tools: Sequence[ToolDefinition],
     *,
-    choice: Literal["auto", "required", "none"],
+    choice: Choice,
     parallel: bool,
     offered: Sequence[str],
 ) -> Answer:
@@ -95,10 +99,10 @@ def answer(
         )
     rules: Rules = {}
     writer = CallNodes(dialect.name, syntax, rules)
-    calls = writer.all_calls(tools, parallel=parallel) if choice != "none" else None
+    calls, section = writer.all_calls(tools, parallel=parallel) if choice != "none" else (None, None)
     must = choice == "required"
     if syntax.frame is not None:
-        before, alone, markers = frame_messages(syntax.frame)
+        before, alone = frame_messages(syntax.frame)
         text = before
         reasoning: Node = NOTHING
     else:
@@ -106,10 +110,19 @@ def answer(
         alone = without(*markers)
         text = NOTHING if must or not dialect.traits.text_around else _before_calls(syntax, alone)
         reasoning = _reasoning(syntax, offered)
-    found = Answer(
-        reasoning, text, alone, calls, rules, markers, tuple(writer.relaxed), tuple(writer.narrowed), must=must
+    return Answer(
+        reasoning=reasoning,
+        text=text,
+        alone=alone,
+        calls=calls,
+        section=section,
+        rules=rules,
+        relaxed=tuple(writer.relaxed),
+        narrowed=tuple(writer.narrowed),
+        must=must,
+        parallel=parallel and not syntax.single,
+        framed=syntax.frame is not None,
     )
-    return found
 
 
 def _before_calls(syntax: Syntax, text: Node) -> Node:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.errors import UnsupportedSchemaError
-from toolfmt.grammars.nodes import SPACE, Alt, Chars, Lit, Meet, Node, Ranges, Repeat, Seq, Space, chars, joined
+from toolfmt.grammars.nodes import ANYTHING, SPACE, Alt, Chars, Lit, Meet, Node, Ranges, Repeat, Seq, Space, chars, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -131,6 +131,9 @@ def automaton(node: Node) -> Automaton:
     begins = [machine.state() for _ in (*every, *never)]
     ends = [machine.add(part, begin) for part, begin in zip((*every, *never), begins, strict=True)]
     start: _Place = tuple(machine.closure([begin]) for begin in begins)
+    lost = [  # once such a text has what is excluded, it has it for good
+        at for at, part in enumerate((*every, *never)) if at >= len(every) and isinstance(part, Seq) and part.items[-1] == ANYTHING
+    ]
     numbers: dict[_Place, int] = {start: 0}
     pending = [start]
     moves: list[dict[int, Ranges]] = []
@@ -141,7 +144,7 @@ def automaton(node: Node) -> Automaton:
         leads: dict[_Place, list[tuple[int, int]]] = {}
         for low, high in _cuts(machine, place):
             after = tuple(_moved(machine, states, low) for states in place)
-            if all(after[: len(every)]):
+            if all(after[: len(every)]) and not any(ends[at] in after[at] for at in lost):
                 leads.setdefault(after, []).append((low, high))
         pending += [after for after in leads if after not in numbers]
         moves.append({numbers.setdefault(after, len(numbers)): joined(ranges) for after, ranges in leads.items()})

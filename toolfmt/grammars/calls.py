@@ -67,8 +67,8 @@ class CallNodes:
         self.narrowed: dict[str, None] = {}
         """What could be read and the nodes do not allow."""
 
-    def all_calls(self, tools: Sequence[ToolDefinition], *, parallel: bool) -> Node:
-        """All that an answer's calls are, with their sections around them."""
+    def all_calls(self, tools: Sequence[ToolDefinition], *, parallel: bool) -> tuple[Node, Node]:
+        """All that an answer's calls are, with their sections around them; and one section alone."""
         frame = self._syntax.frame
         found = [self._call(tool, f"t{at}") for at, tool in enumerate(tools)]
         more = parallel and not self._syntax.single
@@ -76,7 +76,7 @@ class CallNodes:
             headed = [sequence(Lit(frame.call.replace("{name}", tool.name)), call) for tool, call in zip(tools, found, strict=True)]
             call = branches(headed)
             rest = Repeat(sequence(Lit(frame.between), call)) if more else NOTHING
-            return sequence(call, rest, Lit(frame.last))
+            return (made := sequence(call, rest, Lit(frame.last))), made
         form = self._form
         section = form.section.replace("{?", "").replace("?}", "")
         opener, _, closer = section.partition("{calls}")
@@ -84,13 +84,13 @@ class CallNodes:
         if form.array:
             comma = sequence(Space(), Lit(","), Space(form.separator.removeprefix(",")))
             row = sequence(call, Repeat(sequence(comma, call)) if more else NOTHING)
-            return sequence(Lit(f"{opener}["), Space(), row, Space(), Lit(f"]{closer}"))
+            return (made := sequence(Lit(f"{opener}["), Space(), row, Space(), Lit(f"]{closer}"))), made
         between = _between(form.separator)
         if form.each:
             call = sequence(Lit(opener), call, Lit(closer))
-            return sequence(call, Repeat(sequence(between, call)) if more else NOTHING)
+            return sequence(call, Repeat(sequence(between, call)) if more else NOTHING), call
         row = sequence(call, Repeat(sequence(between, call)) if more else NOTHING)
-        return sequence(Lit(opener), row, Lit(closer))
+        return (made := sequence(Lit(opener), row, Lit(closer))), made
 
     def _call(self, tool: ToolDefinition, prefix: str) -> Node:
         form = self._form

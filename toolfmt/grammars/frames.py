@@ -23,8 +23,8 @@ _BEGUN: Final = re.compile(r"^\(\?:[^()]*\)\?")
 _SAID: Final = frozenset({"text", "reasoning"})
 
 
-def frame_messages(frame: Frame) -> tuple[Node, Node, tuple[Node, ...]]:
-    """What may stand before a call's header, what may stand alone, and what no body may hold."""
+def frame_messages(frame: Frame) -> tuple[Node, Node]:
+    """What may stand before a call's header, and what may stand alone."""
     markers = tuple(Lit(marker) for marker in (*frame.ends, frame.start, *frame.opens))
     headers = [node for route in frame.routes if route.to in _SAID and (node := _header(frame, route)) is not None]
     body = without(*markers)
@@ -32,7 +32,7 @@ def frame_messages(frame: Frame) -> tuple[Node, Node, tuple[Node, ...]]:
     between = _between(frame)
     before = Repeat(sequence(message, between), 0, 4) if headers else NOTHING
     ending = maybe(Lit(frame.last or frame.ends[0])) if frame.ends else NOTHING
-    return before, sequence(before, message, ending), markers
+    return before, sequence(before, message, ending)
 
 
 def _between(frame: Frame) -> Node:
