@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.grammars.nodes import NOTHING, Lit, Meet, Node, Repeat, containing, either, maybe, sequence, without
+from toolfmt.grammars.nodes import NOTHING, Lit, Node, Repeat, either, maybe, sequence, without
 from toolfmt.grammars.patterns import NotRegularError, header_node
 
 if TYPE_CHECKING:
@@ -49,13 +49,8 @@ def _header(frame: Frame, route: Route) -> Node | None:
     told = frame.route({key: word for key, word in words.items() if word not in ("", "*")})
     if told.to not in _SAID or "*" in words["recipient"]:
         return None
-    calls = {route.channel for route in frame.routes if route.to not in _SAID} - {"*"}
+    never = sorted({route.channel for route in frame.routes if route.to not in _SAID} - {"*"})
     try:
-        node = header_node(_BEGUN.sub("", frame.header), words)
+        return header_node(_BEGUN.sub("", frame.header), words, never)
     except NotRegularError:
         return None
-    never = tuple(containing(Lit(word)) for word in calls)
-    every = tuple(containing(Lit(word)) for key, word in words.items() if word not in ("", "*"))
-    return Meet((node, *every), never) if never or every else node
-
-

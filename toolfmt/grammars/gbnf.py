@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.grammars.automata import TooLargeError, automaton
-from toolfmt.grammars.nodes import ANYTHING, SPACE, Alt, Chars, Json, Lit, Meet, Node, Ref, Repeat, Seq, Space, others
+from toolfmt.grammars.nodes import ANY, ANYTHING, SPACE, Alt, Chars, Json, Lit, Meet, Node, Ref, Repeat, Seq, Space, others
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,9 +104,10 @@ class Rulebook:
         try:
             made = automaton(node)
         except TooLargeError:
-            if node.every == (ANYTHING,):
+            counted = node.never and all(isinstance(one, Repeat) and one.node == ANY for one in node.every)
+            if not counted or node.every == (ANYTHING,):
                 raise
-            self.relaxed["the length or pattern of a text that may not hold some others is not held to"] = None
+            self.relaxed["the length of a text that may not hold some others is not held to"] = None
             return self._automaton(Meet((ANYTHING,), node.never, node.whole))
         if not any(made.accepts):
             return self._written(Alt(()))

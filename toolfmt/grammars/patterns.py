@@ -30,7 +30,7 @@ from toolfmt.grammars.nodes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _WORD: Final = chars("_", (0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A))
 _BREAKS: Final = chars("\n\r\u2028\u2029")
@@ -60,20 +60,22 @@ def pattern_node(source: str) -> Node:
     return node
 
 
-def header_node(source: str, words: Mapping[str, str]) -> Node:
-    """Read a header's pattern, its groups `words`: "" for a group that is left out, `*` for anything that fits.
+def header_node(source: str, words: Mapping[str, str], never: Sequence[str]) -> Node:
+    """Read a header's pattern, its groups `words`: "" for a group that is left out, `*` for all that fits but `never`.
 
-    What looks around fits nothing, so that its alternative is left out. Raises `NotRegularError`.
+    What may be repeated is there once at most, and what looks around fits nothing,
+    so that its alternative is left out. Raises `NotRegularError`.
     """
-    return _Reader(source, words).choice(1)
+    return _Reader(source, words, never).choice(1)
 
 
 class _Reader:
     """Reads one pattern. At the top each branch says itself what may stand around it."""
 
-    def __init__(self, source: str, words: Mapping[str, str] | None = None) -> None:
+    def __init__(self, source: str, words: Mapping[str, str] | None = None, never: Sequence[str] = ()) -> None:
         self.source = source
         self.words = words
+        self.never = never
         self.at = 0
 
     def choice(self, depth: int) -> Node:
@@ -127,7 +129,9 @@ class _Reader:
         word = self.words.get(named[1], "*") if named and self.words is not None else "*"
         if around is not None or not word:
             return Alt(())
-        return inner if word == "*" else Meet((inner, Lit(word)))
+        if word != "*":
+            return Lit(word)
+        return Meet((inner,), tuple(map(Lit, self.never))) if named and self.never else inner
 
     def _repeated(self, node: Node) -> Node:
         count = _COUNT.match(self.source, self.at)
@@ -140,6 +144,8 @@ class _Reader:
         else:
             return node
         self._take("?")  # how much is taken first does not matter for the whole
+        if self.words is not None and most is not None and not least:
+            most = 1
         if max(least, most or 0) > _MOST_REPEATS:
             raise NotRegularError(f"more than {_MOST_REPEATS} repetitions are not counted")
         return self._repeated(Repeat(node, least, most))
