@@ -102,7 +102,7 @@ def answer(
     calls, section = writer.all_calls(tools, parallel=parallel) if choice != "none" else (None, None)
     must = choice == "required"
     if syntax.frame is not None:
-        before, alone = frame_messages(syntax.frame)
+        before, alone = frame_messages(syntax.frame, {"reasoning"} if must else {"reasoning", "text"})
         text = before
         reasoning: Node = NOTHING
     else:

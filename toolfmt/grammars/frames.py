@@ -16,6 +16,8 @@ from toolfmt.grammars.nodes import NOTHING, Lit, Node, Repeat, either, maybe, se
 from toolfmt.grammars.patterns import NotRegularError, header_node
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from toolfmt.frames import Frame, Route
 
 _BEGUN: Final = re.compile(r"^\(\?:[^()]*\)\?")
@@ -23,10 +25,10 @@ _BEGUN: Final = re.compile(r"^\(\?:[^()]*\)\?")
 _SAID: Final = frozenset({"text", "reasoning"})
 
 
-def frame_messages(frame: Frame) -> tuple[Node, Node]:
-    """What may stand before a call's header, and what may stand alone."""
+def frame_messages(frame: Frame, kinds: Collection[str]) -> tuple[Node, Node]:
+    """What messages of these kinds, text or reasoning, may stand before a call's header, and what may stand alone."""
     markers = tuple(Lit(marker) for marker in (*frame.ends, frame.start, *frame.opens))
-    headers = [node for route in frame.routes if route.to in _SAID and (node := _header(frame, route)) is not None]
+    headers = [node for route in frame.routes if route.to in kinds and (node := _header(frame, route)) is not None]
     body = without(*markers)
     message = sequence(either(*headers), body) if headers else body
     between = _between(frame)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from toolfmt.grammars.answers import Answer
 
-_ESCAPES: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", '"': '\\"', "[": "\\[", "]": "\\]"}
+_ESCAPES: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", '"': '\\"'}
 _SHORT: Final = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 _LONG: Final = 120
 """Characters from which on what stands more than once becomes a rule."""
@@ -139,7 +139,7 @@ def _ranges(node: Chars) -> str:
 
 def _one(code: int) -> str:
     char = chr(code)
-    if char in "-^":
+    if char in "-^[]":  # as xgrammar reads no other escape of them
         return f"\\x{code:02X}"
     return _quoted(char)
 

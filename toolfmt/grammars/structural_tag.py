@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
 from toolfmt.grammars.gbnf import Rulebook
-from toolfmt.grammars.nodes import NOTHING, Alt, Json, Lit, Node, Repeat, Seq, Space, sequence
+from toolfmt.grammars.nodes import NOTHING, Alt, Json, Lit, Node, Repeat, Seq, sequence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,32 +39,24 @@ class _Writer:
 
     def answer(self, answer: Answer) -> JsonObject:
         """Write the format of a whole answer."""
-        calls = answer.calls
-        if calls is None or answer.section is None:
+        section = answer.section.items if isinstance(answer.section, Seq) else ()
+        first, last = (section[0], section[-1]) if section else (NOTHING, NOTHING)
+        trigger = _WORD.match(first.text) if isinstance(first, Lit) else None
+        mixed = not answer.must and answer.text != NOTHING and not answer.framed
+        if not mixed or trigger is None or not isinstance(first, Lit) or not isinstance(last, Lit):
             return self._format(answer.body)
-        mixed = not answer.must and answer.text != NOTHING
-        opener = _begins(answer.section)
-        trigger = _WORD.match(opener)
-        if not mixed or trigger is None or answer.framed:
-            return self._format(answer.body)
-        begun: JsonObject = self._triggered(answer, opener, trigger.group())
-        if answer.reasoning == NOTHING:
-            return begun
-        return {"type": "sequence", "elements": [{"type": "optional", "content": self._format(answer.reasoning)}, begun]}
-
-    def _triggered(self, answer: Answer, opener: str, trigger: str) -> JsonObject:
-        """Text in which each section of calls begins with its marker."""
-        assert answer.section is not None  # noqa: S101 - asked by the caller
-        rest = answer.section.items[1:] if isinstance(answer.section, Seq) else ()
-        tag = {"type": "tag", "begin": opener, "content": self._format(sequence(*rest)), "end": ""}
-        self.relaxed["text may go on behind a call"] = None
-        return {
+        tag = {"type": "tag", "begin": first.text, "content": self._format(sequence(*section[1:-1])), "end": last.text}
+        begun: JsonObject = {
             "type": "triggered_tags",
-            "triggers": [trigger],
+            "triggers": [trigger.group()],
             "tags": [tag],
             "at_least_one": False,
             "stop_after_first": not answer.parallel,
         }
+        self.relaxed["text may go on behind a call, and holds other markers of the format than that of a call"] = None
+        if answer.reasoning == NOTHING:
+            return begun
+        return {"type": "sequence", "elements": [{"type": "optional", "content": self._format(answer.reasoning)}, begun]}
 
     def _format(self, node: Node) -> JsonObject:
         match node:
@@ -90,11 +82,6 @@ class _Writer:
         return {"type": "grammar", "grammar": text}
 
 
-def _begins(node: Node) -> str:
-    first = node.items[0] if isinstance(node, Seq) and node.items else node
-    return first.text if isinstance(first, Lit) else ""
-
-
 def _holds_schema(node: Node) -> bool:
     match node:
         case Json():
@@ -108,10 +95,9 @@ def _holds_schema(node: Node) -> bool:
 
 
 def _parts(items: tuple[Node, ...]) -> list[Node]:
-    """Join what needs a grammar of its own, so that there are few of them; white space stands as it is written."""
+    """Join what needs a grammar of its own, so that there are few of them."""
     out: list[Node] = []
-    for item in items:
-        part: Node = Lit(item.text) if isinstance(item, Space) else item
+    for part in items:
         if out and not _holds_schema(part) and not _holds_schema(out[-1]):
             out[-1] = sequence(out[-1], part)
         elif part != Lit(""):

@@ -138,7 +138,7 @@ class Values:
         self._prefix = f"{prefix}-{notation.name}"
         after = Space(" " if notation.spaced else "")
         self._comma = sequence(Space(), Lit(","), after)
-        self._colon = sequence(Space(), Lit(":"), after)
+        self._colon = sequence(Lit("") if notation.bare_keys else Space(), Lit(":"), after)
 
     def value(self, shape: Shape) -> Node:  # noqa: PLR0911 - one per kind
         """The node of one value."""
