@@ -1,0 +1,94 @@
+"""Grammars for constrained decoding: the calls that a dialect's parser reads, with the tools' schemas inside.
+
+    grammar("hermes", tools)                                            for llguidance
+    grammar("qwen3-coder", tools, choice="required", target="gbnf")     for llama.cpp
+    grammar("harmony", tools, choice="get_weather", parallel=False, target="structural-tag")
+
+Whatever the grammar accepts, the dialect's parser reads as calls that fit the
+tools' schemas, and what `render_calls` writes, the grammar accepts, as far as the
+target can say it. What it cannot say stands in the result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.errors import UnknownToolError
+from toolfmt.grammars.answers import answer
+from toolfmt.grammars.gbnf import gbnf
+from toolfmt.grammars.lark import lark
+from toolfmt.grammars.regexes import regular_expression
+from toolfmt.grammars.structural_tag import structural_tag
+from toolfmt.registry import Registry, default_registry
+from toolfmt.tools import tools as definitions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolfmt.dialect import AnyDialect
+    from toolfmt.grammars.answers import Answer, Choice
+
+WRITERS: Final[dict[str, Callable[[Answer], tuple[str, tuple[str, ...]]]]] = {
+    "lark": lark,
+    "gbnf": gbnf,
+    "structural-tag": structural_tag,
+    "regex": regular_expression,
+}
+"""What writes a grammar, by target: its text, and what it had to leave out."""
+_WORDS: Final[dict[str, Choice]] = {"auto": "auto", "required": "required", "none": "none"}
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """A grammar's text, and where it says something else than the schemas and the parser; `str()` is the text."""
+
+    text: str
+    target: str
+    relaxed: tuple[str, ...] = ()
+    """What of the schemas it does not hold a value to; check it after decoding."""
+    narrowed: tuple[str, ...] = ()
+    """What the parser would read and the grammar does not allow."""
+
+    def __str__(self) -> str:
+        """Give the text."""
+        return self.text
+
+
+def grammar(  # noqa: PLR0913 - each decides something of its own
+    dialect: AnyDialect | str,
+    tools: object,
+    *,
+    choice: str = "auto",
+    parallel: bool = True,
+    target: str = "lark",
+    registry: Registry | None = None,
+) -> Grammar:
+    """Write a grammar of the answers that call these tools in a dialect.
+
+    `tools` are definitions, functions or any tool JSON. `choice` is "auto" (text,
+    with calls or without), "required" (calls), "none" (text), or the name of the
+    tool to call; without `parallel` there is one call at most. Reasoning may
+    stand before all of it. `target` is "lark", "gbnf", "structural-tag" or "regex".
+
+    Raises ValueError for an unknown target, `UnknownToolError` for an unknown
+    tool, `SchemaError` for a schema that cannot be used or has no form in the
+    target, and `UnrepresentableError` for a dialect that no grammar describes.
+    """
+    if target not in WRITERS:
+        near = get_close_matches(target, WRITERS, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(WRITERS)}"
+        raise ValueError(f"unknown target {target!r}; {hint}")
+    chosen = (default_registry() if registry is None else registry).dialect(dialect)
+    offered = definitions(tools)
+    names = [tool.name for tool in offered]
+    word = _WORDS.get(choice)
+    if word is None and choice not in names:
+        raise UnknownToolError(choice, names)
+    if not offered and word != "none":
+        raise ValueError("no tools are given, so that there is nothing to call: give tools, or choice='none'")
+    called = offered if word is not None else [tool for tool in offered if tool.name == choice]
+    held = answer(chosen, called, choice=word or "required", parallel=parallel, offered=names)
+    text, left_out = WRITERS[target](held)
+    return Grammar(text, target, (*held.relaxed, *left_out), held.narrowed)

@@ -1,0 +1,235 @@
+"""The calls of a dialect as nodes, from its syntax: one node per tool, and what stands around and between them.
+
+    <tool_call>\\n{"name": "f", "arguments": ...}\\n</tool_call>
+
+What is written is what the grammar asks for: the first form of the syntax, its
+members in the schema's order. Beside that, only white space is free.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, cast
+
+import regex
+
+from toolfmt import jsontext
+from toolfmt.errors import UnrepresentableError
+from toolfmt.formatters.xml_text import escape_slot
+from toolfmt.grammars.elements import ElementNodes
+from toolfmt.grammars.native import native_schema
+from toolfmt.grammars.nodes import (
+    DIGIT,
+    NOTHING,
+    Json,
+    Lit,
+    Node,
+    Repeat,
+    Rules,
+    Space,
+    branches,
+    chars,
+    either,
+    maybe,
+    sequence,
+)
+from toolfmt.grammars.shapes import Members, SchemaShapes, argument_lists
+from toolfmt.grammars.values import JSON, Notation, QuotedValues, Values, keyword, literal_quote
+from toolfmt.literals import KEYWORD
+from toolfmt.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME, Maybe, Slot, Verbatim, split
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from toolfmt.grammars.shapes import Shape
+    from toolfmt.literals import Literals
+    from toolfmt.model import ToolDefinition
+    from toolfmt.syntax import Form, JsonCall, Piece, Syntax
+
+_ID: Final = Repeat(chars("_-.:", (0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)), 1, 64)
+_INDEX: Final = Repeat(DIGIT, 1, 4)
+_KEYWORD: Final = regex.compile(KEYWORD)
+_SLOT: Final = re.compile(r"[^<>{\n\s](?:[^<>{\n]{0,510}[^<>{\n\s])?")
+_OPTIONAL: Final = frozenset({"id", "agent"})
+
+
+class CallNodes:
+    """Makes the nodes of calls in a syntax's first form."""
+
+    def __init__(self, dialect: str, syntax: Syntax, rules: Rules) -> None:
+        """Write calls of this syntax; recursive values become `rules`."""
+        self._dialect = dialect
+        self._syntax = syntax
+        self._form = syntax.forms[0]
+        self._rules = rules
+        self.relaxed: dict[str, None] = {}
+        """What of the schemas the nodes do not hold a value to."""
+        self.narrowed: dict[str, None] = {}
+        """What could be read and the nodes do not allow."""
+
+    def all_calls(self, tools: Sequence[ToolDefinition], *, parallel: bool) -> tuple[Node, Node]:
+        """All that an answer's calls are, with their sections around them; and one section alone."""
+        frame = self._syntax.frame
+        found = [self._call(tool, f"t{at}") for at, tool in enumerate(tools)]
+        more = parallel and not self._syntax.single
+        if frame is not None:
+            headed = [sequence(Lit(frame.call.replace("{name}", tool.name)), call) for tool, call in zip(tools, found, strict=True)]
+            call = branches(headed)
+            rest = Repeat(sequence(Lit(frame.between), call)) if more else NOTHING
+            return (made := sequence(call, rest, Lit(frame.last))), made
+        form = self._form
+        section = form.section.replace("{?", "").replace("?}", "")
+        opener, _, closer = section.partition("{calls}")
+        call = branches(found)
+        if form.array:
+            comma = sequence(Space(), Lit(","), Space(form.separator.removeprefix(",")))
+            row = sequence(call, Repeat(sequence(comma, call)) if more else NOTHING)
+            return (made := sequence(Lit(f"{opener}["), Space(), row, Space(), Lit(f"]{closer}"))), made
+        between = _between(form.separator)
+        if form.each:
+            call = sequence(Lit(opener), call, Lit(closer))
+            return sequence(call, Repeat(sequence(between, call)) if more else NOTHING), call
+        row = sequence(call, Repeat(sequence(between, call)) if more else NOTHING)
+        return (made := sequence(Lit(opener), row, Lit(closer))), made
+
+    def _call(self, tool: ToolDefinition, prefix: str) -> Node:
+        form = self._form
+        shapes = SchemaShapes(tool)
+        roots = argument_lists(shapes, tool.name)
+        head, body, tail = split(form.call, BODY_SLOTS)
+        if form.json is not None:
+            node = self._object(form.json, self._arguments(roots, shapes, prefix), tool)
+        elif form.elements is not None:
+            writer = ElementNodes(self._dialect, self._syntax, form, form.elements, self._rules, shapes.named, prefix)
+            node = either(*map(writer.arguments, roots))
+            self.narrowed |= writer.narrowed
+        elif body == "yaml":
+            raise UnrepresentableError(
+                self._dialect, "/arguments", "arguments in YAML: a grammar cannot count their indentation"
+            )
+        elif form.literals is not None:
+            node = self._literals(form.literals, roots, shapes, prefix)
+        else:
+            node = self._arguments(roots, shapes, prefix)
+        self.relaxed |= shapes.relaxed
+        return sequence(self._pieces(head, tool), node, self._pieces(tail, tool))
+
+    def _arguments(self, roots: list[Members], shapes: SchemaShapes, prefix: str) -> Node:
+        values = Values(JSON, self._rules, shapes.named, prefix)
+        return Json(native_schema(roots, shapes.named), either(*map(values.members, roots)))
+
+    def _literals(self, literals: Literals, roots: list[Members], shapes: SchemaShapes, prefix: str) -> Node:
+        quotes = tuple(literal_quote(mark, escapes=literals.escapes) for mark in literals.quotes)
+        words = {value: word for word, value in literals.words.items()}
+        notation = Notation("literal", quotes, words, literals.bare_keys, literals.spaced, literals.sorted_keys)
+        values = Values(notation, self._rules, shapes.named, prefix)
+        if literals.typed_by_schema:
+            values = QuotedValues(notation, self._rules, shapes.named, prefix)
+        if not literals.keywords:
+            return either(*map(values.members, roots))
+        if any(root.rest is not None for root in roots):
+            self.narrowed["arguments that the schema does not name are left out"] = None
+
+        def key(name: str) -> Node:
+            return keyword(self._dialect, name, _KEYWORD.fullmatch(name) is not None)
+
+        return either(*(values.keywords(root, key) for root in roots))
+
+    def _object(self, json: JsonCall, arguments: Node, tool: ToolDefinition) -> Node:
+        """A call's JSON object, with the members in the template's order."""
+        return self._template(json.template, arguments, tool)
+
+    def _template(self, template: object, arguments: Node, tool: ToolDefinition) -> Node:
+        if isinstance(template, str) and template in ("{arguments}", "{arguments_text}"):
+            if template == "{arguments_text}":
+                raise UnrepresentableError(self._dialect, "/arguments", "JSON inside a JSON string has no form in a grammar")
+            return arguments
+        if isinstance(template, str):
+            return self._slot_value(template, tool)
+        if not isinstance(template, dict):
+            return Lit(jsontext.dumps(cast("str", template)))
+        parts: list[Node] = []
+        first = True
+        comma = sequence(Space(), Lit(","), Space(" "))
+        for key, value in cast("Mapping[str, object]", template).items():
+            if isinstance(value, str) and value == "{server}" and not self._server(tool):
+                continue
+            written = tool.name if key == "{name}" else key
+            pair = sequence(Lit(jsontext.dumps(written)), Space(), Lit(":"), Space(" "), self._template(value, arguments, tool))
+            optional = isinstance(value, str) and value[1:-1] in _OPTIONAL and self._form.id_if_missing == ""
+            if first:
+                parts.append(maybe(sequence(pair, comma)) if optional else pair)
+                first = optional
+            else:
+                parts.append(maybe(sequence(comma, pair)) if optional else sequence(comma, pair))
+        return sequence(Lit("{"), Space(), *parts, Space(), Lit("}"))
+
+    def _slot_value(self, template: str, tool: ToolDefinition) -> Node:
+        match template:
+            case "{name}":
+                return Lit(jsontext.dumps(tool.name))
+            case "{server}":
+                return Lit(jsontext.dumps(self._server(tool)))
+            case "{id}" | "{agent}":
+                return sequence(Lit('"'), _ID, Lit('"'))
+            case _:
+                return Lit(jsontext.dumps(template))
+
+    def _server(self, tool: ToolDefinition) -> str | None:
+        return tool.server or self._form.defaults.get("server")
+
+    def _pieces(self, parts: tuple[Piece, ...], tool: ToolDefinition) -> Node:
+        found: list[Node] = []
+        for part in parts:
+            match part:
+                case Verbatim(text):
+                    found.append(Lit(text))
+                case Slot(name):
+                    found.append(self._slot(name, tool))
+                case Maybe(inner):
+                    names = {one.name for one in inner if isinstance(one, Slot)}
+                    if "server" not in names or self._server(tool):
+                        node = self._pieces(inner, tool)
+                        found.append(maybe(node) if names & {"id", "agent", "index1"} else node)
+        return sequence(*found)
+
+    def _slot(self, name: str, tool: ToolDefinition) -> Node:
+        form = self._form
+        match name:
+            case "name":
+                return Lit(self._name(tool.name))
+            case "server":
+                return Lit(self._name(self._server(tool) or ""))
+            case "id" if form.name_in_id:
+                return sequence(*(self._id_part(part, tool) for part in re.split(r"(\{\w+\})", form.name_in_id)))
+            case "id":
+                return _ID
+            case "index" | "index1":
+                return _INDEX
+            case _:
+                return NOTHING
+
+    def _id_part(self, part: str, tool: ToolDefinition) -> Node:
+        if part in ("{index}", "{index1}"):
+            return _INDEX
+        return Lit(self._name(tool.name)) if part == "{name}" else Lit(part)
+
+    def _name(self, name: str) -> str:
+        """A name between the markers, as the format writes it."""
+        form = self._form
+        if form.offered and form.call.startswith("<"):
+            fits = regex.fullmatch(TAG_NAME, name)
+        elif form.elements is not None and form.elements.escape != "none":
+            return escape_slot(name)
+        else:
+            fits = regex.fullmatch(PLAIN_NAME, name) if form.call.startswith("{name}") else _SLOT.fullmatch(name)
+        if not fits:
+            raise UnrepresentableError(self._dialect, "/name", f"{name!r} cannot stand between the format's markers")
+        return name
+
+
+def _between(separator: str) -> Node:
+    """What stands between two calls: white space behind a comma is free."""
+    mark = separator.rstrip()
+    return sequence(Lit(mark), Space(separator[len(mark) :])) if mark else Lit(separator)
+

@@ -1,0 +1,310 @@
+"""Arguments written as elements, as nodes.
+
+    <parameter=city>
+    Paris
+    </parameter>
+
+Text that nothing escapes ends at a closer only where structure follows it, so it
+may hold the closer, but not the closer with structure behind it. It may not hold
+the beginning of a call with something inside either: no grammar can count how
+many calls an example opens and closes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import regex
+
+from toolfmt import jsontext
+from toolfmt.errors import UnrepresentableError
+from toolfmt.formatters.xml_text import escape_slot
+from toolfmt.grammars.markers import BLANKS, any_of, loosely
+from toolfmt.grammars.nodes import (
+    ANY,
+    ANYTHING,
+    BLANK,
+    NOTHING,
+    Alt,
+    Lit,
+    Meet,
+    Node,
+    Repeat,
+    Rules,
+    Space,
+    chars,
+    containing,
+    either,
+    encoded,
+    escaping,
+    maybe,
+    others,
+    sequence,
+)
+from toolfmt.grammars.shapes import (
+    Anything,
+    Items,
+    Listed,
+    Member,
+    Members,
+    Null,
+    Number,
+    Text,
+    Truth,
+    alternatives,
+)
+from toolfmt.grammars.spelling import pattern_text
+from toolfmt.grammars.values import Notation, Values, json_quote, text_node
+from toolfmt.syntax import TAG_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from toolfmt.grammars.shapes import Shape
+    from toolfmt.syntax import Elements, Form, Syntax
+
+_TAG: Final = regex.compile(TAG_NAME)
+_ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_FREE: Final = either(
+    others(chars("&<")),
+    *(Lit(entity) for entity in (*_ENTITIES.values(), "&quot;", "&apos;")),
+)
+_ENTITY_QUOTE: Final = json_quote().within(escaping(_ENTITIES))
+_INDENT: Final = Repeat(chars(" \t"), 0, 64)
+_ATTRIBUTE: Final = re.compile(r"\{\?.*?\?\}")
+_PLAIN_KEY: Final = re.compile(r"[^<>{\"'\n\s](?:[^<>{\"'\n]{0,510}[^<>{\"'\n\s])?")
+_KINDS: Final = {Text: "string", Truth: "boolean", Null: "null", Items: "array", Members: "object"}
+
+
+class ElementNodes:
+    """Makes nodes of the arguments of one form's calls."""
+
+    def __init__(
+        self, dialect: str, syntax: Syntax, form: Form, elements: Elements, rules: Rules, named: Mapping[str, Shape], prefix: str
+    ) -> None:
+        """Write by this description; rules are named with the `prefix`."""
+        self._dialect = dialect
+        self._elements = elements
+        self._syntax = syntax
+        self._form = form
+        self._rules = rules
+        self._named = dict(named)
+        self._prefix = prefix
+        self._escaped = elements.escape == "xml"
+        self._nested = bool(elements.item)
+        optional = "".join(_ATTRIBUTE.findall(elements.member))
+        self._mark = next((slot for slot in ("{string}", "{type}") if slot in elements.member), "")
+        self._always = bool(self._mark) and (elements.typed or self._mark == "{string}" or self._mark not in optional)
+        self.narrowed: dict[str, None] = {}
+        """What could be read and has no form in the grammar."""
+
+    def arguments(self, shape: Members) -> Node:
+        """All arguments, in their wrapper if the format has one."""
+        self._closed(shape)
+        inner = sequence(*(self._step(member, self._elements.separator) for member in shape.named))
+        wrapper = self._elements.wrapper
+        if not wrapper:
+            return inner
+        body = sequence(_INDENT, Lit(f"<{wrapper}>"), Space("\n"), inner, _INDENT, Lit(f"</{wrapper}>"))
+        return sequence(body, Space("\n"))
+
+    def _closed(self, shape: Members) -> None:
+        if shape.rest is not None:
+            self.narrowed["arguments that the schema does not name are left out"] = None
+
+    def _step(self, member: Member, separator: str) -> Node:
+        node = self._child(member.name, member.shape)
+        step = sequence(_INDENT if self._elements.indent else NOTHING, node, Space(separator))
+        return step if member.required else maybe(step)
+
+    def _child(self, key: str | None, shape: Shape) -> Node:
+        """One argument, or one item without a key: with and without its type beside it."""
+        template, key = self._template(key)
+        closer = template.partition("{value}")[2].replace("{key}", key)
+        found: list[Node] = []
+        parts = alternatives(shape, self._named)
+        if not self._always:
+            plain = self._plain(parts, closer)
+            found.append(self._written(_ATTRIBUTE.sub("", template), key, plain, ""))
+        if self._mark:
+            found += [self._written(template, key, node, kind) for kind, node in self._marked(parts, closer)]
+        return either(*found)
+
+    def _template(self, key: str | None) -> tuple[str, str]:
+        elements = self._elements
+        if key is None:
+            return elements.item, ""
+        if elements.keyed_by_tag and (not _TAG.fullmatch(key) or key == elements.item_tag):
+            if not elements.odd_member:
+                raise UnrepresentableError(self._dialect, f"/arguments/{key}", f"{key!r} cannot name an element")
+            return elements.odd_member, escape_slot(key)
+        if not elements.keyed_by_tag and elements.escape != "none":
+            return elements.member, escape_slot(key)
+        if not elements.keyed_by_tag and not _PLAIN_KEY.fullmatch(key):
+            raise UnrepresentableError(self._dialect, f"/arguments/{key}", f"{key!r} cannot stand between the markers")
+        return elements.member, key
+
+    def _written(self, template: str, key: str, value: Node, kind: str) -> Node:
+        """A template around a value; `kind` is its type, or whether it is a string, as the mark wants it."""
+        template = template.replace("{?", "").replace("?}", "").replace(self._mark or "{type}", kind)
+        head, _, tail = template.replace("{key}", key).partition("{value}")
+        return sequence(Lit(head), value, Lit(tail))
+
+    def _plain(self, parts: list[Shape], closer: str) -> Node:
+        """A value that only the schema types: where any text fits, all text is text."""
+        texts = [part for part in parts if isinstance(part, Text | Anything)]
+        if any(isinstance(part, Anything) for part in parts):
+            self.narrowed["a value of no stated type is a text unless its type is written beside it"] = None
+            return self._text(Text(), closer, mixed=self._nested)
+        mixed = len(texts) < len(parts) and self._nested
+        found = [self._text(part, closer, mixed=mixed) for part in parts if isinstance(part, Text)]
+        listed = [part for part in parts if isinstance(part, Listed) and isinstance(part.value, str)]
+        found += [self._text(part, closer) for part in listed]
+        for part in parts:
+            if part in listed or isinstance(part, Text):
+                continue
+            if not texts or (self._nested and isinstance(part, Items | Members)):
+                found.append(self._value(part, closer))
+        return either(*found)
+
+    def _marked(self, parts: list[Shape], closer: str) -> Iterator[tuple[str, Node]]:
+        """Each type that a value may have, as the mark says it, with its texts."""
+        names = self._elements.type_names
+        found: dict[str, list[Node]] = {}
+        scalars: tuple[Shape, ...] = (Text(), Number(whole=True), Number(), Truth(), Null())
+        open_parts = (*scalars, *(() if self._nested else (Items((), Anything()), Members((), Anything()))))
+        for part in (inner for one in parts for inner in (open_parts if isinstance(one, Anything) else (one,))):
+            for kind in _kinds(part):
+                text = kind == "string"
+                mark = ("true" if text else "false") if self._mark == "{string}" else names.get(kind, kind)
+                found.setdefault(mark, []).append(self._text(part, closer) if text else self._value(part, closer))
+        for mark, nodes in found.items():
+            yield mark, either(*nodes)
+
+    def _value(self, shape: Shape, closer: str) -> Node:
+        """A value that is no text."""
+        if self._nested and isinstance(shape, Items | Members):
+            return self._children(shape)
+        if self._nested and isinstance(shape, Listed) and isinstance(shape.value, dict | list):
+            return self._children(_spelled(shape))
+        if self._escaped:
+            notation = Notation("entities", (_ENTITY_QUOTE,))
+        else:
+            notation = Notation("text", never=self._ends(closer))
+        return Values(notation, self._rules, self._named, f"{self._prefix}-raw").value(shape)
+
+    def _children(self, shape: Items | Members) -> Node:
+        separator = self._elements.separator
+        if isinstance(shape, Members):
+            self._closed(shape)
+            return sequence(Space(separator), *(self._step(member, separator) for member in shape.named))
+        first = [self._item(item) for item in shape.first][: shape.most]
+        rest: Node = NOTHING
+        if shape.rest is not None:
+            most = None if shape.most is None else shape.most - len(first)
+            rest = Repeat(self._item(shape.rest), max(shape.least - len(first), 0), most)
+        elif shape.least > len(first):
+            return Alt(())
+        for at in range(len(first) - 1, -1, -1):
+            rest = sequence(first[at], rest)
+            rest = rest if at < shape.least else maybe(rest)
+        return sequence(Space(separator), rest)
+
+    def _item(self, shape: Shape) -> Node:
+        pad = _INDENT if self._elements.indent else NOTHING
+        return sequence(pad, self._child(None, shape), Space(self._elements.separator))
+
+    def _text(self, shape: Shape, closer: str, *, mixed: bool = False) -> Node:
+        """A text, or one that is listed; `mixed` where elements could stand as well."""
+        never = () if self._escaped else self._ends(closer)
+        if isinstance(shape, Listed):
+            value = str(shape.value)
+            jsontext.dumps(value)
+            return self._listed(value, never)
+        assert isinstance(shape, Text)  # noqa: S101 - asked by the callers
+        if not self._escaped:
+            node = text_node(shape, never)
+            opener = any_of([self._elements.member.partition("{")[0], self._elements.item]) if mixed else None
+            return node if opener is None else Meet((node,), (sequence(BLANKS, opener, ANYTHING),))
+        return self._escaped_text(shape)
+
+    def _listed(self, value: str, never: tuple[Node, ...]) -> Node:
+        if not self._escaped:
+            return Alt(()) if any(re.search(pattern_text(one), value) for one in never) else Lit(value)
+        if value and not value.strip():
+            return self._verbatim(Lit(value))
+        special = set(value) & {*_ENTITIES, *self._elements.quoted, "\n"}
+        return either(encoded(Lit(value), escaping(_ENTITIES)), *([self._verbatim(Lit(value))] if special else []))
+
+    def _escaped_text(self, shape: Text) -> Node:
+        free = not shape.least and shape.most is None and shape.pattern is None
+        blank = Repeat(BLANK, 1)
+        word_quotes = [opener for opener, _ in self._elements.quotes if opener[0].isalnum() or opener[0] == "_"]
+        never = [blank, *(sequence(BLANKS, Lit(word), ANYTHING) for word in word_quotes)]
+        if free:
+            return either(Meet((Repeat(_FREE),), tuple(never)), self._verbatim(ANYTHING))
+        plain = text_node(shape)
+        return either(Meet((encoded(plain, escaping(_ENTITIES)),), tuple(never)), self._verbatim(plain))
+
+    def _verbatim(self, node: Node) -> Node:
+        """Text in the first of the quotes that are markup; none if there are none."""
+        for opener, closer in self._elements.quotes[:1]:
+            inner = Meet((node,), (containing(Lit(closer)),))
+            quoted = sequence(Lit(opener), inner, Lit(closer))
+            return Repeat(quoted, 1) if node == ANYTHING else quoted
+        return Alt(())
+
+    def _ends(self, closer: str) -> tuple[Node, ...]:
+        """What would end a text, or begin a call inside it."""
+        elements, form, case = self._elements, self._form, self._syntax.ignore_case
+        tail = re.split(r"\{(?:members)\}", form.call)[-1].replace("{name}", "")
+        section, _, section_end = form.section.partition("{calls}")
+        frame = self._syntax.frame
+        outer = [tail or section_end] if tail or section_end else []
+        if not outer and frame is not None:
+            outer = [*frame.ends, frame.start]
+        openers = [elements.member, elements.item, elements.odd_member]
+        parents = [template.partition("{value}")[2] for template in openers if self._nested and template]
+        follow = any_of([*openers, *parents, *outer], ignore_case=case)
+        end, tails = any_of([closer], ignore_case=case), any_of(outer, ignore_case=case)
+        head = form.call.partition("{members}")[0]
+        begin = any_of([head or section], ignore_case=case)
+        begins = any_of([section, head, section_end] if elements.closers_optional else [section, head], ignore_case=case)
+        inside = any_of([elements.member, *outer], ignore_case=case)
+        found: list[Node] = []
+        if end is not None and follow is not None:
+            found.append(sequence(end, BLANKS, follow))
+        if begin is not None and inside is not None and frame is None:
+            between = ANYTHING if "<" in head[1:] else Repeat(others(chars("<")))
+            found.append(sequence(begin, between, inside))
+        if tails is not None and begins is not None:
+            found.append(sequence(tails, BLANKS, begins))
+        return tuple(found)
+
+
+def _kinds(shape: Shape) -> tuple[str, ...]:
+    if isinstance(shape, Number):
+        return ("integer", "number") if shape.whole else ("number",)
+    if isinstance(shape, Listed):
+        return (_kind(shape.value),)
+    return (_KINDS[type(shape)],)
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if value is None:
+        return "null"
+    return {str: "string", int: "integer", float: "number", dict: "object", list: "array"}[type(value)]
+
+
+def _spelled(shape: Listed) -> Items | Members:
+    """A listed container as the values that it holds."""
+    value = shape.value
+    if isinstance(value, dict):
+        return Members(tuple(Member(key, Listed(inner), required=True) for key, inner in value.items()), None)
+    assert isinstance(value, list)  # noqa: S101 - asked by the caller
+    return Items(tuple(Listed(inner) for inner in value), None, len(value))
+
+

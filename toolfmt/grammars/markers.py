@@ -1,0 +1,88 @@
+"""Markers as they may be read: what text has to keep clear of.
+
+    <tool name="{name}">    ->    "<tool" and what no text may go on with behind it
+
+A reader forgives white space inside a marker and quotes around names. So that
+no text is taken for one, it may hold nothing that begins like a marker, up to
+the marker's first slot.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.grammars.nodes import BLANK, Lit, Node, Repeat, either, folded, maybe, sequence, words, chars
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from toolfmt.syntax import Form, Syntax
+
+BLANKS: Final = Repeat(BLANK)
+_TOKEN: Final = re.compile(r"\{\?.*|\{(?P<slot>[a-z_]+1?)\}|(?P<space>\s+)|(?P<quote>[\"'])|(?P<mark>[=>])|[^\s\"'=>{]+|\{", re.DOTALL)
+
+
+def loosely(template: str, tools: Iterable[str] = (), *, ignore_case: bool = False) -> Node | None:
+    """What a marker begins with, as loosely as it is read, up to its first slot; None if that is nothing.
+
+    With `tools`, a name that follows at once is one of theirs.
+    """
+    parts: list[Node] = []
+    for token in _TOKEN.finditer(template.strip()):
+        if token["space"] or token["mark"]:
+            parts += [BLANKS, Lit(token["mark"])] if token["mark"] else [BLANKS]
+            parts += [BLANKS] if token["mark"] else []
+        elif token["quote"]:
+            parts.append(maybe(chars("\"'")))
+        elif token.group().startswith("{?") or token["slot"]:
+            if token["slot"] != "name" or not tools:
+                break
+            parts.append(words(tools))
+        else:
+            parts.append(folded(token.group()) if ignore_case else Lit(token.group()))
+    while parts and parts[-1] == BLANKS:
+        parts.pop()
+    return sequence(*parts) if any(isinstance(part, Lit) or part != BLANKS for part in parts) else None
+
+
+def call_openers(syntax: Syntax, tools: Iterable[str]) -> list[Node]:
+    """What any call or any section of calls begins with."""
+    return [node for template, offered in _openings(syntax) if (node := _opener(syntax, template, tools, offered=offered))]
+
+
+def _opener(syntax: Syntax, template: str, tools: Iterable[str], *, offered: bool) -> Node | None:
+    if offered and template.startswith("{name}\n"):  # a line of its own, which no blank before its end changes
+        return sequence(words(tools), Repeat(chars(" \t")), Lit("\n"))
+    return loosely(template, tools if offered else (), ignore_case=syntax.ignore_case)
+
+
+def _openings(syntax: Syntax) -> Iterable[tuple[str, bool]]:
+    for form in syntax.forms:
+        section = form.section.partition("{calls}")[0]
+        if section.strip():
+            yield section, False
+        if form.alone or not section.strip():
+            yield _head(form), form.offered or form.call.startswith("{name}")
+    if syntax.bare:
+        yield from (("[", False), ("{", False))
+
+
+def _head(form: Form) -> str:
+    if form.parts:
+        return form.call.replace("{?", "").partition("{")[0]
+    return "[" if form.array and form.call.startswith("{call}") else "{" if form.call.startswith("{call}") else form.call
+
+
+def text_markers(syntax: Syntax, tools: Iterable[str]) -> list[Node]:
+    """What a text beside calls may not hold: the beginnings of calls, of reasoning and of blocks of others, and stops."""
+    templates = [opener for opener, _ in (*syntax.reasoning, *syntax.hidden)] + list(syntax.stop)
+    found = call_openers(syntax, tools)
+    found += [node for template in templates if (node := loosely(template, ignore_case=syntax.ignore_case)) is not None]
+    return found
+
+
+def any_of(templates: Iterable[str], *, ignore_case: bool = False) -> Node | None:
+    """The beginning of any of several markers; None if there are none."""
+    nodes = [node for one in templates if one.strip() and (node := loosely(one, ignore_case=ignore_case)) is not None]
+    return either(*nodes) if nodes else None

@@ -1,0 +1,240 @@
+"""A grammar as data: what every target's writer reads, and nothing that only one of them knows.
+
+    sequence(Lit('{"city": '), Json(...), Lit("}"))
+    Meet((ANYTHING,), (containing(Lit("</arg>")),))      any text without `</arg>` in it
+
+Nodes are values: the same node may stand in many places. A `Ref` names an entry
+of a `Rules` table, which is where recursion lives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os.path import commonprefix
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from toolfmt.model import JsonObject
+
+Ranges: TypeAlias = tuple[tuple[int, int], ...]
+"""Code points, as ranges in order, both ends included."""
+
+_LAST: Final = 0x10FFFF
+_SURROGATES: Final = (0xD800, 0xDFFF)
+
+
+@dataclass(frozen=True, slots=True)
+class Lit:
+    """A text as it stands."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chars:
+    """One character of a set."""
+
+    ranges: Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class Seq:
+    """One after the other; nothing at all if empty."""
+
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alt:
+    """One of several; none that fits if empty."""
+
+    options: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """The same again, `least` to `most` times; None for any number."""
+
+    node: Node
+    least: int = 0
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Meet:
+    """Texts that fit all of `every` and none of `never`, as a whole; all of them regular."""
+
+    every: tuple[Node, ...]
+    never: tuple[Node, ...] = ()
+    whole: bool = False
+    """None of the texts begins another one, so that it is plain where each ends: they are quoted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A rule by its name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """White space where JSON may have any; `text` is what is written there."""
+
+    text: str = ""
+
+
+class Json:
+    """A JSON value by its schema, and as a node for targets that do not read schemas."""
+
+    __slots__ = ("node", "schema")
+
+    def __init__(self, schema: JsonObject, node: Node) -> None:
+        """Take both; the schema says no more and no less than the node."""
+        self.schema = schema
+        self.node = node
+
+
+Node: TypeAlias = Lit | Chars | Seq | Alt | Repeat | Meet | Ref | Space | Json
+Rules: TypeAlias = dict[str, Node]
+
+
+def chars(*parts: str | tuple[int, int]) -> Chars:
+    """Make a set of the characters of texts and of ranges of code points."""
+    found: list[tuple[int, int]] = []
+    for part in parts:
+        found += [(ord(char), ord(char)) for char in part] if isinstance(part, str) else [part]
+    return Chars(joined(found))
+
+
+def joined(ranges: Iterable[tuple[int, int]]) -> Ranges:
+    """Put ranges in order and join those that touch."""
+    out: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if out and low <= out[-1][1] + 1:
+            out[-1] = (out[-1][0], max(out[-1][1], high))
+        else:
+            out.append((low, high))
+    return tuple(out)
+
+
+def others(node: Chars) -> Chars:
+    """Every character that a set does not hold; half of a surrogate pair is none."""
+    out: list[tuple[int, int]] = []
+    at = 0
+    for low, high in joined([*node.ranges, _SURROGATES]):
+        if at < low:
+            out.append((at, low - 1))
+        at = high + 1
+    return Chars((*out, (at, _LAST)) if at <= _LAST else tuple(out))
+
+
+ANY: Final = others(Chars(()))
+ANYTHING: Final = Repeat(ANY)
+NOTHING: Final = Seq(())
+DIGIT: Final = chars((0x30, 0x39))
+BLANK: Final = chars(" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0")
+SPACE: Final[Node] = Alt((NOTHING, Lit(" "), Seq((Lit("\n"), Repeat(chars(" \t"), 0, 64)))))
+"""The white space of a `Space`: no endless blanks, in which a model could get lost."""
+
+
+def sequence(*items: Node) -> Node:
+    """Put nodes one after the other, without nested sequences and with literals joined."""
+    flat: list[Node] = []
+    for item in items:
+        for part in item.items if isinstance(item, Seq) else (item,):
+            if isinstance(part, Lit) and flat and isinstance(flat[-1], Lit):
+                flat[-1] = Lit(flat[-1].text + part.text)
+            elif part != Lit(""):
+                flat.append(part)
+    return flat[0] if len(flat) == 1 else Seq(tuple(flat))
+
+
+def either(*options: Node) -> Node:
+    """Choose among nodes, without nested choices and without the same twice."""
+    flat: dict[int | Node, Node] = {}
+    for option in options:
+        for part in option.options if isinstance(option, Alt) else (option,):
+            flat.setdefault(part, part)
+    return next(iter(flat.values())) if len(flat) == 1 else Alt(tuple(flat.values()))
+
+
+def maybe(node: Node) -> Node:
+    """Take a node or nothing."""
+    return Repeat(node, 0, 1)
+
+
+def containing(node: Node) -> Node:
+    """Any text in which the node stands somewhere."""
+    return sequence(ANYTHING, node, ANYTHING)
+
+
+def without(*nodes: Node) -> Node:
+    """Any text in which none of the nodes stands."""
+    return Meet((ANYTHING,), tuple(containing(node) for node in nodes)) if nodes else ANYTHING
+
+
+def words(texts: Iterable[str], *, ignore_case: bool = False) -> Node:
+    """One of several texts."""
+    return either(*(folded(text) if ignore_case else Lit(text) for text in texts))
+
+
+def folded(text: str) -> Node:
+    """A text whose letters may be upper or lower case."""
+    return sequence(*(Lit(char) if char.swapcase() == char else chars(char + char.swapcase()) for char in text))
+
+
+def encoded(node: Node, write: Callable[[Chars], Node]) -> Node:
+    """Write each character of a regular node in another way; `write` says how those of a set are written."""
+    match node:
+        case Lit(text):
+            return sequence(*(encoded(chars(char), write) for char in text))
+        case Chars():
+            return write(node)
+        case Seq(items):
+            return sequence(*(encoded(item, write) for item in items))
+        case Alt(options):
+            return either(*(encoded(option, write) for option in options))
+        case Repeat(inner, least, most):
+            return Repeat(encoded(inner, write), least, most)
+        case Meet(every, never, whole):
+            told = (tuple(encoded(one, write) for one in part) for part in (every, never))
+            return Meet(*told, whole)
+        case _:
+            raise TypeError(f"{type(node).__name__} has no characters of its own")
+
+
+def escaping(special: Mapping[str, str]) -> Callable[[Chars], Node]:
+    """Make what writes a set's characters: the special ones as they are escaped, all others as they stand."""
+
+    def write(node: Chars) -> Node:
+        held = [char for char in special if any(low <= ord(char) <= high for low, high in node.ranges)]
+        if not held:
+            return node
+        plain = others(Chars(joined([*others(node).ranges, *((ord(char), ord(char)) for char in held)])))
+        escapes = [Lit(special[char]) for char in held]
+        return either(*([plain] if plain.ranges else []), *escapes)
+
+    return write
+
+
+def branches(options: Iterable[Node]) -> Node:
+    """Choose among nodes with what their literals begin with in common said once, before the choice."""
+    found = list(options)
+    heads = [_begins(option) for option in found]
+    shared = commonprefix(heads)
+    if len(found) < 2 or not shared:  # noqa: PLR2004 - one has nothing in common
+        return either(*found)
+    return sequence(Lit(shared), either(*(_behind(option, len(shared)) for option in found)))
+
+
+def _begins(node: Node) -> str:
+    first = node.items[0] if isinstance(node, Seq) and node.items else node
+    return first.text if isinstance(first, Lit) else ""
+
+
+def _behind(node: Node, length: int) -> Node:
+    rest = node.items[1:] if isinstance(node, Seq) else ()
+    return sequence(Lit(_begins(node)[length:]), *rest)
