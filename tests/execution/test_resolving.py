@@ -218,7 +218,7 @@ def test_what_is_told_of_a_tool_is_for_who_runs_it() -> None:
     assert run(Executor(registry), "tool").value == "01234\n... 5 characters cut"
     with pytest.raises(TypeError, match=r"register\(\) takes no dangrous"):
         registry.register(tool, name="other", dangrous=True)  # type: ignore[call-overload]
-    for told in ({"timeout": 0}, {"run_in": "cellar"}):
+    for told in ({"timeout": 0}, {"run_in": "cellar"}, {"result_limit": "long"}, {"result_limit": -1}):
         with pytest.raises(ValueError, match="tool 'f'"):
             _made(told)
 

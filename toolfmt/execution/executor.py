@@ -23,7 +23,7 @@ from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.pipeline import Passage, Pipeline, Settings, Stop
 from toolfmt.execution.policies.policy import enforced
 from toolfmt.execution.policies.provenance import Provenance
-from toolfmt.execution.resolving import LOCAL, Resolver
+from toolfmt.execution.resolving import LOCAL, Resolver, check_limit
 from toolfmt.execution.running import check_seconds
 from toolfmt.execution.telling import Teller
 from toolfmt.execution.values import LONGEST
@@ -93,6 +93,7 @@ class Executor:
             raise ValueError(f"limit is a number of calls from 1, or None for no limit, not {self.limit!r}")
         if LOCAL in self.servers:
             raise ValueError(f"{LOCAL!r} means the registry: give that server another name")
+        check_limit(self.result_limit)
         check_seconds(self.timeout, "timeout")
         for name, seconds in self.timeouts.items():
             check_seconds(seconds, f"timeouts[{name!r}]")
