@@ -250,6 +250,16 @@ def test_what_are_no_calls_is_said_at_once() -> None:
     for limit in (0, True, 1.5):
         with pytest.raises(ValueError, match="limit is a number of calls"):
             Executor(registry, limit=limit)  # type: ignore[arg-type]
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"before": len}, "before is a list"),
+        ({"policies": "x"}, "policies is a list"),
+        ({"after": [3]}, "a hook is a function, not int"),
+        ({"policies": [3]}, "a policy has a `step`"),
+        ({"on_event": Server("x").call}, "not async"),
+    ]
+    for how, words in wrong:
+        with pytest.raises(TypeError, match=words):
+            Executor(registry, **how)
     endless: dict[str, Any] = {}
     endless["x"] = endless
     with pytest.raises(LimitExceededError, match="arguments of 'f' are nested too deeply"):
