@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 import toolfmt
@@ -25,6 +27,7 @@ from toolfmt import (
     ToolRegistry,
     ToolResult,
     ids,
+    jsontext,
 )
 from toolfmt.execution import Executor, ToolContext, ToolExecution, ToolServer
 
@@ -180,6 +183,33 @@ def test_injected_values_have_names_defaults_and_no_place_in_the_schema() -> Non
     for name in ("store", "user", "context", "extra"):
         refused = run(executor, "tool", {"x": 1, name: "mine"})
         assert [problem.message for problem in refused.problems] == [f"unknown argument '{name}'"]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)
+KEYS = st.sampled_from(["self", "function", "call", "store", "context", "name", "args"]) | st.text()
+
+
+@settings(deadline=None)
+@given(st.dictionaries(KEYS, JSON, max_size=5))
+def test_a_tool_gets_what_the_model_wrote_and_nothing_else(arguments: dict[str, Any]) -> None:
+    got: list[tuple[object, dict[str, Any]]] = []
+
+    def tool(store: Annotated[str, Injected], **rest: Any) -> None:
+        got.append((store, rest))
+
+    executor = Executor(ToolRegistry([tool]), inject={"store": "mine", "unused": "value"})
+    execution = run(executor, "tool", arguments)
+    assert jsontext.equal(execution.arguments, arguments)
+    if "store" in arguments:
+        assert (execution.failure, got) == ("invalid_arguments", [])
+    else:
+        ((store, rest),) = got
+        assert store == "mine"
+        assert jsontext.equal(rest, arguments)
 
 
 def test_what_is_missing_is_said_when_the_executor_is_made_or_at_the_call() -> None:
