@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from itertools import pairwise
 from typing import Any
 
@@ -33,6 +33,7 @@ from toolfmt.execution import (
     as_tool,
     current_trace,
     sections,
+    window,
 )
 from toolfmt.execution.drivers import ScriptStep, call, calls, error, final, tool
 from toolfmt.execution.events import (
@@ -398,7 +399,7 @@ def test_a_cancelled_run_ends_its_calls_and_its_events() -> None:
 
 def test_a_cancelled_stream_is_closed() -> None:
     class Endless(Texts):
-        async def write(self, chat: Any) -> Any:  # noqa: ARG002 - it says the same to all
+        async def write(self, chat: Any) -> AsyncIterator[str]:  # noqa: ARG002 - it says the same to all
             try:
                 while True:
                     await anyio.lowlevel.checkpoint()
@@ -461,5 +462,10 @@ def test_compilers_show_what_they_say() -> None:
     assert shown(all_sections(state)) == everything
     assert shown(current_trace(state)) == [*everything[:3], *everything[5:]]
     assert shown(sections("messages", "summary", "none")(state)) == [*everything[1:], everything[0]]
+    assert shown(window(2)(state)) == [everything[1], everything[-1]]  # no result without its call
+    assert shown(window(3, of=current_trace)(state)) == [everything[1], *everything[-3:]]
+    assert shown(window(99)(state)) == everything
     with pytest.raises(ValueError, match="at least one section"):
         sections()
+    with pytest.raises(ValueError, match="at least one message"):
+        window(0)

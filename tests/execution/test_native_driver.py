@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -201,7 +202,7 @@ def test_a_tool_goes_by_another_name_where_the_provider_refuses_its_own() -> Non
     registry.register(ToolDefinition(name="fs.read"), function=read)
 
     class Named(Api):
-        async def send(self, request: Any, *, stream: bool) -> Any:
+        async def send(self, request: Any, *, stream: bool) -> AsyncIterator[object]:
             name = request["tools"][0]["function"]["name"]
             self.answers.insert(0, said("", ("c1", name, '{"path": "a"}')) if not self.requests else said("ok"))
             async for event in super().send(request, stream=stream):
