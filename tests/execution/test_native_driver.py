@@ -227,7 +227,7 @@ def test_a_call_goes_to_the_server_that_its_tool_is_of() -> None:
     registry = ToolRegistry()
     registry.register(ToolDefinition(name="read", server="files"), function=lambda: "x")
     state, _ = run(Api(said("", ("c1", "read", "{}")), said("ok")), registry)
-    assert state.steps[0].calls[0].server == "files"
+    assert state.executions[0].call.server == "files"
 
 
 CLAUDE = [
