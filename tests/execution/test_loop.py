@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.execution.models import Api, Texts, said, toolbox
 from toolfmt import (
+    AgentStop,
     CallPart,
     DuplicateToolError,
     Message,
@@ -353,6 +354,14 @@ def test_a_driver_of_ones_own_needs_the_contract_alone() -> None:
 
     loop = AgentLoop(Bare(give), toolbox(), visible=lambda tool, _: tool.name < "c")
     assert loop.run_sync("?").text == "add, boom"
+
+
+def test_a_driver_may_end_the_run() -> None:
+    def give(*_: object) -> AgentState:
+        raise AgentStop("that will do")
+
+    state = AgentLoop(Bare(give)).run_sync("?")
+    assert (state.status, state.reason, len(state.steps)) == ("stopped", "that will do", 1)
 
 
 def test_what_a_driver_raises_or_gives_is_never_a_lost_state() -> None:
