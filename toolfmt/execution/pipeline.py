@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 import anyio
 
-from toolfmt.errors import AgentStop, ExecutionError, PolicyError, Problem, ToolTimeoutError
+from toolfmt.errors import AgentStop, ExecutionError, LimitExceededError, PolicyError, Problem, ToolTimeoutError
 from toolfmt.execution.binding import copied
 from toolfmt.execution.context import ToolContext
 from toolfmt.execution.events import HookFailed, PolicyChecked, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
@@ -82,9 +82,15 @@ class Pipeline:
         self._agent = agent
 
     def enter(self, call: ToolInvocation) -> Passage:
-        """Begin: the call is copied, so that nobody changes the caller's own."""
+        """Begin: the call is copied, so that nobody changes the caller's own.
+
+        Raises `LimitExceededError` for arguments that no reader of JSON would have let through.
+        """
         id = str(uuid4())  # noqa: A001 - the field's name
-        update = {"arguments": copied(call.arguments)}
+        try:
+            update: dict[str, Any] = {"arguments": copied(call.arguments)}
+        except RecursionError:
+            raise LimitExceededError(f"the arguments of {call.name!r} are nested too deeply") from None
         if call.agent is None and self._agent is not None:
             update["agent"] = self._agent
         return Passage(call.model_copy(update=update), id, now(), Progress(self._tell, id))

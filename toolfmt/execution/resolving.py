@@ -32,7 +32,7 @@ LOCAL: Final = "local"
 class UnrunnableError(ExecutionError):
     """A call that cannot run, and which kind of failure that is."""
 
-    def __init__(self, failure: Failure, cause: ExecutionError | ArgumentsError | SchemaError) -> None:
+    def __init__(self, failure: Failure, cause: Exception) -> None:
         """Keep what is wrong as the cause."""
         super().__init__(str(cause))
         self.failure: Failure = failure
@@ -83,6 +83,7 @@ class Resolver:
             try:
                 missing = self._local(definition, function).binding.missing({**self.inject, "context": None})
                 self._seconds(definition)
+                self._limit(definition)
             except SchemaError:  # it says of which tool
                 raise
             except ValueError as error:
@@ -101,16 +102,13 @@ class Resolver:
         try:
             local = self._local(definition, function) if function is not None else None
             bound = _bound(definition, call, local, injected)
-            seconds = self._seconds(definition)
+            seconds, limit = self._seconds(definition), self._limit(definition)
         except ArgumentsError as error:
             raise UnrunnableError("invalid_arguments", error) from None
-        except (SchemaError, ExecutionError) as error:
+        except (ExecutionError, ValueError) as error:
             raise UnrunnableError("broken_tool", error) from None
-        except ValueError as error:
-            raise UnrunnableError("broken_tool", ExecutionError(str(error))) from None
 
         async def ready() -> ToolResult:
-            limit = definition.metadata.get("result_limit", self.result_limit)
             if local is not None:
                 return await run(local.function, bound, call.name, local.place, limit)
             assert server is not None  # noqa: S101 - a tool has one or the other
@@ -169,6 +167,16 @@ class Resolver:
         if "timeout" in definition.metadata:
             return check_seconds(definition.metadata["timeout"], "timeout")
         return self.timeout
+
+    def _limit(self, definition: ToolDefinition) -> int | None:
+        return check_limit(definition.metadata.get("result_limit", self.result_limit))
+
+
+def check_limit(limit: object) -> int | None:
+    """Check how long a result may be; raises ValueError for what is no number of characters."""
+    if limit is None or (type(limit) is int and limit >= 0):
+        return limit
+    raise ValueError(f"result_limit is a number of characters, or None for no limit, not {limit!r}")
 
 
 def _bound(
