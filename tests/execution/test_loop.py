@@ -521,3 +521,23 @@ def test_a_tool_that_hangs_is_given_up_and_the_run_goes_on() -> None:
     executor = Executor(toolbox(), timeout=0.02)
     state = AgentLoop(ScriptedDriver([call("hang"), final("ok")]), executor=executor).run_sync("?")
     assert (state.status, [one.failure for one in state.executions]) == ("completed", ["timeout"])
+
+
+def test_runs_side_by_side_share_a_loop_and_nothing_else() -> None:
+    loop = scripted(call("add", {"a": 1}), call("boom"), final("3"), guards=[lambda: Breaker(2)])
+
+    async def many() -> list[AgentState]:
+        states: list[AgentState] = []
+
+        async def one(number: int) -> None:
+            states.append(await loop.run(f"question {number}"))
+
+        async with anyio.create_task_group() as group:
+            for number in range(20):
+                group.start_soon(one, number)
+        return states
+
+    states = asyncio.run(many())
+    assert {(state.status, len(state.steps), len(state.executions)) for state in states} == {("completed", 3, 2)}
+    first = {part.text for state in states for part in state.messages[0].parts if isinstance(part, TextPart)}
+    assert first == {f"question {number}" for number in range(20)}
