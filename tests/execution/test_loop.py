@@ -364,9 +364,16 @@ def test_a_driver_may_end_the_run() -> None:
     assert (state.status, state.reason, len(state.steps)) == ("stopped", "that will do", 1)
 
 
+def fail(error: Exception) -> AgentState:
+    raise error
+
+
 def test_what_a_driver_raises_or_gives_is_never_a_lost_state() -> None:
     for give, why in (
         (lambda *_: 1 / 0, "ZeroDivisionError"),
+        (lambda *_: fail(ExceptionGroup("in a group", [ValueError("odd")])), "ValueError: odd"),
+        (lambda *_: fail(ExceptionGroup("both", [ValueError("odd"), OSError("even")])), "odd; even"),
+        (lambda *_: fail(TimeoutError()), "TimeoutError"),
         (lambda state, _: state, "one more step"),
         (lambda *_: None, "one more step"),
     ):
