@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
 
 from anyio.from_thread import start_blocking_portal
 
@@ -28,7 +28,6 @@ from toolfmt.execution.events import RunCompleted, RunStarted, StepCompleted, St
 from toolfmt.execution.executor import Executor
 from toolfmt.execution.guards import Budget
 from toolfmt.execution.resolving import LOCAL
-from toolfmt.execution.running import words
 from toolfmt.execution.runtime import Runtime, bound
 from toolfmt.execution.state import AgentState, Step
 from toolfmt.execution.values import text_of
@@ -206,11 +205,11 @@ def _check(after: object, number: int, driver: object) -> None:
         raise DriverError(f"{type(driver).__name__}.step did not give the state with one more step")
 
 
-def _said(error: Exception) -> str:
-    """Say what was raised: of a group of one, that."""
-    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    text = words(error) if isinstance(error, ExceptionGroup) else text_of(error)
+def _said(error: BaseException) -> str:
+    """Say what was raised, kind and text; of a group, all that is in it."""
+    if isinstance(error, BaseExceptionGroup):
+        return "; ".join(map(_said, cast("tuple[BaseException, ...]", error.exceptions)))
+    text = text_of(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
