@@ -372,7 +372,10 @@ def test_what_a_driver_raises_or_gives_is_never_a_lost_state() -> None:
     for give, why in (
         (lambda *_: 1 / 0, "ZeroDivisionError"),
         (lambda *_: fail(ExceptionGroup("in a group", [ValueError("odd")])), "ValueError: odd"),
-        (lambda *_: fail(ExceptionGroup("both", [ValueError("odd"), OSError("even")])), "ValueError: odd; OSError: even"),
+        (
+            lambda *_: fail(ExceptionGroup("two", [ValueError("odd"), OSError("even")])),
+            "ValueError: odd; OSError: even",
+        ),
         (lambda *_: fail(TimeoutError()), "TimeoutError"),
         (lambda state, _: state, "one more step"),
         (lambda *_: None, "one more step"),
@@ -450,6 +453,15 @@ def test_a_consumer_that_goes_away_ends_the_run() -> None:
         assert state.status == "running"
         break
     assert isinstance(events[-1], RunCompleted)
+    assert events[-1].state.status == "stopped"
+    count = len(events)
+
+    async def leaves() -> None:
+        async for _ in loop.iterate("?"):
+            break
+
+    asyncio.run(leaves())
+    assert len(events) == 2 * count
     assert events[-1].state.status == "stopped"
 
 
