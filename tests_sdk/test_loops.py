@@ -13,11 +13,7 @@ from loopback import Answer, Fault, Loopback, serving
 from sdks import CASES, Case
 
 from toolfmt import CallPart, ToolRegistry
-from toolfmt.execution.drivers.native import NativeDriver
-from toolfmt.execution.drivers.patience import Patience
-from toolfmt.execution.drivers.text import TextDriver
-from toolfmt.execution.loop import AgentLoop
-from toolfmt.execution.state import AgentState
+from toolfmt.execution import AgentLoop, AgentState, NativeDriver, Patience, TextDriver
 from toolfmt.model import JsonObject
 
 IDS = ("a1b2c3d4e", "b1b2c3d4e", "c1b2c3d4e")

@@ -16,10 +16,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from toolfmt import AnswerInfo, CallPart, DriverError, Message, TextPart, ToolInvocation, ToolRegistry, Usage, to_events
-from toolfmt.execution import Blocked, Executor
-from toolfmt.execution.drivers.native import NativeDriver
-from toolfmt.execution.drivers.patience import Patience
-from toolfmt.execution.loop import AgentLoop
+from toolfmt.execution import AgentLoop, Blocked, Executor, NativeDriver, Patience
 from toolfmt.execution.telemetry import traced
 
 CALLS = Message("assistant", (CallPart("slow", {}, id="c1"), CallPart("quick", {"of": "it"}, id="c2")))
