@@ -90,4 +90,7 @@ def replaced(execution: ToolExecution, answer: object) -> ToolExecution:
 
 def addressed(result: ToolResult, call: ToolInvocation) -> ToolResult:
     """Link a result to its call."""
-    return result.model_copy(update={"name": call.name, "id": call.id, "server": call.server, "agent": call.agent})
+    link = {"name": call.name, "id": call.id, "server": call.server, "agent": call.agent}
+    if all(getattr(result, key) == value for key, value in link.items()):
+        return result
+    return result.model_copy(update=link)

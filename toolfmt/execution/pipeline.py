@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import anyio
 
-from toolfmt.errors import AgentStop, PolicyError, Problem, ToolTimeoutError
+from toolfmt.errors import AgentStop, ExecutionError, PolicyError, Problem, ToolTimeoutError
 from toolfmt.execution.binding import copied
 from toolfmt.execution.context import ToolContext
 from toolfmt.execution.events import HookFailed, PolicyChecked, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
@@ -22,8 +22,8 @@ from toolfmt.execution.policies.policy import BEFORE_RESOLVED, Candidate
 from toolfmt.execution.records import Failure, ToolExecution
 from toolfmt.execution.resolving import Prepared, Resolver, UnrunnableError
 from toolfmt.execution.running import words
-from toolfmt.execution.telling import Progress, Teller, now
-from toolfmt.execution.values import result_of
+from toolfmt.execution.telling import Progress, Teller, log, now
+from toolfmt.execution.values import clean, cut
 from toolfmt.model import ToolInvocation, ToolResult
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Passage:
 class Stop(Exception):  # noqa: N818 - it is none
     """Something that ends the whole run."""
 
-    def __init__(self, cause: AgentStop | KeyboardInterrupt) -> None:
+    def __init__(self, cause: BaseException) -> None:
         """Keep what was raised."""
         super().__init__()
         self.cause = cause
@@ -94,9 +94,11 @@ class Pipeline:
         try:
             blocked = self._guarded(passage) or await self._hooked(passage) or await self._checked(passage)
         except anyio.get_cancelled_exc_class():
-            self.block(passage, Blocked("cancelled before it ran", "cancelled"))
-            raise
-        except (AgentStop, KeyboardInterrupt) as stop:
+            if _from_outside():
+                self.block(passage, Blocked("cancelled before it ran", "cancelled"))
+                raise
+            blocked = Blocked("a hook or a policy was cancelled", "hook_failed")
+        except (AgentStop, KeyboardInterrupt, SystemExit) as stop:
             self.block(passage, Blocked(words(stop), "stopped"))
             raise Stop(stop) from None
         if blocked is not None:
@@ -113,13 +115,13 @@ class Pipeline:
         try:
             result, failure, problems = await self._outcome(passage)
         except anyio.get_cancelled_exc_class() as cancelled:
-            if anyio.current_effective_deadline() == -math.inf:
+            if _from_outside():
                 stop = cancelled
             passage.cause = cancelled
-            result, failure, problems = _error(passage.call, "cancelled"), "cancelled" if stop else "raised", ()
+            result, failure, problems = self._error(passage.call, "cancelled"), "cancelled" if stop else "raised", ()
         except (AgentStop, KeyboardInterrupt) as ended:
             stop = Stop(ended)
-            result, failure, problems = _error(passage.call, words(ended)), "stopped", ()
+            result, failure, problems = self._error(passage.call, words(ended)), "stopped", ()
         self._record(passage, result, failure, problems)
         if stop is not None:
             raise stop
@@ -127,12 +129,19 @@ class Pipeline:
 
     def block(self, passage: Passage, why: Blocked, problems: tuple[Problem, ...] = ()) -> None:
         """End a call that has not run."""
-        execution = self._made(passage, _error(passage.call, why.message), why.failure, problems, blocked=True)
+        execution = self._made(passage, self._error(passage.call, why.message), why.failure, problems, blocked=True)
         self._guards_note(execution)
         self._tell(ToolCallBlocked(execution.completed_at, execution))
 
     def _guarded(self, passage: Passage) -> Blocked | None:
-        return next(filter(None, (guard.refuse(passage.call) for guard in self._settings.guards)), None)
+        for guard in self._settings.guards:
+            try:
+                refused = guard.refuse(passage.call)
+            except Exception as error:  # noqa: BLE001 - anybody's code
+                refused = Blocked(f"{name_of(guard)} failed: {words(error)}", "hook_failed")
+            if refused is not None:
+                return refused
+        return None
 
     async def _hooked(self, passage: Passage) -> Blocked | None:
         for hook in self._settings.before:
@@ -159,6 +168,11 @@ class Pipeline:
         except UnrunnableError as error:
             passage.prepared = error
             candidate = Candidate(passage.call, context, error=error)
+        except AgentStop:
+            raise
+        except Exception as error:  # noqa: BLE001 - a server's list of tools, a default that is made, a validator
+            passage.prepared = UnrunnableError("broken_tool", ExecutionError(words(error)))
+            candidate = Candidate(passage.call, context, error=passage.prepared)
         for policy in self._settings.policies:
             if candidate.error is not None and policy.step not in BEFORE_RESOLVED:
                 continue
@@ -188,13 +202,15 @@ class Pipeline:
         prepared = passage.prepared
         if isinstance(prepared, UnrunnableError):
             passage.cause = prepared.cause
-            return _error(passage.call, words(prepared)), prepared.failure, prepared.problems
+            return self._error(passage.call, words(prepared)), prepared.failure, prepared.problems
         assert prepared is not None  # noqa: S101 - admitted calls are
         failure: Failure = prepared.failure
         try:
+            if prepared.timeout is None:
+                return addressed(await prepared.run(), passage.call), None, ()
             with anyio.move_on_after(prepared.timeout) as scope:
                 result = await prepared.run()
-                return addressed(result_of(result, passage.call.name, None), passage.call), None, ()
+                return addressed(result, passage.call), None, ()
             error: BaseException = ToolTimeoutError(f"timed out after {prepared.timeout:g} s")
             failure = "timeout" if scope.cancelled_caught else failure
         except (AgentStop, KeyboardInterrupt):
@@ -205,7 +221,7 @@ class Pipeline:
             error = raised
             failure = "timeout" if isinstance(raised, ToolTimeoutError) else failure
         passage.cause = error
-        return _error(passage.call, words(error)), failure, ()
+        return self._error(passage.call, words(error)), failure, ()
 
     def _record(
         self, passage: Passage, result: ToolResult, failure: Failure | None, problems: tuple[Problem, ...]
@@ -220,9 +236,12 @@ class Pipeline:
             for hook in self._settings.after:
                 try:
                     passage.execution = replaced(passage.execution, await ask(hook, passage.execution, passage.context))
-                except (AgentStop, KeyboardInterrupt) as stop:
+                except (AgentStop, KeyboardInterrupt, SystemExit) as stop:
                     raise Stop(stop) from None
-                except Exception as error:  # noqa: BLE001 - anybody's code; the tool has run, and its result stands
+                except (Exception, anyio.get_cancelled_exc_class()) as error:  # anybody's code
+                    if _from_outside():
+                        raise
+                    # The tool has run, and its result stands.
                     self._tell(HookFailed(now(), passage.execution, name_of(hook), words(error)))
         finally:
             self._guards_note(passage.execution)
@@ -248,13 +267,21 @@ class Pipeline:
         )
         return passage.execution
 
+    def _error(self, call: ToolInvocation, message: str) -> ToolResult:
+        content = cut(clean(message), self._settings.resolver.result_limit)
+        return addressed(ToolResult(name=call.name, content=content, is_error=True), call)
+
     def _guards_note(self, execution: ToolExecution) -> None:
         for guard in self._settings.guards:
-            guard.record(execution)
+            try:
+                guard.record(execution)
+            except Exception:  # noqa: BLE001 - anybody's code; what it does not know it will not count
+                log.warning("%s failed on a record", name_of(guard), exc_info=True)
 
 
-def _error(call: ToolInvocation, message: str) -> ToolResult:
-    return addressed(ToolResult(name=call.name, content=message, is_error=True), call)
+def _from_outside() -> bool:
+    """Whether a cancellation is somebody else's, and not of what was awaited here alone."""
+    return anyio.current_effective_deadline() == -math.inf
 
 
 def _stops(error: BaseException) -> list[AgentStop]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
+from toolfmt import jsontext
 from toolfmt.errors import Problem  # noqa: TC001 - pydantic reads the annotations
 from toolfmt.model import JsonObject, JsonValue, ToolInvocation, ToolResult  # noqa: TC001 - the same
 
@@ -91,7 +92,8 @@ class ToolExecution(BaseModel):
     @property
     def error(self) -> str:
         """The error's text; empty if there is none."""
-        return str(self.result.content) if self.result.is_error else ""
+        content = self.result.content
+        return "" if not self.result.is_error else content if isinstance(content, str) else jsontext.dumps(content)
 
     @property
     def duration(self) -> timedelta:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt.errors import ArgumentsError, ExecutionError, SchemaError, UnknownToolError, close_names
-from toolfmt.execution.binding import Binding
+from toolfmt.execution.binding import Binding, binding
 from toolfmt.execution.running import Place, check_seconds, place_of, run
+from toolfmt.execution.values import result_of
 from toolfmt.schema.validation import problems
 
 if TYPE_CHECKING:
@@ -82,6 +83,8 @@ class Resolver:
             try:
                 missing = self._local(definition, function).binding.missing({**self.inject, "context": None})
                 self._seconds(definition)
+            except SchemaError:  # it says of which tool
+                raise
             except ValueError as error:
                 raise ValueError(f"tool {definition.name!r}: {error}") from None
             if missing:
@@ -107,11 +110,11 @@ class Resolver:
             raise UnrunnableError("broken_tool", ExecutionError(str(error))) from None
 
         async def ready() -> ToolResult:
+            limit = definition.metadata.get("result_limit", self.result_limit)
             if local is not None:
-                limit = definition.metadata.get("result_limit", self.result_limit)
                 return await run(local.function, bound, call.name, local.place, limit)
             assert server is not None  # noqa: S101 - a tool has one or the other
-            return await server.call(call, injected=injected)
+            return result_of(await server.call(call, injected=injected), call.name, limit)
 
         return Prepared(definition, at, seconds, ready, "raised" if server is None else "server_failed")
 
@@ -155,8 +158,8 @@ class Resolver:
     def _local(self, definition: ToolDefinition, function: Callable[..., Any]) -> Local:
         known = self._known.get(definition.name)
         if known is None or known.function is not function:
-            binding = Binding(function, definition.name)
-            known = Local(function, binding, place_of(function, definition.metadata.get("run_in")))
+            place = place_of(function, definition.metadata.get("run_in"))
+            known = Local(function, binding(function, definition.name), place)
             self._known[definition.name] = known
         return known
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import pickle
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
@@ -41,6 +42,13 @@ def place_of(function: Callable[..., Any], wanted: object) -> Place:
         return "loop" if is_async(function) else "thread"
     if wanted not in PLACES:
         raise ValueError(f"a tool runs in {', '.join(PLACES)}, not in {wanted!r}")
+    if wanted == "process":
+        try:
+            pickle.dumps(function)
+        except Exception as error:  # noqa: BLE001 - pickle has no error of its own, and runs anybody's code
+            raise ValueError(
+                f"what runs in a process is a function at the top level of a module: {words(error)}"
+            ) from None
     return cast("Place", wanted)
 
 

@@ -58,16 +58,17 @@ def result_of(value: object, name: str, limit: int | None = LONGEST) -> ToolResu
     """
     given = value if isinstance(value, ToolResult) else None
     reader = _Reader(math.inf if limit is None else limit * _ROOM + 1000)
-    content = cut(reader.read_all(given.content if given is not None else value), limit, whole=reader.room > 0)
+    content = cut(reader.read_all(given.content if given is not None else value), limit, whole=reader.whole)
     media = tuple(reader.media)
     if given is None:
         return ToolResult(name=name, content=content, media=media)
-    return given.model_copy(update={"content": content, "media": (*given.media, *media)})
+    extra = _Reader(math.inf).read(given.extra)
+    return given.model_copy(update={"content": content, "media": (*given.media, *media), "extra": extra})
 
 
 def cut(content: JsonValue, limit: int | None, *, whole: bool = True) -> JsonValue:
     """Cut content that is longer than `limit` as text, and say how much is missing."""
-    if limit is None or content is None or isinstance(content, (bool, float)):
+    if limit is None or content is None or isinstance(content, (int, float)):
         return content
     text = content if isinstance(content, str) else jsontext.dumps(content)
     if len(text) <= limit:
@@ -95,6 +96,7 @@ class _Reader:
 
     def __init__(self, room: float) -> None:
         self.room = room
+        self.whole = True
         self.media: list[Media] = []
         self._above: list[int] = []
 
@@ -154,6 +156,7 @@ class _Reader:
             out: dict[str, JsonValue] = {}
             for key, item in value.items():
                 if self.room <= 0:
+                    self.whole = False
                     break
                 name = self.text(key) if isinstance(key, str) else _key(key)
                 while name in out:  # 1 and "1"
@@ -178,6 +181,7 @@ class _Reader:
         out: list[JsonValue] = []
         for item in items:
             if self.room <= 0:
+                self.whole = False
                 out.append(_UNREAD)
                 break
             out.append(self.read(item))

@@ -9,8 +9,9 @@ anything is allowed, what is not allowed is denied, to agents that nobody named 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from fnmatch import fnmatchcase
+import re
+from collections.abc import Callable, Iterable, Mapping
+from fnmatch import translate
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolfmt.execution.hooks import Blocked
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 Patterns: TypeAlias = Mapping[str, Iterable[str]]
 """Patterns of tools, by a pattern of agents."""
+_Rule: TypeAlias = tuple[Callable[[str], object], Callable[[str], object]]
 
 
 class Permissions:
@@ -49,12 +51,17 @@ class Permissions:
         return None
 
 
-def _rules(patterns: Patterns, what: str) -> list[tuple[str, tuple[str, ...]]]:
+def _rules(patterns: Patterns, what: str) -> list[_Rule]:
     for agent, tools in patterns.items():
         if isinstance(tools, str):
             raise TypeError(f"{what}[{agent!r}] is a list of patterns: put brackets around {tools!r}")
-    return [(agent, tuple(tools)) for agent, tools in patterns.items()]
+    return [(_matcher([agent]), _matcher(tools)) for agent, tools in patterns.items()]
 
 
-def _matches(rules: list[tuple[str, tuple[str, ...]]], agent: str, name: str) -> bool:
-    return any(fnmatchcase(agent, who) and any(fnmatchcase(name, tool) for tool in tools) for who, tools in rules)
+def _matcher(patterns: Iterable[str]) -> Callable[[str], object]:
+    """Make one test of several patterns; of none, one that nothing passes."""
+    return re.compile("|".join(map(translate, patterns)) or r"(?!)").match
+
+
+def _matches(rules: list[_Rule], agent: str, name: str) -> bool:
+    return any(who(agent) and tools(name) for who, tools in rules)

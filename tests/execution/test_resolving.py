@@ -1,0 +1,261 @@
+"""From a call to what runs it: the registry, servers, arguments and what the program gives."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel, Field
+
+import toolfmt
+from toolfmt import ExecutionError, Injected, SchemaError, ToolDefinition, ToolInvocation, ToolRegistry, ToolResult, ids
+from toolfmt.execution import Executor, ToolContext, ToolExecution, ToolServer
+
+
+class Server:
+    """A server whose tools say who they are."""
+
+    def __init__(self, name: str, *tools: str) -> None:
+        self.name = name
+        self.tools = [
+            ToolDefinition(name=tool, parameters={"type": "object", "properties": {"x": {"type": "integer"}}})
+            for tool in tools
+        ]
+
+    async def call(self, call: ToolInvocation, *, injected: Mapping[str, Any]) -> ToolResult:
+        if call.name == "crash":
+            raise ExecutionError("connection lost")
+        return ToolResult(name="?", content=[self.name, call.arguments, sorted(injected)])
+
+
+def run(
+    executor: Executor, name: str, arguments: dict[str, Any] | None = None, server: str | None = None
+) -> ToolExecution:
+    return executor.execute_sync([ToolInvocation(name=name, arguments=arguments or {}, server=server)])[0]
+
+
+@pytest.fixture
+def executor() -> Executor:
+    registry = ToolRegistry()
+    registry.register(lambda: "here", name="add")
+    registry.register(lambda: "here", name="only_here")
+    registry.register({"name": "mapped", "server": "b"})
+    registry.register({"name": "nobody"})
+    servers: dict[str, ToolServer] = {
+        "a": Server("a", "add", "read", "crash"),
+        "b": Server("b", "add", "mapped", "write", "read"),
+    }
+    return Executor(registry, servers=servers, inject={"store": 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "server", "runs"),
+    [
+        ("add", None, "here"),
+        ("add", "local", "here"),
+        ("add", "a", "a"),
+        ("add", "b", "b"),
+        ("write", None, "b"),
+        ("mapped", None, "b"),
+        ("mapped", "b", "b"),
+    ],
+)
+def test_a_call_goes_where_it_says(executor: Executor, name: str, server: str | None, runs: str) -> None:
+    execution = run(executor, name, server=server)
+    assert execution.failure is None
+    assert (execution.value if runs == "here" else execution.value[0]) == runs
+    assert (execution.result.name, execution.result.server) == (name, server)
+
+
+@pytest.mark.parametrize(
+    ("name", "server", "failure", "words"),
+    [
+        ("read", None, "unknown_tool", "several servers have a tool 'read': name one of a, b"),
+        ("write", "local", "unknown_tool", "unknown tool 'write'"),
+        ("wrote", None, "unknown_tool", "did you mean 'write'?"),
+        ("only_here", "a", "unknown_tool", "unknown tool 'only_here'; known: add, read, crash"),
+        ("add", "c", "unknown_server", "unknown server 'c'; known: local, a, b"),
+        ("nobody", None, "broken_tool", "nothing runs the tool 'nobody'"),
+        ("crash", "a", "server_failed", "connection lost"),
+    ],
+)
+def test_a_call_that_goes_nowhere_says_why(
+    executor: Executor, name: str, server: str | None, failure: str, words: str
+) -> None:
+    execution = run(executor, name, server=server)
+    assert execution.failure == failure
+    assert words in execution.error
+
+
+def test_a_servers_tool_has_its_arguments_checked_and_gets_what_is_injected(executor: Executor) -> None:
+    assert run(executor, "write", {"x": "1"}).failure == "invalid_arguments"
+    assert run(executor, "write", {"x": 1}).value == ["b", {"x": 1}, ["context", "store"]]
+    with pytest.raises(ValueError, match="'local' means the registry"):
+        Executor(ToolRegistry(), servers={"local": Server("x")})
+
+
+def test_a_schema_that_cannot_be_used_breaks_its_own_call_alone() -> None:
+    registry = ToolRegistry()
+    broken = ToolDefinition(name="broken", parameters={"type": "object", "properties": {"x": {"$ref": "#/nowhere"}}})
+    registry.register(broken, function=lambda **_: 1)
+    registry.register(lambda: 1, name="fine")
+    executions = Executor(registry).execute_sync([{"name": "broken"}, {"name": "fine"}])
+    assert [one.failure for one in executions] == ["broken_tool", None]
+
+
+class Place(BaseModel):
+    city: str
+    floors: set[int] = set()
+
+
+@dataclasses.dataclass
+class Person:
+    name: str
+    home: Place
+
+
+def book(  # noqa: PLR0913, PLR0917 - one of each kind
+    day: date,
+    who: Person,
+    price: float,
+    path: Path = Path("x"),
+    seats: int = Field(2, ge=1),  # pyright: ignore[reportArgumentType] - as pydantic writes it
+    tags: list[str] = Field(default_factory=list),  # noqa: B008 - as pydantic writes it
+) -> list[Any]:
+    return [type(value).__name__ for value in (day, who, who.home, who.home.floors, price, path, tags)] + [seats]
+
+
+def test_arguments_become_what_the_parameters_are() -> None:
+    registry = ToolRegistry([book])
+    who = {"name": "A", "home": {"city": "Paris", "floors": [1]}}
+    executor = Executor(registry)
+    execution = run(executor, "book", {"day": "2026-01-02", "who": who, "price": 3})
+    assert execution.value == ["date", "Person", "Place", "set", "float", "PosixPath", "list", 2]
+    assert execution.arguments["who"] == who
+    wrong = run(executor, "book", {"day": "yesterday", "who": {"name": 1, "home": {}}, "price": 3, "seats": 0})
+    assert wrong.failure == "invalid_arguments"
+    assert {problem.pointer for problem in wrong.problems} >= {"/who/name", "/who/home", "/seats"}
+    not_a_day = run(executor, "book", {"day": "yesterday", "who": who, "price": 3})
+    assert [problem.pointer for problem in not_a_day.problems] == ["/day"]
+
+
+def test_injected_values_have_names_defaults_and_no_place_in_the_schema() -> None:
+    def tool(
+        x: int,
+        store: Annotated[object, Injected],
+        user: Annotated[str, Injected("who")],
+        context: ToolContext | None,
+        extra: Annotated[str, Injected] = "default",
+    ) -> list[object]:
+        assert context is not None
+        return [x, store, user, context.call.name, context.state, extra]
+
+    registry = ToolRegistry([tool])
+    assert registry["tool"].parameters == {
+        "type": "object",
+        "properties": {"x": {"type": "integer"}},
+        "required": ["x"],
+        "additionalProperties": False,
+    }
+    executor = Executor(registry, inject={"store": 1, "who": "A"})
+    (execution,) = executor.execute_sync([{"name": "tool", "arguments": {"x": 1}}], "state")
+    assert execution.value == [1, 1, "A", "tool", "state", "default"]
+    for name in ("store", "user", "context", "extra"):
+        refused = run(executor, "tool", {"x": 1, name: "mine"})
+        assert [problem.message for problem in refused.problems] == [f"unknown argument '{name}'"]
+
+
+def test_what_is_missing_is_said_when_the_executor_is_made_or_at_the_call() -> None:
+    def tool(store: Annotated[str, Injected]) -> str:
+        return store
+
+    with pytest.raises(ValueError, match="needs store"):
+        Executor(ToolRegistry([tool]))
+    registry = ToolRegistry()
+    executor = Executor(registry)
+    registry.register(tool)
+    execution = run(executor, "tool")
+    assert (execution.failure, "inject" in execution.error) == ("broken_tool", True)
+
+
+def test_a_tool_that_is_not_shown_cannot_be_called() -> None:
+    registry = ToolRegistry()
+    registry.register(lambda: 1, name="admin", visible=lambda state: state == "admin")
+    registry.register(lambda: 1, name="all")
+    assert [tool.name for tool in registry.visible("guest")] == ["all"]
+    assert [tool.name for tool in ToolRegistry(registry).visible("admin")] == ["admin", "all"]
+    executor = Executor(registry)
+    states = [executor.execute_sync([{"name": "admin"}], state)[0] for state in ("guest", "admin")]
+    assert [one.failure for one in states] == ["unknown_tool", None]
+    assert "admin" not in states[0].error.partition(";")[2]
+
+
+def test_what_is_told_of_a_tool_is_for_who_runs_it() -> None:
+    registry = ToolRegistry()
+
+    @registry.register(dangerous=True, timeout=3, result_limit=5)
+    def tool() -> str:
+        return "0123456789"
+
+    assert registry["tool"].metadata == {"dangerous": True, "timeout": 3, "result_limit": 5}
+    assert run(Executor(registry), "tool").value == "01234\n... 5 characters cut"
+    with pytest.raises(TypeError, match=r"register\(\) takes no dangrous"):
+        registry.register(tool, name="other", dangrous=True)  # type: ignore[call-overload]
+    for told in ({"timeout": 0}, {"run_in": "cellar"}):
+        with pytest.raises(ValueError, match="tool 'f'"):
+            _made(told)
+
+
+def _made(told: dict[str, Any]) -> Executor:
+    registry = ToolRegistry()
+    registry.register(lambda: 1, name="f", **told)
+    return Executor(registry)
+
+
+def test_ids_are_minted_when_asked_only() -> None:
+    registry = ToolRegistry()
+    registry.register(lambda: 1, name="f")
+    calls = [{"name": "f"}, {"name": "f", "id": "mine"}]
+    assert [one.call.id for one in Executor(registry).execute_sync(calls)] == [None, "mine"]
+    minted = Executor(registry, ids=ids.counter()).execute_sync(calls)
+    assert [(one.call.id, one.result.id) for one in minted] == [("call_0", "call_0"), ("mine", "mine")]
+
+
+def test_what_are_no_calls_is_said_at_once() -> None:
+    registry = ToolRegistry()
+    executor = Executor(registry)
+    with pytest.raises(TypeError, match=r"give result\.calls"):
+        executor.execute_sync(toolfmt.parse("text", dialect="hermes"))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="put brackets around it"):
+        executor.execute_sync({"name": "f"})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"ToolRegistry\(\[...\]\)"):
+        Executor([])  # type: ignore[arg-type]
+    for limit in (0, True, 1.5):
+        with pytest.raises(ValueError, match="limit is a number of calls"):
+            Executor(registry, limit=limit)  # type: ignore[arg-type]
+    assert executor.execute_sync([]) == []
+
+
+def test_a_changed_copy_has_the_change_and_shares_nothing_else() -> None:
+    registry = ToolRegistry()
+    registry.register(lambda: "x" * 20, name="f")
+    executor = Executor(registry)
+    short = dataclasses.replace(executor, result_limit=3)
+    assert (run(executor, "f").value, run(short, "f").value) == ("x" * 20, "xxx\n... 17 characters cut")
+
+
+def test_a_function_whose_hints_cannot_be_read_is_refused_for_it_might_hide_what_is_injected() -> None:
+    def tool(store: Nowhere) -> None:  # type: ignore[name-defined]  # noqa: ARG001, F821 - that is the point
+        return None
+
+    registry = ToolRegistry()
+    registry.register({"name": "f"}, function=tool)
+    with pytest.raises(SchemaError, match=r"tool 'f': its type hints can't be resolved: name 'Nowhere'"):
+        Executor(registry)
+    plain = ToolRegistry()
+    plain.register({"name": "f", "parameters": {"type": "object"}}, function=dict)
+    assert run(Executor(plain), "f", {"a": 1}).value == {"a": 1}
