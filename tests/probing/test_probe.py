@@ -358,6 +358,15 @@ def test_the_command(served: Serve, run: Any) -> None:
     assert (code, first["rule"], first["question"], first["mode"]) == (1, "markup_in_content", "one call", "whole")
 
 
+@pytest.mark.parametrize(
+    "url", ["http://a..b/v1", "http://127.0.0.1:99999/v1", "http://127.0.0.1:0", "http://[::1", "http://[x]/"]
+)
+def test_an_address_that_leads_nowhere_is_said_in_a_line(url: str, run: Any) -> None:
+    code, _, err = run("probe", "--base-url", url, "--model", "m", "--timeout", "1")
+    assert code == 2
+    assert "Traceback" not in err
+
+
 @pytest.mark.parametrize("url", ["127.0.0.1:8000", "ftp://here/v1", "http://", ""])
 def test_a_url_that_is_none_is_refused(url: str, run: Any) -> None:
     code, _, err = run("probe", "--base-url", url, "--model", "m")
