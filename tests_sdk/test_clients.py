@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
-from loopback import Answer, Fault, serving
+from loopback import Answer, Body, serving
 from sdks import CASES, Case, openai_async
 
 from toolfmt import CallEnd, CallPart, DriverError, Usage, convert, jsontext
@@ -107,10 +107,10 @@ def test_what_an_sdk_does_not_know_goes_along_or_is_refused(case: Case) -> None:
 
 
 FAULTS = {
-    "slow down": (Fault(429, headers={"retry-after": "2"}), 429, True, True),
-    "broken": (Fault(500), 500, True, False),
-    "refused": (Fault(400, '{"error": {"message": "tools.0: bad schema"}}'), 400, False, True),
-    "page": (Fault(502, "<html>Bad gateway</html>", media="text/html"), 502, True, False),
+    "slow down": (Body(429, headers={"retry-after": "2"}), 429, True, True),
+    "broken": (Body(500), 500, True, False),
+    "refused": (Body(400, '{"error": {"message": "tools.0: bad schema"}}'), 400, False, True),
+    "page": (Body(502, "<html>Bad gateway</html>", media="text/html"), 502, True, False),
 }
 
 
@@ -129,10 +129,8 @@ def test_an_error_of_the_server_is_told(case: Case, fault: str) -> None:
     assert error.retry_after == (2.0 if fault == "slow down" and kept else None)
 
 
-def sse(value: Any, name: str = "") -> Fault:
-    return Fault(
-        200, (f"event: {name}\n" if name else "") + f"data: {json.dumps(value)}\n\n", media="text/event-stream"
-    )
+def sse(value: Any, name: str = "") -> Body:
+    return Body(200, (f"event: {name}\n" if name else "") + f"data: {json.dumps(value)}\n\n", media="text/event-stream")
 
 
 IN_STREAMS = {
@@ -151,7 +149,7 @@ def test_an_error_within_a_stream_is_told(name: str) -> None:
 
 
 def test_ollama_s_error_within_a_stream_is_told() -> None:
-    fault = Fault(200, json.dumps({"error": "too much to do"}) + "\n", media="application/x-ndjson")
+    fault = Body(200, json.dumps({"error": "too much to do"}) + "\n", media="application/x-ndjson")
     with serving(fault) as server, pytest.raises(DriverError, match="too much to do"):
         ask(CASES["ollama"], server.url, stream=True)
 
@@ -159,7 +157,7 @@ def test_ollama_s_error_within_a_stream_is_told() -> None:
 @pytest.mark.parametrize("stream", [False, True])
 def test_what_is_no_json_is_told(case: Case, *, stream: bool) -> None:
     media = "text/event-stream" if stream else "application/json"
-    with serving(Fault(200, "data: { no json\n\n", media=media)) as server, pytest.raises(DriverError):
+    with serving(Body(200, "data: { no json\n\n", media=media)) as server, pytest.raises(DriverError):
         ask(case, server.url, stream=stream)
 
 
