@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from socket import socket
@@ -379,6 +380,15 @@ def test_a_key_that_is_not_set_is_refused(run: Any) -> None:
     code, _, err = run("probe", "--base-url", "http://127.0.0.1:1", "--model", "m", "--api-key-env", "NOT_SET_ANYWHERE")
     assert code == 2
     assert "NOT_SET_ANYWHERE" in err
+
+
+def test_the_extra_that_is_missing_is_named(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("toolfmt.probing")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    code, _, err = run("probe", "--base-url", "http://127.0.0.1:1", "--model", "m")
+    assert code == 2
+    assert "toolfmt[probe]" in err
 
 
 def test_a_time_out_is_positive() -> None:
