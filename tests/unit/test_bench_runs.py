@@ -137,3 +137,9 @@ def test_some_formats_are_measured_anew(tmp_path: Path) -> None:
     for names in (("hermes", "glm45"), ("glm45",)):
         run("bench.speeds", "--only", *names, "--largest", "1000", "--budget", "0.01", "-o", str(kept))
         assert [*jsontext.loads(kept.read_text("utf-8"))["formats"]] == ["hermes", "glm45"]
+
+
+def test_the_text_driver_is_measured() -> None:
+    rows = run("bench.driving", "hermes", "execute-array", "--runs", "1").splitlines()[2:]
+    assert [row.split("|")[1].strip() for row in rows] == ["hermes", "execute-array"]
+    assert all(float(figure) > 0 for row in rows for figure in row.split("|")[2:-1])
