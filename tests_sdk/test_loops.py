@@ -243,6 +243,26 @@ def test_what_proves_a_thought_goes_back_as_it_came(name: str, town: Town) -> No
     assert found(server.requests[1].body) == proof
 
 
+FAILED = responses(Answer()) | {"status": "failed", "error": {"code": "server_error", "message": "too much to do"}}
+ENDED = [
+    {"type": "response.created", "sequence_number": 0, "response": responses(Answer()) | {"status": "in_progress"}},
+    {"type": "response.failed", "sequence_number": 1, "response": FAILED},
+]
+
+
+@pytest.mark.parametrize(
+    ("stream", "reply"),
+    [(False, Body(200, json.dumps(FAILED))), (True, Body(200, "".join(sse(ENDED)), media="text/event-stream"))],
+    ids=["whole", "streamed"],
+)
+def test_an_answer_that_failed_is_none(town: Town, reply: Body, *, stream: bool) -> None:
+    with serving(reply, reply, reply) as server:
+        state = run(CASES["openai-responses"], server, town, stream=stream)
+    assert state.status == "failed"
+    assert "too much to do" in state.reason
+    assert len(server.requests) == 3
+
+
 def test_from_code_that_is_not_async(town: Town) -> None:
     """One loop, run twice: a blocking client belongs to no event loop."""
     case = CASES["openai-chat, sync"]

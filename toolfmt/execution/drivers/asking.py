@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from toolfmt import ids
 from toolfmt.errors import DriverError, ParseError
-from toolfmt.events import CallEnd, CallFailed, CallStart, TextDelta, coalesce
+from toolfmt.events import CallEnd, CallFailed, CallStart, Notice, TextDelta, coalesce
 from toolfmt.execution.drivers.patience import closing
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, InferenceResponseReceived
 from toolfmt.leaks import drop_leaks
@@ -66,8 +66,9 @@ async def ask(client: ModelClient, request: Request, runtime: Runtime, *, stream
                 take(reader.feed(value))
             except ParseError as error:
                 raise DriverError(f"{client.format}: {error}") from error
-    if stream and reader.info.stop is None:
-        raise DriverError(f"{client.format}: the answer ended before it was complete", retryable=True)
+    failed = told_of_failure(events)
+    if reader.info.stop is None and (stream or failed):
+        raise DriverError(f"{client.format}: the answer ended before it was complete{failed}", retryable=True)
     take(reader.close())
     kept = _without_leaks(events, runtime)
     result = ParseResult(tuple(kept))
@@ -75,6 +76,12 @@ async def ask(client: ModelClient, request: Request, runtime: Runtime, *, stream
         InferenceResponseReceived, text=result.text, calls=result.calls, failures=result.failures, info=reader.info
     )
     return Answer(tuple(kept), reader.info)
+
+
+def told_of_failure(events: Sequence[Event]) -> str:
+    """Give what the provider itself said of an answer that it could not finish, to be put behind a sentence."""
+    said = [event.detail for event in events if isinstance(event, Notice) and event.kind == "provider_event"]
+    return "".join(f": {one}" for one in said)
 
 
 class _Own:

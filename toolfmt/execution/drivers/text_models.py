@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from toolfmt.errors import DriverError, ParseError
 from toolfmt.events import CallFailed, CallStart, TextDelta
+from toolfmt.execution.drivers.asking import told_of_failure
 from toolfmt.execution.drivers.patience import closing
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.answer_info import AnswerInfo
@@ -64,16 +65,18 @@ class _ClientSource:
         return self._texts(request, reader), reader.info
 
     async def _texts(self, request: JsonObject, reader: AnswerReader) -> AsyncIterator[str]:
+        failed = ""
         async with closing(self._client.send(request, stream=True)) as values:
             async for value in values:
                 try:
                     events = reader.feed(value)
                 except ParseError as error:
                     raise DriverError(f"{self._client.format}: {error}") from error
+                failed += told_of_failure(events)
                 for text in self._said(events):
                     yield text
         if reader.info.stop is None:
-            raise DriverError(f"{self._client.format}: the answer ended before it was complete", retryable=True)
+            raise DriverError(f"{self._client.format}: the answer ended before it was complete{failed}", retryable=True)
         for text in self._said(reader.close()):
             yield text
 
