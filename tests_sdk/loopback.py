@@ -1,6 +1,6 @@
 """A local server that speaks the providers' wire formats with the answers of a script, for their own SDKs to ask.
 
-    with serving(Answer("Hi"), Fault(429), Answer(calls=[call])) as server:
+    with serving(Answer("Hi"), Body(429), Answer(calls=[call])) as server:
         OpenAI(base_url=server.url + "/v1", api_key="none").chat.completions.create(...)
         server.requests[0].body
 
@@ -43,8 +43,8 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Fault:
-    """An answer that is none."""
+class Body:
+    """What is sent as it stands: an error, or a recorded answer."""
 
     status: int = 500
     body: str = '{"error": {"message": "out of luck", "type": "server_error"}}'
@@ -65,7 +65,7 @@ class Asked:
 class Loopback:
     """A server with a script; what it was asked stands in `requests`."""
 
-    script: list[Answer | Fault]
+    script: list[Answer | Body]
     url: str
     requests: list[Asked] = field(default_factory=list)
     resumed: Event = field(default_factory=Event)
@@ -76,7 +76,7 @@ class Loopback:
         body = json.loads(await request.body())
         self.requests.append(Asked(request.url.path, dict(request.headers), body))
         reply = self.script[min(len(self.requests), len(self.script)) - 1]
-        if isinstance(reply, Fault):
+        if isinstance(reply, Body):
             return Response(reply.body, reply.status, reply.headers, reply.media)
         name = next(name for part, name in FORMATS.items() if part in request.url.path)
         name = "mistral" if "mistral" in request.headers["user-agent"] else name  # at the same path
@@ -120,7 +120,7 @@ SCRIPTS: dict[str, Loopback] = {}
 
 
 @contextmanager
-def serving(*script: Answer | Fault) -> Iterator[Loopback]:
+def serving(*script: Answer | Body) -> Iterator[Loopback]:
     """Serve answers that follow a script; the last one is given again and again."""
     key = f"s{len(SCRIPTS)}"
     made = SCRIPTS[key] = Loopback([*script], f"{_started()}/{key}")

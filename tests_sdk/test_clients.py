@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
-from loopback import Answer, Fault, serving
+from loopback import Answer, Body, serving
 from sdks import CASES, Case, openai_async
 
 from toolfmt import CallEnd, CallPart, DriverError, Usage, convert, jsontext
@@ -107,10 +107,10 @@ def test_what_an_sdk_does_not_know_goes_along_or_is_refused(case: Case) -> None:
 
 
 FAULTS = {
-    "slow down": (Fault(429, headers={"retry-after": "2"}), 429, True, True),
-    "broken": (Fault(500), 500, True, False),
-    "refused": (Fault(400, '{"error": {"message": "tools.0: bad schema"}}'), 400, False, True),
-    "page": (Fault(502, "<html>Bad gateway</html>", media="text/html"), 502, True, False),
+    "slow down": (Body(429, headers={"retry-after": "2"}), 429, True, True),
+    "broken": (Body(500), 500, True, False),
+    "refused": (Body(400, '{"error": {"message": "tools.0: bad schema"}}'), 400, False, True),
+    "page": (Body(502, "<html>Bad gateway</html>", media="text/html"), 502, True, False),
 }
 
 
@@ -125,12 +125,39 @@ def test_an_error_of_the_server_is_told(case: Case, fault: str) -> None:
     words = "Bad gateway" if fault == "page" else json.loads(reply.body)["error"]["message"]
     assert words in str(error)
     assert str(error).startswith(case.format)
+    kept = case.format != "ollama"  # whose error has no headers
+    assert error.retry_after == (2.0 if fault == "slow down" and kept else None)
+
+
+def sse(value: Any, name: str = "") -> Body:
+    return Body(200, (f"event: {name}\n" if name else "") + f"data: {json.dumps(value)}\n\n", media="text/event-stream")
+
+
+IN_STREAMS = {
+    "openai-chat": sse({"error": {"message": "too much to do", "type": "server_error"}}),
+    "openai-chat, sync": sse({"error": {"message": "too much to do", "code": "rate_limit_exceeded"}}),
+    "anthropic": sse({"type": "error", "error": {"type": "overloaded_error", "message": "too much to do"}}, "error"),
+    "gemini": sse({"error": {"code": 503, "message": "too much to do", "status": "UNAVAILABLE"}}),
+}
+
+
+@pytest.mark.parametrize("name", IN_STREAMS)
+def test_an_error_within_a_stream_is_told(name: str) -> None:
+    with serving(IN_STREAMS[name]) as server, pytest.raises(DriverError, match="too much to do") as caught:
+        ask(CASES[name], server.url, stream=True)
+    assert caught.value.retryable
+
+
+def test_ollama_s_error_within_a_stream_is_told() -> None:
+    fault = Body(200, json.dumps({"error": "too much to do"}) + "\n", media="application/x-ndjson")
+    with serving(fault) as server, pytest.raises(DriverError, match="too much to do"):
+        ask(CASES["ollama"], server.url, stream=True)
 
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_what_is_no_json_is_told(case: Case, *, stream: bool) -> None:
     media = "text/event-stream" if stream else "application/json"
-    with serving(Fault(200, "data: { no json\n\n", media=media)) as server, pytest.raises(DriverError):
+    with serving(Body(200, "data: { no json\n\n", media=media)) as server, pytest.raises(DriverError):
         ask(case, server.url, stream=stream)
 
 
@@ -185,7 +212,7 @@ def test_being_cancelled_closes_the_response(name: str) -> None:
 
 
 def test_options_are_defaults_and_none_leaves_out() -> None:
-    chat = partial(openai_chat, model="m", temperature=0, stream_options=None, top_k=4)
+    chat = partial(openai_chat, model="m", temperature=0, stream_options=None, top_k=4, stream=False)
     case = Case("openai-chat", openai_async, chat)
     with serving(Answer("Hi")) as server:
         ask(case, server.url, stream=True, temperature=1)
@@ -194,6 +221,7 @@ def test_options_are_defaults_and_none_leaves_out() -> None:
     assert (first["temperature"], first["top_k"], first["model"]) == (1, 4, "m")
     assert (second["temperature"], second["top_k"], second["model"]) == (0, 4, "n")
     assert "stream_options" not in {**first, **second}
+    assert (first["stream"], second.get("stream", False)) == (True, False)
 
 
 def test_a_client_of_another_api_is_refused() -> None:

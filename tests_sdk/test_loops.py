@@ -9,15 +9,11 @@ from typing import Any
 import anyio
 import pytest
 from judges import JUDGES
-from loopback import Answer, Fault, Loopback, serving
+from loopback import Answer, Body, Loopback, responses, serving, sse
 from sdks import CASES, Case
 
 from toolfmt import CallPart, ToolRegistry
-from toolfmt.execution.drivers.native import NativeDriver
-from toolfmt.execution.drivers.patience import Patience
-from toolfmt.execution.drivers.text import TextDriver
-from toolfmt.execution.loop import AgentLoop
-from toolfmt.execution.state import AgentState
+from toolfmt.execution import AgentLoop, AgentState, NativeDriver, Patience, TextDriver
 from toolfmt.model import JsonObject
 
 IDS = ("a1b2c3d4e", "b1b2c3d4e", "c1b2c3d4e")
@@ -143,7 +139,7 @@ def test_question_calls_results_answer(case: Case, town: Town, *, stream: bool) 
 
 
 def test_a_busy_server_is_asked_again(case: Case, town: Town) -> None:
-    with serving(Fault(429, headers={"retry-after": "0"}), Fault(503), ASKS, Fault(500), ENDS) as server:
+    with serving(Body(429, headers={"retry-after": "0"}), Body(503), ASKS, Body(500), ENDS) as server:
         state = run(case, server, town, parallel=None)
     assert state.status == "completed"
     assert sorted(town.asked) == sorted(CITIES)
@@ -154,7 +150,7 @@ def test_a_busy_server_is_asked_again(case: Case, town: Town) -> None:
 
 
 def test_a_server_that_refuses_ends_the_run(case: Case, town: Town) -> None:
-    with serving(Fault(400, '{"error": {"message": "tools.0: bad schema"}}')) as server:
+    with serving(Body(400, '{"error": {"message": "tools.0: bad schema"}}')) as server:
         state = run(case, server, town)
     assert state.status == "failed"
     assert "tools.0: bad schema" in state.reason
@@ -192,6 +188,79 @@ def test_a_malformed_call_is_corrected(name: str, town: Town, *, stream: bool) -
     told = json.dumps(server.requests[1].body)
     assert "could not be used" in told
     JUDGES[CASES[name].format]({**server.requests[1].body, "stream": False, "stream_options": None})
+
+
+THINKING = [
+    {"type": "message_start", "message": {"id": "msg_1", "type": "message", "role": "assistant", "model": "m",
+     "content": [], "stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": "", "signature": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "One call."}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "EqQB+/8="}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "content_block_start", "index": 1,
+     "content_block": {"type": "tool_use", "id": "toolu_A1", "name": "weather", "input": {}}},
+    {"type": "content_block_delta", "index": 1,
+     "delta": {"type": "input_json_delta", "partial_json": '{"city": "Rome"}'}},
+    {"type": "content_block_stop", "index": 1},
+    {"type": "message_delta", "delta": {"stop_reason": "tool_use", "stop_sequence": None},
+     "usage": {"output_tokens": 9}},
+    {"type": "message_stop"},
+]  # fmt: skip
+SIGNED = {"functionCall": {"name": "weather", "args": {"city": "Rome"}}, "thoughtSignature": "c2ln+/8="}
+GEMINI = {"candidates": [{"content": {"role": "model", "parts": [SIGNED]}, "finishReason": "STOP"}]}
+REASONED = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAAABo"}
+OUTPUT = [
+    REASONED,
+    {"type": "function_call", "id": "fc_1", "call_id": "c", "name": "weather", "arguments": '{"city": "Rome"}'},
+]
+PROOFS: dict[str, tuple[Body, Callable[[Any], Any], Any]] = {
+    "anthropic": (
+        Body(200, "".join(sse(THINKING)), media="text/event-stream"),
+        lambda body: body["messages"][-2]["content"][0],
+        {"type": "thinking", "thinking": "One call.", "signature": "EqQB+/8="},
+    ),
+    "gemini": (
+        Body(200, "".join(sse([GEMINI])), media="text/event-stream"),
+        lambda body: body["contents"][-2]["parts"][0]["thoughtSignature"],
+        "c2ln+/8=",
+    ),
+    "openai-responses": (
+        Body(200, json.dumps(responses(Answer()) | {"output": OUTPUT})),
+        lambda body: next(one for one in body["input"] if one.get("type") == "reasoning")["encrypted_content"],
+        "gAAAAABo",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROOFS)
+def test_what_proves_a_thought_goes_back_as_it_came(name: str, town: Town) -> None:
+    """Recorded answers in the providers' own words, whose next request is refused without it."""
+    reply, found, proof = PROOFS[name]
+    with serving(reply, ENDS) as server:
+        state = run(CASES[name], server, town, stream=name != "openai-responses")
+    assert state.status == "completed"
+    assert town.asked == ["Rome"]
+    assert found(server.requests[1].body) == proof
+
+
+FAILED = responses(Answer()) | {"status": "failed", "error": {"code": "server_error", "message": "too much to do"}}
+ENDED = [
+    {"type": "response.created", "sequence_number": 0, "response": responses(Answer()) | {"status": "in_progress"}},
+    {"type": "response.failed", "sequence_number": 1, "response": FAILED},
+]
+
+
+@pytest.mark.parametrize(
+    ("stream", "reply"),
+    [(False, Body(200, json.dumps(FAILED))), (True, Body(200, "".join(sse(ENDED)), media="text/event-stream"))],
+    ids=["whole", "streamed"],
+)
+def test_an_answer_that_failed_is_none(town: Town, reply: Body, *, stream: bool) -> None:
+    with serving(reply, reply, reply) as server:
+        state = run(CASES["openai-responses"], server, town, stream=stream)
+    assert state.status == "failed"
+    assert "too much to do" in state.reason
+    assert len(server.requests) == 3
 
 
 def test_from_code_that_is_not_async(town: Town) -> None:

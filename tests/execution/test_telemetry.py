@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -15,11 +16,19 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from toolfmt import AnswerInfo, CallPart, DriverError, Message, TextPart, ToolInvocation, ToolRegistry, Usage, to_events
-from toolfmt.execution import Blocked, Executor
-from toolfmt.execution.drivers.native import NativeDriver
-from toolfmt.execution.drivers.patience import Patience
-from toolfmt.execution.loop import AgentLoop
+from toolfmt import (
+    AnswerInfo,
+    CallPart,
+    DriverError,
+    Message,
+    MissingExtraError,
+    TextPart,
+    ToolInvocation,
+    ToolRegistry,
+    Usage,
+    to_events,
+)
+from toolfmt.execution import AgentLoop, Blocked, Executor, NativeDriver, Patience, TextDriver
 from toolfmt.execution.telemetry import traced
 
 CALLS = Message("assistant", (CallPart("slow", {}, id="c1"), CallPart("quick", {"of": "it"}, id="c2")))
@@ -37,7 +46,7 @@ class Recorded:
         self.answers = iter(answers)
 
     async def send(self, request: dict[str, Any], *, stream: bool) -> AsyncIterator[object]:
-        assert request["model"] == self.model
+        assert request.get("model", self.model) == self.model
         assert stream
         await anyio.lowlevel.checkpoint()
         answer = next(self.answers)
@@ -263,6 +272,20 @@ def test_a_run_that_is_left_is_ended(spans: Exported) -> None:
     next(steps)
     steps.close()
     assert "invoke_agent helper" in spans.names
+
+
+def test_a_request_without_a_model_is_named_by_the_answer(spans: Exported) -> None:
+    driver = TextDriver(Recorded(TEXT), dialect="hermes")
+    AgentLoop(driver, registry(spans), on_event=traced(spans.tracer)).run_sync("Hi")
+    attributes = spans["chat gpt-5.1-2026"].attributes or {}
+    assert "gen_ai.request.model" not in attributes
+    assert attributes["gen_ai.usage.input_tokens"] == 12
+
+
+def test_the_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "opentelemetry", None)
+    with pytest.raises(MissingExtraError, match=r"toolfmt\[otel\]"):
+        traced()
 
 
 def test_an_executor_alone(spans: Exported) -> None:

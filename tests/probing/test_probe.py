@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from socket import socket
@@ -358,6 +359,15 @@ def test_the_command(served: Serve, run: Any) -> None:
     assert (code, first["rule"], first["question"], first["mode"]) == (1, "markup_in_content", "one call", "whole")
 
 
+@pytest.mark.parametrize(
+    "url", ["http://a..b/v1", "http://127.0.0.1:99999/v1", "http://127.0.0.1:0", "http://[::1", "http://[x]/"]
+)
+def test_an_address_that_leads_nowhere_is_said_in_a_line(url: str, run: Any) -> None:
+    code, _, err = run("probe", "--base-url", url, "--model", "m", "--timeout", "1")
+    assert code == 2
+    assert "Traceback" not in err
+
+
 @pytest.mark.parametrize("url", ["127.0.0.1:8000", "ftp://here/v1", "http://", ""])
 def test_a_url_that_is_none_is_refused(url: str, run: Any) -> None:
     code, _, err = run("probe", "--base-url", url, "--model", "m")
@@ -370,6 +380,15 @@ def test_a_key_that_is_not_set_is_refused(run: Any) -> None:
     code, _, err = run("probe", "--base-url", "http://127.0.0.1:1", "--model", "m", "--api-key-env", "NOT_SET_ANYWHERE")
     assert code == 2
     assert "NOT_SET_ANYWHERE" in err
+
+
+def test_the_extra_that_is_missing_is_named(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("toolfmt.probing")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    code, _, err = run("probe", "--base-url", "http://127.0.0.1:1", "--model", "m")
+    assert code == 2
+    assert "toolfmt[probe]" in err
 
 
 def test_a_time_out_is_positive() -> None:

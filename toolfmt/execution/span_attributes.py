@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, Message, TextPart, Transcript
-from toolfmt.errors import ToolFmtError
+from toolfmt.errors import ToolFmtError, UnrepresentableError
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.convert import convert
 from toolfmt.transcripts.formats import find
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from toolfmt.execution.events import InferenceResponseReceived
+    from toolfmt.model import JsonValue
     from toolfmt.transcripts.answer_info import AnswerInfo
 
 CONTENT: Final = "otel-genai"
@@ -89,4 +90,12 @@ def output(event: InferenceResponseReceived) -> dict[str, str]:
 
 def jsoned(values: Mapping[str, Any]) -> dict[str, str]:
     """Write attributes whose values are JSON as its text."""
-    return {key: jsontext.dumps(value) for key, value in values.items() if key.startswith("gen_ai.")}
+    return {key: _json(value) for key, value in values.items() if key.startswith("gen_ai.")}
+
+
+def _json(value: JsonValue) -> str:
+    """Write a value as JSON; what JSON cannot hold, as Python shows it."""
+    try:
+        return jsontext.dumps(value)
+    except UnrepresentableError:
+        return repr(value)

@@ -71,6 +71,8 @@ class _Open:
 
     span: Span
     token: Token[Context] | None = None
+    unnamed: bool = False
+    """Its title still lacks the model."""
 
     def end(self, at: datetime) -> None:
         from opentelemetry import context, trace
@@ -172,7 +174,9 @@ class _Tracing:
         attributes = {"gen_ai.operation.name": "chat", **self.about, **settings(event.request)}
         if self.content:
             attributes |= messages(event.request)
-        opened = self._open(_title("chat", attributes.get("gen_ai.request.model")), event.at, attributes, "CLIENT")
+        model = attributes.get("gen_ai.request.model")
+        opened = self._open(_title("chat", model), event.at, attributes, "CLIENT")
+        opened.unnamed = not model
         if self._current is None:
             opened.end(event.at)  # nobody would say when it ends
         else:
@@ -183,6 +187,8 @@ class _Tracing:
         if opened is None:
             return
         span = opened.span
+        if opened.unnamed:
+            span.update_name(_title("chat", event.info.model))
         attributes = response(event.info)
         if self.content:
             attributes |= output(event)

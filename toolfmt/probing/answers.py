@@ -1,7 +1,7 @@
 """An answer put together as a plain client would do it, with every oddity of the wire noted on the way.
 
 Answer(text="Let me look.", calls=[Call(index=0, id="call_1", name="get_weather", arguments='{"city": "Paris"}')],
-       finish="tool_calls", oddities=[])
+       finish="tool_calls", oddities={})
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class Answer:
     reasoning: str = ""
     calls: list[Call] = field(default_factory=list[Call])
     finish: JsonValue = None
-    oddities: list[Oddity] = field(default_factory=list[Oddity])
+    oddities: dict[str, Oddity] = field(default_factory=dict[str, Oddity])
+    """The first of each rule."""
 
     def odd(self, rule: str, expected: str, came: object) -> None:
-        """Note an oddity, once."""
-        found = Oddity(rule, expected, shown(str(came)))
-        if found not in self.oddities:
-            self.oddities.append(found)
+        """Note an oddity."""
+        if rule not in self.oddities:
+            self.oddities[rule] = Oddity(rule, expected, shown(str(came)))
 
     def say(self, message: JsonObject) -> None:
         """Take the text and the reasoning of a message, or of a piece of one."""
@@ -134,15 +134,14 @@ def _piece(call: JsonObject, function: JsonObject, by_index: dict[Any, Call], an
     index = call.get("index")
     if type(index) is not int:
         answer.odd("no_index", "every piece of a call says which by `index`", call)
-        index = len(by_index) if function.get("name") or not by_index else max(by_index)
+        index = ("no index", len(by_index)) if function.get("name") or not by_index else next(reversed(by_index))
     known = by_index.get(index)
-    if known is None:
-        if not function.get("name"):
-            answer.odd("call_without_start", "a call's first piece has its name", call)
-        known = by_index[index] = Call(call.get("id"), function.get("name"))
-    elif call.get("id") not in (None, "", known.id):
+    if known is None and not function.get("name"):
+        answer.odd("call_without_start", "a call's first piece has its name", call)
+    if known is not None and call.get("id") not in (None, "", known.id):
         answer.odd("index_mixed", f"one call under index {index}", f"{known.id} and {call.get('id')}")
-        index = next(at for at in range(len(by_index) + index + 1) if at not in by_index)
+        index, known = ("mixed", len(by_index)), None
+    if known is None:
         known = by_index[index] = Call(call.get("id"), function.get("name"))
     arguments = function.get("arguments")
     if isinstance(arguments, str) and isinstance(known.arguments, str):

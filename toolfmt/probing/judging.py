@@ -26,12 +26,15 @@ Rule: TypeAlias = Callable[["Answer", "Question"], Iterator[Wrong]]
 
 
 def judge(answer: Answer, question: Question, mode: str) -> list[Finding]:
-    """Say all that is wrong with an answer."""
-    found = [Finding(one.rule, "error", question.name, mode, one.expected, one.came) for one in answer.oddities]
+    """Say all that is wrong with an answer, each thing once."""
+    found = {
+        name: Finding(name, "error", question.name, mode, one.expected, one.came)
+        for name, one in answer.oddities.items()
+    }
     for rule in RULES:
         for name, severity, expected, came, read in rule(answer, question):
-            found.append(Finding(name, severity, question.name, mode, expected, shown(came), read))
-    return found
+            found.setdefault(name, Finding(name, severity, question.name, mode, expected, shown(came), read))
+    return list(found.values())
 
 
 def compare(whole: Answer, streamed: Answer, question: Question) -> list[Finding]:
@@ -154,11 +157,12 @@ def _ids(answer: Answer, _: Question) -> Iterator[Wrong]:
 
 def _finish(answer: Answer, question: Question) -> Iterator[Wrong]:
     named = is_object(question.choice)  # where OpenAI itself says `stop`
-    fine = {"tool_calls", "stop"} if answer.calls and named else {"tool_calls"} if answer.calls else {"stop"}
+    fine = ["tool_calls"] if answer.calls else ["stop"]
+    fine += ["stop"] if answer.calls and named else []
     if answer.finish == "length":
         yield "cut_off", "warning", "an answer that comes to its end", "finish_reason length", ()
     elif answer.finish not in fine:
-        yield "finish_reason", "error", f"finish_reason {' or '.join(sorted(fine))}", repr(answer.finish), ()
+        yield "finish_reason", "error", f"finish_reason {' or '.join(fine)}", repr(answer.finish), ()
 
 
 def _count(answer: Answer, question: Question) -> Iterator[Wrong]:

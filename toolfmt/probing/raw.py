@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolDefinition
     from toolfmt.parsing import ParseResult
 
-LOOKED_AT: Final = 65536
+LOOKED_AT: Final = 16384
 """How many characters of a text are looked at."""
 _NO_PROSE: Final = re.compile(r"[<\[(].*\w", re.DOTALL)
 _TOKEN: Final = re.compile(r"<[|｜].{1,40}?[|｜]>", re.DOTALL)
@@ -33,6 +33,8 @@ _TOKEN: Final = re.compile(r"<[|｜].{1,40}?[|｜]>", re.DOTALL)
 def calls_in(text: str, tools: Sequence[ToolDefinition]) -> tuple[str, ...]:
     """Tell the calls that stand in a text, as the dialect reads them that reads most of it and that most models use."""
     text = text[:LOOKED_AT]
+    if not text.strip():
+        return ()
     registry = default_registry()
     users = Counter([name for _, name in registry.models] + [row.dialect for row in registry.providers])
     found: list[tuple[tuple[int, int, int, bool, int], tuple[str, ...]]] = []

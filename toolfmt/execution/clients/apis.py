@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
@@ -22,10 +22,11 @@ Arguments: TypeAlias = Callable[["JsonObject", frozenset[str]], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One way of asking: the path of a client's method, and what a request says of it."""
+    """One way of asking: the path of a client's method, what a request says of it, and what it usually says."""
 
     path: str
-    says: Mapping[str, Any]
+    says: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    usually: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,32 +63,32 @@ def _ollama(request: JsonObject, _: frozenset[str]) -> dict[str, Any]:
 
 OPENAI_CHAT: Final = Api(
     format="openai-chat",
-    whole=Ask("chat.completions.create", {}),
-    streamed=Ask("chat.completions.create", {"stream": True, "stream_options": {"include_usage": True}}),
+    whole=Ask("chat.completions.create"),
+    streamed=Ask("chat.completions.create", {"stream": True}, {"stream_options": {"include_usage": True}}),
     arguments=_named,
 )
 OPENAI_RESPONSES: Final = Api(
     format="openai-responses",
-    whole=Ask("responses.create", {}),
+    whole=Ask("responses.create"),
     streamed=Ask("responses.create", {"stream": True}),
     arguments=_named,
 )
 ANTHROPIC: Final = Api(
     format="anthropic",
-    whole=Ask("messages.create", {}),
+    whole=Ask("messages.create"),
     streamed=Ask("messages.create", {"stream": True}),
     arguments=_named,
 )
 GOOGLE: Final = Api(
     format="gemini",
-    whole=Ask("models.generate_content", {}),
-    streamed=Ask("models.generate_content_stream", {}),
+    whole=Ask("models.generate_content"),
+    streamed=Ask("models.generate_content_stream"),
     arguments=_google,
 )
 MISTRAL: Final = Api(
     format="mistral",
-    whole=Ask("chat.complete", {}),
-    streamed=Ask("chat.stream", {}),
+    whole=Ask("chat.complete"),
+    streamed=Ask("chat.stream"),
     arguments=_named,
 )
 OLLAMA: Final = Api(

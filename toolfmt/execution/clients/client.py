@@ -69,13 +69,10 @@ class SdkClient:
             raise TypeError(f"{self.format} needs a client that has `{ask.path}`, not {kind}") from None
 
     def _call(self, function: Callable[..., Any], ask: Ask, request: JsonObject) -> partial[Any]:
-        streaming = self._api.streamed.says.keys() - ask.says.keys()
-        fields = {**ask.says, **self._options, **request}
-        fields = {
-            key: value
-            for key, value in fields.items()
-            if key not in streaming and not (value is None and self._options.get(key, ...) is None)
-        }
+        elsewhere = self._api.streamed.usually.keys() - ask.usually.keys()
+        left_out = {key for key, value in self._options.items() if value is None and request.get(key) is None}
+        fields = {**ask.usually, **self._options, **request, **ask.says}
+        fields = {key: value for key, value in fields.items() if key not in elsewhere | left_out}
         arguments = self._api.arguments(fields, taken(function))
         try:
             inspect.signature(function).bind(**arguments)

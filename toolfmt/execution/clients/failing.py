@@ -117,8 +117,12 @@ def _words(value: Any, depth: int = 0) -> Iterator[str]:
 
 def _retry_after(error: Exception) -> float | None:
     """Read the header `retry-after`, where it counts seconds."""
-    headers: Any = getattr(getattr(error, "response", None), "headers", None)
-    found = headers.get("retry-after") if hasattr(headers, "get") else None
+    responses: tuple[Any, ...] = (error, getattr(error, "response", None), getattr(error, "raw_response", None))
+    found = None
+    for response in responses:
+        headers: Any = getattr(response, "headers", None)
+        if found is None and hasattr(headers, "get"):
+            found = headers.get("retry-after")
     try:
         seconds = float(found) if isinstance(found, str) else None
     except ValueError:

@@ -66,8 +66,9 @@ async def ask(client: ModelClient, request: Request, runtime: Runtime, *, stream
                 take(reader.feed(value))
             except ParseError as error:
                 raise DriverError(f"{client.format}: {error}") from error
-    if stream and reader.info.stop is None:
-        raise DriverError(f"{client.format}: the answer ended before it was complete", retryable=True)
+    if reader.info.error is not None or (stream and reader.info.stop is None):
+        failed = told_of_failure(reader.info)
+        raise DriverError(f"{client.format}: the answer ended before it was complete{failed}", retryable=True)
     take(reader.close())
     kept = _without_leaks(events, runtime)
     result = ParseResult(tuple(kept))
@@ -75,6 +76,11 @@ async def ask(client: ModelClient, request: Request, runtime: Runtime, *, stream
         InferenceResponseReceived, text=result.text, calls=result.calls, failures=result.failures, info=reader.info
     )
     return Answer(tuple(kept), reader.info)
+
+
+def told_of_failure(info: AnswerInfo) -> str:
+    """Give what the provider itself said of an answer that it could not finish, to be put behind a sentence."""
+    return "" if info.error is None else f": {info.error}"
 
 
 class _Own:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from toolfmt.errors import DriverError, ParseError
 from toolfmt.events import CallFailed, CallStart, TextDelta
+from toolfmt.execution.drivers.asking import told_of_failure
 from toolfmt.execution.drivers.patience import closing
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.answer_info import AnswerInfo
@@ -72,8 +73,9 @@ class _ClientSource:
                     raise DriverError(f"{self._client.format}: {error}") from error
                 for text in self._said(events):
                     yield text
-        if reader.info.stop is None:
-            raise DriverError(f"{self._client.format}: the answer ended before it was complete", retryable=True)
+        if reader.info.error is not None or reader.info.stop is None:
+            failed = told_of_failure(reader.info)
+            raise DriverError(f"{self._client.format}: the answer ended before it was complete{failed}", retryable=True)
         for text in self._said(reader.close()):
             yield text
 

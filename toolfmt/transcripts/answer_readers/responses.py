@@ -32,8 +32,11 @@ def _read(value: JsonObject, made: Assembler) -> None:
 
 def _end(value: JsonObject, made: Assembler) -> None:
     made.tokens(value.get("usage"), read_responses)
-    if value.get("status", "completed") in ("completed", "incomplete"):
+    status = value.get("status", "completed")
+    if status in ("completed", "incomplete"):
         ended(made, inner(value, "incomplete_details").get("reason") or "stop")
+    elif status in ("failed", "cancelled"):
+        made.fail(value.get("error") or f"the response was {status}")
 
 
 def _item(item: JsonObject, made: Assembler) -> None:
@@ -81,7 +84,7 @@ def _event(value: JsonObject, made: Assembler) -> None:
         case "response.completed" | "response.incomplete":
             _end(inner(value, "response"), made)
         case "response.failed":
-            made.fail(inner(value, "response").get("error") or "the response failed")
+            _end({"status": "failed", **inner(value, "response")}, made)
         case "response.output_item.added" if item.get("type") in _FORMS:
             made.call(at, item.get("name"), item.get("call_id"), form=_FORMS[item["type"]])
         case "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta":
