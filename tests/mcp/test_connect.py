@@ -163,10 +163,12 @@ async def test_what_the_caller_raises_comes_out_as_it_is(kitchen: Any) -> None:
 
 
 async def test_a_server_that_is_closed_says_so(kitchen: Any) -> None:
-    async with connect(kitchen, name="kitchen") as server:
-        pass
-    with pytest.raises(ServerError, match="'kitchen': it has been closed"):
-        await server.call(_call("echo", text="hi"))
+    opening = connect(kitchen, name="kitchen")
+    for _ in range(2):  # as often as one likes
+        async with opening as server:
+            assert (await server.call(_call("echo", text="hi"))).content == "hi"
+        with pytest.raises(ServerError, match="'kitchen': it has been closed"):
+            await server.call(_call("echo", text="hi"))
 
 
 @pytest.mark.parametrize(
@@ -183,6 +185,11 @@ async def test_a_server_that_is_closed_says_so(kitchen: Any) -> None:
 async def test_what_is_no_target_is_refused_at_once(target: Any, headers: Any, error: Any, says: str) -> None:
     with pytest.raises(error, match=says):
         connect(target, name="x", headers=headers)
+
+
+async def test_a_server_has_a_name(kitchen: Any) -> None:
+    with pytest.raises(ValueError, match="the name of an MCP server is a text that is not empty, not ' '"):
+        connect(kitchen, name=" ")
 
 
 async def _until(true: Callable[[], bool]) -> None:

@@ -70,6 +70,29 @@ async def test_all_calls_of_a_server_that_dies_come_to_an_end(raw: Any) -> None:
     assert all(error.endswith("it said: the last words") for error in errors)
 
 
+async def test_calls_that_wait_for_a_start_that_fails_fail_with_it(raw: Any, tmp_path: Path) -> None:
+    starts = tmp_path / "starts"
+    told = json.dumps({"lists": [{"tools": [ADD]}], "dies": 1})
+    code = "import runpy, sys\nfile = open(sys.argv.pop(), 'a+')\nfile.write('x')\nfile.close()\n"
+    code += "if open(file.name).read() == 'x':\n    runpy.run_path(sys.argv.pop(1), run_name='__main__')"
+    python, script, words = raw(told)
+    errors: list[str] = []
+
+    async def ask(server: McpServer) -> None:
+        with pytest.raises(ServerError) as caught:
+            await server.call(_call("add"))
+        errors.append(caught.value.reason)
+
+    async with connect([python, "-c", code, script, words, str(starts)], name="raw") as server:
+        with pytest.raises(ServerError, match="the last words"):
+            await server.call(_call("add"))
+        async with anyio.create_task_group() as tasks:
+            for _ in range(5):
+                tasks.start_soon(ask, server)
+    assert (len(errors), len(set(errors))) == (5, 1)
+    assert starts.read_text(encoding="utf-8") == "xx"
+
+
 @pytest.mark.parametrize(("words", "called"), [((), "while it is gone"), (("handshake",), "after")])
 async def test_a_web_server_that_is_killed_and_comes_back_is_reached_again(
     words: tuple[str, ...], called: str, start_web: Any, free_port: Callable[[], int]
