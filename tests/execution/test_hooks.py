@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Any
 
 import pytest
 
-from toolfmt import PolicyError, ToolInvocation, ToolRegistry, ToolResult
+from toolfmt import AgentStop, PolicyError, ToolInvocation, ToolRegistry, ToolResult
 from toolfmt.execution import Blocked, Executor, ToolContext, ToolExecution
 from toolfmt.execution.events import HookFailed, ToolCallCompleted
 
@@ -126,3 +127,49 @@ def test_a_listener_that_fails_breaks_nothing(registry: ToolRegistry, caplog: py
         "a listener failed on ToolCallStarted",
         "a listener failed on ToolCallCompleted",
     ]
+
+
+async def cancelled(*_: object) -> None:
+    raise asyncio.CancelledError
+
+
+def test_a_hook_that_is_cancelled_has_failed_and_cancels_nobody(registry: ToolRegistry) -> None:
+    def first(call: ToolInvocation, _: ToolContext) -> Any:
+        return cancelled() if call.id == "c1" else None
+
+    calls = [CALL, CALL.model_copy(update={"id": "c2"})]
+    executions = Executor(registry, before=[first], after=[cancelled]).execute_sync(calls)
+    assert [one.failure for one in executions] == ["hook_failed", None]
+
+
+class Careless:
+    """A guard and a server that only fail."""
+
+    tools = property(lambda _: {}["tools"])
+
+    def refuse(self, call: ToolInvocation) -> None:
+        if call.name == "shout":
+            raise RuntimeError("no")
+
+    def record(self, execution: ToolExecution) -> None:
+        raise RuntimeError(execution.id)
+
+
+def test_guards_and_servers_that_fail_fail_alone(registry: ToolRegistry, caplog: pytest.LogCaptureFixture) -> None:
+    registry.register(lambda when: when, name="later")
+    careless: Any = Careless()
+    calls = [CALL, CALL.model_copy(update={"name": "shout"}), CALL.model_copy(update={"server": "s"})]
+    executions = Executor(registry, guards=[careless], servers={"s": careless}).execute_sync(calls)
+    assert [one.failure for one in executions] == [None, "hook_failed", "broken_tool"]
+    assert "Careless failed: no" in executions[1].error
+    assert len(caplog.records) == 3
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, AgentStop])
+@pytest.mark.parametrize("place", ["before", "after", "policies"])
+def test_a_hook_may_end_the_program(registry: ToolRegistry, error: type[BaseException], place: str) -> None:
+    def leave(*_: object) -> None:
+        raise error
+
+    with pytest.raises(error):
+        run(registry, **{place: [leave]})

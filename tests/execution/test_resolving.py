@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
+import sys
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -12,7 +14,18 @@ import pytest
 from pydantic import BaseModel, Field
 
 import toolfmt
-from toolfmt import ExecutionError, Injected, ToolDefinition, ToolInvocation, ToolRegistry, ToolResult, ids
+import toolfmt.execution
+from toolfmt import (
+    ExecutionError,
+    Injected,
+    LimitExceededError,
+    SchemaError,
+    ToolDefinition,
+    ToolInvocation,
+    ToolRegistry,
+    ToolResult,
+    ids,
+)
 from toolfmt.execution import Executor, ToolContext, ToolExecution, ToolServer
 
 
@@ -237,6 +250,10 @@ def test_what_are_no_calls_is_said_at_once() -> None:
     for limit in (0, True, 1.5):
         with pytest.raises(ValueError, match="limit is a number of calls"):
             Executor(registry, limit=limit)  # type: ignore[arg-type]
+    endless: dict[str, Any] = {}
+    endless["x"] = endless
+    with pytest.raises(LimitExceededError, match="arguments of 'f' are nested too deeply"):
+        executor.execute_sync([{"name": "f", "arguments": {"x": [endless]}}])
     assert executor.execute_sync([]) == []
 
 
@@ -246,3 +263,30 @@ def test_a_changed_copy_has_the_change_and_shares_nothing_else() -> None:
     executor = Executor(registry)
     short = dataclasses.replace(executor, result_limit=3)
     assert (run(executor, "f").value, run(short, "f").value) == ("x" * 20, "xxx\n... 17 characters cut")
+
+
+def test_a_function_whose_hints_cannot_be_read_is_refused_for_it_might_hide_what_is_injected() -> None:
+    def tool(store: Nowhere) -> None:  # type: ignore[name-defined]  # noqa: ARG001, F821 - that is the point
+        return None
+
+    registry = ToolRegistry()
+    registry.register({"name": "f"}, function=tool)
+    with pytest.raises(SchemaError, match=r"tool 'f': its type hints can't be resolved: name 'Nowhere'"):
+        Executor(registry)
+    plain = ToolRegistry()
+    plain.register({"name": "f", "parameters": {"type": "object"}}, function=dict)
+    assert run(Executor(plain), "f", {"a": 1}).value == {"a": 1}
+
+
+def test_running_calls_needs_its_extra() -> None:
+    code = "import sys; sys.modules['anyio'] = None; import toolfmt.execution"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "MissingExtraError: running calls needs an optional dependency: pip install 'toolfmt[exec]'" in ran.stderr
+
+
+def test_every_public_name_is_there() -> None:
+    for name in toolfmt.execution.__all__:
+        assert getattr(toolfmt.execution, name) is not None
+    assert set(toolfmt.execution.__all__) <= set(dir(toolfmt.execution))
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = toolfmt.execution.Nothing

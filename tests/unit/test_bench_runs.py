@@ -137,3 +137,10 @@ def test_some_formats_are_measured_anew(tmp_path: Path) -> None:
     for names in (("hermes", "glm45"), ("glm45",)):
         run("bench.speeds", "--only", *names, "--largest", "1000", "--budget", "0.01", "-o", str(kept))
         assert [*jsontext.loads(kept.read_text("utf-8"))["formats"]] == ["hermes", "glm45"]
+
+
+def test_the_cost_of_running_a_call_has_its_rows() -> None:
+    heading, *rows = run("bench.execution", "--calls", "20").splitlines()
+    assert heading.startswith("20 calls")
+    assert [row.split()[0] for row in rows] == [name for name in ("loop", "inline", "thread") for _ in range(3)]
+    assert all(float(row.split()[-1]) for row in rows)

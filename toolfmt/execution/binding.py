@@ -9,14 +9,17 @@ meant, pydantic makes it. The arguments have passed the tool's schema by then.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import weakref
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 
-from toolfmt.errors import ArgumentsError, ExecutionError, Problem, SchemaError
+from toolfmt.errors import ArgumentsError, ExecutionError, Problem
 from toolfmt.tools.signature import Parameter, Signature, signature
 
 if TYPE_CHECKING:
@@ -29,22 +32,19 @@ class Binding:
     """One function's parameters, ready to be filled."""
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
-        """Read its signature; one that can't be read takes the arguments as they are."""
+        """Read its signature; raises `SchemaError` for type hints that can't be resolved."""
         self._tool = name
-        try:
-            taken = signature(function, name)
-        except SchemaError:
-            taken = Signature((), open=True)
+        taken = signature(function, name) if _has_signature(function) else Signature((), open=True)
         self._injected = {one.name: one.injected for one in taken.parameters if one.injected is not None}
         self._needed = [one.injected for one in taken.parameters if one.injected is not None and one.required]
-        self._adapters = {
-            one.name: adapter for one in taken.parameters if one.injected is None and (adapter := _adapter(one))
-        }
+        self._arguments = [one for one in taken.parameters if one.injected is None]
         self._defaults = {
-            one.name: one.default
-            for one in taken.parameters
-            if one.injected is None and isinstance(one.default, FieldInfo) and not one.required
+            one.name: one.default for one in self._arguments if isinstance(one.default, FieldInfo) and not one.required
         }
+
+    @cached_property
+    def _adapters(self) -> dict[str, TypeAdapter[Any]]:
+        return {one.name: adapter for one in self._arguments if (adapter := _adapter(one)) is not None}
 
     def missing(self, given: Mapping[str, Any]) -> tuple[str, ...]:
         """Name the injected values that the function needs and that are not given."""
@@ -83,6 +83,21 @@ class Binding:
         return bound
 
 
+def binding(function: Callable[..., Any], name: str) -> Binding:
+    """Give a function's binding; it is made once, and kept for as long as the function lives."""
+    key = id(function), name
+    known = _bindings.get(key)
+    if known is not None and known[0]() is function:
+        return known[1]
+    made = Binding(function, name)
+    with contextlib.suppress(TypeError):  # not everything that can be called can be referred to weakly
+        _bindings[key] = weakref.ref(function, lambda _: _bindings.pop(key, None)), made
+    return made
+
+
+_bindings: dict[tuple[int, str], tuple[weakref.ref[Callable[..., Any]], Binding]] = {}
+
+
 def copied(value: JsonValue) -> JsonValue:
     """Copy the lists and objects of a JSON value, so that a tool can't change the call's own."""
     if isinstance(value, dict):
@@ -90,6 +105,15 @@ def copied(value: JsonValue) -> JsonValue:
     if isinstance(value, list):
         return [copied(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     return value
+
+
+def _has_signature(function: Callable[..., Any]) -> bool:
+    """Whether it is known what a function takes; of some that are written in C it is not."""
+    try:
+        inspect.signature(function)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _adapter(parameter: Parameter) -> TypeAdapter[Any] | None:

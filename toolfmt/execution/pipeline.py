@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 import anyio
 
-from toolfmt.errors import AgentStop, PolicyError, Problem, ToolTimeoutError
+from toolfmt.errors import AgentStop, ExecutionError, LimitExceededError, PolicyError, Problem, ToolTimeoutError
 from toolfmt.execution.binding import copied
 from toolfmt.execution.context import ToolContext
 from toolfmt.execution.events import HookFailed, PolicyChecked, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
@@ -22,7 +22,7 @@ from toolfmt.execution.policies.policy import BEFORE_RESOLVED, Candidate
 from toolfmt.execution.records import Failure, ToolExecution
 from toolfmt.execution.resolving import Prepared, Resolver, UnrunnableError
 from toolfmt.execution.running import words
-from toolfmt.execution.telling import Progress, Teller, now
+from toolfmt.execution.telling import Progress, Teller, log, now
 from toolfmt.execution.values import clean, cut
 from toolfmt.model import ToolInvocation, ToolResult
 
@@ -65,7 +65,7 @@ class Passage:
 class Stop(Exception):  # noqa: N818 - it is none
     """Something that ends the whole run."""
 
-    def __init__(self, cause: AgentStop | KeyboardInterrupt) -> None:
+    def __init__(self, cause: BaseException) -> None:
         """Keep what was raised."""
         super().__init__()
         self.cause = cause
@@ -82,9 +82,15 @@ class Pipeline:
         self._agent = agent
 
     def enter(self, call: ToolInvocation) -> Passage:
-        """Begin: the call is copied, so that nobody changes the caller's own."""
+        """Begin: the call is copied, so that nobody changes the caller's own.
+
+        Raises `LimitExceededError` for arguments that no reader of JSON would have let through.
+        """
         id = str(uuid4())  # noqa: A001 - the field's name
-        update = {"arguments": copied(call.arguments)}
+        try:
+            update: dict[str, Any] = {"arguments": copied(call.arguments)}
+        except RecursionError:
+            raise LimitExceededError(f"the arguments of {call.name!r} are nested too deeply") from None
         if call.agent is None and self._agent is not None:
             update["agent"] = self._agent
         return Passage(call.model_copy(update=update), id, now(), Progress(self._tell, id))
@@ -94,9 +100,11 @@ class Pipeline:
         try:
             blocked = self._guarded(passage) or await self._hooked(passage) or await self._checked(passage)
         except anyio.get_cancelled_exc_class():
-            self.block(passage, Blocked("cancelled before it ran", "cancelled"))
-            raise
-        except (AgentStop, KeyboardInterrupt) as stop:
+            if _from_outside():
+                self.block(passage, Blocked("cancelled before it ran", "cancelled"))
+                raise
+            blocked = Blocked("a hook or a policy was cancelled", "hook_failed")
+        except (AgentStop, KeyboardInterrupt, SystemExit) as stop:
             self.block(passage, Blocked(words(stop), "stopped"))
             raise Stop(stop) from None
         if blocked is not None:
@@ -113,7 +121,7 @@ class Pipeline:
         try:
             result, failure, problems = await self._outcome(passage)
         except anyio.get_cancelled_exc_class() as cancelled:
-            if anyio.current_effective_deadline() == -math.inf:
+            if _from_outside():
                 stop = cancelled
             passage.cause = cancelled
             result, failure, problems = self._error(passage.call, "cancelled"), "cancelled" if stop else "raised", ()
@@ -132,7 +140,14 @@ class Pipeline:
         self._tell(ToolCallBlocked(execution.completed_at, execution))
 
     def _guarded(self, passage: Passage) -> Blocked | None:
-        return next(filter(None, (guard.refuse(passage.call) for guard in self._settings.guards)), None)
+        for guard in self._settings.guards:
+            try:
+                refused = guard.refuse(passage.call)
+            except Exception as error:  # noqa: BLE001 - anybody's code
+                refused = Blocked(f"{name_of(guard)} failed: {words(error)}", "hook_failed")
+            if refused is not None:
+                return refused
+        return None
 
     async def _hooked(self, passage: Passage) -> Blocked | None:
         for hook in self._settings.before:
@@ -159,6 +174,11 @@ class Pipeline:
         except UnrunnableError as error:
             passage.prepared = error
             candidate = Candidate(passage.call, context, error=error)
+        except AgentStop:
+            raise
+        except Exception as error:  # noqa: BLE001 - a server's list of tools, a default that is made, a validator
+            passage.prepared = UnrunnableError("broken_tool", ExecutionError(words(error)))
+            candidate = Candidate(passage.call, context, error=passage.prepared)
         for policy in self._settings.policies:
             if candidate.error is not None and policy.step not in BEFORE_RESOLVED:
                 continue
@@ -222,9 +242,12 @@ class Pipeline:
             for hook in self._settings.after:
                 try:
                     passage.execution = replaced(passage.execution, await ask(hook, passage.execution, passage.context))
-                except (AgentStop, KeyboardInterrupt) as stop:
+                except (AgentStop, KeyboardInterrupt, SystemExit) as stop:
                     raise Stop(stop) from None
-                except Exception as error:  # noqa: BLE001 - anybody's code; the tool has run, and its result stands
+                except (Exception, anyio.get_cancelled_exc_class()) as error:  # anybody's code
+                    if _from_outside():
+                        raise
+                    # The tool has run, and its result stands.
                     self._tell(HookFailed(now(), passage.execution, name_of(hook), words(error)))
         finally:
             self._guards_note(passage.execution)
@@ -256,7 +279,15 @@ class Pipeline:
 
     def _guards_note(self, execution: ToolExecution) -> None:
         for guard in self._settings.guards:
-            guard.record(execution)
+            try:
+                guard.record(execution)
+            except Exception:  # noqa: BLE001 - anybody's code; what it does not know it will not count
+                log.warning("%s failed on a record", name_of(guard), exc_info=True)
+
+
+def _from_outside() -> bool:
+    """Whether a cancellation is somebody else's, and not of what was awaited here alone."""
+    return anyio.current_effective_deadline() == -math.inf
 
 
 def _stops(error: BaseException) -> list[AgentStop]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt.errors import ArgumentsError, ExecutionError, SchemaError, UnknownToolError, close_names
-from toolfmt.execution.binding import Binding
+from toolfmt.execution.binding import Binding, binding
 from toolfmt.execution.running import Place, check_seconds, place_of, run
 from toolfmt.execution.values import result_of
 from toolfmt.schema.validation import problems
@@ -83,6 +83,8 @@ class Resolver:
             try:
                 missing = self._local(definition, function).binding.missing({**self.inject, "context": None})
                 self._seconds(definition)
+            except SchemaError:  # it says of which tool
+                raise
             except ValueError as error:
                 raise ValueError(f"tool {definition.name!r}: {error}") from None
             if missing:
@@ -156,8 +158,8 @@ class Resolver:
     def _local(self, definition: ToolDefinition, function: Callable[..., Any]) -> Local:
         known = self._known.get(definition.name)
         if known is None or known.function is not function:
-            binding = Binding(function, definition.name)
-            known = Local(function, binding, place_of(function, definition.metadata.get("run_in")))
+            place = place_of(function, definition.metadata.get("run_in"))
+            known = Local(function, binding(function, definition.name), place)
             self._known[definition.name] = known
         return known
 

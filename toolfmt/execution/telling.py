@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from toolfmt.execution.events import ExecutionEvent, Listener
     from toolfmt.model import ToolInvocation
 
-_log = logging.getLogger("toolfmt.execution")
+log = logging.getLogger("toolfmt.execution")
 
 
 def now() -> datetime:
@@ -36,8 +36,8 @@ class Teller:
         with self.lock:
             try:
                 self._listener(event)
-            except Exception:  # noqa: BLE001 - anybody's code
-                _log.warning("a listener failed on %s", type(event).__name__, exc_info=True)
+            except Exception:
+                log.warning("a listener failed on %s", type(event).__name__, exc_info=True)
 
 
 class Progress:
