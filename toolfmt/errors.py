@@ -234,7 +234,20 @@ class AgentStop(ToolFmtError):  # noqa: N818 - nothing is wrong
 
 
 class DriverError(ExecutionError):
-    """A driver could not take a step."""
+    """A driver could not take a step, most often because its model's API gave no answer."""
+
+    def __init__(
+        self, message: str, *, status: int | None = None, retryable: bool = False, retry_after: float | None = None
+    ) -> None:
+        """Say what went wrong, and whether the same request may succeed later.
+
+        `status` is the HTTP status that was answered, `retry_after` the seconds
+        that the server asked to wait; each is None where there is none.
+        """
+        super().__init__(message)
+        self.status = status
+        self.retryable = retryable
+        self.retry_after = retry_after
 
 
 def close_names(name: str, known: Mapping[str, str]) -> tuple[str, ...]:

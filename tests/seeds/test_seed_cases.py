@@ -11,6 +11,7 @@ import pytest
 
 import toolfmt
 from tests.seeds.seed_cases import DIALECTS, Case, listed, load, offered
+from tests.seeds.test_transcript_cases import CHECKS
 from toolfmt import jsontext
 from toolfmt.events import CallEnd, CallFailed, CallStart, coalesce
 from toolfmt.formatters.syntax_calls import content_text
@@ -123,7 +124,9 @@ def test_an_answer_is_read_as_recorded(case: Case) -> None:
     check(case)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.id in DEVIATIONS], ids=lambda case: case.id)
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.id in DEVIATIONS and case.format in DIALECTS], ids=lambda case: case.id
+)
 def test_a_deviation_still_deviates(case: Case) -> None:
     with pytest.raises(AssertionError):
         check(case)
@@ -184,6 +187,7 @@ TESTED = {
     "arguments-text",
     "executor",  # in tests/seeds/test_executor_cases.py, with the policies of single cases
     "stepn-order",
+    *CHECKS,  # in tests/seeds/test_transcript_cases.py
 }
 
 

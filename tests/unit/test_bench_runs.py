@@ -144,3 +144,9 @@ def test_the_cost_of_running_a_call_has_its_rows() -> None:
     assert heading.startswith("20 calls")
     assert [row.split()[0] for row in rows] == [name for name in ("loop", "inline", "thread") for _ in range(3)]
     assert all(float(row.split()[-1]) for row in rows)
+
+
+def test_the_text_driver_is_measured() -> None:
+    rows = run("bench.driving", "hermes", "execute-array", "--runs", "1").splitlines()[2:]
+    assert [row.split("|")[1].strip() for row in rows] == ["hermes", "execute-array"]
+    assert all(float(figure) > 0 for row in rows for figure in row.split("|")[2:-1])

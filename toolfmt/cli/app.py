@@ -30,6 +30,8 @@ _COMMANDS = {
     "inject": "Print a prompt with the tools in it.",
     "parse": "Read a model's answer: its text, its reasoning and its calls.",
     "render": "Print calls, or results, in a format's own form.",
+    "run": "Run the calls in a recorded answer, and print the results as the model is told them.",
+    "chat": "Play an agent whose model is a script, with real calls, and show what happens.",
     "convert": "Convert conversations from one format to another.",
     "check": "List what a provider would refuse in conversations.",
     "stats": "Count what conversations hold: formats, tools, calls, failures.",

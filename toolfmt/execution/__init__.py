@@ -18,11 +18,15 @@ if find_spec("anyio") is None:
     raise MissingExtraError("running calls", "exec")
 
 if TYPE_CHECKING:
+    from toolfmt.execution.bus import Bus
+    from toolfmt.execution.compilers import Compiler, all_sections, current_trace, sections
     from toolfmt.execution.context import ToolContext
-    from toolfmt.execution.contracts import CallExecutor, ModelClient, TextModel, ToolServer
+    from toolfmt.execution.contracts import CallExecutor, Driver, ModelClient, TextModel, ToolServer
+    from toolfmt.execution.drivers import NativeDriver, Patience, ReActDriver, ScriptedDriver, TextDriver, scripted
     from toolfmt.execution.executor import Executor
     from toolfmt.execution.guards import Breaker, Budget
     from toolfmt.execution.hooks import AfterHook, BeforeHook, Blocked, Guard
+    from toolfmt.execution.loop import AgentLoop, StopRule
     from toolfmt.execution.messages import results_text, to_messages, write_messages
     from toolfmt.execution.policies.approval import Approval, ApprovalRequest
     from toolfmt.execution.policies.permissions import Permissions
@@ -33,44 +37,73 @@ if TYPE_CHECKING:
     from toolfmt.execution.policies.schema import JsonPolicy, SchemaPolicy
     from toolfmt.execution.policies.workspace import Workspace
     from toolfmt.execution.records import Failure, ToolExecution
+    from toolfmt.execution.runtime import Outcome, Runtime, Visible
+    from toolfmt.execution.state import AgentState, Run, Status, Step
+    from toolfmt.execution.subagents import as_tool
 
 __all__ = [
     "AfterHook",
+    "AgentLoop",
+    "AgentState",
     "Approval",
     "ApprovalRequest",
     "BeforeHook",
     "Blocked",
     "Breaker",
     "Budget",
+    "Bus",
     "CallExecutor",
     "Candidate",
+    "Compiler",
+    "Driver",
     "Executor",
     "Failure",
     "Guard",
     "JsonPolicy",
     "ModelClient",
+    "NativeDriver",
+    "Outcome",
+    "Patience",
     "Permissions",
     "Policy",
     "ProjectBoundaries",
     "Provenance",
     "RateLimit",
+    "ReActDriver",
+    "Run",
+    "Runtime",
     "SchemaPolicy",
+    "ScriptedDriver",
+    "Status",
+    "Step",
+    "StopRule",
+    "TextDriver",
     "TextModel",
     "ToolContext",
     "ToolExecution",
     "ToolServer",
+    "Visible",
     "Workspace",
+    "all_sections",
+    "as_tool",
+    "current_trace",
     "results_text",
+    "scripted",
+    "sections",
     "to_messages",
     "write_messages",
 ]
 
 _NAMES = {
     "context": "ToolContext",
-    "contracts": "CallExecutor ModelClient TextModel ToolServer",
+    "bus": "Bus",
+    "compilers": "Compiler all_sections current_trace sections",
+    "contracts": "CallExecutor Driver ModelClient TextModel ToolServer",
+    "drivers": "NativeDriver Patience ReActDriver ScriptedDriver TextDriver scripted",
     "executor": "Executor",
     "guards": "Breaker Budget",
     "hooks": "AfterHook BeforeHook Blocked Guard",
+    "loop": "AgentLoop StopRule",
     "messages": "results_text to_messages write_messages",
     "policies.approval": "Approval ApprovalRequest",
     "policies.permissions": "Permissions",
@@ -81,6 +114,9 @@ _NAMES = {
     "policies.schema": "JsonPolicy SchemaPolicy",
     "policies.workspace": "Workspace",
     "records": "Failure ToolExecution",
+    "runtime": "Outcome Runtime Visible",
+    "state": "AgentState Run Status Step",
+    "subagents": "as_tool",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolfmt.events import CallEnd, CallFailed, Notice, TextDelta
+from toolfmt.parsers.driving import has_ended
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.schema import extra_arguments, problems
 
@@ -55,6 +56,11 @@ class CheckedParser:
         self._held: list[Event] = []
         self._seen = Pieces()
         self._beside = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the answer is over by its own markers; under `strict`, what follows them counts too."""
+        return not self._strict and has_ended(self._parser)
 
     def feed(self, chunk: str) -> list[Event]:
         """Read one more piece of text."""

@@ -10,6 +10,7 @@ from toolfmt.parsers.cursor import Malformed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from toolfmt.dialect import Parser
     from toolfmt.events import Event
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.sink import Sink
@@ -26,6 +27,11 @@ class Driver:
         self._sink = sink
         self._run: Reading[None] | None = grammar()
         next(self._run)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the answer is over by its own markers, so that nothing more need be asked for."""
+        return False
 
     def feed(self, chunk: str) -> list[Event]:
         """Read one more piece of text."""
@@ -73,3 +79,8 @@ class Driver:
         self._cur.pass_on = str  # it may be a method of this parser, which would then wait for the garbage collector
         self._sink.settle()
         return self._sink.take()
+
+
+def has_ended(parser: Parser[str]) -> bool:
+    """Whether a parser says that the answer is over by its own markers; many formats have none."""
+    return getattr(parser, "ended", False) is True

@@ -57,6 +57,11 @@ class TextParser(Driver):
         self._unclosed: set[int] = set()  # kinds of reasoning block of which no closer is left
         super().__init__(cur, sink, self._text)
 
+    @property
+    def ended(self) -> bool:
+        """Whether what ends a turn has been read."""
+        return self._stopped
+
     def _text(self) -> Reading[None]:
         yield
         options, openers = self._sink.options, [opener for opener, _ in self._grammar.syntax.reasoning]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from toolfmt.errors import MissingExtraError
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice
+from toolfmt.parsers.driving import has_ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +53,11 @@ class RepairingParser:
         self._open = reopen
         self._frame = frame
         self._extra = 0
+
+    @property
+    def ended(self) -> bool:
+        """Whether the answer is over by its own markers."""
+        return has_ended(self._parser)
 
     def feed(self, chunk: str) -> list[Event]:
         """Read one more piece of text."""

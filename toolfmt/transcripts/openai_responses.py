@@ -210,6 +210,7 @@ FORMAT: Final = TranscriptFormat(
         schema=OPENAI,
         strict_schema=OPENAI_STRICT,
     ),
+    messages="input",
     aliases=("responses",),
     sources=(
         Provenance(

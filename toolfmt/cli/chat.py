@@ -1,0 +1,58 @@
+"""`toolfmt chat`: a scripted agent at work."""
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Annotated, Final
+
+from cyclopts import Parameter
+
+from toolfmt.cli.errors import UsageError
+
+SAMPLE: Final = Path(__file__).parent / "scripts" / "weather.json"
+
+
+def chat(
+    *ask: Annotated[str, Parameter(help="What the user says, one turn each; else what the script says.")],
+    script: Annotated[
+        Path | None, Parameter(help="The script: JSON, TOML or YAML; else a sample that comes along.")
+    ] = None,
+    tools: Annotated[
+        str | None, Parameter(help="The script's calls are run by these: module:registry, or MCP servers' mcp.json.")
+    ] = None,
+    max_steps: Annotated[int, Parameter(help="Stop a turn after so many steps.")] = 20,
+    json: Annotated[bool, Parameter(help="Print the events as JSON, one a line.")] = False,
+) -> int:
+    """Play an agent whose model is a script, with real calls of tools, and show what happens.
+
+    Without any option it plays a sample: no key, no network. The exit code is 1 if a turn does not end well.
+    """
+    from anyio import run
+
+    return run(_play, ask, script or SAMPLE, tools, max_steps, json)
+
+
+async def _play(ask: tuple[str, ...], script: Path, tools: str | None, max_steps: int, json: bool) -> int:  # noqa: FBT001 - as the command has it
+    from toolfmt.cli.run_events import say_run_event, write_run_event
+    from toolfmt.cli.toolboxes import toolbox
+    from toolfmt.execution.drivers import scripted
+    from toolfmt.execution.executor import Executor
+    from toolfmt.execution.loop import AgentLoop
+    from toolfmt.execution.state import AgentState
+
+    found = scripted(script)
+    questions = ask or found.ask
+    if not questions:
+        raise UsageError(f"{script} asks nothing: say what the user says, as an argument or as `ask` in the script")
+    async with AsyncExitStack() as stack:
+        executor = Executor(found.tools)
+        if tools is not None:
+            if len(found.tools):
+                raise UsageError(f"{script} brings its own tools: leave --tools out")
+            executor = await stack.enter_async_context(toolbox(tools))
+        loop = AgentLoop(found.driver, executor=executor, max_steps=max_steps, name=found.name)
+        loop.wiretap(write_run_event if json else say_run_event)
+        state = AgentState.of(system=found.system)
+        for question in questions:
+            state = await loop.run(question, state=state)
+    ended = [*(run.status for run in state.runs), state.status]
+    return 0 if set(ended) == {"completed"} else 1

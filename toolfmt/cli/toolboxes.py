@@ -1,0 +1,86 @@
+"""Tools that can be run, by the word of `--tools`: Python's own, `module:registry`, or MCP servers, `mcp.json`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from toolfmt.cli.errors import UsageError
+from toolfmt.errors import ToolFmtError
+from toolfmt.execution.executor import Executor
+from toolfmt.tools import ToolRegistry
+
+Opened: TypeAlias = AbstractAsyncContextManager[Executor]
+
+
+def toolbox(source: str) -> Opened:
+    """Open the tools that a word names, for as long as they are run; raises `UsageError` for a word of no kind.
+
+    Naming a module runs it, as `python -m` would from the current directory.
+    """
+    loader = _LOADERS.get(Path(source).suffix.lower(), _from_module)
+    return loader(source)
+
+
+@asynccontextmanager
+async def _from_module(source: str) -> AsyncGenerator[Executor]:
+    module, colon, path = source.partition(":")
+    if not (module and colon and path):
+        raise UsageError(f"--tools takes module:registry, or a .json file of MCP servers, not {source!r}")
+    value: Any = _imported(module)
+    for at, name in enumerate(path.split(".")):
+        if not hasattr(value, name):
+            whole = ".".join((module, *path.split(".")[:at]))
+            raise UsageError(f"{whole} has no {name!r}; it has {_names(value)}")
+        value = getattr(value, name)
+    if isinstance(value, Executor):
+        yield value
+        return
+    try:
+        registry = value if isinstance(value, ToolRegistry) else ToolRegistry(value)
+    except (ToolFmtError, TypeError) as error:
+        raise UsageError(f"{source} holds no tools: {error}") from None
+    if not any(registry.function(tool.name) is not None for tool in registry):
+        raise UsageError(f"{source} has no tool that can be run: register functions")
+    yield Executor(registry)
+
+
+def _imported(module: str) -> object:
+    here = os.getcwd()  # noqa: PTH109 - as a word of the import path
+    if here not in sys.path and "" not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise UsageError(f"importing {module} failed: {error}") from error
+        raise UsageError(f"there is no module {error.name!r}, here or installed") from None
+
+
+def _names(value: object) -> str:
+    public = [name for name in vars(value) if not name.startswith("_")] if hasattr(value, "__dict__") else []
+    return ", ".join(public[:10]) + (" and more" if len(public) > 10 else "") if public else "nothing"  # noqa: PLR2004 - enough to recognise it
+
+
+def _from_mcp(source: str) -> Opened:
+    if not Path(source).is_file():
+        raise UsageError(f"{source}: there is no such file")
+    if find_spec("toolfmt.mcp") is None:
+        raise UsageError("tools of MCP servers are not in this version")
+    return _connected(source)
+
+
+@asynccontextmanager
+async def _connected(source: str) -> AsyncGenerator[Executor]:
+    async with import_module("toolfmt.mcp").connect_all(source) as servers:
+        yield Executor(ToolRegistry(), servers=servers)
+
+
+_LOADERS: Final[Mapping[str, Callable[[str], Opened]]] = {".json": _from_mcp}
+"""How tools are opened, by the suffix of the word that names them."""

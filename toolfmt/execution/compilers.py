@@ -1,0 +1,49 @@
+"""What of a state a model is shown: compilers, which make one conversation of its sections.
+
+    all_sections                  every section, the talk last: nothing is left out; the default
+    sections("summary", "buffer", "messages")     these, in this order
+    current_trace                 as all sections, without the calls and results of earlier runs
+
+The default keeps old results because a model that no longer sees what a tool said asks again, or makes it up.
+`current_trace` saves tokens where each run stands for itself. Any function of a state will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from toolfmt.conversation import CallPart
+from toolfmt.execution.state import TALK
+
+if TYPE_CHECKING:
+    from toolfmt.conversation import Message
+    from toolfmt.execution.state import AgentState
+
+Compiler: TypeAlias = Callable[["AgentState"], "Sequence[Message]"]
+
+
+def all_sections(state: AgentState) -> tuple[Message, ...]:
+    """Give every section: the others in their order, then the talk."""
+    return (*_others(state), *state.messages)
+
+
+def sections(*names: str) -> Compiler:
+    """Make a compiler of some sections, in this order; one that a state lacks is empty."""
+    if not names:
+        raise ValueError("name at least one section, such as 'messages'")
+    return lambda state: tuple(message for name in names for message in state.sections.get(name, ()))
+
+
+def current_trace(state: AgentState) -> tuple[Message, ...]:
+    """Give every section, without what earlier runs did with tools: answers that call, and results."""
+    before = (message for message in state.messages[: state.begin] if not _is_trace(message))
+    return (*_others(state), *before, *state.messages[state.begin :])
+
+
+def _others(state: AgentState) -> tuple[Message, ...]:
+    return tuple(message for name, found in state.sections.items() if name != TALK for message in found)
+
+
+def _is_trace(message: Message) -> bool:
+    return message.role == "tool" or any(isinstance(part, CallPart) for part in message.parts)

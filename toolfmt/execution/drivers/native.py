@@ -1,0 +1,181 @@
+"""Calls by a provider's own API: tools are declared in the request, calls come as the API's own objects.
+
+    driver = NativeDriver(openai_chat(AsyncOpenAI(), model="gpt-5.1"), tool_choice="auto", parallel=True)
+    state = await AgentLoop(driver, registry).run("Weather in Paris?")
+
+The conversation is written by the transcript format of the client, whatever its provider; what that cannot hold is
+told with the request. Nothing is run of an answer that did not come to its end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.conversation import Message, TextPart, ToolChoice, ToolDeclaration, Transcript
+from toolfmt.correcting import ADVICE
+from toolfmt.errors import DriverError
+from toolfmt.events import CallEnd, CallFailed
+from toolfmt.execution.drivers.asking import Answer, Request, ask
+from toolfmt.execution.drivers.patience import Patience
+from toolfmt.execution.drivers.turns import Said, played
+from toolfmt.execution.events import ValidationFailed
+from toolfmt.jsontext import is_object
+from toolfmt.transcripts.answer_info import Usage
+from toolfmt.transcripts.answer_message import answer_message
+from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.losses import losses
+from toolfmt.transcripts.shape import shape
+
+if TYPE_CHECKING:
+    from toolfmt.execution.contracts import ModelClient
+    from toolfmt.execution.runtime import Runtime
+    from toolfmt.execution.state import AgentState
+    from toolfmt.model import JsonObject, ToolDefinition
+
+_MODES: Final = {"auto": ToolChoice("auto"), "none": ToolChoice("none"), "required": ToolChoice("required")}
+_HELLO: Final = Message("user", (TextPart("Hello"),))
+_UNREADABLE: Final = frozenset({"malformed", "missing_name", "duplicate_key", "arguments_not_object", "unsafe"})
+_CORRECT: Final = "Call the tool again, with arguments that are one JSON object that fits its schema."
+
+
+class NativeDriver:
+    """Asks a client of a provider's API.
+
+    `model` and `options` are fields of the request, in the provider's spelling; a client may have its own.
+    `tool_choice` is `auto`, `none`, `required`, a tool's name, a `ToolChoice`, or the object that
+    Chat Completions has for it. A call that it
+    demands is demanded until a tool was called in the run, or with `keep_choice` in every step, so that
+    only a guard or a loop-breaking tool ends the run. `parallel` says whether one answer may hold several
+    calls; None says nothing. What the client's format cannot say of these raises ValueError, but for
+    `parallel=False`, which is told as a loss. `retries` is how many answers in a row may hold broken calls
+    and no other; `patience` is for connections that are lost.
+    """
+
+    def __init__(  # noqa: PLR0913 - each is a choice of the caller's
+        self,
+        client: ModelClient,
+        *,
+        model: str | None = None,
+        options: JsonObject | None = None,
+        tool_choice: ToolChoice | JsonObject | str | None = "auto",
+        keep_choice: bool = False,
+        parallel: bool | None = False,
+        stream: bool = True,
+        retries: int = 2,
+        patience: Patience | None = None,
+    ) -> None:
+        """Take the client and how it is to be asked."""
+        self._client = client
+        self._format = find(client.format)
+        self._choice = _choice(tool_choice)
+        self._keep = keep_choice
+        self._parallel = parallel
+        self._stream = stream
+        self._retries = retries
+        self._patience = patience or Patience()
+        fields: JsonObject = {**({} if model is None else {"model": model}), **({} if options is None else options)}
+        self._extra = {f"{self._format.name}.{key}": value for key, value in fields.items()}
+        self._check()
+
+    async def step(self, state: AgentState, runtime: Runtime) -> AgentState:
+        """Ask, run the calls of the answer, and add both to the state."""
+        offered = runtime.offered(state)
+        request = self._request(runtime.shown(state), offered, self._demanded(state, offered))
+
+        async def once(attempt: int) -> Answer:
+            return await ask(self._client, request, runtime, stream=self._stream, attempt=attempt)
+
+        said = _said(await self._patience.ask(once), {tool.name for tool in runtime.tools} - _names(offered))
+        for failure in said.failures:
+            runtime.tell(ValidationFailed, attempt=_broken(state) + 1, error=_told(failure), failure=failure)
+        return state.with_step(await played(said, state, runtime, _told, self._errors(said, state)))
+
+    def _demanded(self, state: AgentState, offered: tuple[ToolDefinition, ...]) -> ToolChoice | None:
+        choice = self._choice
+        unknown = set(choice.names) - _names(offered)
+        if unknown:
+            raise DriverError(f"tool_choice names {', '.join(sorted(unknown))}, which is not offered")
+        called = any(step.calls for step in state.steps)
+        if choice.mode == "required" and called and not self._keep:
+            choice = ToolChoice("auto", choice.names if len(choice.names) > 1 else ())
+        return choice if offered and choice != ToolChoice() else None
+
+    def _request(
+        self, messages: tuple[Message, ...], offered: tuple[ToolDefinition, ...], choice: ToolChoice | None
+    ) -> Request:
+        """Write the request; tools whose names the provider refuses go by others."""
+        tools = tuple(ToolDeclaration(tool.name, tool.description or None, tool.parameters) for tool in offered)
+        whole = Transcript(messages, tools or None, choice, self._parallel if tools else None, self._extra)
+        shaped = shape(whole, self._format.rules)
+        value = self._format.write(shaped)
+        names = {
+            sent.name: tool.name for sent, tool in zip(shaped.tools or (), tools, strict=True) if sent.name != tool.name
+        }
+        return Request(value, tuple(losses(whole, self._format.read(value))), names)
+
+    def _check(self) -> None:
+        """Raise ValueError for a choice that the format cannot say."""
+        tools = tuple(ToolDeclaration(name, None, {"type": "object"}) for name in self._choice.names or ("f",))
+        whole = Transcript((_HELLO,), tools, self._choice, self._parallel)
+        lost = losses(whole, self._format.read(self._format.write(shape(whole, self._format.rules))))
+        for loss in lost:
+            if loss.code == "tool_choice" or (loss.code == "parallel" and self._parallel):
+                raise ValueError(f"{self._format.name} cannot say {loss.code}={loss.detail}")
+
+    def _errors(self, said: Said, state: AgentState) -> tuple[str, ...]:
+        """Give up on a model that goes on writing broken calls and nothing else."""
+        count = _broken(state) + 1
+        if not said.failures or len(said.failures) < len(said.ended) or count <= self._retries:
+            return ()
+        return (f"{count} answers in a row had calls that could not be used: {said.failures[-1].detail}",)
+
+
+def _said(answer: Answer, hidden: set[str]) -> Said:
+    """Take an answer apart; calls of tools that are not offered now fail."""
+    events = [_refused(event) if isinstance(event, CallEnd) and event.call.name in hidden else event
+              for event in answer.events]  # fmt: skip
+    message = answer_message(events, answer.info)
+    return Said(
+        message=message,
+        ended=tuple(event for event in events if isinstance(event, (CallEnd, CallFailed))),
+        info=answer.info,
+        usage=answer.info.usage or Usage(),
+        text="".join(part.text for part in message.parts if isinstance(part, TextPart)),
+    )
+
+
+def _refused(event: CallEnd) -> CallFailed:
+    call = event.call
+    detail = f"the tool {call.name!r} is not offered now"
+    return CallFailed(event.index, call.raw_arguments or "{}", "unknown_tool", detail, event.span, call.name)
+
+
+def _told(failure: CallFailed) -> str:
+    """Say what was wrong with a call of an API, which has no text that could be shown."""
+    advice = _CORRECT if failure.reason in _UNREADABLE else ADVICE.get(failure.reason, _CORRECT)
+    return f"Your call could not be used ({failure.reason}): {failure.detail}\n{advice}"
+
+
+def _broken(state: AgentState) -> int:
+    """Count the steps at the end whose calls were all broken."""
+    count = 0
+    for step in reversed(state.steps):
+        if not step.failures or step.calls:
+            break
+        count += 1
+    return count
+
+
+def _names(tools: tuple[ToolDefinition, ...]) -> set[str]:
+    return {tool.name for tool in tools}
+
+
+def _choice(value: ToolChoice | JsonObject | str | None) -> ToolChoice:
+    if value is None or isinstance(value, ToolChoice):
+        return value or ToolChoice()
+    if isinstance(value, str) and value:
+        return _MODES.get(value) or ToolChoice("required", (value,))
+    found = find("openai-chat").read({"messages": [], "tool_choice": value}).tool_choice if is_object(value) else None
+    if found is None:
+        raise ValueError(f"tool_choice is {', '.join(_MODES)}, a tool's name or a ToolChoice, not {value!r}")
+    return found

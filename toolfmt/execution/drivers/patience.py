@@ -1,0 +1,63 @@
+"""How often a model is asked again whose answer was lost on the way, and how long that waits.
+
+Asking again is safe: nothing is run before an answer is whole.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import anyio
+
+from toolfmt.errors import DriverError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+
+T = TypeVar("T")
+
+LOST: Final = (ConnectionError, TimeoutError)
+"""What Python itself raises for a connection that was lost; clients say `DriverError(retryable=True)`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """At most `tries` requests; seconds of `pause` between them, doubled each time, never more than `longest`.
+
+    Where the server says how long to wait, that counts.
+    """
+
+    tries: int = 3
+    pause: float = 0.5
+    longest: float = 60.0
+
+    def __post_init__(self) -> None:
+        """Refuse what would never ask."""
+        if self.tries < 1 or self.pause < 0:
+            raise ValueError(f"tries is at least 1 and pause not negative, not {self.tries} and {self.pause}")
+
+    async def ask(self, once: Callable[[int], Awaitable[T]]) -> T:
+        """Call `once` with the number of the try, from 1, until it gives an answer or an error that stays."""
+        number = 1
+        while True:
+            try:
+                return await once(number)
+            except (DriverError, *LOST) as error:
+                if number >= self.tries or not getattr(error, "retryable", True):
+                    raise
+                told = getattr(error, "retry_after", None)
+            await anyio.sleep(min(self.pause * 2 ** (number - 1) if told is None else told, self.longest))
+            number += 1
+
+
+@asynccontextmanager
+async def closing(stream: AsyncIterator[T]) -> AsyncGenerator[AsyncIterator[T]]:
+    """Close a stream at the end, read or not, if it can be closed."""
+    try:
+        yield stream
+    finally:
+        close = getattr(stream, "aclose", None)
+        if close is not None:
+            await close()

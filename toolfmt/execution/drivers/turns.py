@@ -1,0 +1,112 @@
+"""One answer played out: its calls run, every one of them answered, all of it as a step.
+
+assistant  "Checking." call A, call B (broken)
+tool       result of A, error for B
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.conversation import CallPart, Message, ResultPart, TextPart
+from toolfmt.events import CallEnd, CallFailed
+from toolfmt.execution.messages import result_part
+from toolfmt.execution.state import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from toolfmt.execution.records import ToolExecution
+    from toolfmt.execution.runtime import Runtime
+    from toolfmt.execution.state import AgentState
+    from toolfmt.model import ToolDefinition, ToolInvocation
+    from toolfmt.transcripts.answer_info import AnswerInfo, Usage
+
+NOT_RUN: Final = "The call was not run: an earlier one of the same turn kept it from running."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """An answer: its message, with a part for every call that has a name, and how its calls ended, in order."""
+
+    message: Message
+    ended: tuple[CallEnd | CallFailed, ...]
+    info: AnswerInfo
+    usage: Usage
+    text: str
+    earlier: tuple[CallFailed, ...] = ()
+    """The broken calls of answers that this one replaces."""
+
+    @property
+    def failures(self) -> tuple[CallFailed, ...]:
+        """The calls that could not be used."""
+        return tuple(event for event in self.ended if isinstance(event, CallFailed))
+
+
+async def played(
+    said: Said,
+    state: AgentState,
+    runtime: Runtime,
+    explain: Callable[[CallFailed], str],
+    errors: Sequence[str] = (),
+) -> Step:
+    """Run the calls and answer each; the broken ones with what `explain` says of them."""
+    offered = {tool.name: tool for tool in runtime.tools}
+    calls = tuple(_routed(event.call, offered) for event in said.ended if isinstance(event, CallEnd))
+    outcome = await runtime.execute(calls, state)
+    return Step(
+        messages=(
+            *((said.message,) if said.message.parts else ()),
+            *_results(said, outcome.executions, explain),
+        ),
+        calls=calls,
+        executions=outcome.executions,
+        failures=(*said.earlier, *said.failures),
+        errors=(*outcome.errors, *errors),
+        usage=said.usage,
+        stop=said.info.stop,
+        info=said.info,
+        text=said.text,
+        ends=None if said.ended or said.info.stop == "pause" else True,
+        halt=outcome.halt,
+    )
+
+
+def _routed(call: ToolInvocation, offered: Mapping[str, ToolDefinition]) -> ToolInvocation:
+    """Send a call that names no server to the one that its tool is of."""
+    tool = offered.get(call.name)
+    if tool is None or tool.server is None or call.server is not None:
+        return call
+    return call.model_copy(update={"server": tool.server})
+
+
+def _results(
+    said: Said, executions: Sequence[ToolExecution], explain: Callable[[CallFailed], str]
+) -> tuple[Message, ...]:
+    """Answer all calls in one message; what is wrong with those that have no name, the user says."""
+    parts = iter([part for part in said.message.parts if isinstance(part, CallPart)])
+    left = iter(executions)
+    results: list[ResultPart] = []
+    nameless: list[str] = []
+    for event in said.ended:
+        if isinstance(event, CallEnd):
+            results.append(_ran(next(parts), next(left, None)))
+        elif event.name:
+            results.append(_error(next(parts), explain(event)))
+        else:
+            nameless.append(explain(event))
+    told = (Message("user", (TextPart("\n\n".join(nameless)),)),) if nameless else ()
+    return (*((Message("tool", tuple(results)),) if results else ()), *told)
+
+
+def _ran(call: CallPart, execution: ToolExecution | None) -> ResultPart:
+    if execution is None:
+        return _error(call, NOT_RUN)
+    part = result_part(execution.result)
+    part.id, part.name, part.custom = call.id, call.name, call.custom  # a hook may have called another tool
+    return part
+
+
+def _error(call: CallPart, text: str) -> ResultPart:
+    return ResultPart((TextPart(text),), call.id, call.name, is_error=True, custom=call.custom)

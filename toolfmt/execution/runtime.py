@@ -1,0 +1,111 @@
+"""What a driver works with: the tools, what runs their calls, what a model is shown, and who is told.
+
+Bound once for a run; a driver has no other way to run a call.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from toolfmt.errors import AgentStop, ToolCallError
+from toolfmt.execution.compilers import all_sections
+from toolfmt.execution.executor import Executor
+
+if TYPE_CHECKING:
+    from toolfmt.conversation import Message
+    from toolfmt.execution.compilers import Compiler
+    from toolfmt.execution.contracts import CallExecutor
+    from toolfmt.execution.events import ExecutionEvent, Listener
+    from toolfmt.execution.hooks import Guard
+    from toolfmt.execution.records import ToolExecution
+    from toolfmt.execution.state import AgentState
+    from toolfmt.model import ToolDefinition, ToolInvocation
+
+Visible: TypeAlias = Callable[["ToolDefinition", "AgentState"], bool]
+"""Whether a tool is offered to the model in a state."""
+
+
+def nobody(_: object) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a turn's calls."""
+
+    executions: tuple[ToolExecution, ...] = ()
+    errors: tuple[str, ...] = ()
+    """A failure that the executor was told to raise."""
+    halt: str | None = None
+    """Why a tool or a hook ends the run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """A run's tools and services."""
+
+    tools: tuple[ToolDefinition, ...]
+    executor: CallExecutor
+    compiler: Compiler = all_sections
+    emit: Listener = nobody
+    visible: Visible | None = None
+
+    def offered(self, state: AgentState) -> tuple[ToolDefinition, ...]:
+        """Give the tools that the model may call in a state."""
+        return self.tools if self.visible is None else tuple(tool for tool in self.tools if self.visible(tool, state))
+
+    def shown(self, state: AgentState) -> tuple[Message, ...]:
+        """Give the conversation that the model is shown."""
+        return tuple(self.compiler(state))
+
+    def tell(self, kind: Callable[..., ExecutionEvent], **what: Any) -> None:
+        """Tell of an event that happens now."""
+        self.emit(kind(at=datetime.now(UTC), **what))
+
+    async def execute(self, calls: Iterable[ToolInvocation], state: AgentState) -> Outcome:
+        """Run the calls of one turn; a record for each, in their order, and whether the run is to go on."""
+        wanted = list(calls)
+        if not wanted:
+            return Outcome()
+        try:
+            return Outcome(tuple(await self.executor.execute(wanted, state=state, agent=state.agent)))
+        except AgentStop as stop:
+            return Outcome(stop.executions, halt=str(stop))
+        except ToolCallError as error:
+            return Outcome(error.executions, errors=(str(error),))
+
+
+def bound(
+    executor: CallExecutor, tools: Iterable[ToolDefinition] | None, guards: Sequence[Guard], emit: Listener
+) -> tuple[CallExecutor, tuple[ToolDefinition, ...]]:
+    """Give the executor of one run, which tells `emit` too, and the tools that it runs.
+
+    An executor that is not an `Executor` tells whom it wants, and cannot be guarded. Raises TypeError where
+    it is not known what an executor runs, ValueError for two tools of one name.
+    """
+    if not isinstance(executor, Executor):
+        if tools is None:
+            raise TypeError(f"give the tools too: a {type(executor).__name__} does not say what it runs")
+        if guards:
+            raise TypeError("guards are for an Executor: let your own count for itself")
+        return executor, tuple(tools)
+    own = executor.on_event
+
+    def both(event: ExecutionEvent) -> None:
+        emit(event)
+        if own is not None:
+            own(event)
+
+    found = [*executor.registry] if tools is None else [*tools]
+    if tools is None:
+        for name, server in executor.servers.items():
+            found.extend(tool.model_copy(update={"server": name}) for tool in server.tools)
+    counted = Counter(tool.name for tool in found)
+    twice = sorted(name for name, count in counted.items() if count > 1)
+    if twice:
+        raise ValueError(f"two tools are named {', '.join(twice)}: a model could not tell them apart")
+    return replace(executor, guards=(*executor.guards, *guards), on_event=both), tuple(found)

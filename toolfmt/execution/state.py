@@ -1,0 +1,179 @@
+"""The state of an agent: its conversation, the steps of this run, and how it stands. Never changed, only copied.
+
+    state = AgentState.of("Weather in Paris?")
+    state = state.with_step(Step(messages=(answer, results), calls=…, executions=…))
+    state.status, state.text, state.usage
+    AgentState.from_json(state.to_json()) == state
+
+The conversation lies in named sections, tuples of `toolfmt.Message`: `messages` is the talk itself; others, such as
+`summary`, are whatever an application puts there, and a compiler says which of them a model sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeAlias
+
+from toolfmt.conversation import Message, TextPart
+from toolfmt.events import CallFailed  # noqa: TC001 - `stored` makes checks of these annotations
+from toolfmt.execution.records import ToolExecution  # noqa: TC001 - as above
+from toolfmt.model import JsonObject, ToolInvocation  # noqa: TC001 - as above
+from toolfmt.transcripts.answer_info import AnswerInfo, Stop, Usage
+
+Status: TypeAlias = Literal["ready", "running", "completed", "failed", "stopped"]
+"""`stopped`: something other than the model ended the run, such as a guard."""
+TALK: Final = "messages"
+"""The section of the conversation itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One turn of the model, with what came of it."""
+
+    messages: tuple[Message, ...] = ()
+    """What the step adds to the conversation, in order."""
+    calls: tuple[ToolInvocation, ...] = ()
+    """The calls that the model made and that could be used."""
+    executions: tuple[ToolExecution, ...] = ()
+    failures: tuple[CallFailed, ...] = ()
+    """The calls that could not be used, those of answers that were asked for again among them."""
+    errors: tuple[str, ...] = ()
+    """What went wrong with the step itself; the run fails with it."""
+    usage: Usage = field(default_factory=Usage)
+    stop: Stop | None = None
+    """Why the answer ended, if that is known."""
+    info: AnswerInfo | None = None
+    text: str = ""
+    """What the model said to the user."""
+    ends: bool | None = None
+    """Whether the turn is over; None leaves it to what the step holds."""
+    halt: str | None = None
+    """Why a tool or a hook ended the run, if one did."""
+
+    @property
+    def final(self) -> bool:
+        """Whether the turn is over: the driver says so, or nothing is left for the model to react to."""
+        if self.ends is not None:
+            return self.ends
+        return not (self.calls or self.executions or self.failures or self.stop == "pause")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """An earlier run of the same conversation."""
+
+    steps: tuple[Step, ...] = ()
+    status: Status = "completed"
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentState:
+    """A conversation and how its agent stands. The `with_*` methods give changed copies."""
+
+    sections: Mapping[str, tuple[Message, ...]] = field(default_factory=lambda: {TALK: ()})
+    steps: tuple[Step, ...] = ()
+    """The steps of this run."""
+    runs: tuple[Run, ...] = ()
+    """The runs before it, oldest first."""
+    begin: int = 0
+    """How many messages the talk had when this run began."""
+    status: Status = "ready"
+    reason: str = ""
+    """Why the run failed or was stopped."""
+    agent: str | None = None
+    """The agent's name, which its calls carry."""
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """JSON values of the application's and of drivers'."""
+
+    def __post_init__(self) -> None:
+        """Keep copies of the mappings, which nobody can write to."""
+        object.__setattr__(self, "sections", MappingProxyType({TALK: (), **self.sections}))
+        object.__setattr__(self, "metadata", MappingProxyType({**self.metadata}))
+
+    @classmethod
+    def of(cls, *messages: Message | str, agent: str | None = None, system: str = "") -> AgentState:
+        """Make a state of the first messages; a text is the user's."""
+        first = (Message("system", (TextPart(system),)),) if system else ()
+        return cls(sections={TALK: (*first, *map(_message, messages))}, agent=agent)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The talk."""
+        return self.sections[TALK]
+
+    @property
+    def text(self) -> str:
+        """What the model said last; empty before the first step."""
+        return self.steps[-1].text if self.steps else ""
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of all runs."""
+        return total(step.usage for steps in (*(run.steps for run in self.runs), self.steps) for step in steps)
+
+    @property
+    def executions(self) -> tuple[ToolExecution, ...]:
+        """What became of the calls of this run, in order."""
+        return tuple(execution for step in self.steps for execution in step.executions)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run is over."""
+        return self.status not in ("ready", "running")
+
+    def with_messages(self, *messages: Message | str, section: str = TALK) -> AgentState:
+        """Add messages to a section; a text is the user's."""
+        known = self.sections.get(section, ())
+        return replace(self, sections={**self.sections, section: (*known, *map(_message, messages))})
+
+    def with_section(self, section: str, messages: Iterable[Message | str]) -> AgentState:
+        """Put messages in place of a section's, such as a new summary; of the talk, before a run alone."""
+        return replace(self, sections={**self.sections, section: tuple(map(_message, messages))})
+
+    def with_metadata(self, **values: Any) -> AgentState:
+        """Set values of the metadata."""
+        return replace(self, metadata={**self.metadata, **values})
+
+    def with_run(self) -> AgentState:
+        """Begin a run: what was of the last one becomes history."""
+        run = Run(steps=self.steps, status=self.status, reason=self.reason)
+        last = (run,) if self.steps or self.ended else ()
+        begin = len(self.messages)
+        return replace(self, steps=(), runs=(*self.runs, *last), begin=begin, status="running", reason="")
+
+    def with_step(self, step: Step) -> AgentState:
+        """Add a step and its messages."""
+        return replace(self.with_messages(*step.messages), steps=(*self.steps, step))
+
+    def with_status(self, status: Status, reason: str = "") -> AgentState:
+        """Say how the run stands."""
+        return replace(self, status=status, reason=reason)
+
+    def to_json(self) -> JsonObject:
+        """Write the state as JSON, for `from_json`; metadata and results that are no JSON raise `RenderError`."""
+        from toolfmt.execution.stored import dump_state
+
+        return dump_state(self)
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> AgentState:
+        """Read a state that `to_json` wrote; raises `ParseError` that names the place for anything else."""
+        from toolfmt.execution.stored import load_state
+
+        return load_state(value)
+
+
+def total(usages: Iterable[Usage]) -> Usage:
+    """Add counts of tokens up."""
+    sums = dict.fromkeys(Usage.__slots__, 0)
+    for usage in usages:
+        for name in sums:
+            sums[name] += getattr(usage, name)
+    return Usage(**sums)
+
+
+def _message(value: Message | str) -> Message:
+    return Message("user", (TextPart(value),)) if isinstance(value, str) else value
