@@ -97,7 +97,7 @@ def connect_all(
     """Connect to all servers of a configuration, as `connect` does to one; they start side by side.
 
     `config` is what `from_config` reads, or targets by name. Entering the context raises `ServerError` if one cannot
-    be reached, or a group of them.
+    be reached.
     """
     options = Options(prefix=prefix, timeout=timeout, patience=patience, inject=inject)
     endpoints = {_named(name): endpoint(target) for name, target in from_config(config).items()}
@@ -136,11 +136,12 @@ async def _all(places: Mapping[str, Endpoint], options: Options) -> AsyncGenerat
 
 @asynccontextmanager
 async def _flat(context: AbstractAsyncContextManager[_OpenT]) -> AsyncGenerator[_OpenT, None]:
-    """Let one exception out as it is, where a group of tasks would wrap it: what the caller raised, say."""
+    """Let an exception out as it is, where a group of tasks would wrap it: what the caller raised, say."""
     try:
         async with context as opened:
             yield opened
     except BaseExceptionGroup as group:
-        if len(group.exceptions) != 1:
-            raise
-        raise group.exceptions[0] from group.exceptions[0].__cause__
+        first, *others = group.exceptions
+        for other in others:
+            first.add_note(str(other))
+        raise first from first.__cause__
