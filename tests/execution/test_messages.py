@@ -14,11 +14,13 @@ from toolfmt import (
     ResultPart,
     ToolInvocation,
     ToolRegistry,
+    ToolResult,
     UnrepresentableError,
     default_registry,
     ids,
     jsontext,
     parse,
+    render_results,
 )
 from toolfmt.execution import Executor, ToolExecution, results_text, to_messages, write_messages
 from toolfmt.transcripts.formats import find, formats
@@ -86,6 +88,21 @@ def test_media_go_along_where_they_can(executions: list[ToolExecution]) -> None:
     assert IMAGE.data in jsontext.dumps(write_messages(executions, "anthropic").value)
     with pytest.raises(ConversionError, match="error_flag"):
         write_messages(executions, "openai-chat", strict=True)
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        (None, IMAGE.note),
+        ("see", f"see\n{IMAGE.note}"),
+        (f"{IMAGE.note} is it", f"{IMAGE.note} is it"),
+        ({"a": 1}, jsontext.dumps([{"a": 1}, IMAGE.note])),
+    ],
+    ids=["nothing", "text", "noted", "json"],
+)
+def test_where_only_text_is_shown_media_have_a_note(content: Any, shown: str) -> None:
+    result = ToolResult(name="f", content=content, media=(IMAGE,))
+    assert render_results([result], dialect="react") == f"Observation: {shown}"
 
 
 @pytest.mark.parametrize("name", sorted(one.name for one in default_registry()))

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 import toolfmt
@@ -25,6 +27,7 @@ from toolfmt import (
     ToolRegistry,
     ToolResult,
     ids,
+    jsontext,
 )
 from toolfmt.execution import Executor, ToolContext, ToolExecution, ToolServer
 
@@ -182,6 +185,33 @@ def test_injected_values_have_names_defaults_and_no_place_in_the_schema() -> Non
         assert [problem.message for problem in refused.problems] == [f"unknown argument '{name}'"]
 
 
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)
+KEYS = st.sampled_from(["self", "function", "call", "store", "context", "name", "args"]) | st.text()
+
+
+@settings(deadline=None)
+@given(st.dictionaries(KEYS, JSON, max_size=5))
+def test_a_tool_gets_what_the_model_wrote_and_nothing_else(arguments: dict[str, Any]) -> None:
+    got: list[tuple[object, dict[str, Any]]] = []
+
+    def tool(store: Annotated[str, Injected], **rest: Any) -> None:
+        got.append((store, rest))
+
+    executor = Executor(ToolRegistry([tool]), inject={"store": "mine", "unused": "value"})
+    execution = run(executor, "tool", arguments)
+    assert jsontext.equal(execution.arguments, arguments)
+    if "store" in arguments:
+        assert (execution.failure, got) == ("invalid_arguments", [])
+    else:
+        ((store, rest),) = got
+        assert store == "mine"
+        assert jsontext.equal(rest, arguments)
+
+
 def test_what_is_missing_is_said_when_the_executor_is_made_or_at_the_call() -> None:
     def tool(store: Annotated[str, Injected]) -> str:
         return store
@@ -218,7 +248,7 @@ def test_what_is_told_of_a_tool_is_for_who_runs_it() -> None:
     assert run(Executor(registry), "tool").value == "01234\n... 5 characters cut"
     with pytest.raises(TypeError, match=r"register\(\) takes no dangrous"):
         registry.register(tool, name="other", dangrous=True)  # type: ignore[call-overload]
-    for told in ({"timeout": 0}, {"run_in": "cellar"}):
+    for told in ({"timeout": 0}, {"run_in": "cellar"}, {"result_limit": "long"}, {"result_limit": -1}):
         with pytest.raises(ValueError, match="tool 'f'"):
             _made(told)
 
@@ -250,6 +280,16 @@ def test_what_are_no_calls_is_said_at_once() -> None:
     for limit in (0, True, 1.5):
         with pytest.raises(ValueError, match="limit is a number of calls"):
             Executor(registry, limit=limit)  # type: ignore[arg-type]
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"before": len}, "before is a list"),
+        ({"policies": "x"}, "policies is a list"),
+        ({"after": [3]}, "a hook is a function, not int"),
+        ({"policies": [3]}, "a policy has a `step`"),
+        ({"on_event": Server("x").call}, "not async"),
+    ]
+    for how, words in wrong:
+        with pytest.raises(TypeError, match=words):
+            Executor(registry, **how)
     endless: dict[str, Any] = {}
     endless["x"] = endless
     with pytest.raises(LimitExceededError, match="arguments of 'f' are nested too deeply"):

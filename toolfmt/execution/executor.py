@@ -23,8 +23,8 @@ from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.pipeline import Passage, Pipeline, Settings, Stop
 from toolfmt.execution.policies.policy import enforced
 from toolfmt.execution.policies.provenance import Provenance
-from toolfmt.execution.resolving import LOCAL, Resolver
-from toolfmt.execution.running import check_seconds
+from toolfmt.execution.resolving import LOCAL, Resolver, check_limit
+from toolfmt.execution.running import check_seconds, is_async
 from toolfmt.execution.telling import Teller
 from toolfmt.execution.values import LONGEST
 from toolfmt.ids import assign
@@ -89,10 +89,20 @@ class Executor:
         """Check everything that can be checked before a call comes."""
         if not isinstance(self.registry, ToolRegistry):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
             raise TypeError(f"an Executor runs a ToolRegistry: ToolRegistry([...]), not {type(self.registry).__name__}")
+        for what in ("policies", "before", "after", "guards"):
+            given = getattr(self, what)
+            if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+                raise TypeError(f"{what} is a list, not {type(given).__name__}: put brackets around it")
+        for hook in (*self.before, *self.after):
+            if not callable(hook):
+                raise TypeError(f"a hook is a function, not {type(hook).__name__}")
+        if self.on_event is not None and is_async(self.on_event):
+            raise TypeError("a listener is told of an event and not waited for: give a function that is not async")
         if self.limit is not None and (type(self.limit) is not int or self.limit < 1):
             raise ValueError(f"limit is a number of calls from 1, or None for no limit, not {self.limit!r}")
         if LOCAL in self.servers:
             raise ValueError(f"{LOCAL!r} means the registry: give that server another name")
+        check_limit(self.result_limit)
         check_seconds(self.timeout, "timeout")
         for name, seconds in self.timeouts.items():
             check_seconds(seconds, f"timeouts[{name!r}]")

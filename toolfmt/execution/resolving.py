@@ -83,6 +83,7 @@ class Resolver:
             try:
                 missing = self._local(definition, function).binding.missing({**self.inject, "context": None})
                 self._seconds(definition)
+                self._limit(definition)
             except SchemaError:  # it says of which tool
                 raise
             except ValueError as error:
@@ -101,7 +102,7 @@ class Resolver:
         try:
             local = self._local(definition, function) if function is not None else None
             bound = _bound(definition, call, local, injected)
-            seconds = self._seconds(definition)
+            seconds, limit = self._seconds(definition), self._limit(definition)
         except ArgumentsError as error:
             raise UnrunnableError("invalid_arguments", error) from None
         except (SchemaError, ExecutionError) as error:
@@ -110,7 +111,6 @@ class Resolver:
             raise UnrunnableError("broken_tool", ExecutionError(str(error))) from None
 
         async def ready() -> ToolResult:
-            limit = definition.metadata.get("result_limit", self.result_limit)
             if local is not None:
                 return await run(local.function, bound, call.name, local.place, limit)
             assert server is not None  # noqa: S101 - a tool has one or the other
@@ -169,6 +169,16 @@ class Resolver:
         if "timeout" in definition.metadata:
             return check_seconds(definition.metadata["timeout"], "timeout")
         return self.timeout
+
+    def _limit(self, definition: ToolDefinition) -> int | None:
+        return check_limit(definition.metadata.get("result_limit", self.result_limit))
+
+
+def check_limit(limit: object) -> int | None:
+    """Check how long a result may be; raises ValueError for what is no number of characters."""
+    if limit is None or (type(limit) is int and limit >= 0):
+        return limit
+    raise ValueError(f"result_limit is a number of characters, or None for no limit, not {limit!r}")
 
 
 def _bound(

@@ -20,7 +20,7 @@ _ToolT = TypeVar("_ToolT")
 
 
 class Told(TypedDict, total=False):
-    """What a tool's author tells of it to whoever runs it; no model sees this."""
+    """What a tool's author tells of it to whoever runs it."""
 
     dangerous: bool
     """A call that was not clearly marked as one is refused, and who approves calls is asked."""
@@ -30,8 +30,8 @@ class Told(TypedDict, total=False):
     """Where its function runs; a process is the only place where it can be stopped."""
     result_limit: int
     """Characters of its result."""
-    ends_turn: bool
-    """Whether the turn is over when it has run: its result goes to no model."""
+    loop_breaking: bool
+    """Whether the turn is over when it has run; a manifest says so too."""
     visible: Callable[[Any], bool]
     """Whether it is offered, asked with the state of the run; where not, it cannot be called either."""
 

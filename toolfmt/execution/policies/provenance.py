@@ -45,7 +45,7 @@ class Provenance:
 
 
 def is_dangerous(tool: ToolDefinition) -> bool:
-    """Whether a tool's author says so, in the metadata: `dangerous`, or MCP's hint that it destroys something."""
+    """Whether a tool's metadata says so: `dangerous`, or MCP's hint that it destroys something."""
     notes = tool.metadata.get("annotations")
     hint = cast("dict[str, object]", notes).get("destructiveHint") if isinstance(notes, dict) else None
-    return tool.metadata.get("dangerous", hint) is True
+    return bool(tool.metadata.get("dangerous", hint))  # whatever stands there, but false and null: when in doubt, it is
