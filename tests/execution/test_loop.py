@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.execution.models import Api, Texts, said, toolbox
-from toolfmt import CallPart, Message, ResultPart, TextPart, ToolDefinition, ToolRegistry
+from toolfmt import (
+    CallPart,
+    DuplicateToolError,
+    Message,
+    ResultPart,
+    TextPart,
+    ToolDefinition,
+    ToolInvocation,
+    ToolRegistry,
+    ToolResult,
+)
 from toolfmt.execution import (
     AgentLoop,
     AgentState,
@@ -33,10 +43,12 @@ from toolfmt.execution import (
     as_tool,
     current_trace,
     sections,
+    window,
 )
 from toolfmt.execution.drivers import ScriptStep, call, calls, error, final, tool
 from toolfmt.execution.events import (
     AnswerReceived,
+    ArgumentsNormalised,
     DecisionExtractionFailed,
     ExecutionEvent,
     InferenceRequestStarted,
@@ -62,16 +74,10 @@ FOLLOWS: dict[type | None, tuple[type | None, ...]] = {
     RunStarted: (StepStarted, RunCompleted),
     StepStarted: (InferenceRequestStarted, StepCompleted),
     InferenceRequestStarted: (AnswerReceived, InferenceResponseReceived, InferenceRequestStarted, StepCompleted),
-    AnswerReceived: (
-        AnswerReceived,
-        InferenceResponseReceived,
-        InferenceRequestStarted,
-        ToolCallStarted,
-        ToolCallBlocked,
-        StepCompleted,
-    ),
+    AnswerReceived: (AnswerReceived, InferenceResponseReceived, InferenceRequestStarted, StepCompleted),
+    ArgumentsNormalised: (ArgumentsNormalised, ToolCallStarted, ToolCallBlocked),
     InferenceResponseReceived: (
-        AnswerReceived,
+        ArgumentsNormalised,
         ValidationFailed,
         DecisionExtractionFailed,
         InferenceRequestStarted,
@@ -398,7 +404,7 @@ def test_a_cancelled_run_ends_its_calls_and_its_events() -> None:
 
 def test_a_cancelled_stream_is_closed() -> None:
     class Endless(Texts):
-        async def write(self, chat: Any) -> Any:  # noqa: ARG002 - it says the same to all
+        async def write(self, chat: Any) -> AsyncIterator[str]:  # noqa: ARG002 - it says the same to all
             try:
                 while True:
                     await anyio.lowlevel.checkpoint()
@@ -461,5 +467,48 @@ def test_compilers_show_what_they_say() -> None:
     assert shown(all_sections(state)) == everything
     assert shown(current_trace(state)) == [*everything[:3], *everything[5:]]
     assert shown(sections("messages", "summary", "none")(state)) == [*everything[1:], everything[0]]
+    assert shown(window(2)(state)) == [everything[1], everything[-1]]  # no result without its call
+    assert shown(window(3, of=current_trace)(state)) == [everything[1], *everything[-3:]]
+    assert shown(window(99)(state)) == everything
     with pytest.raises(ValueError, match="at least one section"):
         sections()
+    with pytest.raises(ValueError, match="at least one message"):
+        window(0)
+
+
+class Served:
+    """A server of tools."""
+
+    def __init__(self, *names: str) -> None:
+        self.tools = [ToolDefinition(name=name, description=name) for name in names]
+        self.calls: list[ToolInvocation] = []
+
+    async def call(self, call: ToolInvocation, *, injected: Any) -> ToolResult:  # noqa: ARG002 - as the protocol has it
+        self.calls.append(call)
+        return ToolResult(name=call.name, content=f"{call.server}/{call.name}")
+
+
+def test_tools_of_servers_are_offered_and_called_by_names_of_their_own() -> None:
+    files, mail = Served("read", "list"), Served("read", "send")
+    executor = Executor(toolbox(), servers={"files": files, "mail": mail})
+    api = Api(said("", ("1", "files_read", "{}"), ("2", "mail_read", "{}"), ("3", "list", "{}")), said("ok"))
+    state = AgentLoop(NativeDriver(api, parallel=True), executor=executor).run_sync("?")
+    names = [tool["function"]["name"] for tool in api.requests[0]["tools"]]
+    assert names[4:] == ["files_read", "list", "mail_read", "send"]
+    assert [one.result.content for one in state.executions] == ["files/read", "mail/read", "files/list"]
+    shown = api.requests[1]["messages"]
+    assert [call["function"]["name"] for call in shown[1]["tool_calls"]] == ["files_read", "mail_read", "list"]
+    assert [result["content"] for result in shown[2:]] == ["files/read", "mail/read", "files/list"]
+
+
+def test_two_tools_that_cannot_be_told_apart_are_refused() -> None:
+    executor = Executor(ToolRegistry([ToolDefinition(name="f_g")]), servers={"f": Served("g"), "h": Served("g")})
+    state = AgentLoop(ScriptedDriver(), executor=executor)
+    with pytest.raises(DuplicateToolError, match="f_g"):
+        state.run_sync("?")
+
+
+def test_a_tool_that_hangs_is_given_up_and_the_run_goes_on() -> None:
+    executor = Executor(toolbox(), timeout=0.02)
+    state = AgentLoop(ScriptedDriver([call("hang"), final("ok")]), executor=executor).run_sync("?")
+    assert (state.status, [one.failure for one in state.executions]) == ("completed", ["timeout"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -201,7 +202,7 @@ def test_a_tool_goes_by_another_name_where_the_provider_refuses_its_own() -> Non
     registry.register(ToolDefinition(name="fs.read"), function=read)
 
     class Named(Api):
-        async def send(self, request: Any, *, stream: bool) -> Any:
+        async def send(self, request: Any, *, stream: bool) -> AsyncIterator[object]:
             name = request["tools"][0]["function"]["name"]
             self.answers.insert(0, said("", ("c1", name, '{"path": "a"}')) if not self.requests else said("ok"))
             async for event in super().send(request, stream=stream):
@@ -226,7 +227,7 @@ def test_a_call_goes_to_the_server_that_its_tool_is_of() -> None:
     registry = ToolRegistry()
     registry.register(ToolDefinition(name="read", server="files"), function=lambda: "x")
     state, _ = run(Api(said("", ("c1", "read", "{}")), said("ok")), registry)
-    assert state.steps[0].calls[0].server == "files"
+    assert state.executions[0].call.server == "files"
 
 
 CLAUDE = [

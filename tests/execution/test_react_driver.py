@@ -12,7 +12,7 @@ from toolfmt import ToolDefinition, jsontext
 from toolfmt.execution import AgentLoop, AgentState, ReActDriver
 from toolfmt.execution.drivers.normalising import normalised
 from toolfmt.execution.events import (
-    AnswerReceived,
+    ArgumentsNormalised,
     DecisionExtractionFailed,
     InferenceRequestStarted,
     ToolCallStarted,
@@ -111,8 +111,8 @@ def test_a_model_that_never_decides_fails_with_a_record(broken: str, kind: str) 
 def test_what_is_changed_in_the_arguments_is_told() -> None:
     state, events = run(Texts(act(args={"a": 1, "mood": "good"}), answer()))
     assert of(events, ToolCallStarted)[0].call.arguments == {"a": 1, "b": 2}
-    told = [event.event.detail for event in of(events, AnswerReceived) if hasattr(event.event, "detail")]
-    assert [text.partition(":")[0] for text in told] == ["/mood", "/b"]
+    (told,) = of(events, ArgumentsNormalised)
+    assert (told.call.name, [text.partition(":")[0] for text in told.changes]) == ("add", ["/mood", "/b"])
     assert state.status == "completed"
 
 

@@ -68,8 +68,8 @@ class Played:
 async def play(answer: JsonValue, dialect: AnyDialect, source: str, timeout: float | None) -> Played:  # noqa: ASYNC109 - of each call
     """Read an answer, text or an API's JSON, and run its calls by the tools that `source` names."""
     async with toolbox(source) as box:
-        executor, tools = bound(box if timeout is None else replace(box, timeout=timeout), None, (), nobody)
-        info = AnswerInfo()
+        executor, offer = bound(box if timeout is None else replace(box, timeout=timeout), None, (), nobody)
+        tools, info = offer.tools, AnswerInfo()
         if isinstance(answer, str):
             events: tuple[Event, ...] = parse(answer, dialect=dialect, tools=tools).events
         else:
@@ -77,6 +77,6 @@ async def play(answer: JsonValue, dialect: AnyDialect, source: str, timeout: flo
             events, info = tuple(read), read.info
         ended = tuple(event for event in events if isinstance(event, (CallEnd, CallFailed)))
         said = Said(message=answer_message(events, info), ended=ended, info=info, usage=Usage(), text="")
-        runtime = Runtime(tools=tools, executor=executor)
+        runtime = Runtime(offer=offer, executor=executor)
         step = await played(said, AgentState(), runtime, lambda one: feedback(one, tools=tools, dialect=dialect))
     return Played(step, ended, dialect, tools)

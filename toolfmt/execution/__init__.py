@@ -19,7 +19,7 @@ if find_spec("anyio") is None:
 
 if TYPE_CHECKING:
     from toolfmt.execution.bus import Bus
-    from toolfmt.execution.compilers import Compiler, all_sections, current_trace, sections
+    from toolfmt.execution.compilers import Compiler, all_sections, current_trace, sections, window
     from toolfmt.execution.context import ToolContext
     from toolfmt.execution.contracts import CallExecutor, Driver, ModelClient, TextModel, ToolServer
     from toolfmt.execution.drivers import NativeDriver, Patience, ReActDriver, ScriptedDriver, TextDriver, scripted
@@ -91,13 +91,14 @@ __all__ = [
     "scripted",
     "sections",
     "to_messages",
+    "window",
     "write_messages",
 ]
 
 _NAMES = {
     "context": "ToolContext",
     "bus": "Bus",
-    "compilers": "Compiler all_sections current_trace sections",
+    "compilers": "Compiler all_sections current_trace sections window",
     "contracts": "CallExecutor Driver ModelClient TextModel ToolServer",
     "drivers": "NativeDriver Patience ReActDriver ScriptedDriver TextDriver scripted",
     "executor": "Executor",

@@ -3,6 +3,7 @@
     all_sections                  every section, the talk last: nothing is left out; the default
     sections("summary", "buffer", "messages")     these, in this order
     current_trace                 as all sections, without the calls and results of earlier runs
+    window(20)                    the instructions and the last 20 messages; of another compiler with `of=`
 
 The default keeps old results because a model that no longer sees what a tool said asks again, or makes it up.
 `current_trace` saves tokens where each run stands for itself. Any function of a state will do.
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from toolfmt.conversation import Message
     from toolfmt.execution.state import AgentState
 
+_INSTRUCTIONS = frozenset({"system", "developer"})
 Compiler: TypeAlias = Callable[["AgentState"], "Sequence[Message]"]
 
 
@@ -39,6 +41,24 @@ def current_trace(state: AgentState) -> tuple[Message, ...]:
     """Give every section, without what earlier runs did with tools: answers that call, and results."""
     before = (message for message in state.messages[: state.begin] if not _is_trace(message))
     return (*_others(state), *before, *state.messages[state.begin :])
+
+
+def window(count: int, of: Compiler = all_sections) -> Compiler:
+    """Make a compiler of the instructions and the last `count` other messages; no result stands without its call.
+
+    What a window leaves out at its beginning with results goes with them, so there may be fewer.
+    """
+    if count < 1:
+        raise ValueError(f"a window shows at least one message, not {count}")
+
+    def shown(state: AgentState) -> tuple[Message, ...]:
+        messages = tuple(of(state))
+        talk = [message for message in messages if message.role not in _INSTRUCTIONS]
+        first = next((at for at in range(max(0, len(talk) - count), len(talk)) if talk[at].role != "tool"), len(talk))
+        kept = {id(message) for message in talk[first:]}
+        return tuple(message for message in messages if message.role in _INSTRUCTIONS or id(message) in kept)
+
+    return shown
 
 
 def _others(state: AgentState) -> tuple[Message, ...]:

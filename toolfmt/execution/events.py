@@ -2,14 +2,15 @@
 
     RunStarted
       StepStarted
-        InferenceRequestStarted  AnswerReceived*  InferenceResponseReceived
-        (DecisionExtractionFailed | ValidationFailed)*
+        for each answer:  InferenceRequestStarted  AnswerReceived*  InferenceResponseReceived
+                          DecisionExtractionFailed?  ValidationFailed*  ArgumentsNormalised*
         for each call:  PolicyChecked*  ToolCallStarted  ToolProgress*  ToolCallCompleted  HookFailed*
                   or:   PolicyChecked*  ToolCallBlocked
       StepCompleted
     RunCompleted
 
-Calls run side by side, so the events of several may interleave; those of one stay in order.
+Calls run side by side, so the events of several may interleave; those of one stay in order. An answer that is lost
+on the way has no InferenceResponseReceived: the next request follows, or the step ends.
 """
 
 from __future__ import annotations
@@ -91,6 +92,15 @@ class ValidationFailed:
     attempt: int
     error: str
     failure: CallFailed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentsNormalised:
+    """A decision's arguments were fitted to what its tool takes; `changes` says in words what was changed."""
+
+    at: datetime
+    call: ToolInvocation
+    changes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +186,7 @@ ExecutionEvent: TypeAlias = (
     | InferenceResponseReceived
     | DecisionExtractionFailed
     | ValidationFailed
+    | ArgumentsNormalised
     | PolicyChecked
     | ToolCallStarted
     | ToolProgress

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from anyio.from_thread import start_blocking_portal
 
@@ -27,6 +27,7 @@ from toolfmt.execution.compilers import all_sections
 from toolfmt.execution.events import RunCompleted, RunStarted, StepCompleted, StepStarted
 from toolfmt.execution.executor import Executor
 from toolfmt.execution.guards import Budget
+from toolfmt.execution.resolving import LOCAL
 from toolfmt.execution.runtime import Runtime, bound
 from toolfmt.execution.state import AgentState, Step
 from toolfmt.tools import ToolRegistry
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from toolfmt.execution.contracts import CallExecutor, Driver
     from toolfmt.execution.events import Listener
     from toolfmt.execution.hooks import Guard
+    from toolfmt.execution.offering import Offer
+    from toolfmt.execution.records import ToolExecution
     from toolfmt.execution.runtime import Visible
 
 EventT = TypeVar("EventT")
@@ -158,9 +161,9 @@ class AgentLoop:
         return begun
 
     def _runtime(self, guards: Sequence[Guard]) -> Runtime:
-        executor, tools = bound(self._executor, self._tools, guards, self._bus.emit)
+        executor, offer = bound(self._executor, self._tools, guards, self._bus.emit)
         return Runtime(
-            tools=tools, executor=executor, compiler=self._compiler, emit=self._bus.emit, visible=self._visible
+            offer=offer, executor=executor, compiler=self._compiler, emit=self._bus.emit, visible=self._visible
         )
 
     async def _stepped(self, state: AgentState, runtime: Runtime, guards: Sequence[Guard]) -> AgentState:
@@ -177,7 +180,7 @@ class AgentLoop:
         for guard in guards:
             if isinstance(guard, Budget):
                 guard.spend(after.steps[-1].usage)
-        after = self._limited(_judged(after, {tool.name: tool for tool in runtime.tools}), guards)
+        after = self._limited(_judged(after, runtime.offer), guards)
         runtime.tell(StepCompleted, step=number, state=after)
         return after
 
@@ -201,7 +204,7 @@ def _check(after: object, number: int, driver: object) -> None:
         raise DriverError(f"{type(driver).__name__}.step did not give the state with one more step")
 
 
-def _judged(state: AgentState, tools: Any) -> AgentState:
+def _judged(state: AgentState, offer: Offer) -> AgentState:
     """Say how a run stands after its last step, unless the driver did."""
     step = state.steps[-1]
     if state.ended:
@@ -210,16 +213,18 @@ def _judged(state: AgentState, tools: Any) -> AgentState:
         return state.with_status("failed", "\n".join(step.errors))
     if step.halt is not None:
         return state.with_status("stopped", step.halt)
-    breaking = [
-        one
-        for one in step.executions
-        if not one.has_error and one.name in tools and tools[one.name].metadata.get("loop_breaking") is True
-    ]
+    breakers = {(tool.server, tool.name) for tool in offer.meant.values() if tool.metadata.get("loop_breaking") is True}
+    breaking = [one for one in step.executions if not one.has_error and _tool(one) in breakers]
     if breaking:
         content = breaking[-1].result.content
         text = step.text if step.text.strip() or not isinstance(content, str) else content
         state = replace(state, steps=(*state.steps[:-1], replace(step, text=text)))
     return state.with_status("completed") if breaking or step.final else state
+
+
+def _tool(execution: ToolExecution) -> tuple[str | None, str]:
+    server = execution.call.server
+    return (None if server == LOCAL else server), execution.name
 
 
 async def _next(states: AsyncGenerator[AgentState]) -> AgentState | None:

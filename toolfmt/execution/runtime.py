@@ -5,7 +5,6 @@ Bound once for a run; a driver has no other way to run a call.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from toolfmt.errors import AgentStop, ToolCallError
 from toolfmt.execution.compilers import all_sections
 from toolfmt.execution.executor import Executor
+from toolfmt.execution.offering import Offer, offer, tools_of
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Message
@@ -48,11 +48,16 @@ class Outcome:
 class Runtime:
     """A run's tools and services."""
 
-    tools: tuple[ToolDefinition, ...]
+    offer: Offer
     executor: CallExecutor
     compiler: Compiler = all_sections
     emit: Listener = nobody
     visible: Visible | None = None
+
+    @property
+    def tools(self) -> tuple[ToolDefinition, ...]:
+        """The tools, each under the name that the model knows."""
+        return self.offer.tools
 
     def offered(self, state: AgentState) -> tuple[ToolDefinition, ...]:
         """Give the tools that the model may call in a state."""
@@ -68,7 +73,7 @@ class Runtime:
 
     async def execute(self, calls: Iterable[ToolInvocation], state: AgentState) -> Outcome:
         """Run the calls of one turn; a record for each, in their order, and whether the run is to go on."""
-        wanted = list(calls)
+        wanted = [self.offer.routed(call) for call in calls]
         if not wanted:
             return Outcome()
         try:
@@ -81,18 +86,18 @@ class Runtime:
 
 def bound(
     executor: CallExecutor, tools: Iterable[ToolDefinition] | None, guards: Sequence[Guard], emit: Listener
-) -> tuple[CallExecutor, tuple[ToolDefinition, ...]]:
+) -> tuple[CallExecutor, Offer]:
     """Give the executor of one run, which tells `emit` too, and the tools that it runs.
 
     An executor that is not an `Executor` tells whom it wants, and cannot be guarded. Raises TypeError where
-    it is not known what an executor runs, ValueError for two tools of one name.
+    it is not known what an executor runs, `DuplicateToolError` for two tools of one name.
     """
     if not isinstance(executor, Executor):
         if tools is None:
             raise TypeError(f"give the tools too: a {type(executor).__name__} does not say what it runs")
         if guards:
             raise TypeError("guards are for an Executor: let your own count for itself")
-        return executor, tuple(tools)
+        return executor, offer(tools)
     own = executor.on_event
 
     def both(event: ExecutionEvent) -> None:
@@ -100,12 +105,5 @@ def bound(
         if own is not None:
             own(event)
 
-    found = [*executor.registry] if tools is None else [*tools]
-    if tools is None:
-        for name, server in executor.servers.items():
-            found.extend(tool.model_copy(update={"server": name}) for tool in server.tools)
-    counted = Counter(tool.name for tool in found)
-    twice = sorted(name for name, count in counted.items() if count > 1)
-    if twice:
-        raise ValueError(f"two tools are named {', '.join(twice)}: a model could not tell them apart")
-    return replace(executor, guards=(*executor.guards, *guards), on_event=both), tuple(found)
+    found = offer(tools_of(executor) if tools is None else tools)
+    return replace(executor, guards=(*executor.guards, *guards), on_event=both), found

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from toolfmt.execution.drivers.reading import Written
-    from toolfmt.model import ToolDefinition
+    from toolfmt.model import ToolDefinition, ToolInvocation
     from toolfmt.syntax import Syntax
 
 TYPES: Final = ("call_tool", "final_answer")
@@ -39,8 +39,8 @@ class Decision:
 
     events: tuple[Event, ...] = ()
     answer: str | None = None
-    changes: tuple[str, ...] = ()
-    """What was changed in the arguments, in words."""
+    changes: tuple[tuple[ToolInvocation, tuple[str, ...]], ...] = ()
+    """The calls whose arguments were changed, with what was, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _type(raw: str) -> object:
 
 def _checked(events: tuple[Event, ...], tools: Mapping[str, ToolDefinition]) -> Decision | Undecided:
     kept: list[Event] = []
-    changes: list[str] = []
+    changes: list[tuple[ToolInvocation, tuple[str, ...]]] = []
     for event in events:
         if not isinstance(event, CallEnd):
             kept.append(event)
@@ -99,7 +99,7 @@ def _checked(events: tuple[Event, ...], tools: Mapping[str, ToolDefinition]) -> 
             return _invalid(event, "invalid_arguments", "\n".join(map(str, wrong)))
         if changed:
             call = call.model_copy(update={"arguments": arguments, "raw_arguments": None})
-        changes.extend(changed)
+            changes.append((call, tuple(changed)))
         kept.append(replace(event, call=call))
     return Decision(tuple(kept), None, tuple(changes))
 

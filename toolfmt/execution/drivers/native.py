@@ -1,6 +1,6 @@
 """Calls by a provider's own API: tools are declared in the request, calls come as the API's own objects.
 
-    driver = NativeDriver(openai_chat(AsyncOpenAI(), model="gpt-5.1"), tool_choice="auto", parallel=True)
+    driver = NativeDriver(openai_chat(OpenAI(), model="gpt-5.1"), tool_choice="auto", parallel=True)
     state = await AgentLoop(driver, registry).run("Weather in Paris?")
 
 The conversation is written by the transcript format of the client, whatever its provider; what that cannot hold is

@@ -22,14 +22,14 @@ from uuid import uuid4
 from toolfmt.choice import Choice, chosen
 from toolfmt.conversation import Message, ReasoningPart, TextPart
 from toolfmt.correcting import feedback
-from toolfmt.events import CallEnd, Notice, ReasoningDelta
+from toolfmt.events import CallEnd, ReasoningDelta
 from toolfmt.execution.drivers.chats import Chats
 from toolfmt.execution.drivers.decisions import Decision, Undecided, decided
 from toolfmt.execution.drivers.patience import Patience
 from toolfmt.execution.drivers.reading import Asker, PlainParser, Written
 from toolfmt.execution.drivers.text_models import text_source
 from toolfmt.execution.drivers.turns import Said, played
-from toolfmt.execution.events import AnswerReceived, DecisionExtractionFailed, ValidationFailed
+from toolfmt.execution.events import ArgumentsNormalised, DecisionExtractionFailed, ValidationFailed
 from toolfmt.execution.records import ToolExecution
 from toolfmt.execution.state import Step, total
 from toolfmt.model import ToolInvocation, ToolResult
@@ -113,8 +113,8 @@ class ReActDriver:
                 answers.append(await self._written(self._final, written, asker, state, runtime))
                 text = answers[-1].raw.strip() or text
             return state.with_step(_answered(text, written, answers))
-        for change in found.changes:
-            runtime.tell(AnswerReceived, event=Notice("arguments_normalised", change, (0, len(written.raw))))
+        for call, changes in found.changes:
+            runtime.tell(ArgumentsNormalised, call=call, changes=changes)
         return state.with_step(await self._act(found, answers, state, runtime))
 
     async def _act(self, found: Decision, answers: list[Written], state: AgentState, runtime: Runtime) -> Step:

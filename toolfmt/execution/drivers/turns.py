@@ -15,12 +15,11 @@ from toolfmt.execution.messages import result_part
 from toolfmt.execution.state import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from toolfmt.execution.records import ToolExecution
     from toolfmt.execution.runtime import Runtime
     from toolfmt.execution.state import AgentState
-    from toolfmt.model import ToolDefinition, ToolInvocation
     from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 
 NOT_RUN: Final = "The call was not run: an earlier one of the same turn kept it from running."
@@ -52,8 +51,7 @@ async def played(
     errors: Sequence[str] = (),
 ) -> Step:
     """Run the calls and answer each; the broken ones with what `explain` says of them."""
-    offered = {tool.name: tool for tool in runtime.tools}
-    calls = tuple(_routed(event.call, offered) for event in said.ended if isinstance(event, CallEnd))
+    calls = tuple(event.call for event in said.ended if isinstance(event, CallEnd))
     outcome = await runtime.execute(calls, state)
     return Step(
         messages=(
@@ -71,14 +69,6 @@ async def played(
         ends=None if said.ended or said.info.stop == "pause" else True,
         halt=outcome.halt,
     )
-
-
-def _routed(call: ToolInvocation, offered: Mapping[str, ToolDefinition]) -> ToolInvocation:
-    """Send a call that names no server to the one that its tool is of."""
-    tool = offered.get(call.name)
-    if tool is None or tool.server is None or call.server is not None:
-        return call
-    return call.model_copy(update={"server": tool.server})
 
 
 def _results(
