@@ -156,6 +156,13 @@ async def test_only_what_the_caller_names_is_injected_and_no_model_can_set_it(ki
             await server.call(_call("cook", name="bread", minutes=1), injected=injected)
 
 
+@pytest.mark.parametrize("value", ["\ud800", float("nan"), b"x", {1: 2}])
+async def test_arguments_that_are_no_json_never_reach_the_connection(server: McpServer, value: Any) -> None:
+    with pytest.raises(ArgumentsError, match=r"/text(: |/)"):
+        await server.call(_call("echo", text=value))
+    assert (await server.call(_call("echo", text="hi"))).content == "hi"
+
+
 async def test_what_the_caller_raises_comes_out_as_it_is(kitchen: Any) -> None:
     with pytest.raises(KeyError, match="mine"):
         async with connect(kitchen, name="kitchen"):

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from toolfmt.errors import ArgumentsError, Problem, ServerError, ToolTimeoutError, UnknownToolError
 from toolfmt.execution.context import ToolContext
+from toolfmt.jsontext import unwritable
 from toolfmt.mcp.reading import Offer, read_answer, read_tools
 from toolfmt.mcp.session import Session
 from toolfmt.model import ToolResult
@@ -153,6 +154,10 @@ class McpServer:
         if taken:
             raise ArgumentsError(call.name, taken)
         arguments = call.arguments | {name: injected[name] for name in offer.hidden if name in injected}
+        wrong = unwritable(arguments)
+        if wrong is not None:
+            # Found out while it is sent, it would break the connection for all.
+            raise ArgumentsError(call.name, (Problem(wrong.pointer, "json", wrong.reason),))
         seconds = self._options.timeout
         try:
             answer = await session.request(offer.name, arguments, seconds, _progress(injected))

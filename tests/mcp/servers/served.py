@@ -42,6 +42,12 @@ def shout(text: str) -> str:
 
 
 @registry.register
+def same(value: Any) -> Any:
+    """Give it back."""
+    return value
+
+
+@registry.register
 def numbers() -> list[int]:
     """Count."""
     return [1, 2, 3]
