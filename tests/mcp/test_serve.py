@@ -108,8 +108,13 @@ async def test_the_sdks_client_reads_it(target: Any, registry: ToolRegistry, tmp
         assert told == [(1, 2, "half"), (2, 2, None)]
 
         note = tmp_path / "note"
-        with anyio.move_on_after(0.3):
-            await client.call_tool("sleep", {"note": str(note)})
+        with anyio.CancelScope() as scope:
+
+            async def cancel(progress: float, total: float | None, message: str | None) -> None:
+                assert (progress, total, message) == (1, None, None)
+                scope.cancel()
+
+            await client.call_tool("sleep", {"note": str(note)}, progress_callback=cancel)
         with anyio.fail_after(20):
             while not note.exists():  # noqa: ASYNC110 - nothing tells of it
                 await anyio.sleep(0.01)

@@ -144,10 +144,10 @@ class Session:
         while True:
             with suppress(SubscriptionLost, MCPError):
                 async with client.listen(tools_list_changed=True) as events:
+                    self._changed.set()  # of what changed before, nobody was told
                     async for _ in events:
                         self._changed.set()
             await anyio.sleep(_PAUSE)
-            self._changed.set()  # what changed in between was not told
 
     async def _renew(self, client: Client) -> None:
         while True:
