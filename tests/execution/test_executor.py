@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from typing import Annotated, Any
 
 import anyio
@@ -10,6 +11,7 @@ import pytest
 
 from toolfmt import AgentStop, Injected, ToolCallError, ToolInvocation, ToolRegistry
 from toolfmt.execution import Blocked, Executor, ToolContext
+from toolfmt.execution.events import ExecutionEvent, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
 
 
 def call(name: str, /, **arguments: Any) -> ToolInvocation:
@@ -115,8 +117,44 @@ def test_nothing_runs_behind_a_blocked_call_when_asked(registry: ToolRegistry) -
     assert outcomes(so_far) == [("add", None), ("boom", "blocked")]
 
 
+def test_a_stop_ends_calls_that_are_taken_one_after_the_other_too(registry: ToolRegistry) -> None:
+    def stop(call: ToolInvocation, _: ToolContext) -> None:
+        if call.name == "add":
+            raise AgentStop("enough")
+
+    executor = Executor(registry, stop_on_block=True)
+    calls = [call("wait", seconds=30.0), call("stop"), call("add", a=1)]
+    with pytest.raises(AgentStop) as of_tool:
+        executor.execute_sync(calls)
+    assert [one.failure for one in of_tool.value.executions[:2]] == ["cancelled", "stopped"]
+    with pytest.raises(AgentStop) as of_hook:
+        dataclasses.replace(executor, before=[stop]).execute_sync([calls[0], calls[2], calls[1]])
+    assert [one.failure for one in of_hook.value.executions] == ["cancelled", "stopped", "cancelled"]
+
+
+def test_a_cancellation_while_a_hook_decides_blocks_the_call(registry: ToolRegistry) -> None:
+    events: list[ExecutionEvent] = []
+
+    async def ponder(*_: object) -> None:
+        await anyio.sleep_forever()
+
+    async def main(**hooks: object) -> None:
+        executor = dataclasses.replace(Executor(registry, on_event=events.append), **hooks)
+        with anyio.move_on_after(0.01):
+            await executor.execute([call("add", a=1)])
+
+    anyio.run(lambda: main(before=[ponder]))
+    (blocked,) = events
+    assert isinstance(blocked, ToolCallBlocked)
+    assert blocked.execution.failure == "cancelled"
+    anyio.run(lambda: main(after=[ponder]))
+    assert [type(event) for event in events[1:]] == [ToolCallStarted, ToolCallCompleted]
+
+
 def test_it_runs_inside_a_running_loop_too(registry: ToolRegistry) -> None:
     async def main() -> object:
+        with pytest.raises(AgentStop, match="enough"):
+            Executor(registry).execute_sync([call("stop")])
         return Executor(registry).execute_sync([call("add", a=1)])[0].value
 
     assert asyncio.run(main()) == 3

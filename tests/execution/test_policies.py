@@ -365,3 +365,19 @@ def test_who_cannot_decide_lets_nothing_pass(registry: ToolRegistry, ran: list[s
     assert (found, ran) == (["hook_failed", "hook_failed", "rejected"], [])
     with pytest.raises(TypeError, match=r"such as Permissions\(...\)"):
         Executor(registry, policies=[Permissions])
+
+
+def test_a_policy_that_could_not_work_is_not_made() -> None:
+    with pytest.raises(TypeError, match="put brackets around 'get'"):
+        Approval(lambda _: True, tools="get")
+    with pytest.raises(ValueError, match="a rate is a number of calls"):
+        RateLimit(1, per=0)
+    with pytest.raises(TypeError, match="roots is a list of folders"):
+        ProjectBoundaries("/srv")
+
+
+def test_arguments_that_are_no_json_are_the_first_to_go(registry: ToolRegistry, ran: list[str]) -> None:
+    executor = Executor(registry, policies=[SchemaPolicy(), JsonPolicy()])
+    (execution,) = executor.execute_sync([call("touch", spec={1, 2})])
+    assert (execution.failure, ran) == ("invalid_arguments", [])
+    assert execution.error == "the arguments are no JSON: /spec: a set is no JSON value"

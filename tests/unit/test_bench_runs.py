@@ -49,6 +49,13 @@ def test_raw_text_is_measured_in_dialects_that_exist() -> None:
     assert set(RAW) <= {dialect.name for dialect in DIALECTS}
 
 
+def test_the_cost_of_running_a_call_has_its_rows() -> None:
+    heading, *rows = run("bench.execution", "--calls", "20").splitlines()
+    assert heading.startswith("20 calls")
+    assert [row.split()[0] for row in rows] == [name for name in ("loop", "inline", "thread") for _ in range(3)]
+    assert all(float(row.split()[-1]) for row in rows)
+
+
 def test_a_dialect_has_its_rows() -> None:
     some = DIALECTS[::12]
     names = [dialect.name for dialect in some]
@@ -137,13 +144,6 @@ def test_some_formats_are_measured_anew(tmp_path: Path) -> None:
     for names in (("hermes", "glm45"), ("glm45",)):
         run("bench.speeds", "--only", *names, "--largest", "1000", "--budget", "0.01", "-o", str(kept))
         assert [*jsontext.loads(kept.read_text("utf-8"))["formats"]] == ["hermes", "glm45"]
-
-
-def test_the_cost_of_running_a_call_has_its_rows() -> None:
-    heading, *rows = run("bench.execution", "--calls", "20").splitlines()
-    assert heading.startswith("20 calls")
-    assert [row.split()[0] for row in rows] == [name for name in ("loop", "inline", "thread") for _ in range(3)]
-    assert all(float(row.split()[-1]) for row in rows)
 
 
 def test_the_text_driver_is_measured() -> None:

@@ -32,7 +32,7 @@ LOCAL: Final = "local"
 class UnrunnableError(ExecutionError):
     """A call that cannot run, and which kind of failure that is."""
 
-    def __init__(self, failure: Failure, cause: ExecutionError | ArgumentsError | SchemaError) -> None:
+    def __init__(self, failure: Failure, cause: Exception) -> None:
         """Keep what is wrong as the cause."""
         super().__init__(str(cause))
         self.failure: Failure = failure
@@ -105,10 +105,8 @@ class Resolver:
             seconds, limit = self._seconds(definition), self._limit(definition)
         except ArgumentsError as error:
             raise UnrunnableError("invalid_arguments", error) from None
-        except (SchemaError, ExecutionError) as error:
+        except (ExecutionError, ValueError) as error:
             raise UnrunnableError("broken_tool", error) from None
-        except ValueError as error:
-            raise UnrunnableError("broken_tool", ExecutionError(str(error))) from None
 
         async def ready() -> ToolResult:
             if local is not None:
