@@ -114,3 +114,9 @@ def test_a_command_imports_what_it_needs(arguments: list[str], unwanted: set[str
         f"print(*sorted({unwanted!r} & sys.modules.keys()), file=sys.stderr)"
     )
     assert found.stderr.splitlines()[-1] == ""
+
+
+def test_a_reader_who_goes_away_ends_a_chat() -> None:
+    code = f"{sys.executable} -m toolfmt chat | head -n 1"
+    found = subprocess.run(["/bin/sh", "-c", code], capture_output=True, check=False, text=True, cwd=ROOT)
+    assert (found.stdout.split()[0], found.stderr) == ("user", "")

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.execution.models import Api, Texts, said, toolbox
 from toolfmt import (
+    AgentStop,
     CallPart,
     DuplicateToolError,
     Message,
@@ -355,9 +356,24 @@ def test_a_driver_of_ones_own_needs_the_contract_alone() -> None:
     assert loop.run_sync("?").text == "add, boom"
 
 
+def test_a_driver_may_end_the_run() -> None:
+    def give(*_: object) -> AgentState:
+        raise AgentStop("that will do")
+
+    state = AgentLoop(Bare(give)).run_sync("?")
+    assert (state.status, state.reason, len(state.steps)) == ("stopped", "that will do", 1)
+
+
+def fail(error: Exception) -> AgentState:
+    raise error
+
+
 def test_what_a_driver_raises_or_gives_is_never_a_lost_state() -> None:
     for give, why in (
         (lambda *_: 1 / 0, "ZeroDivisionError"),
+        (lambda *_: fail(ExceptionGroup("in a group", [ValueError("odd")])), "ValueError: odd"),
+        (lambda *_: fail(ExceptionGroup("both", [ValueError("odd"), OSError("even")])), "ValueError: odd; OSError: even"),
+        (lambda *_: fail(TimeoutError()), "TimeoutError"),
         (lambda state, _: state, "one more step"),
         (lambda *_: None, "one more step"),
     ):
@@ -512,3 +528,23 @@ def test_a_tool_that_hangs_is_given_up_and_the_run_goes_on() -> None:
     executor = Executor(toolbox(), timeout=0.02)
     state = AgentLoop(ScriptedDriver([call("hang"), final("ok")]), executor=executor).run_sync("?")
     assert (state.status, [one.failure for one in state.executions]) == ("completed", ["timeout"])
+
+
+def test_runs_side_by_side_share_a_loop_and_nothing_else() -> None:
+    loop = scripted(call("add", {"a": 1}), call("boom"), final("3"), guards=[lambda: Breaker(2)])
+
+    async def many() -> list[AgentState]:
+        states: list[AgentState] = []
+
+        async def one(number: int) -> None:
+            states.append(await loop.run(f"question {number}"))
+
+        async with anyio.create_task_group() as group:
+            for number in range(20):
+                group.start_soon(one, number)
+        return states
+
+    states = asyncio.run(many())
+    assert {(state.status, len(state.steps), len(state.executions)) for state in states} == {("completed", 3, 2)}
+    first = {part.text for state in states for part in state.messages[0].parts if isinstance(part, TextPart)}
+    assert first == {f"question {number}" for number in range(20)}

@@ -7,7 +7,17 @@ from typing import Any
 import pytest
 
 from tests.execution.models import Api, Texts, said, toolbox
-from toolfmt import CallPart, MediaPart, Message, ResultPart, TextPart, ToolInvocation, ToolRegistry, render_calls
+from toolfmt import (
+    CallPart,
+    MediaPart,
+    Message,
+    ResultPart,
+    TextPart,
+    ToolInvocation,
+    ToolRegistry,
+    inject,
+    render_calls,
+)
 from toolfmt.execution import AgentLoop, AgentState, Patience, TextDriver
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, ToolCallStarted, ValidationFailed
 from toolfmt.registry import default_registry
@@ -50,6 +60,24 @@ def test_every_dialect_calls_and_is_told_the_result(name: str) -> None:
     assert "the sum is 3" in talk[-1]["content"]
     assert all(isinstance(message["content"], str) for message in model.chats[1])
     assert (state.status, len(state.steps)) == ("completed", 2)
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {},
+        {"provider": "anthropic"},
+        {"provider": "openai", "use_xml": True},
+        {"model": "gpt-4o"},
+        {"provider": "nobody"},
+    ],
+)
+def test_a_dialect_is_chosen_as_everywhere(choice: dict[str, Any]) -> None:
+    answer = render_calls([ToolInvocation(name="add", arguments={"a": 1, "b": 2})], tools=toolbox(), **choice)
+    model = Texts(answer, "3")
+    state = AgentLoop(TextDriver(model, **choice), toolbox()).run_sync("?")
+    assert [one.result.content for one in state.executions] == [3]
+    assert model.chats[0][0]["content"].endswith(inject("{{tools}}", toolbox(), **choice))
 
 
 def test_an_answer_is_shown_again_as_it_was_written() -> None:

@@ -1,8 +1,9 @@
 """`toolfmt chat`: a scripted agent at work."""
 
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
@@ -31,6 +32,28 @@ def chat(
     return run(_play, ask, script or SAMPLE, tools, max_steps, json)
 
 
+class _Page:
+    """Where events are written; what goes wrong with it is kept, as a run goes on without its listeners."""
+
+    def __init__(self, show: Callable[[Any], object]) -> None:
+        self._show = show
+        self._error: OSError | None = None
+
+    def __call__(self, event: object) -> None:
+        if self._error is None:
+            try:
+                self._show(event)
+            except OSError as error:
+                self._error = error
+
+    def reason(self, _: object) -> str | None:
+        return None if self._error is None else "nobody reads what happens"
+
+    def check(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+
 async def _play(ask: tuple[str, ...], script: Path, tools: str | None, max_steps: int, json: bool) -> int:  # noqa: FBT001 - as the command has it
     from toolfmt.cli.run_events import say_run_event, write_run_event
     from toolfmt.cli.toolboxes import toolbox
@@ -49,10 +72,18 @@ async def _play(ask: tuple[str, ...], script: Path, tools: str | None, max_steps
             if len(found.tools):
                 raise UsageError(f"{script} brings its own tools: leave --tools out")
             executor = await stack.enter_async_context(toolbox(tools))
-        loop = AgentLoop(found.driver, executor=executor, max_steps=max_steps, name=found.name)
-        loop.wiretap(write_run_event if json else say_run_event)
+        page = _Page(write_run_event if json else say_run_event)
+        loop = AgentLoop(
+            found.driver,
+            executor=executor,
+            max_steps=max_steps,
+            name=found.name,
+            stop_when=[page.reason],
+            on_event=page,
+        )
         state = AgentState.of(system=found.system)
         for question in questions:
             state = await loop.run(question, state=state)
+            page.check()
     ended = [*(run.status for run in state.runs), state.status]
     return 0 if set(ended) == {"completed"} else 1

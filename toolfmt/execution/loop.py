@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
 
 from anyio.from_thread import start_blocking_portal
 
@@ -30,6 +30,7 @@ from toolfmt.execution.guards import Budget
 from toolfmt.execution.resolving import LOCAL
 from toolfmt.execution.runtime import Runtime, bound
 from toolfmt.execution.state import AgentState, Step
+from toolfmt.execution.values import text_of
 from toolfmt.tools import ToolRegistry
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ class AgentLoop:
         except AgentStop as stop:
             after = state.with_step(Step(halt=str(stop)))
         except Exception as error:  # noqa: BLE001 - anybody's driver, model and tools
-            after = state.with_step(Step(errors=(f"{type(error).__name__}: {error}",)))
+            after = state.with_step(Step(errors=(_said(error),)))
         for guard in guards:
             if isinstance(guard, Budget):
                 guard.spend(after.steps[-1].usage)
@@ -195,13 +196,21 @@ class AgentLoop:
         try:
             reason = next(filter(None, (*why, *(rule(state) for rule in self._rules))), None)
         except Exception as error:  # noqa: BLE001 - anybody's rule
-            return state.with_status("failed", f"a rule of stop_when failed: {type(error).__name__}: {error}")
+            return state.with_status("failed", f"a rule of stop_when failed: {_said(error)}")
         return state if reason is None else state.with_status("stopped", reason)
 
 
 def _check(after: object, number: int, driver: object) -> None:
     if not isinstance(after, AgentState) or len(after.steps) != number + 1:
         raise DriverError(f"{type(driver).__name__}.step did not give the state with one more step")
+
+
+def _said(error: BaseException) -> str:
+    """Say what was raised, kind and text; of a group, all that is in it."""
+    if isinstance(error, BaseExceptionGroup):
+        return "; ".join(map(_said, cast("tuple[BaseException, ...]", error.exceptions)))
+    text = text_of(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _judged(state: AgentState, offer: Offer) -> AgentState:
