@@ -222,6 +222,7 @@ class ServerError(ExecutionError):
         """Name the server and what went wrong."""
         super().__init__(f"MCP server {server!r}: {reason}")
         self.server = server
+        self.reason = reason
 
 
 class ToolCallError(ExecutionError):

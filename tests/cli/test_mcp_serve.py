@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -39,7 +40,6 @@ three = 3
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A module in the current directory, of a name that no other test has."""
     (tmp_path / "served_weather.py").write_text(MODULE, encoding="utf-8")
-    (tmp_path / "served_broken.py").write_text("import not_there_at_all", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", [*sys.path])
     return tmp_path
@@ -60,19 +60,32 @@ def test_it_serves_what_is_named(module: Path) -> None:
 @pytest.mark.parametrize(
     ("reference", "says"),
     [
-        ("served_weather", "'served_weather' names no Python object: write module:name"),
-        ("served_weather:registr", "there is no 'registr' in it; did you mean registry"),
-        ("served_weather:tools.executo", "did you mean executor?"),
-        ("served_wether:registry", "there is no module 'served_wether' here"),
-        ("served_weather:three", "a tool cannot be read from int"),
+        ("served_weather", "takes module:registry"),
+        ("served_weather:registr", "served_weather has no 'registr'"),
+        ("served_weather:three", "served_weather:three holds no tools"),
+        ("none.json", "none.json: there is no such file"),
+        ("broken.json", "broken.json: server 'a': expected 'command' or 'url'"),
+        ("gone.json", "MCP server 'a': FileNotFoundError"),
     ],
 )
-def test_what_cannot_be_served_is_refused(reference: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_served_is_refused(
+    module: Path, reference: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (module / "broken.json").write_text('{"mcpServers": {"a": {}}}', encoding="utf-8")
+    (module / "gone.json").write_text('{"mcpServers": {"a": {"command": "no-such-program"}}}', encoding="utf-8")
     assert main(["mcp-serve", "--tools", reference]) == 2
     assert says in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("module")
-def test_a_module_that_needs_another_is_not_said_to_be_missing() -> None:
-    with pytest.raises(ModuleNotFoundError, match="not_there_at_all"):
-        main(["mcp-serve", "--tools", "served_broken:registry"])
+def test_calls_of_a_recorded_answer_run_on_the_servers_of_a_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = Path(__file__).parents[1] / "mcp" / "servers" / "raw.py"
+    tool = {"name": "roll", "inputSchema": {"type": "object"}}
+    told = {"lists": [{"tools": [tool]}], "result": {"content": [{"type": "text", "text": "4"}]}}
+    server = {"command": sys.executable, "args": [str(script), json.dumps(told)]}
+    config, answer = tmp_path / "mcp.json", tmp_path / "answer.txt"
+    config.write_text(json.dumps({"mcpServers": {"dice": server}}), encoding="utf-8")
+    answer.write_text('<tool>{"server_name": "dice", "tool_name": "roll", "arguments": {}}</tool>', encoding="utf-8")
+    assert main(["run", str(answer), "--tools", str(config), "--dialect", "tool-json"]) == 0
+    assert capsys.readouterr().out.strip().endswith("4")

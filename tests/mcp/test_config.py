@@ -79,19 +79,20 @@ def test_what_is_in_such_a_file_and_targets_by_name_do_as_well() -> None:
         ({"command": "a", "args": ["b", 3]}, r"args\[1\] must be a string, not 3"),
         ({"command": "a", "env": {"PORT": 80}}, r"env\.PORT must be a string, not 80"),
         ({"url": "http://a", "headers": ["b"]}, r"'headers' must be an object of strings, not \['b'\]"),
+        ({"url": "a.example/mcp"}, "'url' must begin with http:// or https://, not 'a.example/mcp'"),
         ({"command": "${TOOLFMT_UNSET}"}, "'command' needs the environment variable TOOLFMT_UNSET, which is not set"),
         ("python server.py", r"expected an object, not \"python server.py\""),
     ],
 )
 def test_a_wrong_entry_is_named_by_its_place(tmp_path: Path, entry: Any, says: str) -> None:
     path = _written(tmp_path, {"mcpServers": {"good": {"command": "a"}, "bad": entry}})
-    with pytest.raises(ValueError, match=rf"mcp\.json: server 'bad': {says}"):
+    with pytest.raises(ParseError, match=rf"mcp\.json: server 'bad': {says}"):
         from_config(path)
 
 
 @pytest.mark.parametrize("value", [[], {}, {"mcpServers": []}, {"tools": []}, 3])
 def test_a_file_without_servers_is_refused(tmp_path: Path, value: Any) -> None:
-    with pytest.raises(ValueError, match=r"mcp\.json: expected an object with 'mcpServers'"):
+    with pytest.raises(ParseError, match=r"mcp\.json: expected an object with 'mcpServers'"):
         from_config(_written(tmp_path, value))
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import anyio
 import pytest
+from anyio import from_thread
+from anyio.lowlevel import current_token
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from toolfmt import ToolDefinition, ToolInvocation, UnknownToolError, manifest
@@ -87,8 +89,8 @@ async def test_progress_is_told_to_the_context_of_the_call(server: McpServer) ->
 
 async def test_a_call_that_takes_too_long_is_given_up_on_both_sides(kitchen: Any, tmp_path: Path) -> None:
     note = tmp_path / "note"
-    async with connect(kitchen, name="kitchen", timeout=0.1) as server:
-        with pytest.raises(ToolTimeoutError, match=r"'wait' of MCP server 'kitchen' took over 0\.1 s"):
+    async with connect(kitchen, name="kitchen", timeout=0.3) as server:
+        with pytest.raises(ToolTimeoutError, match=r"'wait' of MCP server 'kitchen' took over 0\.3 s"):
             await server.call(_call("wait", seconds=60, note=str(note)))
         assert (await server.call(_call("echo", text="next"))).content == "next"
         await _until(note.exists)
@@ -96,9 +98,18 @@ async def test_a_call_that_takes_too_long_is_given_up_on_both_sides(kitchen: Any
 
 async def test_a_call_that_is_cancelled_is_cancelled_on_the_server(server: McpServer, tmp_path: Path) -> None:
     note = tmp_path / "note"
-    with anyio.move_on_after(0.2) as scope:
-        await server.call(_call("wait", seconds=60, note=str(note)))
-    assert scope.cancelled_caught
+    call = _call("wait", seconds=60, note=str(note))
+    begun = anyio.Event()
+    token = current_token()
+    context = ToolContext(call, "e1", _tell=lambda *_: from_thread.run_sync(begun.set, token=token))
+
+    async def run() -> None:
+        await server.call(call, injected={"context": context})
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(run)
+        await begun.wait()
+        tasks.cancel_scope.cancel()
     await _until(note.exists)
 
 
@@ -156,6 +167,13 @@ async def test_only_what_the_caller_names_is_injected_and_no_model_can_set_it(ki
             await server.call(_call("cook", name="bread", minutes=1), injected=injected)
 
 
+@pytest.mark.parametrize("value", ["\ud800", float("nan"), b"x", {1: 2}])
+async def test_arguments_that_are_no_json_never_reach_the_connection(server: McpServer, value: Any) -> None:
+    with pytest.raises(ArgumentsError, match=r"/text(: |/)"):
+        await server.call(_call("echo", text=value))
+    assert (await server.call(_call("echo", text="hi"))).content == "hi"
+
+
 async def test_what_the_caller_raises_comes_out_as_it_is(kitchen: Any) -> None:
     with pytest.raises(KeyError, match="mine"):
         async with connect(kitchen, name="kitchen"):
@@ -163,10 +181,12 @@ async def test_what_the_caller_raises_comes_out_as_it_is(kitchen: Any) -> None:
 
 
 async def test_a_server_that_is_closed_says_so(kitchen: Any) -> None:
-    async with connect(kitchen, name="kitchen") as server:
-        pass
-    with pytest.raises(ServerError, match="'kitchen': it has been closed"):
-        await server.call(_call("echo", text="hi"))
+    opening = connect(kitchen, name="kitchen")
+    for _ in range(2):  # as often as one likes
+        async with opening as server:
+            assert (await server.call(_call("echo", text="hi"))).content == "hi"
+        with pytest.raises(ServerError, match="'kitchen': it has been closed"):
+            await server.call(_call("echo", text="hi"))
 
 
 @pytest.mark.parametrize(
@@ -183,6 +203,11 @@ async def test_a_server_that_is_closed_says_so(kitchen: Any) -> None:
 async def test_what_is_no_target_is_refused_at_once(target: Any, headers: Any, error: Any, says: str) -> None:
     with pytest.raises(error, match=says):
         connect(target, name="x", headers=headers)
+
+
+async def test_a_server_has_a_name(kitchen: Any) -> None:
+    with pytest.raises(ValueError, match="the name of an MCP server is a text that is not empty, not ' '"):
+        connect(kitchen, name=" ")
 
 
 async def _until(true: Callable[[], bool]) -> None:

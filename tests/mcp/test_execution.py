@@ -91,7 +91,7 @@ def test_progress_is_an_event_and_a_time_out_is_told_to_the_server(kitchen: Any,
     events: list[ExecutionEvent] = []
     note = tmp_path / "note"
     with connect(kitchen, name="kitchen") as server:
-        executor = Executor(_registry(), servers={"kitchen": server}, timeout=0.2, on_event=events.append)
+        executor = Executor(_registry(), servers={"kitchen": server}, timeout=0.5, on_event=events.append)
         (execution,) = executor.execute_sync([_call("wait", seconds=60, note=str(note))])
         assert note.exists()
     assert execution.failure == "timeout"

@@ -70,6 +70,29 @@ async def test_all_calls_of_a_server_that_dies_come_to_an_end(raw: Any) -> None:
     assert all(error.endswith("it said: the last words") for error in errors)
 
 
+async def test_calls_that_wait_for_a_start_that_fails_fail_with_it(raw: Any, tmp_path: Path) -> None:
+    starts = tmp_path / "starts"
+    told = json.dumps({"lists": [{"tools": [ADD]}], "dies": 1})
+    code = "import runpy, sys\nfile = open(sys.argv.pop(), 'a+')\nfile.write('x')\nfile.close()\n"
+    code += "if open(file.name).read() == 'x':\n    runpy.run_path(sys.argv.pop(1), run_name='__main__')"
+    python, script, words = raw(told)
+    errors: list[str] = []
+
+    async def ask(server: McpServer) -> None:
+        with pytest.raises(ServerError) as caught:
+            await server.call(_call("add"))
+        errors.append(caught.value.reason)
+
+    async with connect([python, "-c", code, script, words, str(starts)], name="raw") as server:
+        with pytest.raises(ServerError, match="the last words"):
+            await server.call(_call("add"))
+        async with anyio.create_task_group() as tasks:
+            for _ in range(5):
+                tasks.start_soon(ask, server)
+    assert (len(errors), len(set(errors))) == (5, 1)
+    assert starts.read_text(encoding="utf-8") == "xx"
+
+
 @pytest.mark.parametrize(("words", "called"), [((), "while it is gone"), (("handshake",), "after")])
 async def test_a_web_server_that_is_killed_and_comes_back_is_reached_again(
     words: tuple[str, ...], called: str, start_web: Any, free_port: Callable[[], int]
@@ -120,8 +143,11 @@ def _python(code: str) -> list[str]:
 
 WRONG: list[tuple[Any, str]] = [
     (_python("import sys; sys.exit('no config')"), "it said: no config"),
-    (_python("print('welcome', flush=True); import time; time.sleep(60)"), "no answer within 1 s.*no message.*welcome"),
-    (_python("import time; time.sleep(60)"), "no answer within 1 s"),
+    (
+        _python("import sys; print('welcome', flush=True); sys.stdin.read()"),
+        "no answer within 3 s.*no message.*welcome",
+    ),
+    (_python("import time; time.sleep(60)"), "no answer within 3 s"),
     (_python("import os; os.write(1, b'\\xff\\xfe\\n')"), "can't decode byte 0xff"),
     (["no-such-program"], "No such file or directory: 'no-such-program'"),
     ("http://127.0.0.1:9/mcp", "connection attempts failed.*at http://127.0.0.1:9/mcp"),
@@ -137,7 +163,7 @@ async def test_what_is_no_server_is_named_and_never_hangs(page: str) -> None:
     async def meet(number: int, target: Any) -> None:
         target = page + target if isinstance(target, str) and target.startswith("/") else target
         with pytest.raises(ServerError) as caught:
-            async with connect(target, name=f"s{number}", patience=1):
+            async with connect(target, name=f"s{number}", patience=3 if "no answer" in WRONG[number][1] else 60):
                 pass
         assert caught.value.server == f"s{number}"
         said[number] = str(caught.value)

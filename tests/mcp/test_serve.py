@@ -12,12 +12,15 @@ from typing import Any
 
 import anyio
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from mcp import Client, MCPError, StdioServerParameters, types
 
-from toolfmt import ToolInvocation, ToolRegistry, tool
+from toolfmt import ToolInvocation, ToolRegistry, jsontext, tool
 from toolfmt.execution.executor import Executor
 from toolfmt.jsontext import equal
 from toolfmt.mcp import McpServer, connect, mcp_server, serve
+from toolfmt.testing.strategies import values
 
 pytestmark = pytest.mark.anyio
 SERVED = str(Path(__file__).parent / "servers" / "served.py")
@@ -105,8 +108,13 @@ async def test_the_sdks_client_reads_it(target: Any, registry: ToolRegistry, tmp
         assert told == [(1, 2, "half"), (2, 2, None)]
 
         note = tmp_path / "note"
-        with anyio.move_on_after(0.3):
-            await client.call_tool("sleep", {"note": str(note)})
+        with anyio.CancelScope() as scope:
+
+            async def cancel(progress: float, total: float | None, message: str | None) -> None:
+                assert (progress, total, message) == (1, None, None)
+                scope.cancel()
+
+            await client.call_tool("sleep", {"note": str(note)}, progress_callback=cancel)
         with anyio.fail_after(20):
             while not note.exists():  # noqa: ASYNC110 - nothing tells of it
                 await anyio.sleep(0.01)
@@ -133,6 +141,17 @@ async def test_what_is_served_and_read_again_is_the_same(server: McpServer, regi
         assert equal(other.result.content, content)
         assert other.result.is_error is one.result.is_error
         assert [media.data for media in other.result.media] == [media.data for media in one.result.media]
+
+
+@settings(max_examples=20)  # of many values each
+@given(given_values=st.lists(values(), max_size=20))
+def test_any_value_goes_there_and_comes_back_type_for_type(server: McpServer, given_values: list[Any]) -> None:
+    executor = Executor(ToolRegistry(), servers={"served": server})
+    calls = [ToolInvocation(name="same", arguments={"value": value}) for value in given_values]
+    for value, execution in zip(given_values, executor.execute_sync(calls), strict=True):
+        expected = value if value is None or isinstance(value, (str, dict)) else jsontext.dumps(value)
+        assert not execution.has_error, execution.error
+        assert equal(execution.result.content, expected)
 
 
 async def test_what_a_tool_says_of_itself_is_told() -> None:

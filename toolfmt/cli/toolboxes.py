@@ -7,7 +7,6 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -71,14 +70,14 @@ def _names(value: object) -> str:
 def _from_mcp(source: str) -> Opened:
     if not Path(source).is_file():
         raise UsageError(f"{source}: there is no such file")
-    if find_spec("toolfmt.mcp") is None:
-        raise UsageError("tools of MCP servers are not in this version")
     return _connected(source)
 
 
 @asynccontextmanager
 async def _connected(source: str) -> AsyncGenerator[Executor]:
-    async with import_module("toolfmt.mcp").connect_all(source) as servers:
+    from toolfmt.mcp import connect_all
+
+    async with connect_all(source) as servers:
         yield Executor(ToolRegistry(), servers=servers)
 
 

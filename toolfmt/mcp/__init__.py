@@ -24,7 +24,7 @@ if find_spec("mcp") is None:
 from toolfmt.mcp.config import from_config
 from toolfmt.mcp.connecting import Servers, connect, connect_all
 from toolfmt.mcp.server import McpServer
-from toolfmt.mcp.serving import mcp_server, serve
+from toolfmt.mcp.serving import aserve, mcp_server, serve
 from toolfmt.mcp.transports import Remote, Target
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "Remote",
     "Servers",
     "Target",
+    "aserve",
     "connect",
     "connect_all",
     "from_config",

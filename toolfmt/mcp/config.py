@@ -23,7 +23,7 @@ from mcp import StdioServerParameters
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.mcp.transports import Remote
+from toolfmt.mcp.transports import Remote, is_address
 
 if TYPE_CHECKING:
     from toolfmt.mcp.transports import Target
@@ -37,8 +37,7 @@ _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 def from_config(config: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Target]:
     """Read servers by name from a file's path, from what is in such a file, or from entries or targets by name.
 
-    Raises OSError for a file that cannot be opened, `ParseError` for one that is no JSON, and ValueError that says
-    which entry is wrong and how.
+    Raises OSError for a file that cannot be opened, and `ParseError` that says which entry is wrong and how.
     """
     if isinstance(config, Mapping):
         wrapped = next((config[key] for key in _WRAPPERS if is_object(config.get(key))), config)
@@ -52,10 +51,10 @@ def from_config(config: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str,
         raise type(error)(f"{path}: {error}") from None
     wrapped = next((value[key] for key in _WRAPPERS if key in value), None) if is_object(value) else None
     if not is_object(wrapped):
-        raise ValueError(f"{path}: expected an object with 'mcpServers', an object of servers by name")
+        raise ParseError(f"{path}: expected an object with 'mcpServers', an object of servers by name")
     wrong = next((name for name, entry in wrapped.items() if not is_object(entry)), None)
     if wrong is not None:
-        raise ValueError(f"{path}: server {wrong!r}: expected an object, not {jsontext.dumps(wrapped[wrong])[:80]}")
+        raise ParseError(f"{path}: server {wrong!r}: expected an object, not {jsontext.dumps(wrapped[wrong])[:80]}")
     return _read_servers(wrapped, f"{path}: ")
 
 
@@ -82,9 +81,12 @@ class _Entry:
         wanted = _KINDS.get(kind, ())
         key = next((key for key in wanted if self._entry.get(key) is not None), None)
         if key is None:
-            raise ValueError(f"{self._where}: expected {' or '.join(map(repr, wanted))}")
+            raise ParseError(f"{self._where}: expected {' or '.join(map(repr, wanted))}")
         if key == "url":
-            return Remote(self._text("url"), self._texts("headers"), sse=kind == "sse")
+            url = self._text("url")
+            if not is_address(url):
+                raise ParseError(f"{self._where}: 'url' must begin with http:// or https://, not {url!r}")
+            return Remote(url, self._texts("headers"), sse=kind == "sse")
         return StdioServerParameters(
             command=self._text("command"),
             args=self._list("args"),
@@ -99,7 +101,7 @@ class _Entry:
             return ""
         kind = re.sub(r"[^a-z]", "", self._text(key).lower())
         if kind not in _KINDS:
-            raise ValueError(f"{self._where}: {key!r} is one of stdio, http, sse, not {self._entry[key]!r}")
+            raise ParseError(f"{self._where}: {key!r} is one of stdio, http, sse, not {self._entry[key]!r}")
         return kind
 
     def _text(self, key: str) -> str:
@@ -110,7 +112,7 @@ class _Entry:
         if value is None:
             return []
         if not is_array(value):
-            raise ValueError(f"{self._where}: {key!r} must be a list of strings, not {value!r}")
+            raise ParseError(f"{self._where}: {key!r} must be a list of strings, not {value!r}")
         return [self._expand(item, f"{key}[{at}]") for at, item in enumerate(value)]
 
     def _texts(self, key: str) -> dict[str, str]:
@@ -118,17 +120,17 @@ class _Entry:
         if value is None:
             return {}
         if not is_object(value):
-            raise ValueError(f"{self._where}: {key!r} must be an object of strings, not {value!r}")
+            raise ParseError(f"{self._where}: {key!r} must be an object of strings, not {value!r}")
         return {name: self._expand(item, f"{key}.{name}") for name, item in value.items()}
 
     def _expand(self, value: JsonValue, what: str) -> str:
         if not isinstance(value, str):
-            raise ValueError(f"{self._where}: {what} must be a string, not {value!r}")  # noqa: TRY004 - a file's mistake
+            raise ParseError(f"{self._where}: {what} must be a string, not {value!r}")
 
         def given(found: re.Match[str]) -> str:
             name, otherwise = found.groups()
             if name not in os.environ and otherwise is None:
-                raise ValueError(f"{self._where}: {what} needs the environment variable {name}, which is not set")
+                raise ParseError(f"{self._where}: {what} needs the environment variable {name}, which is not set")
             return os.environ.get(name, otherwise)
 
         return _VARIABLE.sub(given, value)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Iterator
     from contextlib import AbstractAsyncContextManager
 
-    from toolfmt.mcp.transports import Target
+    from toolfmt.mcp.transports import Endpoint, Target
     from toolfmt.model import ToolDefinition
 
 _OpenT = TypeVar("_OpenT")
@@ -83,8 +83,7 @@ def connect(  # noqa: PLR0913 - all but the first two are options
     cannot be reached.
     """
     options = Options(prefix=prefix, timeout=timeout, patience=patience, inject=inject)
-    server = McpServer(name, endpoint(target, headers), options)
-    return Opening(partial(_running, {name: server}, server))
+    return Opening(partial(_one, _named(name), endpoint(target, headers), options))
 
 
 def connect_all(
@@ -98,22 +97,35 @@ def connect_all(
     """Connect to all servers of a configuration, as `connect` does to one; they start side by side.
 
     `config` is what `from_config` reads, or targets by name. Entering the context raises `ServerError` if one cannot
-    be reached, or a group of them.
+    be reached.
     """
     options = Options(prefix=prefix, timeout=timeout, patience=patience, inject=inject)
-    servers = {name: McpServer(name, endpoint(target), options) for name, target in from_config(config).items()}
-    return Opening(partial(_running, servers, Servers(servers)))
+    endpoints = {_named(name): endpoint(target) for name, target in from_config(config).items()}
+    return Opening(partial(_all, endpoints, options))
+
+
+def _named(name: str) -> str:
+    if not isinstance(name, str) or not name.strip():  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+        raise ValueError(f"the name of an MCP server is a text that is not empty, not {name!r}")
+    return name
 
 
 @asynccontextmanager
-async def _running(servers: Mapping[str, McpServer], opened: _OpenT) -> AsyncGenerator[_OpenT, None]:
+async def _one(name: str, place: Endpoint, options: Options) -> AsyncGenerator[McpServer, None]:
+    async with _all({name: place}, options) as servers:
+        yield servers[name]
+
+
+@asynccontextmanager
+async def _all(places: Mapping[str, Endpoint], options: Options) -> AsyncGenerator[Servers, None]:
+    servers = Servers({name: McpServer(name, place, options) for name, place in places.items()})
     async with _flat(BlockingPortal()) as portal, _flat(create_task_group()) as tasks:
         host = Host(current_token(), portal, tasks)
         try:
             async with _flat(create_task_group()) as starting:
                 for server in servers.values():
                     starting.start_soon(server.open, host)
-            yield opened
+            yield servers
         finally:
             with anyio.move_on_after(_GOODBYE):
                 async with create_task_group() as ending:
@@ -124,11 +136,12 @@ async def _running(servers: Mapping[str, McpServer], opened: _OpenT) -> AsyncGen
 
 @asynccontextmanager
 async def _flat(context: AbstractAsyncContextManager[_OpenT]) -> AsyncGenerator[_OpenT, None]:
-    """Let one exception out as it is, where a group of tasks would wrap it: what the caller raised, say."""
+    """Let an exception out as it is, where a group of tasks would wrap it: what the caller raised, say."""
     try:
         async with context as opened:
             yield opened
     except BaseExceptionGroup as group:
-        if len(group.exceptions) != 1:
-            raise
-        raise group.exceptions[0] from group.exceptions[0].__cause__
+        first, *others = group.exceptions
+        for other in others:
+            first.add_note(str(other))
+        raise first from first.__cause__

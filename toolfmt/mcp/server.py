@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from toolfmt.errors import ArgumentsError, Problem, ServerError, ToolTimeoutError, UnknownToolError
 from toolfmt.execution.context import ToolContext
+from toolfmt.jsontext import unwritable
 from toolfmt.mcp.reading import Offer, read_answer, read_tools
 from toolfmt.mcp.session import Session
 from toolfmt.model import ToolResult
@@ -70,6 +71,8 @@ class McpServer:
         self._offers: Mapping[str, Offer] = {}
         self._session: Session | None = None
         self._starting = anyio.Lock()
+        self._attempts = 0
+        self._failure: ServerError | None = None
         self._closed = False
         self._host: Host
 
@@ -86,12 +89,13 @@ class McpServer:
     async def call(self, call: ToolInvocation, *, injected: Mapping[str, Any] = _NOTHING) -> ToolResult:
         """Run one call on the server; what its tool reports as an error is an error result.
 
-        Of what is `injected`, the server is sent what `connect` was told to, where the tool takes it, and the
-        `ToolContext` is told how far the tool is. Raises
-        `UnknownToolError` for a tool that is not offered, `ArgumentsError` for one of those from the model,
-        `ToolTimeoutError`, and `ServerError` for what went wrong around the tool: it may have run. Cancelled, it
-        tells the server so.
+        Of what is `injected`, the server is sent what `connect` was told to, where the tool takes it, and a
+        `ToolContext` is told how far the tool is. Raises `UnknownToolError` for a tool that is not offered,
+        `ArgumentsError` for a model that sets what is injected, `ToolTimeoutError`, and `ServerError` for what went
+        wrong around the tool: it may have run. Cancelled, it tells the server so.
         """
+        if self._closed:
+            raise ServerError(self.name, "it has been closed")
         if current_token() == self._host.token:
             return await self._call(call, injected)
         await self._reach()
@@ -117,14 +121,23 @@ class McpServer:
             await self._session.closed.wait()
 
     async def _connected(self) -> Session:
+        attempts = self._attempts
         async with self._starting:
-            if self._closed:
-                raise ServerError(self.name, "it has been closed")
             session = self._session
-            if session is None or session.ended:
-                session = Session(self.name, self._endpoint, self._listed)
+            if session is not None and not session.ended:
+                return session
+            if self._failure is not None and self._attempts > attempts:
+                # Somebody tried while this one waited: no use in trying for each that waits.
+                raise ServerError(self.name, self._failure.reason) from self._failure
+            self._attempts += 1
+            self._failure = None
+            session = Session(self.name, self._endpoint, self._listed)
+            try:
                 await self._host.tasks.start(session.run, self._options.patience)
-                self._session = session
+            except ServerError as error:
+                self._failure = error
+                raise
+            self._session = session
             return session
 
     def _listed(self, tools: Sequence[types.Tool]) -> None:
@@ -141,13 +154,17 @@ class McpServer:
         if taken:
             raise ArgumentsError(call.name, taken)
         arguments = call.arguments | {name: injected[name] for name in offer.hidden if name in injected}
+        wrong = unwritable(arguments)
+        if wrong is not None:
+            # Found out while it is sent, it would break the connection for all.
+            raise ArgumentsError(call.name, (Problem(wrong.pointer, "json", wrong.reason),))
         seconds = self._options.timeout
         try:
             answer = await session.request(offer.name, arguments, seconds, _progress(injected))
         except ValidationError as error:
             raise ServerError(self.name, f"it answered what is no result: {error}") from error
         except MCPError as error:
-            if error.code == types.REQUEST_TIMEOUT:
+            if error.code == types.REQUEST_TIMEOUT and seconds is not None:
                 raise ToolTimeoutError(f"{call.name!r} of MCP server {self.name!r} took over {seconds:g} s") from error
             if error.code != types.INVALID_PARAMS:
                 await session.check()

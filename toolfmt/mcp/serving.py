@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import socket
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import anyio
@@ -58,23 +59,36 @@ def serve(  # noqa: PLR0913 - where and how
     Over HTTP the address is written to stderr; `port` 0 takes a free one. There is no access control: whoever reaches
     the port can call the tools.
     """
-    server = mcp_server(tools, name=name, instructions=instructions)
-    if transport == "stdio":
-        anyio.run(_serve_pipe, server)
-    elif transport == "streamable-http":
-        _serve_http(server, host, port)
-    else:
+    arguments = {"name": name, "instructions": instructions, "transport": transport, "host": host, "port": port}
+    anyio.run(partial(aserve, tools, **arguments))
+
+
+async def aserve(  # noqa: PLR0913 - as `serve`
+    tools: ToolRegistry | Executor,
+    *,
+    name: str,
+    instructions: str | None = None,
+    transport: Literal["stdio", "streamable-http"] = "stdio",
+    host: str = "127.0.0.1",
+    port: int = 8000,
+) -> None:
+    """Serve tools as `serve` does, in the event loop that runs."""
+    if transport not in _TRANSPORTS:
         raise ValueError(f"transport is 'stdio' or 'streamable-http', not {transport!r}")
+    await _TRANSPORTS[transport](mcp_server(tools, name=name, instructions=instructions), host, port)
 
 
-async def _serve_pipe(server: Server[Any]) -> None:
+async def _over_pipes(server: Server[Any], _host: str, _port: int) -> None:
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
 
 
-def _serve_http(server: Server[Any], host: str, port: int) -> None:
+async def _over_http(server: Server[Any], host: str, port: int) -> None:
     config = uvicorn.Config(server.streamable_http_app(streamable_http_path=PATH, host=host), log_level="warning")
     with socket.create_server((host, port)) as listening:
         sys.stderr.write(f"{server.name}: http://{host}:{listening.getsockname()[1]}{PATH}\n")
         sys.stderr.flush()
-        uvicorn.Server(config).run(sockets=[listening])
+        await uvicorn.Server(config).serve(sockets=[listening])
+
+
+_TRANSPORTS: Final = {"stdio": _over_pipes, "streamable-http": _over_http}

@@ -114,8 +114,9 @@ class Session:
             raise self._error("the connection broke off during the call") from error
 
     async def check(self) -> None:
-        """End the connection if the server holds a session for us no longer, as after its own restart."""
+        """After an error: list the tools anew, and end the connection if the server knows nothing of it any more."""
         client = cast("Client", self._client)
+        self._changed.set()
         if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return  # there are no sessions
         try:
@@ -143,10 +144,10 @@ class Session:
         while True:
             with suppress(SubscriptionLost, MCPError):
                 async with client.listen(tools_list_changed=True) as events:
+                    self._changed.set()  # of what changed before, nobody was told
                     async for _ in events:
                         self._changed.set()
             await anyio.sleep(_PAUSE)
-            self._changed.set()  # what changed in between was not told
 
     async def _renew(self, client: Client) -> None:
         while True:

@@ -76,14 +76,19 @@ class Endpoint:
     """Makes what the SDK's client takes."""
 
 
+def is_address(text: str) -> bool:
+    """Whether a text is the URL of a web server."""
+    return _ADDRESS.match(text) is not None
+
+
 def endpoint(target: Target, headers: Mapping[str, str] | None = None) -> Endpoint:
     """Find out what a target is; raises TypeError or ValueError for what is none."""
-    if isinstance(target, str) and _ADDRESS.match(target):
+    if isinstance(target, str) and is_address(target):
         target = Remote(target, headers or {})
     elif headers is not None:
         raise TypeError("headers go to an address alone: target is no http:// or https:// URL")
     if isinstance(target, Remote):
-        if not _ADDRESS.match(target.url):
+        if not is_address(target.url):
             raise ValueError(f"the url of an MCP server begins with http:// or https://, not {target.url[:40]!r}")
         return Endpoint(_SECRET.sub("", target.url), partial(_watched, partial(_http, target)))
     if isinstance(target, (MCPServer, Server)):

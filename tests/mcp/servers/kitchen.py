@@ -81,8 +81,8 @@ def crash() -> str:
 @server.tool(structured_output=False)
 async def wait(seconds: float, context: Context[Any, Any], note: str = "") -> str:
     """Take a while; note when it is given up."""
-    await context.report_progress(1, 4, "a quarter")
     try:
+        await context.report_progress(1, 4, "a quarter")
         await anyio.sleep(seconds)
     except anyio.get_cancelled_exc_class():
         if note:

@@ -42,6 +42,12 @@ def shout(text: str) -> str:
 
 
 @registry.register
+def same(value: Any) -> Any:
+    """Give it back."""
+    return value
+
+
+@registry.register
 def numbers() -> list[int]:
     """Count."""
     return [1, 2, 3]
@@ -79,9 +85,10 @@ def count(context: ToolContext) -> str:
 
 
 @registry.register
-async def sleep(note: str) -> None:
+async def sleep(note: str, context: ToolContext) -> None:
     """Sleep, and note when it is woken."""
     try:
+        context.tell(1)
         await anyio.sleep(60)
     finally:
         Path(note).write_text("woken", encoding="utf-8")  # noqa: ASYNC240 - a few bytes
