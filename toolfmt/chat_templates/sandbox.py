@@ -28,7 +28,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace, pass_context
 
 from toolfmt.chat_templates import metered as names
-from toolfmt.chat_templates.metering import Meter, Stopped
+from toolfmt.chat_templates.metering import TEXT, Meter, Stopped
 from toolfmt.errors import TemplateError, TemplateRefusedError
 from toolfmt.templating import line_of
 
@@ -46,17 +46,23 @@ STILL: Final = datetime(2025, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateLimits:
-    """How much a template may do; what goes beyond raises `TemplateError`."""
+    """How much a template may do; what goes beyond raises `TemplateError`.
+
+    A long conversation needs more: each character that the template is given adds
+    8 steps, 512 characters of text and 16 of the prompt.
+    """
 
     steps: int = 10_000_000
-    """Operations, and 16 characters of text made by one: some seconds of work. The same on every machine."""
+    """Operations: some seconds of work, the same on every machine."""
+    text: int = 64 * 1024 * 1024
+    """Characters of text that are made on the way, in all."""
     output: int = 16 * 1024 * 1024
     """Characters of the rendered prompt."""
     source: int = 1024 * 1024
     """Characters of the template."""
 
 
-SMALL: Final = TemplateLimits(steps=50_000, output=500_000)
+SMALL: Final = TemplateLimits(steps=50_000, text=4_000_000, output=500_000)
 """For a conversation of a few lines: real templates take up to 15 000 steps for one."""
 
 
@@ -79,7 +85,9 @@ def render(
         raise TemplateError(f"the chat template has {len(source)} characters; {allowed.source} are read")
     try:
         code = _compiled(source)
-        return _run(_Sandbox(Meter(allowed.steps), now), code, dict(variables), allowed.output)
+        given = Meter(_ANY, _ANY).deep(variables)
+        meter = Meter(allowed.steps + 8 * given, allowed.text + 512 * given)
+        return _run(_Sandbox(meter, now), code, dict(variables), allowed.output + 16 * given)
     except _Refusal as error:
         raise TemplateRefusedError(str(error), line=line_of(error)) from None
     except jinja2.TemplateSyntaxError as error:
@@ -90,6 +98,7 @@ def render(
         raise TemplateError(f"{_place(error)}: {_words(error)}") from None
 
 
+_ANY: Final = 2**63
 _FAILURES: Final = (
     *(jinja2.TemplateError, Stopped, ArithmeticError, AssertionError, AttributeError, LookupError),
     *(MemoryError, RuntimeError, StopIteration, SyntaxError, TypeError, ValueError),
@@ -125,7 +134,7 @@ def _run(sandbox: _Sandbox, code: CodeType, variables: dict[str, Any], limit: in
     size = 0
     for piece in template.generate(variables):
         size += len(piece)
-        sandbox.meter.work(len(piece) // 64)
+        sandbox.meter.work(len(piece) // TEXT)
         if size > limit:
             raise Stopped(f"it writes more than {limit} characters")
         written.append(piece)
@@ -134,7 +143,7 @@ def _run(sandbox: _Sandbox, code: CodeType, variables: dict[str, Any], limit: in
 
 @lru_cache(maxsize=64)
 def _compiled(source: str) -> CodeType:
-    return _Sandbox(Meter(0), None).compile(source)
+    return _Sandbox(Meter(0, 0), None).compile(source)
 
 
 class _Generation(Extension):
@@ -232,7 +241,7 @@ class _Sandbox(ImmutableSandboxedEnvironment):
         return value
 
     def _joined(self, values: list[Any]) -> str:
-        self.meter.deep(values)
+        self.meter.make(self.meter.deep(values))
         return "".join(map(str, values))
 
 
@@ -245,7 +254,8 @@ _COMPARING: Final = (
 
 @pass_context  # so that Jinja does not work it out while it compiles
 def _written(context: Context, value: Any) -> Any:
-    cast("_Sandbox", context.environment).meter.deep(value)
+    meter = cast("_Sandbox", context.environment).meter
+    meter.make(meter.deep(value))
     return value
 
 
