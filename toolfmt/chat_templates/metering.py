@@ -1,6 +1,6 @@
 """Counts what a template's operations cost, so that no template runs on without end or fills the memory.
 
-    meter = Meter(steps=10_000_000, text=64_000_000)
+    meter = Meter(steps=5_000_000, text=64_000_000)
     meter.deep({"a": ["text"]})     # as many steps as there are values, and one per 1024 characters
     meter.call("ljust", "x", (10**9,), {})    # Stopped, before the text is made
 

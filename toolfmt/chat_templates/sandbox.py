@@ -52,7 +52,7 @@ class TemplateLimits:
     8 steps, 512 characters of text and 16 of the prompt.
     """
 
-    steps: int = 10_000_000
+    steps: int = 5_000_000
     """Operations: some seconds of work, the same on every machine."""
     text: int = 64 * 1024 * 1024
     """Characters of text that are made on the way, in all."""
