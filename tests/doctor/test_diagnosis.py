@@ -145,10 +145,10 @@ def test_variables_reach_the_template() -> None:
     [
         (
             "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}",
-            "more than 50000 steps",
+            " steps: it may have no end",
         ),
-        ("{{ 'x' * 10 ** 9 }}", "more than 50000 steps"),
-        ("{{ 1 }}" + "x" * 500_000, "writes more than 500000 characters"),
+        ("{{ 'x' * 10 ** 9 }}", "characters of text"),
+        ("{{ 1 }}" + "x" * 600_000, "it writes more than 5"),
         ("{{ raise_exception('Not for you.') }}", "refuses it: Not for you."),
         ("a\n{% if %}", "line 2: Expected an expression"),
         ("{{ messages.__class__.__mro__[1].__subclasses__() }}", "access to attribute '__class__' of 'list' object"),
@@ -170,7 +170,7 @@ def test_a_template_that_never_ends_for_calls_alone_is_ended_each_time() -> None
     """Each rendering has so small a limit that all of them together take some seconds at most."""
     endless = TAGS.replace("{%- for c", "{%- for a in range(99999) if message.tool_calls %}{% endfor %}{%- for c")
     found = toolfmt.diagnose(template=endless)
-    assert any("more than 50000 steps" in message for _, message in _messages(found, "one call"))
+    assert any(" steps: it may have no end" in message for _, message in _messages(found, "one call"))
     assert _messages(found, "tools") == []
 
 

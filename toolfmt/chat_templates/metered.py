@@ -16,14 +16,14 @@ from typing import Any, Final, cast
 from jinja2 import nodes
 from jinja2.visitor import NodeTransformer
 
-from toolfmt.chat_templates.metering import TEXT
-
 TURN: Final = "(turn)"
 WEIGHED: Final = "(weighed)"
 SEARCHED: Final = "(searched)"
 MADE: Final = "(made)"
 JOINED: Final = "(joined)"
 
+_WRITTEN: Final = 16
+"""How many characters of the template itself are written for one step."""
 _SCALARS: Final = (str, int, float, bool, type(None))
 _SEARCHES: Final = frozenset({"in", "notin"})
 
@@ -42,7 +42,7 @@ def metered(template: nodes.Template) -> nodes.Template:
 def _size(node: nodes.Node) -> int:
     """Count the nodes of which each may cost a step, and the text that is written; a loop's body counts for itself."""
     if isinstance(node, nodes.TemplateData):
-        return 1 + len(node.data) // TEXT
+        return 1 + len(node.data) // _WRITTEN
     inner = 0 if isinstance(node, nodes.For | nodes.Macro) else sum(map(_size, node.iter_child_nodes()))
     return inner + isinstance(node, nodes.Stmt | nodes.Expr)
 

@@ -1,8 +1,8 @@
-"""Counts what a template's operations cost, so that no template runs on without end.
+"""Counts what a template's operations cost, so that no template runs on without end or fills the memory.
 
-    meter = Meter(steps=10_000_000)
-    meter.deep({"a": ["text"]})     # as many steps as there are values, and one per 16 characters
-    meter.call(str.ljust, "x", (10**9,), {})    # Stopped, before the text is made
+    meter = Meter(steps=5_000_000, text=64_000_000)
+    meter.deep({"a": ["text"]})     # as many steps as there are values, and one per 1024 characters
+    meter.call("ljust", "x", (10**9,), {})    # Stopped, before the text is made
 
 What is counted is work, not time: the same template with the same conversation
 is refused, or not, on every machine.
@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-TEXT: Final = 16
-"""How many characters are made for one step."""
-_SCANNED: Final = 1024
-"""How many pairs of characters are compared for one step."""
+TEXT: Final = 1024
+"""How many characters are read, compared or copied for one step."""
+_ITEM: Final = 8
+"""As many characters is an item of a list worth."""
 _BITS: Final = 4096
 """A number has no more bits."""
 
@@ -54,19 +54,26 @@ class Stopped(Exception):  # noqa: N818 - no error of the template's: it was end
 
 
 class Meter:
-    """Counts steps down from a limit; raises `Stopped` when there are none left."""
+    """Counts steps, and characters of text that are made, down from a limit; raises `Stopped` when none are left."""
 
-    __slots__ = ("left", "limit")
+    __slots__ = ("_limits", "steps", "text")
 
-    def __init__(self, steps: int) -> None:
-        """Allow so many steps."""
-        self.left = self.limit = steps
+    def __init__(self, steps: int, text: int) -> None:
+        """Allow so many of each."""
+        self.steps, self.text = self._limits = steps, text
 
     def work(self, steps: int) -> None:
         """Count steps, at least one."""
-        self.left -= max(steps, 1)
-        if self.left < 0:
-            raise Stopped(f"it takes more than {self.limit} steps: a loop without end, or a text without measure")
+        self.steps -= max(steps, 1)
+        if self.steps < 0:
+            raise Stopped(f"it takes more than {self._limits[0]} steps: it may have no end")
+
+    def make(self, characters: int) -> None:
+        """Count characters that are made."""
+        self.text -= characters
+        if self.text < 0:
+            raise Stopped(f"it makes more than {self._limits[1]} characters of text")
+        self.work(characters // TEXT)
 
     def deep(self, value: object) -> int:
         """Count a value with all that is in it, as often as it is in it; give its characters."""
@@ -95,9 +102,9 @@ class Meter:
     def made(self, value: object) -> None:
         """Count a value that was made, but not what is in it."""
         if isinstance(value, str | bytes):
-            self.work(len(value) // TEXT)
+            self.make(len(value))
         elif isinstance(value, list | tuple | dict | set):
-            self.work(len(cast("list[Any]", value)) * 2 // TEXT)
+            self.make(len(cast("list[Any]", value)) * _ITEM)
 
     def call(self, name: str, value: object, given: tuple[object, ...], named: dict[str, object]) -> None:
         """Count what a method or filter `name` of a value costs with these arguments, before it runs."""
@@ -105,13 +112,13 @@ class Meter:
         arguments = [*given, *named.values()]
         text = sum(map(self.deep, arguments))
         pairs = (own + 1) * (text + 1)
-        self.work((own if name in _BY_ITEM else 0) + ((own * own if name in _SQUARE else 0) + pairs) // _SCANNED)
+        self.work((own if name in _BY_ITEM else 0) + ((own * own if name in _SQUARE else 0) + pairs) // TEXT)
         if name == "replace" and isinstance(value, str) and len(given) > 1:
             old, new, *_ = map(str, given)
-            self.work(value.count(old) * len(new) // TEXT)
+            self.make(value.count(old) * len(new))
         elif name in _GROWING:
             width = _written_width(str(value), arguments) if name in _FORMATTING else _width(arguments)
-            self.work((own + 1) * (text + width + 1) // TEXT)
+            self.make((own + 1) * (text + width + 1))
 
     def operator(self, sign: str, left: object, right: object) -> None:
         """Count what `left sign right` costs, before it is worked out."""
@@ -124,7 +131,9 @@ class Meter:
         elif sign == "*":
             for times, value in ((left, right), (right, left)):
                 if isinstance(times, int) and isinstance(value, Sequence):
-                    self.work(max(times, 0) * len(cast("Sequence[Any]", value)) // (TEXT // 2))
+                    self.make(
+                        max(times, 0) * len(cast("Sequence[Any]", value)) * (1 if isinstance(value, str) else _ITEM)
+                    )
         else:
             self.made(left)
             self.made(right)
