@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from shapes import TEMPLATES, TEXTS
+from transformers.cli.serving.utils import _RESPONSE_TEMPLATE_FALLBACKS
 from transformers.utils.chat_parsing import parse_response
 from transformers.utils.chat_parsing.response_templates import load_response_template
 
@@ -176,3 +177,32 @@ def test_what_they_refuse_we_refuse(shape: str, data: st.DataObject) -> None:
     except (ValueError, TypeError):
         with pytest.raises(toolfmt.ResponseTemplateError):
             toolfmt.response_dialect(template)
+
+
+@pytest.mark.parametrize(
+    ("shape", "prefix", "text"),
+    [
+        ("json-tags", "<|im_start|>assistant\n<think>\n", "Hm.\n</think>\n\nHello.<|im_end|>"),
+        ("json-tags", "<|im_start|>assistant\n<think>\n\n</think>\n\n", "Hello.<|im_end|>"),
+        ("literals", "<|turn>model\n<|channel>thought\n", "Still thinking<channel|>Done<turn|>"),
+        ("actions", "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|><|START_THINKING|>", "Hm.<|END_THINKING|>"),
+        ("channels", "<|start|>assistant<|channel|>analysis<|message|>", "Hm.<|end|><|start|>assistant"),
+    ],
+)
+def test_where_the_prompt_begins_the_answer(shape: str, prefix: str, text: str) -> None:
+    answer = parse_response(text, TEMPLATES[shape], prefix=prefix)
+    found = toolfmt.parse(text, dialect=DIALECTS[shape], generation_prompt=prefix)
+    assert found.reasoning.strip() == answer.get("thinking", "")
+    assert found.text.strip() == (answer.get("content") or "")
+    assert not found.notices
+
+
+def test_the_templates_that_transformers_itself_has_are_read() -> None:
+    templates = list(_RESPONSE_TEMPLATE_FALLBACKS.values())
+    assert templates
+    for template in templates:
+        dialect = toolfmt.response_dialect(template)
+        call = ToolInvocation(name="weather", arguments={"city": "Paris"})
+        written = toolfmt.render_calls([call], dialect=dialect, tools=TOOLS)
+        (read,) = parse_response(written, template, prefix="")["tool_calls"]
+        assert read["function"] == {"name": "weather", "arguments": {"city": "Paris"}}

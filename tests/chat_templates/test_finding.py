@@ -47,6 +47,13 @@ def test_the_checkpoint_s_own_response_template_comes_first(tmp_path: Path) -> N
     assert result.text.strip() == "Hi"
 
 
+def test_a_response_template_will_do_without_a_chat_template(tmp_path: Path) -> None:
+    assert toolfmt.find_dialect(config(tmp_path, response_template=RESPONSE)).how == "response_template"
+    config(tmp_path, response_template={"fields": {}})
+    with pytest.raises(toolfmt.TemplateError, match="there is no chat template"):
+        toolfmt.find_dialect(tmp_path)
+
+
 def test_a_broken_response_template_is_told_and_passed_over(tmp_path: Path) -> None:
     config(tmp_path, chat_template=TAGS, response_template={"fields": {"content": {"opens": 1}}}, response_schema={})
     found = toolfmt.find_dialect(tmp_path)
@@ -121,6 +128,13 @@ BROKEN = {
     "raises": ("chat_template.jinja", b"{{ raise_exception('no') }}"),
     "loops": ("chat_template.jinja", b"{% for a in range(9**9) %}{% for b in range(9**9) %}x{% endfor %}{% endfor %}"),
     "megabytes": ("chat_template.jinja", b"{{ 'x' * 10**9 }}"),
+    "long-answers": (
+        "chat_template.jinja",
+        (
+            b"{% for m in messages %}{{ m.content }}{% for c in m.tool_calls or [] %}{{ '{\"a\":' * 9000 }}"
+            b"{{ c.function.name }}{{ c.function.arguments | tojson }}{% endfor %}{% endfor %}"
+        ),
+    ),
     "internals": ("chat_template.jinja", b"{{ messages.__class__.__mro__ }}"),
     "imports": ("chat_template.jinja", b"{% include '/etc/passwd' %}"),
     "divides": ("chat_template.jinja", b"{{ 1 / 0 }}"),

@@ -159,3 +159,18 @@ def test_ids_that_the_marker_holds() -> None:
     assert (call.id, call.name, call.arguments) == ("c1", "f", {"a": 1})
     assert dialect.traits.carries_ids
     assert toolfmt.render_calls([call], dialect=dialect) == text
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("shape", TEMPLATES)
+def test_markers_without_end_are_read_in_little_time(shape: str) -> None:
+    """An opening marker again and again, with and without a name behind it; before, some took minutes."""
+    dialect = toolfmt.response_dialect(TEMPLATES[shape])
+    assert dialect.syntax is not None
+    form = dialect.syntax.forms[0]
+    opener = (form.section.partition("{calls}")[0] or form.call).partition("{")[0]
+    for unit in (opener, f"{opener}f", f"{opener}f "):
+        text = (unit * 20_000)[:20_000]
+        parser = toolfmt.open_parser(dialect=dialect)
+        events = [event for at in range(0, len(text), 3) for event in parser.feed(text[at : at + 3])] + parser.close()
+        assert toolfmt.coalesce(events) == list(toolfmt.parse(text, dialect=dialect).events)

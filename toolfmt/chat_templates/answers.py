@@ -59,7 +59,9 @@ _NESTED: Final = ToolInvocation(
 )
 _EMPTY: Final = ToolInvocation(name="probe_weather", arguments={})
 _CUT_MARKER: Final = re.compile(r"[<\[][^<>\[\]]*\Z")
-_CUT_WORD: Final = re.compile(r"[^>\]\s]*\Z")
+_CUT_WORD: Final = re.compile(r"(?<![^>\]\s])[^>\]\s]+\Z")
+LONGEST: Final = 16 * 1024
+"""Characters of an answer; those that are asked for take some hundred."""
 _MARKER_BEGINS: Final = re.compile(r"[<\[\]\n][\s\S]*")
 _MARKUP: Final = ToolInvocation(name="probe_weather", arguments={"city": "Paris & <b>Rome</b>"})
 
@@ -163,8 +165,12 @@ class _Probe:
         """Render an answer that is calls, under the first kind of ids that lets their names be seen."""
         for pattern in _IDS:
             text = self._tried([_USER, self._message(calls, pattern)])
-            if text is not None and all(_shown(call, text[len(self._before) :]) for call in calls):
-                return self._cut(text, _with_ids(calls, pattern))
+            if text is None or not all(_shown(call, text[len(self._before) :]) for call in calls):
+                continue
+            if len(text) - len(self._before) > LONGEST:
+                self._problem = f"an answer of more than {LONGEST} characters"
+                return None
+            return self._cut(text, _with_ids(calls, pattern))
         return None
 
     def _cut(self, text: str, calls: tuple[ToolInvocation, ...]) -> Answer:
@@ -184,7 +190,7 @@ class _Probe:
         keys = dict.fromkeys(("reasoning_content", "thinking", "reasoning"), _THOUGHT)
         text = self._tried([_USER, {"role": "assistant", "content": SAID, **keys}]) or ""
         at, behind = text.find(_THOUGHT), text.find(SAID)
-        if not 0 <= at < behind:
+        if not 0 <= at < behind or len(text) - len(self._before) > LONGEST:
             return None
         before = text[len(beginning(self._before, text)) : at]
         shared = beginning(self._prompt[len(self._before) :], before)

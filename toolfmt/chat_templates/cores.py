@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
+from string import ascii_letters, digits
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolfmt import jsontext
@@ -22,6 +24,7 @@ from toolfmt.syntax import Elements, JsonCall
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue, ToolInvocation
 
+_MOST_BRACES: Final = 64
 _TOKEN: Final = re.compile(r"<[^<>]*>?|\[[^\[\]\s]*\]?|\s+|[^\s<\[]+")
 
 
@@ -43,6 +46,11 @@ def core(text: str, call: ToolInvocation, start: int = 0) -> Core | None:
     return next((found for way in ways if (found := way(text, call, start)) is not None), None)
 
 
+def _braces_of(text: str) -> Iterator[int]:
+    """Where an object may begin; further away it is none of the call's."""
+    return (found.start() for found in islice(re.finditer(r"\{", text), _MOST_BRACES))
+
+
 def _decoded(text: str, at: int) -> tuple[JsonValue, int] | None:
     try:
         return json.JSONDecoder().raw_decode(text, at)
@@ -53,7 +61,7 @@ def _decoded(text: str, at: int) -> tuple[JsonValue, int] | None:
 def _object(text: str, call: ToolInvocation, start: int) -> Core | None:
     """Find a JSON object that holds both the name and the arguments."""
     name = text.find(call.name, start)
-    for brace in (found.start() for found in re.finditer(r"\{", text[start:name] if name >= 0 else "")):
+    for brace in _braces_of(text[start:name] if name >= 0 else ""):
         found = _decoded(text, start + brace)
         if found is None or found[1] <= name:
             continue
@@ -87,7 +95,7 @@ def _template(value: JsonValue, call: ToolInvocation) -> JsonValue:
 def _arguments(text: str, call: ToolInvocation, start: int) -> Core | None:
     """Find the arguments as a JSON object behind the name."""
     name = text.find(call.name, start)
-    for brace in (found.start() for found in re.finditer(r"\{", text[name:] if name >= 0 else "")):
+    for brace in _braces_of(text[name:] if name >= 0 else ""):
         found = _decoded(text, name + brace)
         if found is not None and jsontext.equal(found[0], call.arguments):
             between = text[name + len(call.name) : name + brace]
@@ -219,7 +227,7 @@ def _typed(middles: list[str], values: list[JsonValue]) -> tuple[str | None, dic
     if len(set(middles)) == 1:
         return middles[0], {}
     before = beginning(*middles)
-    before = before[: re.search(r"[\w]*\Z", before).start()]  # pyright: ignore[reportOptionalMemberAccess] - matches nothing too
+    before = before.rstrip(f"{ascii_letters}{digits}_")
     words = [re.match(r"\w*", middle[len(before) :]) for middle in middles]
     told = [word.group() for word in words if word is not None]
     behind = {middle[len(before) + len(word) :] for middle, word in zip(middles, told, strict=True)}

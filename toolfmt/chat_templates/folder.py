@@ -103,7 +103,7 @@ def _described(
     templates = dict(_separate(place))
     for name in (one for one in _IN_JSON if one in files and not templates):
         templates.update(_templates(files[name].get("chat_template"), place / name))
-    if not templates:
+    if not templates and files.get(_CONFIG, {}).get("response_template") is None:
         raise TemplateError(
             f"{place}: there is no chat template in it: neither {_JINJA} nor `chat_template` in {_CONFIG}"
         )

@@ -48,8 +48,8 @@ _PLAIN_TAG = re.compile(r"</?[\w:.\-]+>")
 _OPTIONAL = {"{?": (1, "(?:"), "?}": (-1, ")?")}
 _OWN_GROUPS = frozenset({"attributes", "empty"})
 SLOT = r"[^\s<>{](?:[^<>{\n]{0,510}?[^\s<>{])??"
-WILD = {"any": r"[\s\S]{0,256}?", "plain": r"[^<]{0,256}?"}
-"""Slots that hold nothing of interest."""
+WILD = {"any": r"[\s\S]", "plain": r"[^<]"}
+"""Slots that hold nothing of interest: what each of their few characters may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,9 @@ def _literals(text: str, out: list[str], required: set[str]) -> None:
             depth += deeper
             out.append(part)
         elif slot in WILD:
-            out.append(WILD[slot])
+            begin = re.match(r"[^{\s]*", text)
+            again = f"(?!{re.escape(begin.group())})" if begin and begin.group() else ""  # no marker begins in itself
+            out.append(f"(?:{again}{WILD[slot]}){{0,64}}?")
         elif slot:
             blank = index > 0 and tokens[index - 1][2] is not None
             unquoted = index > 0 and tokens[index - 1].group() == "="
