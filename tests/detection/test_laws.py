@@ -35,8 +35,28 @@ INVOCATION = st.one_of(
 BEFORE = st.sampled_from(["", "Let me look.\n", "I use `x` for that:\n\n", "```py\nprint(1)\n```\nNow:\n"])
 PIECES = st.lists(
     st.sampled_from(
-        ["<tool_call>", "</tool_call>", '{"name": "f"', ', "arguments": {}}', "<think>", "</think>", "[TOOL_CALLS]", "\n"]
-        + ["```", "`", '"', "<function=f>", "<invoke ", 'name="f">', "<|channel|>", "analysis<|message|>", "<|end|>", " "]
+        [
+            "<tool_call>",
+            "</tool_call>",
+            '{"name": "f"',
+            ', "arguments": {}}',
+            "<think>",
+            "</think>",
+            "[TOOL_CALLS]",
+            "\n",
+        ]
+        + [
+            "```",
+            "`",
+            '"',
+            "<function=f>",
+            "<invoke ",
+            'name="f">',
+            "<|channel|>",
+            "analysis<|message|>",
+            "<|end|>",
+            " ",
+        ]
         + ["get_weather", "<get_weather>", "[get_weather(", "city='x')]", "Action: ", "Thought: ", "text", "<|im_end|>"]
         + ["[ARGS]", '{"city": "x"}', "{", "}", "[", "]", "<tools>", "# Tools\n", '"""', "    ", "> ", "all\n", ">>>"]
     ),

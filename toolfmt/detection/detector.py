@@ -183,7 +183,7 @@ class Detector:
             outcome = self._choose.header(buf, at, self._base, spoken=False, eof=eof)
         if outcome == "no" and self._offers is not None:
             blank = len(buf) - len(buf[at:].lstrip())
-            if not eof and blank - at < _TAIL and (blank == len(buf) or self._offers.begun(buf[at:]) == 0):
+            if not eof and blank - at < _TAIL and (blank == len(buf) or self._offers.begun(buf[blank:]) == 0):
                 outcome = "wait"
             elif self._offers.first.match(buf, at) is not None:
                 outcome = self._named(blank, eof=eof)
@@ -200,7 +200,7 @@ class Detector:
         """Read a line that is an offered tool's name."""
         line = self.passed.around.line_start or self._buf[pos - 1 : pos] in {">", "\n"}
         matches = self._table.by_name
-        return self._choose.marked(matches, self._buf, pos, self._base, line_start=line, eof=eof)
+        return self._choose.marked(matches, self._buf, pos, self._base, 0, line_start=line, eof=eof)
 
     def _closer(self) -> tuple[int, str] | None:
         places = [(pos, closer) for closer in self._closers if (pos := self._buf.find(closer, self._at)) >= 0]
@@ -236,7 +236,7 @@ class Detector:
             matches = table.behind(mark, self._buf, self._at)
             if mark.strip("<>") in self._tools:
                 matches = [*matches, *table.tags]
-            outcome = self._choose.marked(matches, self._buf, self._at, base, line_start=line_start, eof=eof)
+            outcome = self._choose.marked(matches, self._buf, self._at, base, len(mark), line_start=line_start, eof=eof)
         elif mark in table.openers:
             outcome = self._choose.header(self._buf, self._at, base, spoken=around.spoken, eof=eof)
         elif mark not in table.marks and mark not in table.reasoning:
@@ -293,7 +293,13 @@ class Detector:
             tag = mark[0] == "<"  # else the character before the name
             line_start = tag or around.line_start or mark[0] in ">\n"
             outcome = self._choose.marked(
-                table.tags if tag else table.by_name, buf, at + (not tag), self._base, line_start=line_start, eof=eof
+                table.tags if tag else table.by_name,
+                buf,
+                at + (not tag),
+                self._base,
+                len(mark) - (not tag),
+                line_start=line_start,
+                eof=eof,
             )
         if outcome == "no":
             self.passed.mask()
