@@ -1,4 +1,4 @@
-"""The laws of parsers, for the one that detects: any cuts, nothing lost, nothing raised, every dialect's calls found."""
+"""The laws of parsers, for the one that detects: any cuts, nothing lost or raised, every dialect's calls found."""
 
 from __future__ import annotations
 
@@ -44,8 +44,6 @@ PIECES = st.lists(
             "</think>",
             "[TOOL_CALLS]",
             "\n",
-        ]
-        + [
             "```",
             "`",
             '"',
@@ -56,9 +54,28 @@ PIECES = st.lists(
             "analysis<|message|>",
             "<|end|>",
             " ",
+            "get_weather",
+            "<get_weather>",
+            "[get_weather(",
+            "city='x')]",
+            "Action: ",
+            "Thought: ",
+            "text",
+            "<|im_end|>",
+            "[ARGS]",
+            '{"city": "x"}',
+            "{",
+            "}",
+            "[",
+            "]",
+            "<tools>",
+            "# Tools\n",
+            '"""',
+            "    ",
+            "> ",
+            "all\n",
+            ">>>",
         ]
-        + ["get_weather", "<get_weather>", "[get_weather(", "city='x')]", "Action: ", "Thought: ", "text", "<|im_end|>"]
-        + ["[ARGS]", '{"city": "x"}', "{", "}", "[", "]", "<tools>", "# Tools\n", '"""', "    ", "> ", "all\n", ">>>"]
     ),
     max_size=14,
 )
@@ -112,14 +129,13 @@ def test_any_text_is_read(text: str) -> None:
 @given(PIECES)
 def test_what_follows_the_choice_is_the_dialects_own(pieces: list[str]) -> None:
     text = "".join(pieces)
-    found = toolfmt.detect(text, TOOLS)
     for before in ("", "Let me look.\n"):
         for name in ("hermes", "qwen3-coder", "mistral-v11"):
             written = toolfmt.render_calls([ToolInvocation(name="get_weather", arguments={"city": "x"})], dialect=name)
             answer = f"{before}{written}{text}"
             auto = toolfmt.parse(answer, dialect="auto", tools=TOOLS)
             own = toolfmt.parse(answer, dialect=auto.dialect, tools=TOOLS)
-            assert coalesce([one for one in auto.events if not _told(one)]) == list(own.events), found
+            assert coalesce([one for one in auto.events if not _told(one)]) == list(own.events)
 
 
 def _told(event: toolfmt.Event) -> bool:
@@ -156,8 +172,27 @@ def test_text_is_told_at_once() -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    ["a ", " ", "\n", "`", "```\nx\n", "<", "<tool_call>", "<tool ", '{"name": 1}\n', '{"name": "', "[f(", "<think>"]
-    + ["<|im_end|>", '"""', "get_weather\n", "Action: f\n", "<get_weather>", '<invoke name="f">', "[TOOL_CALLS]"],
+    [
+        "a ",
+        " ",
+        "\n",
+        "`",
+        "```\nx\n",
+        "<",
+        "<tool_call>",
+        "<tool ",
+        '{"name": 1}\n',
+        '{"name": "',
+        "[f(",
+        "<think>",
+        "<|im_end|>",
+        '"""',
+        "get_weather\n",
+        "Action: f\n",
+        "<get_weather>",
+        '<invoke name="f">',
+        "[TOOL_CALLS]",
+    ],
 )
 def test_the_work_grows_with_the_text(unit: str) -> None:
     def work(length: int) -> int:

@@ -137,3 +137,10 @@ def test_some_formats_are_measured_anew(tmp_path: Path) -> None:
     for names in (("hermes", "glm45"), ("glm45",)):
         run("bench.speeds", "--only", *names, "--largest", "1000", "--budget", "0.01", "-o", str(kept))
         assert [*jsontext.loads(kept.read_text("utf-8"))["formats"]] == ["hermes", "glm45"]
+
+
+def test_detection_is_measured() -> None:
+    lines = run("bench.detection", "--quick").splitlines()
+    rows = [line.split("|")[1].strip() for line in lines if line.startswith("|")]
+    assert rows[2:6] == ["prose", "code", "HTML", "JSON"]
+    assert any(row.endswith(", qwen3-coder") for row in rows)
