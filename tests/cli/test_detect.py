@@ -10,7 +10,14 @@ import pytest
 
 Run = Callable[..., tuple[int, str, str]]
 
-ANSWER = "Let me look.\n<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n</tool_call>"
+ANSWER = """Let me look.
+<tool_call>
+<function=get_weather>
+<parameter=city>
+Paris
+</parameter>
+</function>
+</tool_call>"""
 
 
 def test_the_format_is_told_with_the_reason(run: Run) -> None:

@@ -162,11 +162,12 @@ class Table:
     def ranking(self, matches: list[Match], seen: list[str]) -> tuple[Candidate, ...]:
         """Rank the owners of what matched; remembered, as there are few combinations."""
         key = (tuple([one.number for one in matches]), tuple(seen))
-        if key not in self._rankings:
+        found = self._rankings.get(key)
+        if found is None:
             if len(self._rankings) >= _KEPT:
                 self._rankings.clear()
-            self._rankings[key] = self.ranked([row for one in matches for row in one.owners], seen)
-        return self._rankings[key]
+            found = self._rankings[key] = self.ranked([row for one in matches for row in one.owners], seen)
+        return found
 
     def ranked(self, hits: Iterable[Hit], seen: Iterable[str]) -> tuple[Candidate, ...]:
         """Rank what was hit: a form that is written, then who knows more of the markers seen, the letter, `rank`."""
