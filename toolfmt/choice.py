@@ -53,11 +53,7 @@ def known_options(options: Mapping[str, object], known: Collection[str]) -> None
 
 def chosen(choice: Choice) -> tuple[AnyDialect, Registry]:
     """The dialect chosen, and the registry it came from."""
-    registry = choice.get("registry")
-    if registry is None:
-        registry = default_registry()
-    elif not isinstance(registry, Registry):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        raise TypeError(f"registry= takes a toolfmt.Registry, not {type(registry).__name__}")
+    registry = chosen_registry(choice)
     dialect = registry.resolve(
         dialect=choice.get("dialect"),
         provider=choice.get("provider"),
@@ -65,3 +61,13 @@ def chosen(choice: Choice) -> tuple[AnyDialect, Registry]:
         use_xml=choice.get("use_xml", False),
     )
     return dialect, registry
+
+
+def chosen_registry(choice: Choice) -> Registry:
+    """The registry given, or the process's."""
+    registry = choice.get("registry")
+    if registry is None:
+        return default_registry()
+    if not isinstance(registry, Registry):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+        raise TypeError(f"registry= takes a toolfmt.Registry, not {type(registry).__name__}")
+    return registry

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
-from toolfmt.choice import Choice, chosen, known_options
+from toolfmt.choice import Choice, chosen, chosen_registry, known_options
 from toolfmt.conversation import CallPart, ReasoningPart, TextPart
 from toolfmt.detection import DetectingParser, Detector, table
 from toolfmt.dialect import Limits, ParserOptions
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from toolfmt.dialect import AnyDialect, Parser
     from toolfmt.events import Event
     from toolfmt.model import ToolDefinition, ToolInvocation
+    from toolfmt.registry import Registry
 
 
 class ParseOptions(Choice, total=False):
@@ -201,19 +202,21 @@ def _open(options: ParseOptions) -> tuple[Parser[str], str]:
     offered = options.get("tools")
     if options.get("validate", False) and offered is None:
         raise TypeError("validate=True needs the tools' schemas: give tools=")
-    auto = is_auto(options.get("dialect"))
-    dialect, registry = chosen({**options, "dialect": None} if auto else options)
     tools = {tool.name: tool for tool in definitions(offered)} if offered else {}
-    if not auto:
-        return _opened(options, dialect, tools), dialect.name
+    if is_auto(options.get("dialect")):
+        return _detecting(options, chosen_registry(options), tools), ""
+    dialect, _ = chosen(options)
+    return _opened(options, dialect, tools), dialect.name
+
+
+def _detecting(options: ParseOptions, registry: Registry, tools: Mapping[str, ToolDefinition]) -> DetectingParser:
+    """Open a parser that finds the dialect in the text."""
     if options.get("use_xml", False):
         raise ValueError("use_xml=True forces a format, and dialect='auto' finds it: leave one of the two out")
-    told = table(registry)
-    prompt = options.get("generation_prompt", "")
-    opener = reasoning_opener(told.thoughts, prompt) if prompt else ""
-    thinking = options.get("reasoning_open", False) or bool(opener)
-    detector = Detector(told, tools, thinking=thinking, opener=opener)
-    return DetectingParser(detector, lambda name: _opened(options, registry.dialect(name), tools)), ""
+    known = table(registry)
+    opener = known.opener(options.get("generation_prompt", ""))
+    detector = Detector(known, tools, thinking=options.get("reasoning_open", False) or bool(opener), opener=opener)
+    return DetectingParser(detector, lambda name: _opened(options, registry.dialect(name), tools))
 
 
 def _opened(options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, ToolDefinition]) -> Parser[str]:

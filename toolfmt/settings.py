@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatSettings:
-    """An agent's wishes: XML forced or not, a dialect by name; both None leave it to the provider."""
+    """An agent's wishes: XML forced or not, a dialect by name; both None leave it to the provider.
+
+    `dialect="auto"` is for reading alone: hand it to `parse`, as `choose` has nothing to show tools with.
+    """
 
     use_xml: bool | None = None
     dialect: str | None = None

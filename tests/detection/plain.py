@@ -45,7 +45,7 @@ ANSWERS = (
     '[{"name": "a", "value": 1}, {"name": "b", "value": 2}]',
     '{"result": {"name": "get_weather", "arguments": {"city": "Paris"}}}',
     '{"calls": [{"name": "get_weather", "arguments": {"city": "Paris"}}]}',
-    '[[1, 2], [3, 4]]',
+    "[[1, 2], [3, 4]]",
     '{"answer": "one writes <tool_call>{\\"name\\": \\"get_weather\\", \\"arguments\\": {}}</tool_call>"}',
     'The request was {"name": "get_weather", "arguments": {"city": "Paris"}}, and it worked.',
     'logging.info({"name": "get_weather", "arguments": {"city": "Paris"}})',
@@ -54,7 +54,7 @@ ANSWERS = (
     "Action: think about it.\nThen write it down.",
     "Call: 555-1234 (ask for Bob)",
     "Hello\n{world}",
-    "> <tool_call>\n> {\"name\": \"get_weather\", \"arguments\": {}}\n> </tool_call>\nIs that what you meant?",
+    '> <tool_call>\n> {"name": "get_weather", "arguments": {}}\n> </tool_call>\nIs that what you meant?',
     "I <think> so, and </think> is a tag.",
     "<function>x</function> and <tool>hammer</tool> and <invoke>nobody</invoke>",
 )

@@ -38,12 +38,11 @@ class Chooser:
         return Detection(candidates[0].dialect, candidates, span)
 
     def marked(  # noqa: PLR0913 - a place, and what is known of it
-        self, matches: Sequence[Match], buf: str, pos: int, base: int, *, line_start: bool, eof: bool
+        self, matches: Sequence[Match], buf: str, pos: int, base: int, length: int, *, line_start: bool, eof: bool
     ) -> Outcome:
-        """Choose by the patterns behind a trigger at `pos`."""
+        """Choose by the patterns behind a trigger of this length at `pos`."""
         hits: list[Match] = []
         cut: list[Match] = []
-        end = pos
         for one in matches:
             if one.lines and not line_start:
                 continue
@@ -56,14 +55,13 @@ class Chooser:
                 cut.append(one)
                 continue
             if not one.offered or found["name"].strip() in self._tools:
-                end = max(end, found.end())
                 hits.append(one)
         if not hits and cut and not buf[pos].isalnum():  # a call that the end cuts off
-            hits, end = [one for one in cut if not one.offered], len(buf)
+            hits = [one for one in cut if not one.offered]
         if not hits:
             return "no"
         candidates = self._table.ranking(hits, self.seen)
-        return Detection(candidates[0].dialect, candidates, (base + pos, base + end))
+        return Detection(candidates[0].dialect, candidates, (base + pos, base + pos + length))
 
     def header(self, buf: str, pos: int, base: int, *, spoken: bool, eof: bool) -> Outcome:
         """Choose by the header of a message at `pos`."""
@@ -97,8 +95,7 @@ class Chooser:
         found = _CALLED.match(buf, pos)
         if found is None or not self._table.lists or not line_start or (spoken and found[1] not in self._tools):
             return "no"
-        hits = [(name, 5, "writes a list of calls without a marker") for name in self._table.lists]
-        return self.ranked(hits, (base + pos, base + found.end()))
+        return self.ranked(self._table.lists, (base + pos, base + found.end()))
 
     def known(self, owners: Iterable[str], mark: str, offset: int) -> Detection:
         """Choose by a marker that begins no call."""

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.model import ToolDefinition
 
-_FENCE = re.compile(r"(`+|~+)([ \t]{0,64})")
+_FENCE = re.compile(r"(`{1,256}|~{1,256})([ \t]{0,64})")
+_MANY: Final = 64
+"""So many values in a row are no example amid prose."""
 _TAIL: Final = 400
 """How much of the end of a text may be part of something that begins."""
 
@@ -63,6 +65,8 @@ class Detector:
         self._marks: list[re.Match[str] | None] = []
         self._parts: list[str] = []
         self._run: JsonRun | None = None
+        self._refused = 0
+        """No JSON value before this offset is a call: text follows it."""
         self._begins = True
         self._closers: set[str] = set()
         self._draft: Detection | None = None
@@ -179,7 +183,7 @@ class Detector:
             outcome = self._choose.header(buf, at, self._base, spoken=False, eof=eof)
         if outcome == "no" and self._offers is not None:
             blank = len(buf) - len(buf[at:].lstrip())
-            if not eof and (blank == len(buf) or self._offers.begun(buf[at:]) == 0):
+            if not eof and blank - at < _TAIL and (blank == len(buf) or self._offers.begun(buf[blank:]) == 0):
                 outcome = "wait"
             elif self._offers.first.match(buf, at) is not None:
                 outcome = self._named(blank, eof=eof)
@@ -196,7 +200,7 @@ class Detector:
         """Read a line that is an offered tool's name."""
         line = self.passed.around.line_start or self._buf[pos - 1 : pos] in {">", "\n"}
         matches = self._table.by_name
-        return self._choose.marked(matches, self._buf, pos, self._base, line_start=line, eof=eof)
+        return self._choose.marked(matches, self._buf, pos, self._base, 0, line_start=line, eof=eof)
 
     def _closer(self) -> tuple[int, str] | None:
         places = [(pos, closer) for closer in self._closers if (pos := self._buf.find(closer, self._at)) >= 0]
@@ -212,7 +216,7 @@ class Detector:
 
     def _fence(self, *, eof: bool) -> Outcome:
         found = _FENCE.match(self._buf, self._at)
-        if found is None or (found.end() == len(self._buf) and not eof):
+        if found is None or (found.end() == len(self._buf) and found.end() - self._at < _TAIL and not eof):
             return "wait"
         line_ends = self._buf[found.end() : found.end() + 1] in {"", "\n", "\r"}
         self.passed.fence(found[1], "" if line_ends else "?")
@@ -232,7 +236,7 @@ class Detector:
             matches = table.behind(mark, self._buf, self._at)
             if mark.strip("<>") in self._tools:
                 matches = [*matches, *table.tags]
-            outcome = self._choose.marked(matches, self._buf, self._at, base, line_start=line_start, eof=eof)
+            outcome = self._choose.marked(matches, self._buf, self._at, base, len(mark), line_start=line_start, eof=eof)
         elif mark in table.openers:
             outcome = self._choose.header(self._buf, self._at, base, spoken=around.spoken, eof=eof)
         elif mark not in table.marks and mark not in table.reasoning:
@@ -289,7 +293,13 @@ class Detector:
             tag = mark[0] == "<"  # else the character before the name
             line_start = tag or around.line_start or mark[0] in ">\n"
             outcome = self._choose.marked(
-                table.tags if tag else table.by_name, buf, at + (not tag), self._base, line_start=line_start, eof=eof
+                table.tags if tag else table.by_name,
+                buf,
+                at + (not tag),
+                self._base,
+                len(mark) - (not tag),
+                line_start=line_start,
+                eof=eof,
             )
         if outcome == "no":
             self.passed.mask()
@@ -298,17 +308,24 @@ class Detector:
 
     def _value(self, *, eof: bool) -> Outcome:
         """Read a JSON value that may be a call, once it is all there; in prose, with all that follows it."""
-        around, buf, base = self.passed.around, self._buf, self._base
+        around, buf, base, at = self.passed.around, self._buf, self._base, self.passed.offset
+        if at < self._refused:
+            return "no"
         alone = self._lenient or not (around.spoken or around.fenced)
-        run, self._run = self._run or JsonRun(self.passed.offset, alone=alone), None
+        run, self._run = self._run, None
+        if run is None or not run.from_here(at):
+            run = JsonRun(at, alone=alone)
         run.go(buf, base)
-        if run.open or not run.ends or not (alone or run.last(buf, base, fenced=around.fenced)):
-            outcome: Outcome = "wait" if run.open and not eof else "no"
-        elif alone or eof:
-            outcome = self._choose.bare(buf, self._at, run.ends[0] - base, base, alone=alone)
-        else:
-            outcome = "wait"
-        self._run = run if outcome == "wait" else None
+        if not run.ends:
+            self._run = run if not eof else None
+            return "no" if eof else "wait"
+        outcome = self._choose.bare(buf, self._at, run.ends[0] - base, base, alone=alone)
+        if isinstance(outcome, Detection) and not alone and len(run.ends) < _MANY:
+            if not run.open and not run.last(buf, base, fenced=around.fenced):
+                self._refused = run.stop
+                return "no"
+            outcome = outcome if eof and not run.open else "no" if eof else "wait"
+        self._run = run if not isinstance(outcome, Detection) else None
         return outcome
 
     def _decide(self, found: Detection) -> bool:

@@ -28,6 +28,12 @@ class JsonRun:
         self.ends: list[int] = []
         """The absolute offsets behind the values."""
 
+    def from_here(self, at: int) -> bool:
+        """Leave out the values that end before `at`; whether one is left that begins there."""
+        while self.ends and self.ends[0] <= at:
+            self.ends.pop(0)
+        return bool(self.ends)
+
     @property
     def open(self) -> bool:
         """Whether a value is not all there."""
@@ -53,6 +59,11 @@ class JsonRun:
                 self.more(buf[start:])
             else:
                 return
+
+    @property
+    def stop(self) -> int:
+        """The absolute offset up to which it has been read."""
+        return self._resume
 
     def last(self, buf: str, base: int, *, fenced: bool) -> bool:
         """Whether the buffer ends behind the values, or behind the fence around them."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from toolfmt.syntax import Elements, Form, Piece, Syntax
 
 GAP = r"\s{0,64}"
-_SLOT = r"""[^\s<>{}"'\[\]()|][^\s<>{}"\[\]()|]{0,255}?"""
+_SLOT = r"""[^\s<>{}"'\[\]()|]{1,256}"""
 """A name or an id: one word, for words that a marker stands before are no call."""
 _ENTRY = r"""\{\s{0,64}["'}]"""
 _CALLED = rf"{GAP}(?:\)|[\w\"'\[{{(\-])"

@@ -12,7 +12,6 @@ from typing import Final
 
 from toolfmt.detection.bare_json import JsonExtent
 
-_MARKS: Final = ('"""', "'''")
 _QUOTES = re.compile("\"\"\"|'''")
 _RUN: Final = "\"'"
 
@@ -39,7 +38,7 @@ class Strings:
             self._json = None
         text = self._run + text
         self._run = text[len(text.rstrip(_RUN)) :]
-        if any(marks in text for marks in _MARKS):
+        if '"""' in text or "'''" in text:
             self._open = self._after(text[: len(text) - len(self._run)])
 
     def inside(self) -> bool:

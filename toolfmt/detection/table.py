@@ -16,9 +16,10 @@ import regex
 
 from toolfmt.detection.definitions import MARKS
 from toolfmt.detection.records import WRITTEN, Candidate, verb
-from toolfmt.detection.signatures import body_start, signatures
+from toolfmt.detection.signatures import OTHER, OWN, body_start, signatures
 from toolfmt.detection.words import any_of
 from toolfmt.parsers.json_shapes import compile_shape
+from toolfmt.parsers.prompt_tail import reasoning_opener
 from toolfmt.syntax import Syntax
 
 if TYPE_CHECKING:
@@ -107,13 +108,18 @@ class Table:
         self.offered = bool(self.by_name or self.tags)
         """Some formats are told by the names of the offered tools."""
         self.frames = [_framed(name, syntaxes[name], frame) for name in self.rank if (frame := syntaxes[name].frame)]
-        self.lists = [name for name in self.rank if any(_is_list(form) for form in syntaxes[name].forms)]
+        self.lists = [
+            (name, OTHER if number else OWN, f"{verb(OTHER if number else OWN)} a list of calls without a marker")
+            for name in self.rank
+            for number, form in enumerate(syntaxes[name].forms)
+            if form.bare and form.section.startswith("[")
+        ]
         self.bare = list(_bare(syntaxes, self.rank))
         headers = "|".join(f"(?:{_plain(one.header.pattern)})" for one in self.frames)
         self.starts = regex.compile(headers or r"(?!)")
         """Any header, at the beginning of an answer."""
-        self.thoughts = Syntax(forms=(), reasoning=tuple(self.reasoning.items()))
-        """All markers of reasoning, to look for them in a prompt."""
+        thoughts = Syntax(forms=(), reasoning=tuple(self.reasoning.items()))
+        self._prompts = (thoughts, *(one for one in syntaxes.values() if one.frame is not None))
         self.closers = {*self.reasoning.values(), *(end for one in self.frames for end in one.frame.ends)}
         """What may end a reasoning of which the opener is unknown."""
         opens = {marker for one in self.frames for marker in (*one.frame.opens, one.frame.start)}
@@ -143,6 +149,10 @@ class Table:
         )
         """A part of what may become a JSON call or a list of calls."""
 
+    def opener(self, prompt: str) -> str:
+        """Give the marker of the reasoning in which a prompt ends; "" if there is none."""
+        return next(filter(None, (reasoning_opener(one, prompt) for one in self._prompts)), "") if prompt else ""
+
     def behind(self, trigger: str, buf: str, pos: int) -> list[Match]:
         """Give the patterns behind a trigger at `pos` that the next character that is not blank leaves possible."""
         found = _NEXT.match(buf, pos + len(trigger))
@@ -152,11 +162,12 @@ class Table:
     def ranking(self, matches: list[Match], seen: list[str]) -> tuple[Candidate, ...]:
         """Rank the owners of what matched; remembered, as there are few combinations."""
         key = (tuple([one.number for one in matches]), tuple(seen))
-        if key not in self._rankings:
+        found = self._rankings.get(key)
+        if found is None:
             if len(self._rankings) >= _KEPT:
                 self._rankings.clear()
-            self._rankings[key] = self.ranked([row for one in matches for row in one.owners], seen)
-        return self._rankings[key]
+            found = self._rankings[key] = self.ranked([row for one in matches for row in one.owners], seen)
+        return found
 
     def ranked(self, hits: Iterable[Hit], seen: Iterable[str]) -> tuple[Candidate, ...]:
         """Rank what was hit: a form that is written, then who knows more of the markers seen, the letter, `rank`."""
@@ -185,10 +196,6 @@ def _may_go_on(pattern: regex.Pattern[str], trigger: str, char: str) -> bool:
 
 def _plain(pattern: str) -> str:
     return re.sub(r"\(\?P<\w+>", "(?:", pattern)
-
-
-def _is_list(form: object) -> bool:
-    return bool(getattr(form, "bare", False)) and str(getattr(form, "section", "")).startswith("[")
 
 
 def _marks(syntaxes: dict[str, Syntax]) -> dict[str, tuple[str, ...]]:

@@ -1,0 +1,189 @@
+"""What detection says, what it refuses, and that dialects of third parties take part."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+import toolfmt
+from tests.detection.plain import TOOLS
+from toolfmt.detection import DETECTED
+from toolfmt.registry import Registry, default_registry
+
+JSON = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
+ELEMENTS = "<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n</tool_call>"
+PAIRS = "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Paris</arg_value>\n</tool_call>"
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        (ELEMENTS, "qwen3-coder"),
+        (ELEMENTS.replace("\n", ""), "mimo"),
+        (PAIRS, "glm45"),
+        (PAIRS.replace("\n", ""), "glm47"),
+        ("<tool_call>get_weather<tool_sep>\n<arg_key>city</arg_key>\n<arg_value>x</arg_value></tool_call>", "hy-v3"),
+        ('[TOOL_CALLS][{"name": "get_weather", "arguments": {}}]', "mistral-v3"),
+        ("[TOOL_CALLS]get_weather[ARGS]{}", "mistral-v11"),
+        ("[TOOL_CALLS]get_weather[CALL_ID]abc[ARGS]{}", "mistral-v11-callid"),
+        ("<function=get_weather>{}</function>", "functionary-v31"),
+        ('<function name="get_weather"></function>', "minicpm5"),
+        ("<function_calls>\nget_weather()\n</function_calls>", "olmo3"),
+        ('<function_calls>\n<invoke name="get_weather">\n</invoke>\n</function_calls>', "claude-legacy"),
+        ('{"name": "get_weather", "parameters": {"city": "Paris"}}', "llama3-json"),
+        ('{"tool": {"function": "get_weather", "parameters": {}}}', "default-json"),
+        ("[get_weather(city='Paris')]", "pythonic"),
+        ("<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{}<|call|>", "harmony"),
+        (
+            ' to=f<|channel|>analysis <|constrain|>xml<|message|><rfl:parameter name="a">\nx\n</rfl:parameter><|call|>',
+            "beam",
+        ),
+        ('Thought: Hm.\nAction: get_weather\nAction Input: {"city": "Paris"}', "react"),
+    ],
+)
+def test_what_is_behind_the_opener_decides(text: str, dialect: str) -> None:
+    result = toolfmt.parse(text, dialect="auto")
+    assert (result.dialect, len(result.calls)) == (dialect, 1)
+    assert result.detection is not None
+    assert result.detection.candidates[0].dialect == dialect
+
+
+def test_all_candidates_are_told_with_reasons() -> None:
+    found = toolfmt.detect(f"Hi.\n{JSON}")
+    assert found.span[0] == 4
+    assert found.reason == "writes `<tool_call>` and a JSON object"
+    assert {"hermes", "qwen25", "granite4"} <= {one.dialect for one in found.candidates if one.score == 6}
+    assert {one.reason for one in found.candidates if one.dialect == "glm47"} == {
+        "reads `<tool_call>` and a JSON object"
+    }
+    assert [one.score >= 4 for one in found.candidates] == sorted(
+        (one.score >= 4 for one in found.candidates), reverse=True
+    )
+
+
+def test_markers_read_before_tell_equals_apart() -> None:
+    call = '[TOOL_CALLS][{"name": "get_weather", "arguments": {}}]'
+    assert toolfmt.detect(f"[THINK]Hm.[/THINK]{call}").dialect in {"mistral-v3", "mistral-v11"}
+    assert toolfmt.detect(f"<|START_THINKING|>Hm.<|END_THINKING|>{JSON}").dialect
+
+
+def test_a_stream_tells_the_choice_in_a_notice() -> None:
+    events = list(toolfmt.parse_stream(["Hi.\n", *JSON], dialect="auto"))
+    (notice,) = [event for event in events if isinstance(event, toolfmt.Notice)]
+    assert (notice.kind, notice.span[0]) == (DETECTED, 4)
+    assert notice.detail.endswith(": it writes `<tool_call>` and a JSON object")
+    begun = next(number for number, event in enumerate(events) if isinstance(event, toolfmt.CallStart))
+    assert events.index(notice) < begun
+
+
+def test_an_asynchronous_stream_is_detected() -> None:
+    async def pieces() -> AsyncIterator[str]:
+        for char in ELEMENTS:
+            yield char
+
+    async def names() -> list[str]:
+        stream = toolfmt.aparse_stream(pieces(), dialect="auto")
+        return [event.call.name async for event in stream if isinstance(event, toolfmt.CallEnd)]
+
+    assert asyncio.run(names()) == ["get_weather"]
+
+
+def test_all_options_reach_the_chosen_parser() -> None:
+    bad = JSON.replace('"Paris"', "7")
+    (failure,) = toolfmt.parse(bad, dialect="auto", tools=TOOLS, validate=True).failures
+    assert failure.reason == "invalid_arguments"
+    (call,) = toolfmt.parse(JSON, dialect="auto", ids=toolfmt.ids.counter()).calls
+    assert call.id
+    assert toolfmt.parse(ELEMENTS.replace("Paris", "42"), dialect="auto", infer_types=True).calls[0].arguments == {
+        "city": 42
+    }
+    assert toolfmt.parse(JSON.replace("}}", "}"), dialect="auto", repair=True).calls
+    assert toolfmt.parse(f"Hi. {JSON}", dialect="auto", tools=TOOLS, strict=True).failures
+    small = toolfmt.parse(JSON, dialect="auto", limits=toolfmt.Limits(call_chars=20))
+    assert [failure.reason for failure in small.failures] == ["limit"]
+
+
+@pytest.mark.parametrize("prompt", ["<|im_start|>assistant\n<think>\n", "<think>"])
+def test_reasoning_that_the_prompt_opened(prompt: str) -> None:
+    result = toolfmt.parse(f"Hm.\n</think>\n\n{JSON}", dialect="auto", generation_prompt=prompt)
+    assert (result.reasoning, result.text, len(result.calls)) == ("Hm.", "", 1)
+    harmony = toolfmt.parse(
+        "Hm.<|end|><|start|>assistant<|channel|>final<|message|>Hi.",
+        dialect="auto",
+        generation_prompt="<|start|>assistant<|channel|>analysis<|message|>",
+    )
+    assert (harmony.reasoning, harmony.text) == ("Hm.", "Hi.")
+
+
+def test_a_call_drafted_in_closed_reasoning_is_none() -> None:
+    closed = toolfmt.parse(f"<think>I write {JSON} then</think>Done.", dialect="auto")
+    assert (closed.dialect, closed.calls, closed.text) == ("", (), "Done.")
+    assert len(toolfmt.parse(f"<think>So: {JSON}", dialect="auto").calls) == 1
+    assert len(toolfmt.parse(f"<think>So: {JSON} </think>{JSON}", dialect="auto").calls) == 1
+
+
+def test_a_quoted_call_does_not_become_one_when_a_real_one_follows() -> None:
+    result = toolfmt.parse(f"One writes:\n```\n{JSON}\n```\nSo:\n{ELEMENTS}", dialect="auto")
+    assert (result.dialect, len(result.calls)) == ("qwen3-coder", 1)
+    assert result.text.strip() == f"One writes:\n```\n{JSON}\n```\nSo:"
+
+
+def test_json_in_prose_must_end_the_answer() -> None:
+    call = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
+    assert len(toolfmt.parse(f"Let me look:\n{call}", dialect="auto", tools=TOOLS).calls) == 1
+    assert len(toolfmt.parse(f"Let me look:\n```json\n{call}\n```\n", dialect="auto", tools=TOOLS).calls) == 1
+    assert not toolfmt.parse(f"I sent\n{call}\nand it worked.", dialect="auto", tools=TOOLS).calls
+    assert not toolfmt.parse(f"Let me look:\n{call}", dialect="auto").calls
+    assert not toolfmt.parse(call.replace("get_weather", "nobody"), dialect="auto", tools=TOOLS).calls
+
+
+def test_a_third_partys_dialect_takes_part() -> None:
+    hermes = default_registry().dialect("hermes")
+    assert hermes.syntax is not None
+    form = replace(hermes.syntax.forms[0], section="<acme_call>{calls}</acme_call>")
+    acme = toolfmt.text_dialect(
+        name="acme",
+        summary="calls in <acme_call>",
+        syntax=replace(hermes.syntax, forms=(form,)),
+        schema=hermes.schema,
+        manifest=hermes.manifest,
+        sources=hermes.sources,
+    )
+    text = f"Hi.{JSON.replace('tool_call', 'acme_call')}"
+    registry = default_registry().with_dialect(acme)
+    assert toolfmt.detect(text).dialect == ""
+    assert toolfmt.detect(text, registry=registry).dialect == "acme"
+    assert len(toolfmt.parse(text, dialect="auto", registry=registry).calls) == 1
+    assert len(toolfmt.parse(JSON, dialect="auto", registry=Registry()).calls) == 0
+
+
+def test_auto_is_for_reading_alone() -> None:
+    for write in (
+        lambda: toolfmt.render_calls([], dialect="auto"),
+        lambda: toolfmt.manifest(TOOLS, dialect="auto"),
+        lambda: toolfmt.FormatSettings(dialect="auto").choose(default_registry()),
+    ):
+        with pytest.raises(toolfmt.UnknownDialectError, match="only parsing takes it"):
+            write()
+    with pytest.raises(ValueError, match="use_xml"):
+        toolfmt.parse("", dialect="auto", use_xml=True)
+    with pytest.raises(toolfmt.DuplicateDialectError, match="detection"):
+        default_registry().with_dialect(replace(default_registry().dialect("hermes"), name="Auto", aliases=()))
+    settings = toolfmt.FormatSettings(dialect="auto")
+    assert toolfmt.parse(JSON, dialect=settings.dialect).calls
+
+
+def test_a_callers_mistake_raises() -> None:
+    with pytest.raises(TypeError, match="decode bytes first"):
+        toolfmt.detect(b"x")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="Registry"):
+        toolfmt.detect("x", registry="hermes")  # type: ignore[arg-type]
+    parser = toolfmt.open_parser(dialect="auto")
+    parser.close()
+    with pytest.raises(toolfmt.ParseError, match="closed"):
+        parser.feed("x")
+    with pytest.raises(toolfmt.ParseError, match="closed already"):
+        parser.close()
