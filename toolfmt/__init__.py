@@ -78,6 +78,7 @@ if TYPE_CHECKING:
         coalesce,
     )
     from toolfmt.frames import Frame, Route
+    from toolfmt.grammars import Grammar, grammar
     from toolfmt.leaks import drop_leaks, is_leak
     from toolfmt.literals import Literals
     from toolfmt.manifests import inject, manifest
@@ -127,6 +128,7 @@ __all__ = [
     "Form",
     "FormatSettings",
     "Frame",
+    "Grammar",
     "JsonCall",
     "JsonPart",
     "LimitExceededError",
@@ -196,6 +198,7 @@ __all__ = [
     "feedback",
     "from_events",
     "from_setting",
+    "grammar",
     "ids",
     "inject",
     "is_leak",
@@ -231,6 +234,7 @@ _NAMES = {
     """,
     "events": "ArgumentsDelta CallEnd CallFailed CallStart Event Notice ReasoningDelta Span TextDelta coalesce",
     "frames": "Frame Route",
+    "grammars": "Grammar grammar",
     "leaks": "drop_leaks is_leak",
     "literals": "Literals",
     "manifests": "inject manifest",

@@ -30,6 +30,7 @@ _COMMANDS = {
     "inject": "Print a prompt with the tools in it.",
     "parse": "Read a model's answer: its text, its reasoning and its calls.",
     "render": "Print calls, or results, in a format's own form.",
+    "grammar": "Print a grammar for constrained decoding, of the calls to tools in a format.",
     "convert": "Convert conversations from one format to another.",
     "check": "List what a provider would refuse in conversations.",
     "stats": "Count what conversations hold: formats, tools, calls, failures.",

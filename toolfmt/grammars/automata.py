@@ -13,7 +13,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.errors import UnsupportedSchemaError
-from toolfmt.grammars.nodes import ANYTHING, SPACE, Alt, Chars, Lit, Meet, Node, Ranges, Repeat, Seq, Space, chars, joined
+from toolfmt.grammars.nodes import (
+    ANYTHING,
+    SPACE,
+    Alt,
+    Chars,
+    Lit,
+    Meet,
+    Node,
+    Ranges,
+    Repeat,
+    Seq,
+    Space,
+    chars,
+    joined,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -132,7 +146,9 @@ def automaton(node: Node) -> Automaton:
     ends = [machine.add(part, begin) for part, begin in zip((*every, *never), begins, strict=True)]
     start: _Place = tuple(machine.closure([begin]) for begin in begins)
     lost = [  # once such a text has what is excluded, it has it for good
-        at for at, part in enumerate((*every, *never)) if at >= len(every) and isinstance(part, Seq) and part.items[-1] == ANYTHING
+        at
+        for at, part in enumerate((*every, *never))
+        if at >= len(every) and isinstance(part, Seq) and part.items[-1] == ANYTHING
     ]
     numbers: dict[_Place, int] = {start: 0}
     pending = [start]
@@ -167,7 +183,10 @@ def _cuts(machine: _Machine, place: _Place) -> Iterable[tuple[int, int]]:
 
 def _moved(machine: _Machine, states: frozenset[int], char: int) -> frozenset[int]:
     return machine.closure(
-        to for state in states for ranges, to in machine.steps[state] if any(low <= char <= high for low, high in ranges)
+        to
+        for state in states
+        for ranges, to in machine.steps[state]
+        if any(low <= char <= high for low, high in ranges)
     )
 
 

@@ -20,9 +20,8 @@ import regex
 from toolfmt import jsontext
 from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.xml_text import escape_slot
-from toolfmt.grammars.markers import BLANKS, any_of, loosely
+from toolfmt.grammars.markers import BLANKS, any_of
 from toolfmt.grammars.nodes import (
-    ANY,
     ANYTHING,
     BLANK,
     NOTHING,
@@ -81,7 +80,14 @@ class ElementNodes:
     """Makes nodes of the arguments of one form's calls."""
 
     def __init__(
-        self, dialect: str, syntax: Syntax, form: Form, elements: Elements, rules: Rules, named: Mapping[str, Shape], prefix: str
+        self,
+        dialect: str,
+        syntax: Syntax,
+        form: Form,
+        elements: Elements,
+        rules: Rules,
+        named: Mapping[str, Shape],
+        prefix: str,
     ) -> None:
         """Write by this description; rules are named with the `prefix`."""
         self._dialect = dialect
@@ -270,7 +276,9 @@ class ElementNodes:
         end, tails = any_of([closer], ignore_case=case), any_of(outer, ignore_case=case)
         head = form.call.partition("{members}")[0]
         begin = any_of([head or section], ignore_case=case)
-        begins = any_of([section, head, section_end] if elements.closers_optional else [section, head], ignore_case=case)
+        begins = any_of(
+            [section, head, section_end] if elements.closers_optional else [section, head], ignore_case=case
+        )
         inside = any_of([elements.member, *outer], ignore_case=case)
         found: list[Node] = []
         if end is not None and follow is not None:
@@ -306,5 +314,3 @@ def _spelled(shape: Listed) -> Items | Members:
         return Members(tuple(Member(key, Listed(inner), required=True) for key, inner in value.items()), None)
     assert isinstance(value, list)  # noqa: S101 - asked by the caller
     return Items(tuple(Listed(inner) for inner in value), None, len(value))
-
-

@@ -28,7 +28,7 @@ _OPTIONS: Final = {"whitespace_pattern": _WHITE}
 _NONEMPTY: Final = "/(?s:.+)/"
 
 
-def lark(answer: Answer) -> tuple[str, tuple[str, ...]]:
+def write_lark(answer: Answer) -> tuple[str, tuple[str, ...]]:
     """Write a grammar; it leaves nothing out."""
     return _Writer(answer).text(), ()
 
@@ -48,7 +48,9 @@ class _Writer:
 
     def text(self) -> str:
         start = self._rule(self._answer.body)
-        rules = [f"{_name(name)}: {self._rule(node)}" for name, node in self._answer.rules.items() if name in self._needed]
+        rules = [
+            f"{_name(name)}: {self._rule(node)}" for name, node in self._answer.rules.items() if name in self._needed
+        ]
         return "\n".join(["%llguidance {}", f"start: {start}", *rules, *self._lines]) + "\n"
 
     @property
@@ -174,7 +176,7 @@ class _Writer:
             case Lit(text):
                 return jsontext.dumps(text) if text else '""'
             case Chars():
-                return f"/{set_text(node)}/".replace("[\\s\\S]", "(?s:.)") if node.ranges else '(/a/ & /b/)'
+                return f"/{set_text(node)}/".replace("[\\s\\S]", "(?s:.)") if node.ranges else "(/a/ & /b/)"
             case Space():
                 return f"/{_WHITE}?/"
             case Seq(items):

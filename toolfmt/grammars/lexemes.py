@@ -70,7 +70,9 @@ def _inside(node: Node) -> tuple[Meet, ...]:
 
 def _excludes(node: Meet) -> bool:
     """Whether it takes what follows to tell where the text ends."""
-    return not node.whole and any(isinstance(one, Seq) and one.items[-1] == ANYTHING == one.items[0] for one in node.never)
+    return not node.whole and any(
+        isinstance(one, Seq) and one.items[-1] == ANYTHING == one.items[0] for one in node.never
+    )
 
 
 def texts_in(node: Node) -> int:

@@ -22,7 +22,7 @@ LONGEST: Final = 2_000_000
 """Characters of an expression; more is refused."""
 
 
-def regular_expression(answer: Answer) -> tuple[str, tuple[str, ...]]:
+def write_regex(answer: Answer) -> tuple[str, tuple[str, ...]]:
     """Write a grammar. Raises `UnsupportedSchemaError` where there is no such expression, or none of bearable size."""
     return _Writer().text(answer.body), ()
 
@@ -123,5 +123,3 @@ def _grouped(text: str) -> str:
 def _single(text: str) -> bool:
     """Whether a text is one set."""
     return text[:1] == "[" and text.find("]", 1 + (text[1:2] == "\\") * 2) == len(text) - 1
-
-

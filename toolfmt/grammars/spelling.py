@@ -1,7 +1,7 @@
 """Regular nodes in the spelling of regular expressions, as engines without look-around read them.
 
-    chars("ab")                  [ab]
-    Repeat(DIGIT, 1, 3)          [0-9]{1,3}
+chars("ab")                  [ab]
+Repeat(DIGIT, 1, 3)          [0-9]{1,3}
 """
 
 from __future__ import annotations

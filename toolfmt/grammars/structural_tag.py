@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _WORD: Final = re.compile(r"\S+")
 
 
-def structural_tag(answer: Answer) -> tuple[str, tuple[str, ...]]:
+def write_structural_tag(answer: Answer) -> tuple[str, tuple[str, ...]]:
     """Write a grammar as JSON text; also what it had to leave out."""
     writer = _Writer(answer.rules)
     return jsontext.dumps({"type": "structural_tag", "format": writer.answer(answer)}), tuple(writer.relaxed)
@@ -56,7 +56,10 @@ class _Writer:
         self.relaxed["text may go on behind a call, and holds other markers of the format than that of a call"] = None
         if answer.reasoning == NOTHING:
             return begun
-        return {"type": "sequence", "elements": [{"type": "optional", "content": self._format(answer.reasoning)}, begun]}
+        return {
+            "type": "sequence",
+            "elements": [{"type": "optional", "content": self._format(answer.reasoning)}, begun],
+        }
 
     def _format(self, node: Node) -> JsonObject:
         match node:
@@ -71,7 +74,12 @@ class _Writer:
             case Alt(options):
                 return {"type": "or", "elements": [self._format(option) for option in options]}
             case Repeat(inner, least, most):
-                return {"type": "repeat", "content": self._format(inner), "min": least, "max": -1 if most is None else most}
+                return {
+                    "type": "repeat",
+                    "content": self._format(inner),
+                    "min": least,
+                    "max": -1 if most is None else most,
+                }
             case _:
                 return self._grammar(node)
 

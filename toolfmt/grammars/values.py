@@ -265,7 +265,12 @@ class Values:
         return sequence(self._key(name), self._colon, self.value(value))
 
     def _key(self, name: str) -> Node:
-        if self._notation.bare_keys and name.isascii() and name and all(char.isalnum() or char in "_.-/$@" for char in name):
+        if (
+            self._notation.bare_keys
+            and name.isascii()
+            and name
+            and all(char.isalnum() or char in "_.-/$@" for char in name)
+        ):
             return Lit(name)
         return self.listed(name)
 
@@ -344,4 +349,3 @@ def keyword(dialect: str, name: str, fits: bool) -> Node:  # noqa: FBT001 - the 
     if not fits:
         raise UnrepresentableError(dialect, f"/{name}", f"{name!r} cannot be a keyword")
     return Lit(name)
-
