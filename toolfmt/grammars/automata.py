@@ -62,7 +62,7 @@ class _Machine:
         self.free.append([])
         return len(self.steps) - 1
 
-    def add(self, node: Node, start: int) -> int:
+    def add(self, node: Node, start: int) -> int:  # noqa: C901, PLR0911 - one per kind
         """Add a node behind a state; the state behind it."""
         match node:
             case Lit(text):
@@ -190,7 +190,7 @@ def _moved(machine: _Machine, states: frozenset[int], char: int) -> frozenset[in
     )
 
 
-def _smallest(made: Automaton) -> Automaton:
+def _smallest(made: Automaton) -> Automaton:  # noqa: C901 - the groups, and then the table by them
     """Leave out what leads nowhere and join the states that do the same."""
     alive = _alive(made)
     group = [1 if accepts else 0 for accepts in made.accepts]
@@ -220,11 +220,11 @@ def _smallest(made: Automaton) -> Automaton:
             continue
         mine = order[group[at]]
         accepts_out[mine] = made.accepts[at]
-        leads: dict[int, list[tuple[int, int]]] = {}
+        ways: dict[int, list[tuple[int, int]]] = {}
         for to, ranges in moves.items():
             if to in alive:
-                leads.setdefault(order[group[to]], []).extend(ranges)
-        moves_out[mine] = {to: joined(ranges) for to, ranges in leads.items()}
+                ways.setdefault(order[group[to]], []).extend(ranges)
+        moves_out[mine] = {to: joined(ranges) for to, ranges in ways.items()}
     return Automaton(moves_out, accepts_out)
 
 

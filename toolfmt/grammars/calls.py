@@ -1,6 +1,6 @@
-"""The calls of a dialect as nodes, from its syntax: one node per tool, and what stands around and between them.
+r"""The calls of a dialect as nodes, from its syntax: one node per tool, and what stands around and between them.
 
-    <tool_call>\\n{"name": "f", "arguments": ...}\\n</tool_call>
+    <tool_call>\n{"name": "f", "arguments": ...}\n</tool_call>
 
 What is written is what the grammar asks for: the first form of the syntax, its
 members in the schema's order. Beside that, only white space is free.
@@ -130,7 +130,7 @@ class CallNodes:
         if not literals.keywords:
             return either(*map(values.members, roots))
         if any(root.rest is not None for root in roots):
-            self.narrowed["arguments that the schema does not name are left out"] = None
+            self.narrowed["members that the schema does not name are left out"] = None
 
         def key(name: str) -> Node:
             return keyword(self._dialect, name, _KEYWORD.fullmatch(name) is not None)

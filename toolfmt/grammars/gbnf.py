@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from toolfmt.grammars.answers import Answer
 
 _ESCAPES: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", '"': '\\"'}
-_SHORT: Final = {(0, None): "*", (1, None): "+", (0, 1): "?"}
+_SHORT: Final[dict[tuple[int, int | None], str]] = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 _LONG: Final = 120
 """Characters from which on what stands more than once becomes a rule."""
 
@@ -80,7 +80,7 @@ class Rulebook:
             self._rules[self._names[text]] = text
         return self._names[text]
 
-    def _written(self, node: Node) -> str:  # noqa: PLR0911 - one per kind
+    def _written(self, node: Node) -> str:  # noqa: C901, PLR0911 - one per kind
         match node:
             case Lit(text):
                 return f'"{"".join(map(_quoted, text))}"'

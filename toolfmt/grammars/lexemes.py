@@ -88,6 +88,22 @@ def texts_in(node: Node) -> int:
             return 0
 
 
+def needs_more(node: Node) -> bool:
+    """Whether a text inside is ended by more than its closer: by what follows that."""
+    match node:
+        case Seq(items):
+            pairs = zip(items, items[1:], strict=False)
+            return any(open_ends([one, after]) for one, after in pairs if open_ends([one])) or any(
+                map(needs_more, items)
+            )
+        case Alt(options):
+            return any(map(needs_more, options))
+        case Repeat(inner):
+            return needs_more(inner)
+        case _:
+            return False
+
+
 def in_steps(items: Iterable[Node]) -> bool:
     """Whether a row is made of texts and of members that may be left out, none of which holds such a row itself."""
     return all(_step(item) for item in items)
@@ -171,7 +187,7 @@ def _groups(run: Sequence[Node], options: list[Node]) -> list[list[Node]]:
     groups: list[list[Node]] = []
     for option in options:
         for group in groups:
-            shared = commonprefix([_begins(one) for one in (*group, option)])
+            shared = commonprefix([_begins(one) for one in (*group, option)])  # noqa: RUF071 - of texts, not of paths
             if shared and not open_ends((*run, Lit(shared))):
                 group.append(option)
                 break

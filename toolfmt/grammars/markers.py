@@ -81,7 +81,7 @@ def _head(form: Form) -> str:
 
 
 def text_markers(syntax: Syntax, tools: Iterable[str]) -> list[Node]:
-    """What a text beside calls may not hold: the beginnings of calls, of reasoning and of blocks of others, and stops."""
+    """What a text beside calls may not hold: what calls, reasoning and blocks of others begin with, and stops."""
     templates = [opener for opener, _ in (*syntax.reasoning, *syntax.hidden)] + list(syntax.stop)
     found = call_openers(syntax, tools)
     found += [node for template in templates if (node := loosely(template, ignore_case=syntax.ignore_case)) is not None]

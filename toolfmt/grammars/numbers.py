@@ -37,7 +37,7 @@ def integers(low: int | None, high: int | None) -> Node:
 
 
 def decimals(low: tuple[int, bool] | None, high: tuple[int, bool] | None) -> Node:
-    """Numbers between two whole bounds, each with whether it is excluded; with a fraction, but no exponent if bounded."""
+    """Numbers between two whole bounds, each with whether it is excluded; where there is one, without exponents."""
     if low is None and high is None:
         lengths = (
             sequence(_NONZERO, Repeat(DIGIT, left, left), _fraction(MOST_SIGNIFICANT - 1 - left))

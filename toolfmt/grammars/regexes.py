@@ -31,7 +31,7 @@ class _Writer:
     def __init__(self) -> None:
         self._texts: dict[Node, str] = {}
 
-    def text(self, node: Node) -> str:  # noqa: PLR0911 - one per kind
+    def text(self, node: Node) -> str:  # noqa: C901, PLR0911 - one per kind
         """Spell a node."""
         match node:
             case Lit(text):
@@ -74,7 +74,7 @@ class _Writer:
 
 
 def expression(made: Automaton) -> str:
-    """Spell an automaton by taking out one state after the other. Raises `UnsupportedSchemaError` if it grows too long."""
+    """Spell an automaton, one state after the other taken out. Raises `UnsupportedSchemaError` if it grows too long."""
     end = len(made.moves)
     edges: dict[int, dict[int, str]] = {at: {} for at in range(-1, end + 1)}
     edges[-1][0] = ""

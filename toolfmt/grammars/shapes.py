@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from toolfmt.errors import UnsupportedSchemaError
-from toolfmt.grammars.nodes import Node
 from toolfmt.grammars.patterns import NotRegularError, pattern_node
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import ToolDefinition
@@ -27,6 +26,9 @@ from toolfmt.schema.spelling import normalise
 from toolfmt.schema.validation import Validator
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from toolfmt.grammars.nodes import Node
     from toolfmt.model import JsonObject, JsonValue
 
 Bound: TypeAlias = tuple[int, bool]
@@ -335,7 +337,7 @@ def union(shapes: list[Shape]) -> Shape:
     return unique[0] if len(unique) == 1 else OneOf(tuple(unique))
 
 
-def kinds(shape: Shape) -> frozenset[str]:
+def kinds(shape: Shape) -> frozenset[str]:  # noqa: C901, PLR0911 - one per kind
     """The JSON types that a shape's values have; a shape that holds itself counts as one of its own."""
     match shape:
         case Anything():
@@ -360,7 +362,7 @@ def kinds(shape: Shape) -> frozenset[str]:
             return frozenset({name})
 
 
-def alternatives(shape: Shape, named: dict[str, Shape]) -> list[Shape]:
+def alternatives(shape: Shape, named: Mapping[str, Shape]) -> list[Shape]:
     """A shape's alternatives, none of which has any itself."""
     found: list[Shape] = []
     pending: list[Shape] = [shape]

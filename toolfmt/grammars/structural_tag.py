@@ -1,7 +1,7 @@
-"""A grammar as a structural tag, the JSON that xgrammar, vLLM and SGLang take as a response format.
+r"""A grammar as a structural tag, the JSON that xgrammar, vLLM and SGLang take as a response format.
 
     {"type": "structural_tag", "format": {"type": "triggered_tags", "triggers": ["<tool_call>"], "tags": [
-        {"type": "tag", "begin": "<tool_call>\\n{", "content": ..., "end": ""}]}}
+        {"type": "tag", "begin": "<tool_call>\n{", "content": ..., "end": ""}]}}
 
 Arguments in JSON are `json_schema` formats; what is no JSON is a `grammar` in
 EBNF. Where text and calls mix, a call's first marker triggers it.
@@ -61,7 +61,7 @@ class _Writer:
             "elements": [{"type": "optional", "content": self._format(answer.reasoning)}, begun],
         }
 
-    def _format(self, node: Node) -> JsonObject:
+    def _format(self, node: Node) -> JsonObject:  # noqa: PLR0911 - one per kind
         match node:
             case Lit(text):
                 return {"type": "const_string", "value": text}

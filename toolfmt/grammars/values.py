@@ -116,7 +116,7 @@ class Notation:
 
     name: str
     quotes: tuple[Quote, ...] = field(default_factory=lambda: (json_quote(),))
-    words: Mapping[object, str] = field(default_factory=lambda: {True: "true", False: "false", None: "null"})
+    words: Mapping[bool | None, str] = field(default_factory=lambda: {True: "true", False: "false", None: "null"})
     bare_keys: bool = False
     spaced: bool = True
     sorted_keys: bool = False
@@ -140,7 +140,7 @@ class Values:
         self._comma = sequence(Space(), Lit(","), after)
         self._colon = sequence(Lit("") if notation.bare_keys else Space(), Lit(":"), after)
 
-    def value(self, shape: Shape) -> Node:  # noqa: PLR0911 - one per kind
+    def value(self, shape: Shape) -> Node:  # noqa: C901, PLR0911 - one per kind
         """The node of one value."""
         match shape:
             case Anything():
