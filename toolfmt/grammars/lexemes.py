@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 from os.path import commonprefix
 from typing import TYPE_CHECKING
 
@@ -92,7 +93,7 @@ def needs_more(node: Node) -> bool:
     """Whether a text inside is ended by more than its closer: by what follows that."""
     match node:
         case Seq(items):
-            pairs = zip(items, items[1:], strict=False)
+            pairs = pairwise(items)
             return any(open_ends([one, after]) for one, after in pairs if open_ends([one])) or any(
                 map(needs_more, items)
             )

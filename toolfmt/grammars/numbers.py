@@ -69,8 +69,10 @@ def _positive(low: tuple[int, bool], high: tuple[int, bool] | None) -> Node:
     if high is None:
         digits = len(str(least + 1))
         parts.append(sequence(_naturals(least + 1, 10**digits - 1), fraction))
-        longer = sequence(_NONZERO, Repeat(DIGIT, digits, max(MOST_SIGNIFICANT - 1, digits)))
-        parts.append(longer)
+        for left in range(digits, max(MOST_SIGNIFICANT, digits + 1)):
+            rest = MOST_SIGNIFICANT - 1 - left
+            behind = maybe(_fraction(rest)) if rest > 0 else NOTHING
+            parts.append(sequence(_NONZERO, Repeat(DIGIT, left, left), behind))
     else:
         if least + 1 < high[0]:
             parts.append(sequence(_naturals(least + 1, high[0] - 1), fraction))

@@ -18,8 +18,8 @@ from toolfmt.grammars.spelling import quoted, repeats, set_text
 if TYPE_CHECKING:
     from toolfmt.grammars.answers import Answer
 
-LONGEST: Final = 2_000_000
-"""Characters of an expression; more is refused."""
+LONGEST: Final = 100_000
+"""Characters of what spells one text that may not hold some others; more is refused, as no engine would bear it."""
 
 
 def write_regex(answer: Answer) -> tuple[str, tuple[str, ...]]:
