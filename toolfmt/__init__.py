@@ -88,6 +88,7 @@ if TYPE_CHECKING:
         coalesce,
     )
     from toolfmt.frames import Frame, Route
+    from toolfmt.grammars import Grammar, grammar
     from toolfmt.leaks import drop_leaks, is_leak
     from toolfmt.literals import Literals
     from toolfmt.manifests import inject, manifest
@@ -143,6 +144,7 @@ __all__ = [
     "FormatSettings",
     "Found",
     "Frame",
+    "Grammar",
     "Injected",
     "JsonCall",
     "JsonPart",
@@ -224,6 +226,7 @@ __all__ = [
     "find_dialect",
     "from_events",
     "from_setting",
+    "grammar",
     "ids",
     "inject",
     "is_leak",
@@ -266,6 +269,7 @@ _NAMES = {
     "detection": "Candidate Detection detect",
     "events": "ArgumentsDelta CallEnd CallFailed CallStart Event Notice ReasoningDelta Span TextDelta coalesce",
     "frames": "Frame Route",
+    "grammars": "Grammar grammar",
     "leaks": "drop_leaks is_leak",
     "literals": "Literals",
     "manifests": "inject manifest",

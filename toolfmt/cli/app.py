@@ -35,6 +35,7 @@ _COMMANDS = {
     "chat": "Play an agent whose model is a script, with real calls, and show what happens.",
     "prompt": "Print the prompt that a model's own chat template makes of a conversation.",
     "doctor": "Check whether what a model's chat template writes is what is read of it.",
+    "grammar": "Print a grammar for constrained decoding, of the calls to tools in a format.",
     "convert": "Convert conversations from one format to another.",
     "check": "List what a provider would refuse in conversations.",
     "stats": "Count what conversations hold: formats, tools, calls, failures.",

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.errors import UnknownToolError
 from toolfmt.grammars.answers import answer
-from toolfmt.grammars.gbnf import gbnf
-from toolfmt.grammars.lark import lark
-from toolfmt.grammars.regexes import regular_expression
-from toolfmt.grammars.structural_tag import structural_tag
+from toolfmt.grammars.gbnf import write_gbnf
+from toolfmt.grammars.lark import write_lark
+from toolfmt.grammars.regexes import write_regex
+from toolfmt.grammars.structural_tag import write_structural_tag
 from toolfmt.registry import Registry, default_registry
 from toolfmt.tools import tools as definitions
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from toolfmt.grammars.answers import Answer, Choice
 
 WRITERS: Final[dict[str, Callable[[Answer], tuple[str, tuple[str, ...]]]]] = {
-    "lark": lark,
-    "gbnf": gbnf,
-    "structural-tag": structural_tag,
-    "regex": regular_expression,
+    "lark": write_lark,
+    "gbnf": write_gbnf,
+    "structural-tag": write_structural_tag,
+    "regex": write_regex,
 }
 """What writes a grammar, by target: its text, and what it had to leave out."""
 _WORDS: Final[dict[str, Choice]] = {"auto": "auto", "required": "required", "none": "none"}

@@ -13,7 +13,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.errors import UnsupportedSchemaError
-from toolfmt.grammars.nodes import ANYTHING, SPACE, Alt, Chars, Lit, Meet, Node, Ranges, Repeat, Seq, Space, chars, joined
+from toolfmt.grammars.nodes import (
+    ANYTHING,
+    SPACE,
+    Alt,
+    Chars,
+    Lit,
+    Meet,
+    Node,
+    Ranges,
+    Repeat,
+    Seq,
+    Space,
+    chars,
+    joined,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,7 +62,7 @@ class _Machine:
         self.free.append([])
         return len(self.steps) - 1
 
-    def add(self, node: Node, start: int) -> int:
+    def add(self, node: Node, start: int) -> int:  # noqa: C901, PLR0911 - one per kind
         """Add a node behind a state; the state behind it."""
         match node:
             case Lit(text):
@@ -132,7 +146,9 @@ def automaton(node: Node) -> Automaton:
     ends = [machine.add(part, begin) for part, begin in zip((*every, *never), begins, strict=True)]
     start: _Place = tuple(machine.closure([begin]) for begin in begins)
     lost = [  # once such a text has what is excluded, it has it for good
-        at for at, part in enumerate((*every, *never)) if at >= len(every) and isinstance(part, Seq) and part.items[-1] == ANYTHING
+        at
+        for at, part in enumerate((*every, *never))
+        if at >= len(every) and isinstance(part, Seq) and part.items[-1] == ANYTHING
     ]
     numbers: dict[_Place, int] = {start: 0}
     pending = [start]
@@ -167,11 +183,14 @@ def _cuts(machine: _Machine, place: _Place) -> Iterable[tuple[int, int]]:
 
 def _moved(machine: _Machine, states: frozenset[int], char: int) -> frozenset[int]:
     return machine.closure(
-        to for state in states for ranges, to in machine.steps[state] if any(low <= char <= high for low, high in ranges)
+        to
+        for state in states
+        for ranges, to in machine.steps[state]
+        if any(low <= char <= high for low, high in ranges)
     )
 
 
-def _smallest(made: Automaton) -> Automaton:
+def _smallest(made: Automaton) -> Automaton:  # noqa: C901 - the groups, and then the table by them
     """Leave out what leads nowhere and join the states that do the same."""
     alive = _alive(made)
     group = [1 if accepts else 0 for accepts in made.accepts]
@@ -201,11 +220,11 @@ def _smallest(made: Automaton) -> Automaton:
             continue
         mine = order[group[at]]
         accepts_out[mine] = made.accepts[at]
-        leads: dict[int, list[tuple[int, int]]] = {}
+        ways: dict[int, list[tuple[int, int]]] = {}
         for to, ranges in moves.items():
             if to in alive:
-                leads.setdefault(order[group[to]], []).extend(ranges)
-        moves_out[mine] = {to: joined(ranges) for to, ranges in leads.items()}
+                ways.setdefault(order[group[to]], []).extend(ranges)
+        moves_out[mine] = {to: joined(ranges) for to, ranges in ways.items()}
     return Automaton(moves_out, accepts_out)
 
 

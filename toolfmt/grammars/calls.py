@@ -1,6 +1,6 @@
-"""The calls of a dialect as nodes, from its syntax: one node per tool, and what stands around and between them.
+r"""The calls of a dialect as nodes, from its syntax: one node per tool, and what stands around and between them.
 
-    <tool_call>\\n{"name": "f", "arguments": ...}\\n</tool_call>
+    <tool_call>\n{"name": "f", "arguments": ...}\n</tool_call>
 
 What is written is what the grammar asks for: the first form of the syntax, its
 members in the schema's order. Beside that, only white space is free.
@@ -41,10 +41,9 @@ from toolfmt.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME, Maybe, Slot, Verbat
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from toolfmt.grammars.shapes import Shape
     from toolfmt.literals import Literals
     from toolfmt.model import ToolDefinition
-    from toolfmt.syntax import Form, JsonCall, Piece, Syntax
+    from toolfmt.syntax import JsonCall, Piece, Syntax
 
 _ID: Final = Repeat(chars("_-.:", (0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)), 1, 64)
 _INDEX: Final = Repeat(DIGIT, 1, 4)
@@ -73,7 +72,10 @@ class CallNodes:
         found = [self._call(tool, f"t{at}") for at, tool in enumerate(tools)]
         more = parallel and not self._syntax.single
         if frame is not None:
-            headed = [sequence(Lit(frame.call.replace("{name}", tool.name)), call) for tool, call in zip(tools, found, strict=True)]
+            headed = [
+                sequence(Lit(frame.call.replace("{name}", tool.name)), call)
+                for tool, call in zip(tools, found, strict=True)
+            ]
             call = branches(headed)
             rest = Repeat(sequence(Lit(frame.between), call)) if more else NOTHING
             return (made := sequence(call, rest, Lit(frame.last))), made
@@ -128,7 +130,7 @@ class CallNodes:
         if not literals.keywords:
             return either(*map(values.members, roots))
         if any(root.rest is not None for root in roots):
-            self.narrowed["arguments that the schema does not name are left out"] = None
+            self.narrowed["members that the schema does not name are left out"] = None
 
         def key(name: str) -> Node:
             return keyword(self._dialect, name, _KEYWORD.fullmatch(name) is not None)
@@ -142,7 +144,9 @@ class CallNodes:
     def _template(self, template: object, arguments: Node, tool: ToolDefinition) -> Node:
         if isinstance(template, str) and template in ("{arguments}", "{arguments_text}"):
             if template == "{arguments_text}":
-                raise UnrepresentableError(self._dialect, "/arguments", "JSON inside a JSON string has no form in a grammar")
+                raise UnrepresentableError(
+                    self._dialect, "/arguments", "JSON inside a JSON string has no form in a grammar"
+                )
             return arguments
         if isinstance(template, str):
             return self._slot_value(template, tool)
@@ -155,7 +159,9 @@ class CallNodes:
             if isinstance(value, str) and value == "{server}" and not self._server(tool):
                 continue
             written = tool.name if key == "{name}" else key
-            pair = sequence(Lit(jsontext.dumps(written)), Space(), Lit(":"), Space(" "), self._template(value, arguments, tool))
+            pair = sequence(
+                Lit(jsontext.dumps(written)), Space(), Lit(":"), Space(" "), self._template(value, arguments, tool)
+            )
             optional = isinstance(value, str) and value[1:-1] in _OPTIONAL and self._form.id_if_missing == ""
             if first:
                 parts.append(maybe(sequence(pair, comma)) if optional else pair)
@@ -232,4 +238,3 @@ def _between(separator: str) -> Node:
     """What stands between two calls: white space behind a comma is free."""
     mark = separator.rstrip()
     return sequence(Lit(mark), Space(separator[len(mark) :])) if mark else Lit(separator)
-

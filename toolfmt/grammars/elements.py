@@ -20,9 +20,8 @@ import regex
 from toolfmt import jsontext
 from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.xml_text import escape_slot
-from toolfmt.grammars.markers import BLANKS, any_of, loosely
+from toolfmt.grammars.markers import BLANKS, any_of
 from toolfmt.grammars.nodes import (
-    ANY,
     ANYTHING,
     BLANK,
     NOTHING,
@@ -30,6 +29,7 @@ from toolfmt.grammars.nodes import (
     Lit,
     Meet,
     Node,
+    Ref,
     Repeat,
     Rules,
     Space,
@@ -48,20 +48,24 @@ from toolfmt.grammars.shapes import (
     Listed,
     Member,
     Members,
+    Named,
     Null,
     Number,
+    OneOf,
     Text,
     Truth,
     alternatives,
 )
 from toolfmt.grammars.spelling import pattern_text
 from toolfmt.grammars.values import Notation, Values, json_quote, text_node
+from toolfmt.jsontext import is_array, is_object
 from toolfmt.syntax import TAG_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from toolfmt.grammars.shapes import Shape
+    from toolfmt.model import JsonValue
     from toolfmt.syntax import Elements, Form, Syntax
 
 _TAG: Final = regex.compile(TAG_NAME)
@@ -74,14 +78,21 @@ _ENTITY_QUOTE: Final = json_quote().within(escaping(_ENTITIES))
 _INDENT: Final = Repeat(chars(" \t"), 0, 64)
 _ATTRIBUTE: Final = re.compile(r"\{\?.*?\?\}")
 _PLAIN_KEY: Final = re.compile(r"[^<>{\"'\n\s](?:[^<>{\"'\n]{0,510}[^<>{\"'\n\s])?")
-_KINDS: Final = {Text: "string", Truth: "boolean", Null: "null", Items: "array", Members: "object"}
+_KINDS: Final[dict[type, str]] = {Text: "string", Truth: "boolean", Null: "null", Items: "array", Members: "object"}
 
 
 class ElementNodes:
     """Makes nodes of the arguments of one form's calls."""
 
-    def __init__(
-        self, dialect: str, syntax: Syntax, form: Form, elements: Elements, rules: Rules, named: Mapping[str, Shape], prefix: str
+    def __init__(  # noqa: PLR0913, PLR0917 - what a format, a form and a tool are made of
+        self,
+        dialect: str,
+        syntax: Syntax,
+        form: Form,
+        elements: Elements,
+        rules: Rules,
+        named: Mapping[str, Shape],
+        prefix: str,
     ) -> None:
         """Write by this description; rules are named with the `prefix`."""
         self._dialect = dialect
@@ -91,6 +102,7 @@ class ElementNodes:
         self._rules = rules
         self._named = dict(named)
         self._prefix = prefix
+        self._made: dict[tuple[str | None, Shape], str] = {}
         self._escaped = elements.escape == "xml"
         self._nested = bool(elements.item)
         optional = "".join(_ATTRIBUTE.findall(elements.member))
@@ -111,7 +123,7 @@ class ElementNodes:
 
     def _closed(self, shape: Members) -> None:
         if shape.rest is not None:
-            self.narrowed["arguments that the schema does not name are left out"] = None
+            self.narrowed["members that the schema does not name are left out"] = None
 
     def _step(self, member: Member, separator: str) -> Node:
         node = self._child(member.name, member.shape)
@@ -119,7 +131,18 @@ class ElementNodes:
         return step if member.required else maybe(step)
 
     def _child(self, key: str | None, shape: Shape) -> Node:
-        """One argument, or one item without a key: with and without its type beside it."""
+        """One argument, or one item without a key; a rule where the value may hold its like."""
+        if not (self._nested and _holds_itself(shape)):
+            return self._element(key, shape)
+        known = (key, shape)
+        if known not in self._made:
+            self._made[known] = f"{self._prefix}-element{len(self._made)}"
+            self._rules[self._made[known]] = NOTHING  # holds the name while the body is made
+            self._rules[self._made[known]] = self._element(key, shape)
+        return Ref(self._made[known])
+
+    def _element(self, key: str | None, shape: Shape) -> Node:
+        """One element: with and without its type beside it."""
         template, key = self._template(key)
         closer = template.partition("{value}")[2].replace("{key}", key)
         found: list[Node] = []
@@ -270,7 +293,9 @@ class ElementNodes:
         end, tails = any_of([closer], ignore_case=case), any_of(outer, ignore_case=case)
         head = form.call.partition("{members}")[0]
         begin = any_of([head or section], ignore_case=case)
-        begins = any_of([section, head, section_end] if elements.closers_optional else [section, head], ignore_case=case)
+        begins = any_of(
+            [section, head, section_end] if elements.closers_optional else [section, head], ignore_case=case
+        )
         inside = any_of([elements.member, *outer], ignore_case=case)
         found: list[Node] = []
         if end is not None and follow is not None:
@@ -283,28 +308,33 @@ class ElementNodes:
         return tuple(found)
 
 
+def _holds_itself(shape: Shape) -> bool:
+    return isinstance(shape, Named) or (
+        isinstance(shape, OneOf) and any(isinstance(one, Named) for one in shape.options)
+    )
+
+
 def _kinds(shape: Shape) -> tuple[str, ...]:
     if isinstance(shape, Number):
         return ("integer", "number") if shape.whole else ("number",)
     if isinstance(shape, Listed):
         return (_kind(shape.value),)
-    return (_KINDS[type(shape)],)
+    return (_KINDS.get(type(shape), "object"),)
 
 
-def _kind(value: object) -> str:
+def _kind(value: JsonValue) -> str:
     if isinstance(value, bool):
         return "boolean"
     if value is None:
         return "null"
-    return {str: "string", int: "integer", float: "number", dict: "object", list: "array"}[type(value)]
+    names: dict[type, str] = {str: "string", int: "integer", float: "number", dict: "object", list: "array"}
+    return names[type(value)]
 
 
 def _spelled(shape: Listed) -> Items | Members:
     """A listed container as the values that it holds."""
     value = shape.value
-    if isinstance(value, dict):
+    if is_object(value):
         return Members(tuple(Member(key, Listed(inner), required=True) for key, inner in value.items()), None)
-    assert isinstance(value, list)  # noqa: S101 - asked by the caller
+    assert is_array(value)  # noqa: S101 - asked by the caller
     return Items(tuple(Listed(inner) for inner in value), None, len(value))
-
-

@@ -13,7 +13,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.grammars.automata import TooLargeError, automaton
-from toolfmt.grammars.nodes import ANY, ANYTHING, SPACE, Alt, Chars, Json, Lit, Meet, Node, Ref, Repeat, Seq, Space, others
+from toolfmt.grammars.nodes import (
+    ANY,
+    ANYTHING,
+    SPACE,
+    Alt,
+    Chars,
+    Json,
+    Lit,
+    Meet,
+    Node,
+    Ref,
+    Repeat,
+    Seq,
+    Space,
+    others,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,12 +36,12 @@ if TYPE_CHECKING:
     from toolfmt.grammars.answers import Answer
 
 _ESCAPES: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", '"': '\\"'}
-_SHORT: Final = {(0, None): "*", (1, None): "+", (0, 1): "?"}
+_SHORT: Final[dict[tuple[int, int | None], str]] = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 _LONG: Final = 120
 """Characters from which on what stands more than once becomes a rule."""
 
 
-def gbnf(answer: Answer) -> tuple[str, tuple[str, ...]]:
+def write_gbnf(answer: Answer) -> tuple[str, tuple[str, ...]]:
     """Write a grammar; also what it had to leave out."""
     writer = Rulebook(answer.rules)
     return writer.text(answer.body), tuple(writer.relaxed)
@@ -65,7 +80,7 @@ class Rulebook:
             self._rules[self._names[text]] = text
         return self._names[text]
 
-    def _written(self, node: Node) -> str:  # noqa: PLR0911 - one per kind
+    def _written(self, node: Node) -> str:  # noqa: C901, PLR0911 - one per kind
         match node:
             case Lit(text):
                 return f'"{"".join(map(_quoted, text))}"'
@@ -151,5 +166,3 @@ def _quoted(char: str) -> str:
     if char.isprintable() and not 0xD800 <= code <= 0xDFFF:  # noqa: PLR2004
         return char
     return f"\\x{code:02X}" if code <= 0xFF else f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"  # noqa: PLR2004
-
-

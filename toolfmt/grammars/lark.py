@@ -1,8 +1,8 @@
-"""A grammar in llguidance's dialect of Lark, with `%json` for the arguments.
+r"""A grammar in llguidance's dialect of Lark, with `%json` for the arguments.
 
     %llguidance {}
     start: T1 json_1 T2
-    T1: TEXT "<tool_call>\\n{\\"name\\": \\"f\\", \\"arguments\\": "
+    T1: TEXT "<tool_call>\n{\"name\": \"f\", \"arguments\": "
     json_1: %json {...}
 
 llguidance splits the answer into lexemes and takes the longest one each time. So
@@ -16,7 +16,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
-from toolfmt.grammars.lexemes import continuations, in_steps, open_ends, texts_in
+from toolfmt.errors import UnsupportedSchemaError
+from toolfmt.grammars.lexemes import continuations, in_steps, needs_more, open_ends, texts_in
 from toolfmt.grammars.nodes import NOTHING, Alt, Chars, Json, Lit, Meet, Node, Ref, Repeat, Seq, Space, sequence
 from toolfmt.grammars.spelling import set_text
 
@@ -25,10 +26,14 @@ if TYPE_CHECKING:
 
 _WHITE: Final = r"( |\n[ \t]{0,64})"
 _OPTIONS: Final = {"whitespace_pattern": _WHITE}
+_ENDLESS: Final = (
+    "a schema that holds itself, around text that only what follows it ends: its lexemes cannot be told apart; "
+    "use the target gbnf or structural-tag"
+)
 _NONEMPTY: Final = "/(?s:.+)/"
 
 
-def lark(answer: Answer) -> tuple[str, tuple[str, ...]]:
+def write_lark(answer: Answer) -> tuple[str, tuple[str, ...]]:
     """Write a grammar; it leaves nothing out."""
     return _Writer(answer).text(), ()
 
@@ -48,7 +53,12 @@ class _Writer:
 
     def text(self) -> str:
         start = self._rule(self._answer.body)
-        rules = [f"{_name(name)}: {self._rule(node)}" for name, node in self._answer.rules.items() if name in self._needed]
+        for name in self._needed:
+            if needs_more(self._answer.rules[name]):
+                raise UnsupportedSchemaError(_ENDLESS)
+        rules = [
+            f"{_name(name)}: {self._rule(node)}" for name, node in self._answer.rules.items() if name in self._needed
+        ]
         return "\n".join(["%llguidance {}", f"start: {start}", *rules, *self._lines]) + "\n"
 
     @property
@@ -88,7 +98,7 @@ class _Writer:
         """Spell a node as part of a rule."""
         return self._row(node.items if isinstance(node, Seq) else (node,))
 
-    def _row(self, items: tuple[Node, ...]) -> str:
+    def _row(self, items: tuple[Node, ...]) -> str:  # noqa: C901 - one loop over what may stand in a row
         """Spell what stands in a row, cut into lexemes only where it is plain that one has ended."""
         out: list[str] = []
         run: list[Node] = []
@@ -96,16 +106,20 @@ class _Writer:
             if isinstance(item, Seq):
                 return " ".join([*out, self._row((*run, *item.items, *items[at + 1 :]))])
             regular = self._is_regular(item)
-            unsure = regular and bool(open_ends([item]))
-            if (open_ends(run) and not _flat(item)) or (unsure and isinstance(item, Repeat)):
+            unsure = bool(open_ends([item]))
+            if isinstance(item, Ref) and open_ends(run):
+                raise UnsupportedSchemaError(_ENDLESS)
+            last = at == len(items) - 1
+            spread = isinstance(item, Repeat) or (isinstance(item, Alt) and not regular and not last)
+            if (open_ends(run) and not _flat(item)) or (unsure and spread):
                 rest = items[at:]
                 if in_steps(rest) or not all(map(self._is_regular, rest)):
                     return " ".join([*out, self._open(run, rest)])
                 return " ".join([*out, self._terminal(sequence(*run, *rest))])
-            if unsure and run and isinstance(run[-1], Lit) and not open_ends(run):
+            if regular and unsure and run and isinstance(run[-1], Lit) and not open_ends(run):
                 out.append(self._terminal(sequence(*run)))
                 run = []
-            alone = isinstance(item, Alt) and not run and at == len(items) - 1
+            alone = isinstance(item, Alt) and not run and last
             joined = bool(run) and not isinstance(run[-1], Lit)  # where its lexeme ends is not plain either
             if regular and ((unsure and not alone) or texts_in(item) <= 1 or joined):
                 run.append(item)
@@ -168,13 +182,13 @@ class _Writer:
             self._lines.append(f"{name}: {body}")
         return self._terminals[body]
 
-    def _spelled(self, node: Node) -> str:
+    def _spelled(self, node: Node) -> str:  # noqa: PLR0911 - one per kind
         """Spell a regular node as part of a terminal."""
         match node:
             case Lit(text):
                 return jsontext.dumps(text) if text else '""'
             case Chars():
-                return f"/{set_text(node)}/".replace("[\\s\\S]", "(?s:.)") if node.ranges else '(/a/ & /b/)'
+                return f"/{set_text(node)}/".replace("[\\s\\S]", "(?s:.)") if node.ranges else "(/a/ & /b/)"
             case Space():
                 return f"/{_WHITE}?/"
             case Seq(items):
@@ -206,7 +220,7 @@ def _flat(node: Node) -> bool:
     return isinstance(node, Lit | Space | Chars) or (isinstance(node, Repeat) and isinstance(node.node, Chars))
 
 
-def _nullable(node: Node) -> bool:
+def _nullable(node: Node) -> bool:  # noqa: PLR0911 - one per kind
     """Whether a regular node may be nothing."""
     match node:
         case Lit(text):
@@ -231,7 +245,7 @@ def _times(least: int, most: int | None) -> str:
     return f"{{{least},{'' if most is None else most}}}"
 
 
-_SHORT: Final = {(0, None): "*", (1, None): "+", (0, 1): "?"}
+_SHORT: Final[dict[tuple[int, int | None], str]] = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 
 
 def _name(rule: str) -> str:

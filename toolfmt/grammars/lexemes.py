@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 from os.path import commonprefix
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,9 @@ def _inside(node: Node) -> tuple[Meet, ...]:
 
 def _excludes(node: Meet) -> bool:
     """Whether it takes what follows to tell where the text ends."""
-    return not node.whole and any(isinstance(one, Seq) and one.items[-1] == ANYTHING == one.items[0] for one in node.never)
+    return not node.whole and any(
+        isinstance(one, Seq) and one.items[-1] == ANYTHING == one.items[0] for one in node.never
+    )
 
 
 def texts_in(node: Node) -> int:
@@ -84,6 +87,22 @@ def texts_in(node: Node) -> int:
             return texts_in(inner)
         case _:
             return 0
+
+
+def needs_more(node: Node) -> bool:
+    """Whether a text inside is ended by more than its closer: by what follows that."""
+    match node:
+        case Seq(items):
+            pairs = pairwise(items)
+            return any(open_ends([one, after]) for one, after in pairs if open_ends([one])) or any(
+                map(needs_more, items)
+            )
+        case Alt(options):
+            return any(map(needs_more, options))
+        case Repeat(inner):
+            return needs_more(inner)
+        case _:
+            return False
 
 
 def in_steps(items: Iterable[Node]) -> bool:
@@ -169,7 +188,7 @@ def _groups(run: Sequence[Node], options: list[Node]) -> list[list[Node]]:
     groups: list[list[Node]] = []
     for option in options:
         for group in groups:
-            shared = commonprefix([_begins(one) for one in (*group, option)])
+            shared = commonprefix([_begins(one) for one in (*group, option)])  # noqa: RUF071 - of texts, not of paths
             if shared and not open_ends((*run, Lit(shared))):
                 group.append(option)
                 break

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.grammars.nodes import BLANK, Lit, Node, Repeat, either, folded, maybe, sequence, words, chars
+from toolfmt.grammars.nodes import BLANK, Lit, Node, Repeat, chars, either, folded, maybe, sequence, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from toolfmt.syntax import Form, Syntax
 
 BLANKS: Final = Repeat(BLANK)
-_TOKEN: Final = re.compile(r"\{\?.*|\{(?P<slot>[a-z_]+1?)\}|(?P<space>\s+)|(?P<quote>[\"'])|(?P<mark>[=>])|[^\s\"'=>{]+|\{", re.DOTALL)
+_TOKEN: Final = re.compile(
+    r"\{\?.*|\{(?P<slot>[a-z_]+1?)\}|(?P<space>\s+)|(?P<quote>[\"'])|(?P<mark>[=>])|[^\s\"'=>{]+|\{", re.DOTALL
+)
 
 
 def loosely(template: str, tools: Iterable[str] = (), *, ignore_case: bool = False) -> Node | None:
@@ -48,7 +50,9 @@ def loosely(template: str, tools: Iterable[str] = (), *, ignore_case: bool = Fal
 
 def call_openers(syntax: Syntax, tools: Iterable[str]) -> list[Node]:
     """What any call or any section of calls begins with."""
-    return [node for template, offered in _openings(syntax) if (node := _opener(syntax, template, tools, offered=offered))]
+    return [
+        node for template, offered in _openings(syntax) if (node := _opener(syntax, template, tools, offered=offered))
+    ]
 
 
 def _opener(syntax: Syntax, template: str, tools: Iterable[str], *, offered: bool) -> Node | None:
@@ -71,11 +75,13 @@ def _openings(syntax: Syntax) -> Iterable[tuple[str, bool]]:
 def _head(form: Form) -> str:
     if form.parts:
         return form.call.replace("{?", "").partition("{")[0]
-    return "[" if form.array and form.call.startswith("{call}") else "{" if form.call.startswith("{call}") else form.call
+    return (
+        "[" if form.array and form.call.startswith("{call}") else "{" if form.call.startswith("{call}") else form.call
+    )
 
 
 def text_markers(syntax: Syntax, tools: Iterable[str]) -> list[Node]:
-    """What a text beside calls may not hold: the beginnings of calls, of reasoning and of blocks of others, and stops."""
+    """What a text beside calls may not hold: what calls, reasoning and blocks of others begin with, and stops."""
     templates = [opener for opener, _ in (*syntax.reasoning, *syntax.hidden)] + list(syntax.stop)
     found = call_openers(syntax, tools)
     found += [node for template in templates if (node := loosely(template, ignore_case=syntax.ignore_case)) is not None]

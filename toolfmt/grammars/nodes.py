@@ -200,8 +200,8 @@ def encoded(node: Node, write: Callable[[Chars], Node]) -> Node:
         case Repeat(inner, least, most):
             return Repeat(encoded(inner, write), least, most)
         case Meet(every, never, whole):
-            told = (tuple(encoded(one, write) for one in part) for part in (every, never))
-            return Meet(*told, whole)
+            told, away = (tuple(encoded(one, write) for one in part) for part in (every, never))
+            return Meet(told, away, whole)
         case _:
             raise TypeError(f"{type(node).__name__} has no characters of its own")
 
@@ -224,7 +224,7 @@ def branches(options: Iterable[Node]) -> Node:
     """Choose among nodes with what their literals begin with in common said once, before the choice."""
     found = list(options)
     heads = [_begins(option) for option in found]
-    shared = commonprefix(heads)
+    shared = commonprefix(heads)  # noqa: RUF071 - of texts, not of paths
     if len(found) < 2 or not shared:  # noqa: PLR2004 - one has nothing in common
         return either(*found)
     return sequence(Lit(shared), either(*(_behind(option, len(shared)) for option in found)))

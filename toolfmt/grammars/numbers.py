@@ -37,7 +37,7 @@ def integers(low: int | None, high: int | None) -> Node:
 
 
 def decimals(low: tuple[int, bool] | None, high: tuple[int, bool] | None) -> Node:
-    """Numbers between two whole bounds, each with whether it is excluded; with a fraction, but no exponent if bounded."""
+    """Numbers between two whole bounds, each with whether it is excluded; where there is one, without exponents."""
     if low is None and high is None:
         lengths = (
             sequence(_NONZERO, Repeat(DIGIT, left, left), _fraction(MOST_SIGNIFICANT - 1 - left))
@@ -69,8 +69,10 @@ def _positive(low: tuple[int, bool], high: tuple[int, bool] | None) -> Node:
     if high is None:
         digits = len(str(least + 1))
         parts.append(sequence(_naturals(least + 1, 10**digits - 1), fraction))
-        longer = sequence(_NONZERO, Repeat(DIGIT, digits, max(MOST_SIGNIFICANT - 1, digits)))
-        parts.append(longer)
+        for left in range(digits, max(MOST_SIGNIFICANT, digits + 1)):
+            rest = MOST_SIGNIFICANT - 1 - left
+            behind = maybe(_fraction(rest)) if rest > 0 else NOTHING
+            parts.append(sequence(_NONZERO, Repeat(DIGIT, left, left), behind))
     else:
         if least + 1 < high[0]:
             parts.append(sequence(_naturals(least + 1, high[0] - 1), fraction))

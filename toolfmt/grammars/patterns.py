@@ -91,7 +91,11 @@ class _Reader:
         begins = not depth and self._take("^")
         ends = False
         while self.at < len(self.source) and self.source[self.at] not in "|)":
-            if not depth and self.source.startswith("$", self.at) and self.source[self.at + 1 : self.at + 2] in ("", "|"):
+            if (
+                not depth
+                and self.source.startswith("$", self.at)
+                and self.source[self.at + 1 : self.at + 2] in ("", "|")
+            ):
                 self.at += 1
                 ends = True
                 break
@@ -199,5 +203,3 @@ class _Reader:
             raise NotRegularError("it ends too early")
         self.at += 1
         return self.source[self.at - 1]
-
-

@@ -18,11 +18,11 @@ from toolfmt.grammars.spelling import quoted, repeats, set_text
 if TYPE_CHECKING:
     from toolfmt.grammars.answers import Answer
 
-LONGEST: Final = 2_000_000
-"""Characters of an expression; more is refused."""
+LONGEST: Final = 100_000
+"""Characters of what spells one text that may not hold some others; more is refused, as no engine would bear it."""
 
 
-def regular_expression(answer: Answer) -> tuple[str, tuple[str, ...]]:
+def write_regex(answer: Answer) -> tuple[str, tuple[str, ...]]:
     """Write a grammar. Raises `UnsupportedSchemaError` where there is no such expression, or none of bearable size."""
     return _Writer().text(answer.body), ()
 
@@ -31,7 +31,7 @@ class _Writer:
     def __init__(self) -> None:
         self._texts: dict[Node, str] = {}
 
-    def text(self, node: Node) -> str:  # noqa: PLR0911 - one per kind
+    def text(self, node: Node) -> str:  # noqa: C901, PLR0911 - one per kind
         """Spell a node."""
         match node:
             case Lit(text):
@@ -74,7 +74,7 @@ class _Writer:
 
 
 def expression(made: Automaton) -> str:
-    """Spell an automaton by taking out one state after the other. Raises `UnsupportedSchemaError` if it grows too long."""
+    """Spell an automaton, one state after the other taken out. Raises `UnsupportedSchemaError` if it grows too long."""
     end = len(made.moves)
     edges: dict[int, dict[int, str]] = {at: {} for at in range(-1, end + 1)}
     edges[-1][0] = ""
@@ -123,5 +123,3 @@ def _grouped(text: str) -> str:
 def _single(text: str) -> bool:
     """Whether a text is one set."""
     return text[:1] == "[" and text.find("]", 1 + (text[1:2] == "\\") * 2) == len(text) - 1
-
-

@@ -14,20 +14,21 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from toolfmt.errors import SchemaError, UnsupportedSchemaError
-from toolfmt.grammars.nodes import Node
+from toolfmt.errors import UnsupportedSchemaError
 from toolfmt.grammars.patterns import NotRegularError, pattern_node
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import ToolDefinition
 from toolfmt.schema.drafts import modernise
 from toolfmt.schema.meaning import Meaning
-from toolfmt.schema.places import kind_of
-from toolfmt.schema.refs import NOTES, inline_refs, recursive_refs
+from toolfmt.schema.refs import NOTES, recursive_refs
 from toolfmt.schema.respelling import type_list
 from toolfmt.schema.spelling import normalise
 from toolfmt.schema.validation import Validator
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from toolfmt.grammars.nodes import Node
     from toolfmt.model import JsonObject, JsonValue
 
 Bound: TypeAlias = tuple[int, bool]
@@ -159,7 +160,9 @@ class SchemaShapes:
     def _unified(self, node: JsonObject, place: str, depth: int) -> Shape:
         self._count += 1
         if depth > _DEEPEST or self._count > _MOST_SHAPES:
-            raise UnsupportedSchemaError(f"the schema of tool {self._tool!r} is too large for a grammar, at {place or '/'}")
+            raise UnsupportedSchemaError(
+                f"the schema of tool {self._tool!r} is too large for a grammar, at {place or '/'}"
+            )
         if node.get("not") == {}:
             return OneOf(())
         optional = node.get("nullable") is True
@@ -183,7 +186,9 @@ class SchemaShapes:
             if key in node and (key != "multipleOf" or node[key] != 1):
                 self._relax(place, key)
         types = type_list(node)
-        found = [self._typed(word, node, place, depth) for word in types] if types else [self._untyped(node, place, depth)]
+        found = (
+            [self._typed(word, node, place, depth) for word in types] if types else [self._untyped(node, place, depth)]
+        )
         return union(found)
 
     def _branch(self, rest: JsonObject, branch: JsonValue, place: str, depth: int) -> Shape:
@@ -208,7 +213,10 @@ class SchemaShapes:
         if words == ["object"]:  # a tool's arguments, or what is meant as an object
             return self._typed("object", node, place, depth)
         return union(
-            [self._typed(word, node, place, depth) for word in ("string", "number", "boolean", "null", "array", "object")]
+            [
+                self._typed(word, node, place, depth)
+                for word in ("string", "number", "boolean", "null", "array", "object")
+            ]
         )
 
     def _typed(self, word: str, node: JsonObject, place: str, depth: int) -> Shape:
@@ -329,7 +337,7 @@ def union(shapes: list[Shape]) -> Shape:
     return unique[0] if len(unique) == 1 else OneOf(tuple(unique))
 
 
-def kinds(shape: Shape) -> frozenset[str]:
+def kinds(shape: Shape) -> frozenset[str]:  # noqa: C901, PLR0911 - one per kind
     """The JSON types that a shape's values have; a shape that holds itself counts as one of its own."""
     match shape:
         case Anything():
@@ -354,7 +362,7 @@ def kinds(shape: Shape) -> frozenset[str]:
             return frozenset({name})
 
 
-def alternatives(shape: Shape, named: dict[str, Shape]) -> list[Shape]:
+def alternatives(shape: Shape, named: Mapping[str, Shape]) -> list[Shape]:
     """A shape's alternatives, none of which has any itself."""
     found: list[Shape] = []
     pending: list[Shape] = [shape]

@@ -1,7 +1,7 @@
 """Regular nodes in the spelling of regular expressions, as engines without look-around read them.
 
-    chars("ab")                  [ab]
-    Repeat(DIGIT, 1, 3)          [0-9]{1,3}
+chars("ab")                  [ab]
+Repeat(DIGIT, 1, 3)          [0-9]{1,3}
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ def repeats(least: int, most: int | None) -> str:
     return f"{{{least}}}" if least == most else f"{{{least},{'' if most is None else most}}}"
 
 
-_SHORT: Final = {(0, None): "*", (1, None): "+", (0, 1): "?"}
+_SHORT: Final[dict[tuple[int, int | None], str]] = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 
 
-def _spelled(node: Node) -> str:
+def _spelled(node: Node) -> str:  # noqa: PLR0911 - one per kind
     match node:
         case Lit(text):
             return "".join(map(quoted, text))

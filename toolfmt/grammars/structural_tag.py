@@ -1,7 +1,7 @@
-"""A grammar as a structural tag, the JSON that xgrammar, vLLM and SGLang take as a response format.
+r"""A grammar as a structural tag, the JSON that xgrammar, vLLM and SGLang take as a response format.
 
     {"type": "structural_tag", "format": {"type": "triggered_tags", "triggers": ["<tool_call>"], "tags": [
-        {"type": "tag", "begin": "<tool_call>\\n{", "content": ..., "end": ""}]}}
+        {"type": "tag", "begin": "<tool_call>\n{", "content": ..., "end": ""}]}}
 
 Arguments in JSON are `json_schema` formats; what is no JSON is a `grammar` in
 EBNF. Where text and calls mix, a call's first marker triggers it.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _WORD: Final = re.compile(r"\S+")
 
 
-def structural_tag(answer: Answer) -> tuple[str, tuple[str, ...]]:
+def write_structural_tag(answer: Answer) -> tuple[str, tuple[str, ...]]:
     """Write a grammar as JSON text; also what it had to leave out."""
     writer = _Writer(answer.rules)
     return jsontext.dumps({"type": "structural_tag", "format": writer.answer(answer)}), tuple(writer.relaxed)
@@ -56,9 +56,12 @@ class _Writer:
         self.relaxed["text may go on behind a call, and holds other markers of the format than that of a call"] = None
         if answer.reasoning == NOTHING:
             return begun
-        return {"type": "sequence", "elements": [{"type": "optional", "content": self._format(answer.reasoning)}, begun]}
+        return {
+            "type": "sequence",
+            "elements": [{"type": "optional", "content": self._format(answer.reasoning)}, begun],
+        }
 
-    def _format(self, node: Node) -> JsonObject:
+    def _format(self, node: Node) -> JsonObject:  # noqa: PLR0911 - one per kind
         match node:
             case Lit(text):
                 return {"type": "const_string", "value": text}
@@ -71,7 +74,12 @@ class _Writer:
             case Alt(options):
                 return {"type": "or", "elements": [self._format(option) for option in options]}
             case Repeat(inner, least, most):
-                return {"type": "repeat", "content": self._format(inner), "min": least, "max": -1 if most is None else most}
+                return {
+                    "type": "repeat",
+                    "content": self._format(inner),
+                    "min": least,
+                    "max": -1 if most is None else most,
+                }
             case _:
                 return self._grammar(node)
 

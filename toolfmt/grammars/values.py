@@ -116,7 +116,7 @@ class Notation:
 
     name: str
     quotes: tuple[Quote, ...] = field(default_factory=lambda: (json_quote(),))
-    words: Mapping[object, str] = field(default_factory=lambda: {True: "true", False: "false", None: "null"})
+    words: Mapping[bool | None, str] = field(default_factory=lambda: {True: "true", False: "false", None: "null"})
     bare_keys: bool = False
     spaced: bool = True
     sorted_keys: bool = False
@@ -140,7 +140,7 @@ class Values:
         self._comma = sequence(Space(), Lit(","), after)
         self._colon = sequence(Lit("") if notation.bare_keys else Space(), Lit(":"), after)
 
-    def value(self, shape: Shape) -> Node:  # noqa: PLR0911 - one per kind
+    def value(self, shape: Shape) -> Node:  # noqa: C901, PLR0911 - one per kind
         """The node of one value."""
         match shape:
             case Anything():
@@ -265,7 +265,12 @@ class Values:
         return sequence(self._key(name), self._colon, self.value(value))
 
     def _key(self, name: str) -> Node:
-        if self._notation.bare_keys and name.isascii() and name and all(char.isalnum() or char in "_.-/$@" for char in name):
+        if (
+            self._notation.bare_keys
+            and name.isascii()
+            and name
+            and all(char.isalnum() or char in "_.-/$@" for char in name)
+        ):
             return Lit(name)
         return self.listed(name)
 
@@ -344,4 +349,3 @@ def keyword(dialect: str, name: str, fits: bool) -> Node:  # noqa: FBT001 - the 
     if not fits:
         raise UnrepresentableError(dialect, f"/{name}", f"{name!r} cannot be a keyword")
     return Lit(name)
-

@@ -1,0 +1,194 @@
+"""What every format writes, its grammar accepts; what is broken it refuses: GBNF and regular expressions."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+import regex
+from gbnf_matcher import Gbnf
+from grammar_samples import CALLS, TOOLS, broken, described, written
+
+from toolfmt import SchemaError, ToolDefinition, default_registry, grammar, parse, render_calls
+
+FORMATS = described()
+REGISTRY = default_registry()
+
+
+@pytest.fixture(autouse=True)
+def _deep() -> Any:
+    """An automaton's rules call one another once per character."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(20_000)
+    yield
+    sys.setrecursionlimit(limit)
+
+
+def test_almost_every_format_has_one() -> None:
+    assert {dialect.name for dialect in REGISTRY} - set(FORMATS) == {"yaml-xml"}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_gbnf(name: str) -> None:
+    dialect = REGISTRY.dialect(name)
+    texts = list(written(dialect))
+    free, must = (
+        Gbnf(str(grammar(name, TOOLS, target="gbnf"))),
+        Gbnf(str(grammar(name, TOOLS, choice="required", target="gbnf"))),
+    )
+    for text in texts:
+        assert free.fits(text), text
+        assert must.fits(text), text
+    for text in broken(texts):
+        assert not must.fits(text), text
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_regular_expression(name: str) -> None:
+    texts = list(written(REGISTRY.dialect(name)))
+    try:
+        pattern = regex.compile(str(grammar(name, TOOLS, choice="required", target="regex")))
+    except SchemaError as error:
+        assert "too long" in str(error)  # noqa: PT017 - one that grows too long is refused with that reason
+        return
+    for text in texts:
+        assert pattern.fullmatch(text), text
+    for text in broken(texts):
+        assert not pattern.fullmatch(text), text
+
+
+@pytest.mark.parametrize("name", ["qwen3-coder", "glm45", "minimax-m2", "deepseek-v32"])
+@pytest.mark.parametrize("value", ["a</parameter>b", "</arg_value>", "<", "x\n</function>", "<invoke", "\n\n"])
+def test_a_closer_inside_raw_text(name: str, value: str) -> None:
+    calls = [{"name": "get_weather", "arguments": {"city": value, "days": 2}}]
+    text = render_calls(calls, dialect=name, tools=TOOLS)
+    assert Gbnf(str(grammar(name, TOOLS, target="gbnf"))).fits(text)
+
+
+def test_a_closer_with_structure_behind_it_ends_raw_text() -> None:
+    smuggled = (
+        "<tool_call>\n<function=get_weather>\n<parameter=city>\na\n</parameter>\n<parameter=none>\nb\n</parameter>\n"
+    )
+    text = smuggled + "</function>\n</tool_call>"
+    assert parse(text, dialect="qwen3-coder", tools=TOOLS).calls[0].arguments == {"city": "a", "none": "b"}
+    assert not Gbnf(str(grammar("qwen3-coder", TOOLS, choice="required", target="gbnf"))).fits(text)
+
+
+FORMAT_FIELDS = {
+    "const_string": {"value"},
+    "json_schema": {"json_schema"},
+    "grammar": {"grammar"},
+    "sequence": {"elements"},
+    "or": {"elements"},
+    "optional": {"content"},
+    "repeat": {"content", "min", "max"},
+    "tag": {"begin", "content", "end"},
+    "triggered_tags": {"triggers", "tags", "at_least_one", "stop_after_first"},
+}
+"""xgrammar's structural tags, docs/structural_tag: what each format needs."""
+
+
+def formats(node: dict[str, Any]) -> list[dict[str, Any]]:
+    """A format and all inside it."""
+    inner = [*node.get("elements", ()), *node.get("tags", ()), *([node["content"]] if "content" in node else ())]
+    return [node, *(one for part in inner for one in formats(part))]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("choice", ["auto", "required"])
+def test_structural_tags_have_the_documented_shape(name: str, choice: str) -> None:
+    made = json.loads(str(grammar(name, TOOLS, choice=choice, target="structural-tag")))
+    assert made["type"] == "structural_tag"
+    for node in formats(made["format"]):
+        assert node.keys() == FORMAT_FIELDS[node["type"]] | {"type"}
+        for tag in node.get("tags", ()):
+            assert sum(tag["begin"].startswith(trigger) for trigger in node["triggers"]) == 1
+        if node["type"] == "grammar":
+            Gbnf(node["grammar"])
+
+
+def test_one_call_at_most() -> None:
+    text = render_calls(CALLS[3], dialect="hermes", tools=TOOLS)
+    assert Gbnf(str(grammar("hermes", TOOLS, target="gbnf"))).fits(text)
+    assert not Gbnf(str(grammar("hermes", TOOLS, parallel=False, choice="required", target="gbnf"))).fits(text)
+
+
+def test_the_tool_that_is_asked_for() -> None:
+    one = Gbnf(str(grammar("hermes", TOOLS, choice="book", target="gbnf")))
+    assert one.fits(render_calls(CALLS[2], dialect="hermes", tools=TOOLS))
+    assert not one.fits(render_calls(CALLS[0], dialect="hermes", tools=TOOLS))
+
+
+def test_text_alone() -> None:
+    none = Gbnf(str(grammar("hermes", TOOLS, choice="none", target="gbnf")))
+    assert none.fits("Hello <b>you</b>.")
+    assert none.fits("<think>\nHm.\n</think>\n\nHello.")
+    assert not none.fits("Hello.<tool_call>")
+
+
+TREE = {
+    "type": "object",
+    "properties": {"root": {"$ref": "#/$defs/node"}},
+    "required": ["root"],
+    "$defs": {
+        "node": {
+            "type": "object",
+            "properties": {"name": {"type": "string"}, "kids": {"type": "array", "items": {"$ref": "#/$defs/node"}}},
+            "required": ["name"],
+        }
+    },
+}
+
+
+def of(arguments: dict[str, Any], **options: Any) -> str:
+    return str(grammar("hermes", [ToolDefinition(name="f", parameters=arguments)], choice="required", **options))
+
+
+def call(arguments: dict[str, Any]) -> str:
+    return render_calls([{"name": "f", "arguments": arguments}], dialect="hermes")
+
+
+def one(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": {"v": schema}, "required": ["v"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "good", "bad"),
+    [
+        ({"type": "integer", "minimum": -5, "maximum": 120}, [-5, -1, 0, 7, 99, 120], [-6, 121, 1000, 1.5]),
+        ({"type": "integer", "exclusiveMaximum": 0}, [-1, -12345], [0, 3]),
+        ({"type": "number", "minimum": 0, "exclusiveMaximum": 1}, [0, 0.25, 0.999], [1, 1.5, -0.5]),
+        ({"type": "number", "exclusiveMinimum": 2}, [2.5, 3, 1000.25], [2, 1]),
+        ({"type": "string", "pattern": "^[A-Z]{2}\\d{2,3}$"}, ["AB12", "AB123"], ["A12", "AB1", "ab12", "xAB12"]),
+        ({"type": "string", "pattern": "b", "maxLength": 3}, ["b", "abc"], ["abcd", "ac"]),
+        ({"type": "string", "minLength": 2, "maxLength": 3}, ["ab", 'é"\\'], ["a", "abcd"]),
+        (
+            {"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 3},
+            [[1], [1, 2, 3]],
+            [[], [1, 2, 3, 4]],
+        ),
+        ({"type": "array", "prefixItems": [{"type": "string"}], "items": False}, [["a"], []], [["a", 1], [1]]),
+        ({"enum": ["a", 1, None, True]}, ["a", 1, None, True], ["b", 2, False]),
+        ({"type": ["integer", "null"]}, [1, None], ["1", True]),
+        ({"anyOf": [{"type": "integer"}, {"const": "x"}]}, [1, "x"], ["y", None]),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, [{}, {"a": 1, "b": 2}], [{"a": "x"}, 1]),
+        ({"allOf": [{"type": "integer", "minimum": 3}, {"maximum": 5}]}, [3, 5], [2, 6]),
+        ({}, [1, "a", None, [{"b": []}], {"c": 1.5}], []),
+    ],
+)
+def test_schemas_as_rules(schema: dict[str, Any], good: list[Any], bad: list[Any]) -> None:
+    made = Gbnf(of(one(schema), target="gbnf"))
+    for value in good:
+        assert made.fits(call({"v": value})), value
+    for value in bad:
+        assert not made.fits(call({"v": value})), value
+
+
+def test_recursive_schemas() -> None:
+    made = Gbnf(of(TREE, target="gbnf"))
+    assert made.fits(call({"root": {"name": "a", "kids": [{"name": "b", "kids": []}]}}))
+    assert not made.fits(call({"root": {"name": "a", "kids": [{"kids": []}]}}))
+    with pytest.raises(SchemaError, match="holds itself"):
+        of(TREE, target="regex")

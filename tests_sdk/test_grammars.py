@@ -1,0 +1,75 @@
+"""Grammars as llguidance reads them: what formats write is accepted, and whatever it lets through are valid calls."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+import llguidance
+import pytest
+
+from toolfmt import default_registry, grammar, parse
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "grammars"))
+from grammar_samples import TOOLS, broken, described, written
+
+TOKENS = llguidance.LLTokenizer("byte")
+FORMATS = described()
+REGISTRY = default_registry()
+NICE = frozenset(b'<>/"}])\n,:=| abtk')
+CLOSERS = frozenset(b'"}])<>/')
+
+
+def matcher(text: str) -> llguidance.LLMatcher:
+    found = llguidance.LLMatcher(TOKENS, text)
+    assert not found.is_error(), found.get_error()
+    return found
+
+
+def accepts(text: str, answer: str) -> bool:
+    found = matcher(text)
+    tokens = TOKENS.tokenize_bytes(answer.encode())
+    return found.try_consume_tokens(tokens) == len(tokens) and found.is_accepting()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_is_written_is_accepted(name: str) -> None:
+    dialect = REGISTRY.dialect(name)
+    texts = list(written(dialect))
+    free, must = str(grammar(name, TOOLS)), str(grammar(name, TOOLS, choice="required"))
+    for text in texts:
+        assert accepts(free, text), text
+        assert accepts(must, text), text
+        if dialect.traits.text_around:
+            assert accepts(free, f"Let me see.\n{text}"), text
+    for text in broken(texts):
+        assert not accepts(must, text), text
+
+
+def walk(text: str, seed: int) -> str | None:
+    """An answer along the mask, by chance; None where it goes on too long."""
+    found, chance, out = matcher(text), random.Random(seed), bytearray()
+    while len(out) < 1_200:
+        mask = found.compute_bitmask()
+        able = [byte for byte in range(256) if mask[byte // 8] >> (byte % 8) & 1]
+        if found.is_accepting() and (not able or chance.random() < 0.3):
+            return out.decode()
+        wanted = CLOSERS if len(out) > 300 else NICE if chance.random() < 0.75 else frozenset(able)
+        byte = chance.choice([one for one in able if one in wanted] or able)
+        assert found.consume_token(byte)
+        out.append(byte)
+    return None
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_whatever_it_lets_through_is_a_valid_call(name: str) -> None:
+    text = str(grammar(name, TOOLS, choice="required"))
+    for seed in range(3):
+        answer = walk(text, seed)
+        if answer is None:
+            continue
+        found = parse(answer, dialect=name, tools=TOOLS, validate=True)
+        assert found.calls, answer
+        assert not found.failures, answer
+        assert not found.text.strip(), answer

@@ -1,0 +1,43 @@
+"""`toolfmt grammar`: what a constrained decoder is given."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from toolfmt.cli.choice import DEFAULT
+from toolfmt.cli.choice import Choice as Format
+from toolfmt.cli.errors import UsageError, note
+from toolfmt.cli.inputs import read_tools
+from toolfmt.cli.output import write
+from toolfmt.grammars import WRITERS
+from toolfmt.grammars import grammar as grammar_of
+
+Tools = Annotated[
+    str, Parameter(alias="-t", help="The tools: a file of JSON in any provider's shape, or of YAML, or - for stdin.")
+]
+Called = Annotated[
+    str, Parameter(help="What the model may do: auto, required, none, or the name of the tool that it must call.")
+]
+Parallel = Annotated[bool, Parameter(negative="--no-parallel", help="Several calls in one answer, or one at most.")]
+Target = Annotated[str, Parameter(help=f"Whose grammar: {', '.join(WRITERS)}.")]
+
+
+def grammar(
+    *,
+    tools: Tools,
+    fmt: Format = DEFAULT,
+    choice: Called = "auto",
+    parallel: Parallel = True,
+    target: Target = "lark",
+) -> None:
+    """Print the grammar of the answers that a format's parser reads as calls to these tools.
+
+    What the grammar cannot hold a model to, and what it does not allow although
+    it could be read, is told on stderr.
+    """
+    if target not in WRITERS:
+        raise UsageError(f"--target is one of {', '.join(WRITERS)}, not {target!r}")
+    made = grammar_of(fmt.resolve(), read_tools(tools), choice=choice, parallel=parallel, target=target)
+    for line in (*made.relaxed, *made.narrowed):
+        note(line)
+    write(made.text)
