@@ -3,7 +3,10 @@
 import threading
 from datetime import UTC, datetime
 
+import jinja2
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from toolfmt.chat_templates.sandbox import TemplateLimits, render
 from toolfmt.errors import TemplateError, TemplateRefusedError
@@ -198,3 +201,63 @@ def test_a_long_conversation_is_well_within_the_limits() -> None:
         "{{ '<' + m.role + '>' + m.content.split('</think>')[-1].strip('\\n') | trim }}{% endif %}{% endfor %}"
     )
     assert len(render(source, {"messages": messages})) > 4_000_000
+
+
+VALUES = [
+    *("messages", "messages[0]", "messages[0].content", "nothing", "''", "'a b'", "7", "-1", "2.5", "[1, 'a']"),
+    *(
+        "{'a': 1}",
+        "(1, 2)",
+        "none",
+        "true",
+        "range(3)",
+        "namespace(a=1)",
+        "dict",
+        "loop",
+        "self",
+        "m",
+        "10 ** 9",
+        "'{:9}'",
+    ),
+]
+FILTERS = sorted(str(name) for name in jinja2.defaults.DEFAULT_FILTERS)
+METHODS = [
+    "format(1)",
+    "join(x)",
+    "split()",
+    "items()",
+    "get('a')",
+    "upper",
+    "strip(x)",
+    "replace(x, x)",
+    "__class__",
+    "a",
+]
+OPERATORS = ["+", "-", "*", "/", "//", "%", "**", "~", "==", "in", "not in", "<", "and", "is"]
+EXPRESSIONS = st.recursive(
+    st.sampled_from(VALUES),
+    lambda inner: st.one_of(
+        st.builds("({} {} {})".format, inner, st.sampled_from(OPERATORS), inner),
+        st.builds("({} | {})".format, inner, st.sampled_from(FILTERS)),
+        st.builds("({} | {}({}))".format, inner, st.sampled_from(FILTERS), inner),
+        st.builds("({}).{}".format, inner, st.sampled_from(METHODS)),
+        st.builds("({})[{}]".format, inner, inner),
+        st.builds("({})({})".format, inner, inner),
+    ),
+    max_leaves=5,
+)
+STATEMENTS = [
+    *("{{{{ {} }}}}", "{{% set x = {} %}}", "{{% if {} %}}a{{% endif %}}"),
+    "{{% for x in {} %}}{{{{ x }}}}{{% endfor %}}",
+]
+
+
+@given(st.lists(st.builds(str.format, st.sampled_from(STATEMENTS), EXPRESSIONS), min_size=1, max_size=4))
+def test_whatever_a_template_does_it_renders_or_is_a_template_error(parts: list[str]) -> None:
+    before = repr(DATA)
+    try:
+        text = render("".join(parts), DATA, limits=TemplateLimits(steps=100_000, text=1_000_000))
+    except TemplateError:
+        text = ""
+    assert isinstance(text, str)
+    assert repr(DATA) == before
