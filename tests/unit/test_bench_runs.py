@@ -150,6 +150,8 @@ def test_the_text_driver_is_measured() -> None:
     rows = run("bench.driving", "hermes", "execute-array", "--runs", "1").splitlines()[2:]
     assert [row.split("|")[1].strip() for row in rows] == ["hermes", "execute-array"]
     assert all(float(figure) > 0 for row in rows for figure in row.split("|")[2:-1])
+
+
 def test_detection_is_measured() -> None:
     lines = run("bench.detection", "--quick").splitlines()
     rows = [line.split("|")[1].strip() for line in lines if line.startswith("|")]
