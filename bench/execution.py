@@ -15,10 +15,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
-from anyio import to_thread
 
 from toolfmt import ToolInvocation, ToolRegistry
 from toolfmt.execution import Executor, Permissions, RateLimit
+from toolfmt.execution.threads import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -45,7 +45,7 @@ async def in_loop(calls: int) -> None:
 async def in_threads(calls: int) -> None:
     """Call the plain tool itself, each time in a thread."""
     for i in range(calls):
-        await to_thread.run_sync(partial(add, a=i, note="x"))
+        await in_thread(partial(add, a=i, note="x"))
 
 
 def timed(run: Callable[[], Awaitable[object]]) -> float:

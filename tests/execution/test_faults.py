@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import os
 import random
+import subprocess
+import sys
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
@@ -146,6 +149,32 @@ def test_abandoned_threads_keep_nobody_from_running(hang: threading.Event) -> No
     registry.register(lambda: "ok", name="fine")
     executions = Executor(registry, limit=4).execute_sync([*[call("stuck")] * 50, call("fine")])
     assert Counter(one.failure for one in executions) == {"timeout": 50, None: 1}
+
+
+def test_a_program_ends_although_a_tool_hangs() -> None:
+    code = """
+import time
+from toolfmt import ToolRegistry
+from toolfmt.execution import Executor
+registry = ToolRegistry()
+registry.register(lambda: time.sleep(600), name="f", timeout=0.01)
+print(Executor(registry).execute_sync([{"name": "f"}])[0].failure)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    assert (ran.stdout, ran.stderr) == ("timeout\n", "")
+
+
+def test_threads_are_used_again_and_keep_the_context() -> None:
+    who: contextvars.ContextVar[str] = contextvars.ContextVar("who", default="nobody")
+    registry = ToolRegistry()
+    registry.register(
+        lambda: [who.get(), threading.current_thread().ident, threading.current_thread().daemon], name="f"
+    )
+    executor = Executor(registry, limit=1)
+    who.set("me")
+    found = [one.value for one in executor.execute_sync([call("f")] * 50)]
+    assert {(name, daemon) for name, _, daemon in found} == {("me", True)}
+    assert len({ident for _, ident, _ in found}) < 25
 
 
 def test_time_limits_are_of_the_call_the_tool_or_the_executor() -> None:

@@ -3,7 +3,7 @@
     metadata["run_in"] = "thread" | "loop" | "process"
 
 A thread that is out of time is abandoned: it goes on in the background, and its
-result is dropped. Only a process is really ended.
+result is dropped; the program does not wait for it. Only a process is really ended.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 import anyio
-from anyio import to_process, to_thread
+from anyio import to_process
 
 from toolfmt.errors import AgentStop, ExecutionError
+from toolfmt.execution.threads import in_thread
 from toolfmt.execution.values import collected, result_of, text_of
 from toolfmt.model import ToolResult
 from toolfmt.tools.signature import plain_function
@@ -82,10 +83,7 @@ async def _in_loop(call: Callable[[], Any], name: str, limit: int | None) -> Too
 
 
 async def _in_thread(call: Callable[[], Any], name: str, limit: int | None) -> ToolResult:
-    # A limiter of its own: abandoned threads must not keep later calls from running.
-    value = await to_thread.run_sync(
-        _attempt, call, name, limit, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
-    )
+    value = await in_thread(partial(_attempt, call, name, limit))
     if isinstance(value, BaseException):
         raise value
     return value if isinstance(value, ToolResult) else result_of(await _awaited(value, limit), name, limit)

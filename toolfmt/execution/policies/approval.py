@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
-from anyio import to_thread
 from anyio.lowlevel import RunVar
 
 from toolfmt import jsontext
@@ -26,6 +26,7 @@ from toolfmt.errors import AgentStop
 from toolfmt.execution.hooks import Blocked, ask
 from toolfmt.execution.policies.provenance import is_dangerous
 from toolfmt.execution.running import check_seconds, is_async, words
+from toolfmt.execution.threads import in_thread
 
 if TYPE_CHECKING:
     from toolfmt.execution.context import ToolContext
@@ -126,6 +127,5 @@ class Approval:
     async def _asked(self, request: ApprovalRequest) -> Any:
         if is_async(self._decide):
             return await ask(self._decide, request)
-        limiter = anyio.CapacityLimiter(1)
-        answer = await to_thread.run_sync(self._decide, request, abandon_on_cancel=True, limiter=limiter)
+        answer = await in_thread(partial(self._decide, request))
         return await answer if isinstance(answer, Awaitable) else answer
