@@ -392,6 +392,9 @@ def test_parts_that_do_not_fit_are_refused_at_once() -> None:
         AgentLoop(object())  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="max_steps"):
         scripted(max_steps=0)
+    for options in ({"guards": [Breaker()]}, {"stop_when": ["never"]}, {"compiler": "all"}):
+        with pytest.raises(TypeError, match="not callable"):
+            scripted(**options)
 
     class Runs:
         async def execute(self, calls: Any, *, state: object = None, agent: str | None = None) -> list[Any]:

@@ -79,6 +79,14 @@ class AgentLoop:
         """Put the parts together; raises TypeError or ValueError for what cannot work."""
         if not callable(getattr(driver, "step", None)):
             raise TypeError(f"a driver has a method `step`; {type(driver).__name__} has none")
+        for made, what in (
+            (guards, "guards make one for each run: Breaker, or lambda: Budget(calls=9)"),
+            (stop_when, "stop_when are functions of a state"),
+            ((compiler,), "compiler is a function"),
+        ):
+            wrong = [one for one in made if not callable(one)]
+            if wrong:
+                raise TypeError(f"{what}; {wrong[0]!r} is not callable")
         if max_steps is not None and (type(max_steps) is not int or max_steps < 1):
             raise ValueError(f"max_steps is a number from 1, or None for no limit, not {max_steps!r}")
         self._driver = driver
