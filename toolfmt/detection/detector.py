@@ -336,7 +336,7 @@ class Detector:
                 self.passed.draft()
             self._pass(self._at + 1)
             return True
-        declared = self._table.declared.search(self._buf, found.span[0] - self._base, found.span[1] - self._base)
+        declared = self._table.declared.match(self._buf, found.span[0] - self._base)
         if (declared and not self._lenient) or self._shows_tools():
             self._muted = True
             self.passed.release()

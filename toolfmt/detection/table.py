@@ -98,7 +98,8 @@ class Table:
         attributes = {
             word for one in syntaxes.values() for form in one.forms if form.elements for word in form.elements.declared
         }
-        self.declared = re.compile(rf"\s(?:{'|'.join(sorted(map(re.escape, attributes))) or '(?!)'})\s*=")
+        words = "|".join(sorted(map(re.escape, attributes))) or "(?!)"
+        self.declared = re.compile(rf"""<(?:[^<>"']|"[^"<]*"|'[^'<]*')*?\s(?:{words})\s*=""")
         """What only a tool's definition has."""
         self._behind = {
             (trigger, char): [one for one in matches if _may_go_on(one.pattern, trigger, char)]
