@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 import template_families
@@ -68,9 +69,7 @@ def conversations(draw: st.DrawFn) -> list[dict[str, object]]:
     return messages
 
 
-def _theirs(
-    source: str, messages: list[dict[str, object]], tools: list[object] | None, **variables: object
-) -> str | None:
+def _theirs(source: str, messages: list[Any], tools: list[Any] | None, **variables: Any) -> str | None:
     try:
         (text,), _ = chat_template_utils.render_jinja_template(
             [copy.deepcopy(messages)], tools=copy.deepcopy(tools), chat_template=source, **TOKENS, **variables

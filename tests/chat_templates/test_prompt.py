@@ -92,7 +92,7 @@ def test_tools_come_in_any_form() -> None:
 
 
 def test_a_transcript_is_taken_and_the_generation_prompt_is_a_choice() -> None:
-    said = toolfmt.Transcript([toolfmt.Message("user", (toolfmt.TextPart("Hi"),))])
+    said = toolfmt.Transcript((toolfmt.Message("user", (toolfmt.TextPart("Hi"),)),))
     assert toolfmt.render_prompt(said, template=TAGS, add_generation_prompt=False) == "<|im_start|>user\nHi<|im_end|>\n"
 
 

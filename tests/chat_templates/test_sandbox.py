@@ -3,10 +3,10 @@
 import threading
 from datetime import UTC, datetime
 
-import jinja2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jinja2.defaults import DEFAULT_FILTERS
 
 from toolfmt.chat_templates.sandbox import TemplateLimits, render
 from toolfmt.errors import TemplateError, TemplateRefusedError
@@ -220,7 +220,7 @@ VALUES = [
         "'{:9}'",
     ),
 ]
-FILTERS = sorted(str(name) for name in jinja2.defaults.DEFAULT_FILTERS)
+FILTERS = sorted(str(name) for name in DEFAULT_FILTERS)
 METHODS = [
     "format(1)",
     "join(x)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -35,13 +36,13 @@ def test_nothing_is_lost_of_what_is_only_shown() -> None:
             assert result.text == text, what
 
 
-def questions() -> list[tuple[str, str, list[object]]]:
+def questions() -> list[tuple[str, str, list[Any]]]:
     """Give the questions for which none of the offered tools is of use, with these tools as they are recorded."""
     try:
         archive = bfcl.wheel()
     except bfcl.NotReachableError as error:
         pytest.skip(str(error))
-    found: list[tuple[str, str, list[object]]] = []
+    found: list[tuple[str, str, list[Any]]] = []
     with ZipFile(archive) as files:
         for name in ("BFCL_v4_irrelevance.json", "BFCL_v4_live_irrelevance.json"):
             for row in map(json.loads, files.read(bfcl.DATA + name).decode().splitlines()):
