@@ -49,7 +49,7 @@ def test_what_is_written_is_accepted(name: str) -> None:
 
 def walk(text: str, seed: int) -> str | None:
     """An answer along the mask, by chance; None where it goes on too long."""
-    found, chance, out = matcher(text), random.Random(seed), bytearray()
+    found, chance, out = matcher(text), random.Random(seed), bytearray()  # noqa: S311 - no secret
     while len(out) < 1_200:
         mask = found.compute_bitmask()
         able = [byte for byte in range(256) if mask[byte // 8] >> (byte % 8) & 1]

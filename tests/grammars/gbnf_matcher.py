@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Any
 
 TOKEN = re.compile(
     r'\s*(?:(?P<string>"(?:[^"\\]|\\.)*")|(?P<set>\[(?:[^\]\\]|\\.)*\])|(?P<name>[a-zA-Z][a-zA-Z0-9-]*)'
@@ -31,18 +32,18 @@ class Gbnf:
             assert name not in self.rules, f"{name} is there twice"
             self.rules[name] = self.parse(body)
 
-    def parse(self, body: str):
+    def parse(self, body: str) -> Any:
         tokens, at = [], 0
         while at < len(body):
             token = TOKEN.match(body, at)
-            assert token and token.end() > at, body[at : at + 40]
+            assert token is not None, body[at : at + 40]
             tokens.append((token.lastgroup, token.group(token.lastgroup or 0)))
             at = token.end()
         node, rest = self.choice(tokens, 0)
         assert rest == len(tokens), tokens[rest:]
         return node
 
-    def choice(self, tokens, at):
+    def choice(self, tokens: list[tuple[str | None, str]], at: int) -> tuple[Any, int]:
         options, row = [], []
         while at < len(tokens) and tokens[at] != ("mark", ")"):
             kind, text = tokens[at]
@@ -68,14 +69,14 @@ class Gbnf:
         options.append(("row", tuple(row)))
         return ("any", tuple(options)), at
 
-    def fits(self, text: str) -> bool:
+    def fits(self, text: str) -> bool:  # noqa: C901 - one per kind of node
         """Whether the grammar accepts a text as a whole."""
 
         @cache
         def rule(name: str, at: int) -> frozenset[int]:
             return frozenset(ends(self.rules[name], frozenset({at})))
 
-        def ends(node, begins: frozenset[int]) -> frozenset[int]:
+        def ends(node: Any, begins: frozenset[int]) -> frozenset[int]:
             match node:
                 case ("text", word):
                     return frozenset(at + len(word) for at in begins if text.startswith(word, at))

@@ -189,7 +189,7 @@ def _groups(run: Sequence[Node], options: list[Node]) -> list[list[Node]]:
     for option in options:
         for group in groups:
             shared = commonprefix([_begins(one) for one in (*group, option)])  # noqa: RUF071 - of texts, not of paths
-            if shared and not open_ends((*run, Lit(shared))):
+            if len(shared) > 1 and not open_ends((*run, Lit(shared))):
                 group.append(option)
                 break
         else:
