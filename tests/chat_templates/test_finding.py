@@ -135,6 +135,13 @@ BROKEN = {
             b"{{ c.function.name }}{{ c.function.arguments | tojson }}{% endfor %}{% endfor %}"
         ),
     ),
+    "long-markers": (
+        "chat_template.jinja",
+        (
+            b"{% for m in messages %}{{ m.content }}{% for c in m.tool_calls or [] %}{{ 'a' * 3000 }}"
+            b"{{ c.function.name }}{{ c.function.arguments | tojson }}>{% endfor %}{% endfor %}"
+        ),
+    ),
     "internals": ("chat_template.jinja", b"{{ messages.__class__.__mro__ }}"),
     "imports": ("chat_template.jinja", b"{% include '/etc/passwd' %}"),
     "divides": ("chat_template.jinja", b"{{ 1 / 0 }}"),

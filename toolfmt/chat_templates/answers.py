@@ -60,7 +60,7 @@ _NESTED: Final = ToolInvocation(
 _EMPTY: Final = ToolInvocation(name="probe_weather", arguments={})
 _CUT_MARKER: Final = re.compile(r"[<\[][^<>\[\]]*\Z")
 _CUT_WORD: Final = re.compile(r"(?<![^>\]\s])[^>\]\s]+\Z")
-LONGEST: Final = 16 * 1024
+LONGEST: Final = 4096
 """Characters of an answer; those that are asked for take some hundred."""
 _MARKER_BEGINS: Final = re.compile(r"[<\[\]\n][\s\S]*")
 _MARKUP: Final = ToolInvocation(name="probe_weather", arguments={"city": "Paris & <b>Rome</b>"})

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _LIKE_SLOT: Final = re.compile(r"\{\?|\?\}|\{[a-z_]+1?\}")
 _FIRST: Final = re.compile(r"\s*(?:<[^<>]*>|\[[^\[\]]*\])\s*")
+_LONGEST: Final = 512
+"""Characters that all markers of a format may have together."""
 _LEAST_ID: Final = 4
 """A shorter id may stand in a text for something else."""
 _MARKER: Final = re.compile(r"[<\[]|[^\w\s]{2}|\w{3}")
@@ -48,6 +50,10 @@ def infer(found: Answers, *, name: str, stop: tuple[str, ...] = ()) -> Dialect[s
     for form, single in _forms(found):
         if _MARKER.search(form.section.replace("{calls}", "") + re.sub(r"\{[a-z]+\}", "", form.call)) is None:
             problem = "no marker tells a call from text"
+            continue
+        around = (form.section, form.call, form.separator, form.elements.member if form.elements else "")
+        if sum(map(len, (*around, *(found.thought or ()), found.wrapper))) > _LONGEST:
+            problem = f"what stands around a call has more than {_LONGEST} characters"
             continue
         reasoning, rest = _reasoning(found)
         syntax = Syntax(
