@@ -25,7 +25,7 @@ def _all(found: Diagnosis) -> list[str]:
     return [one.message for check in found.checks for one in check.findings]
 
 
-@pytest.mark.parametrize(("template", "dialect"), [(TAGS, "hermes"), (TEXT_ARGUMENTS, "hermes"), (XML, "nemotron3")])
+@pytest.mark.parametrize(("template", "dialect"), [(TAGS, "qwen25"), (TEXT_ARGUMENTS, "qwen25"), (XML, "qwen3-coder")])
 def test_a_sound_template_passes_with_the_dialect_that_was_found(template: str, dialect: str) -> None:
     found = toolfmt.diagnose(template=template)
     assert found.ok
@@ -177,7 +177,7 @@ def test_a_template_that_never_ends_for_calls_alone_is_ended_each_time() -> None
 def test_the_report_is_json() -> None:
     found = toolfmt.diagnose(template=ONE_CALL)
     report = json.loads(json.dumps(found.report()))
-    assert (report["ok"], report["dialect"], report["template"]) == (False, "hermes", "default")
+    assert (report["ok"], report["dialect"], report["template"]) == (False, "qwen25", "default")
     assert [check["scenario"] for check in report["checks"]] == [*SCENARIOS]
     (one,) = (check for check in report["checks"] if check["scenario"] == "one call")
     assert one["wrote"].strip().startswith('<tool_call>\n{"name": "get_weather"')
