@@ -53,6 +53,20 @@ def test_the_results_have_the_dialects_form(run: Run) -> None:
     assert out == "<tool_response>\n8\n</tool_response>\n<tool_response>\n8\n</tool_response>"
 
 
+def test_the_format_may_be_found_from_the_text(run: Run) -> None:
+    call = "<tool_call>\n<function=double>\n<parameter=n>\n4\n</parameter>\n</function>\n</tool_call>"
+    for text, result in (
+        (DOUBLE, "<tool_response>\n8\n</tool_response>"),
+        (call, "<tool_response>\n8\n</tool_response>\n"),
+    ):
+        assert run("run", "--tools", "run_tools:registry", "-d", "auto", stdin=text) == (0, result, "")
+    code, out, err = run("run", "--tools", "run_tools:registry", "-d", "auto", stdin="Nothing to do.")
+    assert (code, out, err) == (0, "", "toolfmt: no call found as auto\n")
+    code, out, err = run("run", "--tools", "run_tools:registry", "-d", "react", stdin=DOUBLE)
+    assert (code, out) == (0, "")
+    assert err.startswith("toolfmt: no call found as react, but it looks like hermes")
+
+
 def test_a_failure_and_a_broken_call_are_told_and_counted(run: Run) -> None:
     code, out, err = run("run", "--tools", "run_tools:registry", "-d", "hermes", stdin=FAIL + DOUBLE)
     assert (code, err) == (1, "")

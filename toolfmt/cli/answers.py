@@ -15,6 +15,7 @@ from toolfmt.execution.state import AgentState, Step
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import ToolResult
 from toolfmt.parsing import parse
+from toolfmt.registry import default_registry, is_auto
 from toolfmt.rendering import render_results
 from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 from toolfmt.transcripts.answer_message import answer_message
@@ -65,16 +66,22 @@ class Played:
         return value[made.messages] if is_object(value) and made.messages in value else value
 
 
-async def play(answer: JsonValue, dialect: AnyDialect, source: str, timeout: float | None) -> Played:  # noqa: ASYNC109 - of each call
-    """Read an answer, text or an API's JSON, and run its calls by the tools that `source` names."""
+async def play(answer: JsonValue, choice: AnyDialect | str, source: str, timeout: float | None) -> Played:  # noqa: ASYNC109 - of each call
+    """Read an answer, text or an API's JSON, and run its calls by the tools that `source` names.
+
+    `choice` is the dialect, or `auto`: then what the text is written in also writes the results.
+    """
     async with toolbox(source) as box:
         executor, offer = bound(box if timeout is None else replace(box, timeout=timeout), None, (), nobody)
         tools, info = offer.tools, AnswerInfo()
         if isinstance(answer, str):
-            events: tuple[Event, ...] = parse(answer, dialect=dialect, tools=tools).events
+            result = parse(answer, dialect=choice, tools=tools)
+            events: tuple[Event, ...] = result.events
+            choice = result.dialect or choice
         else:
             read = answered(answer)
             events, info = tuple(read), read.info
+        dialect = default_registry().resolve(dialect=None if is_auto(choice) else choice)
         ended = tuple(event for event in events if isinstance(event, (CallEnd, CallFailed)))
         said = Said(message=answer_message(events, info), ended=ended, info=info, usage=Usage(), text="")
         runtime = Runtime(offer=offer, executor=executor)

@@ -24,7 +24,7 @@ class Choice:
         str | None,
         Parameter(
             alias="-d",
-            help="A format by name or alias, whatever the provider; see `toolfmt dialects`. `parse` takes `auto` too.",
+            help="A format by name or alias; see `toolfmt dialects`. `parse` and `run` take `auto` too.",
         ),
     ] = None
     model: Annotated[str | None, Parameter(alias="-m", help="A model's id, alone or beside its provider.")] = None

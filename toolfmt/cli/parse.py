@@ -7,14 +7,13 @@ from cyclopts import Parameter
 from cyclopts.types import PositiveInt
 
 from toolfmt.cli.choice import DEFAULT, Choice
-from toolfmt.cli.errors import UsageError, note
+from toolfmt.cli.errors import UsageError
 from toolfmt.cli.events import say_event, say_events
+from toolfmt.cli.hints import note_no_call
 from toolfmt.cli.inputs import STDIN, read_pieces, read_text, read_tools, refuse_two
 from toolfmt.cli.output import write_json, write_json_line
 from toolfmt.cli.records import event_record, result_record
-from toolfmt.detection import lookalikes
 from toolfmt.events import CallFailed, Event, Notice, Span
-from toolfmt.model import ToolDefinition
 from toolfmt.parsing import ParseOptions, ParseResult, parse_stream
 from toolfmt.parsing import parse as parse_text
 
@@ -61,14 +60,8 @@ def parse(  # noqa: PLR0913 - one argument for each option
         else:
             say_events(result.events)
     if not (isinstance(dialect, str) or result.calls or result.failures):
-        _hint(dialect.name, result.text, offered)
+        note_no_call(dialect.name, result.text, offered)
     return _exit_code(result.events)
-
-
-def _hint(chosen: str, text: str, offered: tuple[ToolDefinition, ...]) -> None:
-    """Say which formats an answer looks like in which no call was found."""
-    if found := lookalikes(text, offered):
-        note(f"no call found as {chosen}, but it looks like {' or '.join(found)}: choose with --dialect or --provider")
 
 
 def _cut(pieces: Iterable[str], chunk: int | None) -> Iterator[str]:

@@ -6,6 +6,7 @@ from cyclopts import Parameter
 
 from toolfmt.cli.choice import DEFAULT, Choice
 from toolfmt.cli.errors import note
+from toolfmt.cli.hints import note_no_call
 from toolfmt.cli.inputs import STDIN, read_json, read_text
 from toolfmt.cli.output import write, write_json
 
@@ -32,13 +33,15 @@ def run(  # noqa: PLR0913 - one argument for each option
 
     from toolfmt.cli.answers import play
 
-    dialect = choice.resolve()
+    dialect = choice.resolve_or_auto()
     answer = read_json(file) if api else read_text(file)
     played = run_async(play, answer, dialect, tools, timeout)
     for failure in played.step.failures:
         note(f"a call of {failure.name or 'no tool'} could not be used ({failure.reason}): {failure.detail}")
     if not played.ended:
-        note(f"no call found as {'an API answer' if api else dialect.name}")
+        chosen = dialect if isinstance(dialect, str) else dialect.name
+        if api or not note_no_call(chosen, answer, played.tools):
+            note(f"no call found as {'an API answer' if api else chosen}")
     if json:
         write_json([execution.model_dump(mode="json") for execution in played.step.executions])
     elif to is not None:
