@@ -9,7 +9,7 @@ from typing import Any
 import anyio.lowlevel
 import pytest
 
-from toolfmt import PolicyError, ToolInvocation, ToolRegistry
+from toolfmt import PolicyError, ToolDefinition, ToolInvocation, ToolRegistry
 from toolfmt.execution import (
     Approval,
     ApprovalRequest,
@@ -152,6 +152,31 @@ def test_without_allow_everything_is_allowed_that_is_not_denied(registry: ToolRe
         Permissions({"*": "get"})
 
 
+def test_a_name_fits_itself_whatever_is_in_it() -> None:
+    registry = ToolRegistry()
+    registry.register(lambda: 1, name="get[1]")
+    it = call("get[1]")
+    for policy, agent in (
+        (Permissions(deny={"bot[1]": ["*"]}), "bot[1]"),
+        (Permissions(deny={"*": ["get[1]"]}), None),
+        (Permissions({"bot[1]": ["get_*"]}), "bot[1]"),
+        (Approval(lambda _: False, tools=["get[1]"]), None),
+        (RateLimit({"get[1]": 0}, per=60), None),
+        (RateLimit(0, per=60, agents="bot[1]"), "bot[1]"),
+    ):
+        (execution,) = Executor(registry, policies=[policy]).execute_sync([it], agent=agent)
+        assert execution.blocked
+    (execution,) = Executor(registry, policies=[Permissions({"bot[1]": ["get[1]"]})]).execute_sync([it], agent="bot[1]")
+    assert execution.value == 1
+
+
+def test_a_tool_of_a_server_is_denied_as_one_though_a_function_runs_it() -> None:
+    registry = ToolRegistry()
+    registry.register(ToolDefinition(name="read", server="files"), function=lambda: 1)
+    executor = Executor(registry, policies=[Permissions(deny={"*": ["files/*"]})])
+    assert failures(executor, call("read")) == ["denied"]
+
+
 def test_a_rate_limit_slides_and_counts_for_each_agent_and_tool(registry: ToolRegistry) -> None:
     now = [0.0]
     executor = Executor(registry, policies=[RateLimit({"g*": 2}, per=10, clock=lambda: now[0])])
@@ -229,6 +254,12 @@ OUTSIDE = [
     "file://elsewhere/x",
     "file:/etc/passwd",
     "FILE:///%2e%2e/x",
+    "file:../x",
+    "file:%2e%2e/x",
+    "\x01 file:///etc/passwd",
+    "fi\tle:///etc/passwd",
+    "%2e%2e/x",
+    "src/%00",
     "a\0b",
 ]
 
@@ -271,6 +302,34 @@ def test_a_path_is_known_by_its_schema_its_name_or_because_it_is_named(registry:
     ) == [None, "outside_project", "outside_project", "outside_project", None]
     with pytest.raises(ValueError, match="at least one root"):
         ProjectBoundaries([])
+
+
+@pytest.mark.parametrize(
+    "name", ["path", "Path", "PATH", "OUTPUT_FILE", "source", "destination", "target"]
+)
+def test_a_name_of_a_path_is_one_in_any_case(registry: ToolRegistry, project: Path, name: str) -> None:
+    executor = Executor(registry, policies=[ProjectBoundaries([project])])
+    assert failures(executor, call("touch", spec={name: "../x"}), call("touch", spec={name: "x"})) == [
+        "outside_project",
+        None,
+    ]
+
+
+def test_keys_are_paths_too(project: Path) -> None:
+    def write(files: dict[str, str], by_path: dict[Path, str] | None = None, spec: Any = None) -> object:
+        return [files, by_path, spec]
+
+    registry = ToolRegistry([write])
+    executor = Executor(registry, policies=[ProjectBoundaries([project], parameters={"write": ["spec"]})])
+    inside, outside = {"src/a.py": "x"}, {"src/a.py": "x", "../x": "y"}
+    for arguments in (
+        {"files": outside},
+        {"files": {}, "by_path": outside},
+        {"files": {}, "spec": outside},
+        {"files": {}, "spec": [{"file:///etc/passwd": 1}]},
+    ):
+        assert failures(executor, call("write", **arguments)) == ["outside_project"]
+    assert failures(executor, call("write", files=inside, by_path=inside, spec=inside)) == [None]
 
 
 def test_dangerous_tools_refuse_weak_marks_unless_told_otherwise(registry: ToolRegistry) -> None:

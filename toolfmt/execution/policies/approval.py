@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -24,6 +23,7 @@ from anyio.lowlevel import RunVar
 from toolfmt import jsontext
 from toolfmt.errors import AgentStop
 from toolfmt.execution.hooks import Blocked, ask
+from toolfmt.execution.policies.patterns import matcher
 from toolfmt.execution.policies.provenance import is_dangerous
 from toolfmt.execution.running import check_seconds, is_async, words
 from toolfmt.execution.threads import in_thread
@@ -77,7 +77,7 @@ class Approval:
         if isinstance(tools, str):
             raise TypeError(f"tools is a list of patterns: put brackets around {tools!r}")
         self._decide = decide
-        self._tools = None if tools is None else tuple(tools)
+        self._tools = None if tools is None else matcher(tools)
         self._timeout = check_seconds(timeout, "timeout")
         self._preview = preview
         self._together = together
@@ -108,7 +108,7 @@ class Approval:
             return candidate.tool is not None and is_dangerous(candidate.tool)
         name = candidate.call.name
         names = {name, name if candidate.server is None else f"{candidate.server}/{name}"}
-        return any(fnmatchcase(one, pattern) for one in names for pattern in self._tools)
+        return any(map(self._tools, names))
 
     async def _answer(self, request: ApprovalRequest) -> Blocked | None:
         try:
