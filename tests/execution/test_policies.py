@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import anyio.lowlevel
 import pytest
 
-from toolfmt import PolicyError, ToolDefinition, ToolInvocation, ToolRegistry
+from toolfmt import PolicyError, ToolDefinition, ToolInvocation, ToolRegistry, ToolResult, jsontext
 from toolfmt.execution import (
     Approval,
     ApprovalRequest,
@@ -24,6 +25,7 @@ from toolfmt.execution import (
     Workspace,
 )
 from toolfmt.execution.events import PolicyChecked, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
+from toolfmt.execution.policies.approval import preview
 from toolfmt.execution.policies.policy import ORDER
 
 
@@ -304,9 +306,7 @@ def test_a_path_is_known_by_its_schema_its_name_or_because_it_is_named(registry:
         ProjectBoundaries([])
 
 
-@pytest.mark.parametrize(
-    "name", ["path", "Path", "PATH", "OUTPUT_FILE", "source", "destination", "target"]
-)
+@pytest.mark.parametrize("name", ["path", "Path", "PATH", "OUTPUT_FILE", "source", "destination", "target"])
 def test_a_name_of_a_path_is_one_in_any_case(registry: ToolRegistry, project: Path, name: str) -> None:
     executor = Executor(registry, policies=[ProjectBoundaries([project])])
     assert failures(executor, call("touch", spec={name: "../x"}), call("touch", spec={name: "x"})) == [
@@ -373,6 +373,37 @@ def test_only_true_approves(registry: ToolRegistry, ran: list[str], answer: Any)
     executor = Executor(registry, policies=[Approval(decide)])
     assert failures(executor, call("delete")) == ["rejected"]
     assert ran == []
+
+
+def test_what_was_checked_is_what_runs_whatever_a_policy_does_to_it(registry: ToolRegistry) -> None:
+    class Server:
+        tools = (ToolDefinition(name="far", parameters={"type": "object", "additionalProperties": {"type": "string"}}),)
+
+        async def call(self, call: ToolInvocation, *, injected: Mapping[str, Any]) -> ToolResult:
+            assert injected
+            call.arguments["here"] = "too"
+            return ToolResult(name="far", content=call.arguments["key"])
+
+    def spoil(call: ToolInvocation, _: object) -> None:
+        call.arguments["key"] = 1
+
+    def approve(request: ApprovalRequest) -> bool:
+        request.call.arguments["key"] = 2
+        return True
+
+    executor = Executor(registry, servers={"s": Server()}, policies=[spoil, Approval(approve, tools=["*"])])
+    for execution in executor.execute_sync([call("get", key="a"), call("far", key="a")]):
+        assert (execution.value, execution.arguments) == ("a", {"key": "a"})
+
+
+def test_a_preview_hides_nothing() -> None:
+    text = "rm \u202etxt.x \u200b\x1b[2J\u2028\r\n\x9b\U000e0041"
+    shown = preview(ToolInvocation(name="sh", arguments={"cmd": text, "ok": "Grüße, 世界"}))
+    assert shown == (
+        'sh {\n  "cmd": "rm \\u202etxt.x \\u200b\\u001b[2J\\u2028\\r\\n\\u009b\\udb40\\udc41",\n'
+        '  "ok": "Grüße, 世界"\n}'
+    )
+    assert jsontext.loads(shown[3:])["cmd"] == text
 
 
 def test_nobody_answers_or_asking_fails(registry: ToolRegistry, ran: list[str]) -> None:

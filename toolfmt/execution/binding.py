@@ -25,7 +25,7 @@ from toolfmt.tools.signature import Parameter, Signature, signature
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.model import JsonObject, JsonValue, ToolInvocation
 
 
 class Binding:
@@ -106,6 +106,11 @@ def copied(value: JsonValue) -> JsonValue:
     if isinstance(value, list):
         return [copied(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     return value
+
+
+def own_copy(call: ToolInvocation) -> ToolInvocation:
+    """Copy a call with its arguments, so that whoever gets the copy can't change the call."""
+    return call.model_copy(update={"arguments": copied(call.arguments)})
 
 
 def _has_signature(function: Callable[..., Any]) -> bool:

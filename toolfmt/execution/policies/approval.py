@@ -12,10 +12,12 @@ text is the reason, which the model is told.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from unicodedata import category
 
 import anyio
 from anyio.lowlevel import RunVar
@@ -44,14 +46,22 @@ class ApprovalRequest:
     context: ToolContext
 
 
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
+"""What a screen does not show as it stands: controls, the turns of right-to-left writing, other line breaks."""
 Decide: TypeAlias = "Callable[[ApprovalRequest], Awaitable[bool | str | None] | bool | str | None]"
 Preview: TypeAlias = "Callable[[ToolInvocation], Awaitable[str] | str]"
 
 
 def preview(call: ToolInvocation) -> str:
-    """Show a call whole: its tool and every argument, as JSON."""
+    """Show a call whole: its tool and every argument, as JSON; characters that hide or reorder others as escapes."""
     where = "" if call.server is None else f"{call.server}/"
-    return f"{where}{call.name} {jsontext.dumps(call.arguments, indent=2)}"
+    return "".join(map(_visible, f"{where}{call.name} {jsontext.dumps(call.arguments, indent=2)}"))
+
+
+def _visible(character: str) -> str:
+    if character == "\n" or category(character) not in _UNSEEN:
+        return character
+    return json.dumps(character)[1:-1]
 
 
 class Approval:
