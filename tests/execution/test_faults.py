@@ -58,6 +58,15 @@ def raiser(error: BaseException) -> Any:
     return tool
 
 
+class Own(BaseException):
+    """An error of somebody who wants nobody to catch it, as test tools have."""
+
+
+class Wordless(Exception):  # noqa: N818 - a name for what it is
+    def __str__(self) -> str:
+        raise Own("no words")
+
+
 @pytest.mark.parametrize(
     ("error", "words"),
     [
@@ -73,6 +82,9 @@ def raiser(error: BaseException) -> Any:
         (ExceptionGroup("some", [ValueError("a"), ExceptionGroup("more", [TypeError("b")])]), "a; b"),
         (TimeoutError("its own"), "its own"),
         (asyncio.CancelledError(), "cancelled"),
+        (Own("not even an Exception"), "not even an Exception"),
+        (BaseExceptionGroup("some", [Own("a"), ValueError("b")]), "a; b"),
+        (Wordless(), "<Wordless without text>"),
     ],
     ids=repr,
 )
@@ -84,6 +96,36 @@ def test_an_error_of_a_tool_is_a_result(error: BaseException, words: str, where:
     execution = one(in_loop if where == "loop" else raiser(error))
     assert (execution.failure, execution.has_error) == ("raised", True)
     assert words in execution.error or "StopIteration" in execution.error
+
+
+@pytest.mark.parametrize("error", [Own("kaput"), GeneratorExit()])
+def test_no_error_of_a_tool_disturbs_another(error: BaseException) -> None:
+    registry = ToolRegistry()
+    registry.register(raiser(error), name="odd")
+    registry.register(lambda: 1, name="even")
+    executions = Executor(registry).execute_sync([call("odd"), call("even")] * 3)
+    assert [(one.failure, one.value) for one in executions] == [("raised", None), (None, 1)] * 3
+
+
+@pytest.mark.parametrize("stop_on_block", [False, True])
+@pytest.mark.parametrize("place", ["before", "policies"])
+def test_a_cancellation_from_outside_is_no_failure_of_who_is_asked(place: str, *, stop_on_block: bool) -> None:
+    registry = ToolRegistry()
+    registry.register(lambda: 1, name="f")
+
+    async def wait(*_: object) -> None:
+        await anyio.sleep_forever()
+
+    executor = Executor(registry, stop_on_block=stop_on_block, **{place: [wait]})
+
+    async def main() -> None:
+        task = asyncio.ensure_future(executor.execute([call("f")]))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
 
 
 def test_a_tool_that_cancels_itself_cancels_nobody_else() -> None:

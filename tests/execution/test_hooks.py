@@ -58,6 +58,24 @@ def test_what_a_hook_leaves_is_checked_too(registry: ToolRegistry) -> None:
     assert execution.failure == "invalid_arguments"
 
 
+def test_the_text_of_a_call_goes_when_a_hook_changes_what_it_says(registry: ToolRegistry) -> None:
+    def in_place(call: ToolInvocation, _: object) -> None:
+        call.arguments["n"] = True
+
+    def changed(call: ToolInvocation, _: object) -> ToolInvocation:
+        return call.model_copy(update={"arguments": {"n": True}})
+
+    registry.register(lambda n: n, name="same")
+    told = ToolInvocation(name="same", arguments={"n": 1}, raw_arguments='{"n":1}')
+    for hook in (in_place, changed):
+        (execution,) = Executor(registry, before=[hook]).execute_sync([told])
+        assert (execution.value, execution.arguments, execution.call.raw_arguments) == (True, {"n": True}, None)
+        assert execution.value is True
+    (execution,) = Executor(registry, before=[lambda *_: None]).execute_sync([told])
+    assert execution.call.raw_arguments == '{"n":1}'
+    assert told.arguments == {"n": 1}
+
+
 @pytest.mark.parametrize(
     ("hook", "failure", "words"),
     [

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import anyio.lowlevel
 import pytest
 
-from toolfmt import PolicyError, ToolInvocation, ToolRegistry
+from toolfmt import PolicyError, ToolDefinition, ToolInvocation, ToolRegistry, ToolResult, jsontext
 from toolfmt.execution import (
     Approval,
     ApprovalRequest,
@@ -24,6 +25,7 @@ from toolfmt.execution import (
     Workspace,
 )
 from toolfmt.execution.events import PolicyChecked, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
+from toolfmt.execution.policies.approval import preview
 from toolfmt.execution.policies.policy import ORDER
 
 
@@ -152,6 +154,31 @@ def test_without_allow_everything_is_allowed_that_is_not_denied(registry: ToolRe
         Permissions({"*": "get"})
 
 
+def test_a_name_fits_itself_whatever_is_in_it() -> None:
+    registry = ToolRegistry()
+    registry.register(lambda: 1, name="get[1]")
+    it = call("get[1]")
+    for policy, agent in (
+        (Permissions(deny={"bot[1]": ["*"]}), "bot[1]"),
+        (Permissions(deny={"*": ["get[1]"]}), None),
+        (Permissions({"bot[1]": ["get_*"]}), "bot[1]"),
+        (Approval(lambda _: False, tools=["get[1]"]), None),
+        (RateLimit({"get[1]": 0}, per=60), None),
+        (RateLimit(0, per=60, agents="bot[1]"), "bot[1]"),
+    ):
+        (execution,) = Executor(registry, policies=[policy]).execute_sync([it], agent=agent)
+        assert execution.blocked
+    (execution,) = Executor(registry, policies=[Permissions({"bot[1]": ["get[1]"]})]).execute_sync([it], agent="bot[1]")
+    assert execution.value == 1
+
+
+def test_a_tool_of_a_server_is_denied_as_one_though_a_function_runs_it() -> None:
+    registry = ToolRegistry()
+    registry.register(ToolDefinition(name="read", server="files"), function=lambda: 1)
+    executor = Executor(registry, policies=[Permissions(deny={"*": ["files/*"]})])
+    assert failures(executor, call("read")) == ["denied"]
+
+
 def test_a_rate_limit_slides_and_counts_for_each_agent_and_tool(registry: ToolRegistry) -> None:
     now = [0.0]
     executor = Executor(registry, policies=[RateLimit({"g*": 2}, per=10, clock=lambda: now[0])])
@@ -229,6 +256,12 @@ OUTSIDE = [
     "file://elsewhere/x",
     "file:/etc/passwd",
     "FILE:///%2e%2e/x",
+    "file:../x",
+    "file:%2e%2e/x",
+    "\x01 file:///etc/passwd",
+    "fi\tle:///etc/passwd",
+    "%2e%2e/x",
+    "src/%00",
     "a\0b",
 ]
 
@@ -273,6 +306,32 @@ def test_a_path_is_known_by_its_schema_its_name_or_because_it_is_named(registry:
         ProjectBoundaries([])
 
 
+@pytest.mark.parametrize("name", ["path", "Path", "PATH", "OUTPUT_FILE", "source", "destination", "target"])
+def test_a_name_of_a_path_is_one_in_any_case(registry: ToolRegistry, project: Path, name: str) -> None:
+    executor = Executor(registry, policies=[ProjectBoundaries([project])])
+    assert failures(executor, call("touch", spec={name: "../x"}), call("touch", spec={name: "x"})) == [
+        "outside_project",
+        None,
+    ]
+
+
+def test_keys_are_paths_too(project: Path) -> None:
+    def write(files: dict[str, str], by_path: dict[Path, str] | None = None, spec: Any = None) -> object:
+        return [files, by_path, spec]
+
+    registry = ToolRegistry([write])
+    executor = Executor(registry, policies=[ProjectBoundaries([project], parameters={"write": ["spec"]})])
+    inside, outside = {"src/a.py": "x"}, {"src/a.py": "x", "../x": "y"}
+    for arguments in (
+        {"files": outside},
+        {"files": {}, "by_path": outside},
+        {"files": {}, "spec": outside},
+        {"files": {}, "spec": [{"file:///etc/passwd": 1}]},
+    ):
+        assert failures(executor, call("write", **arguments)) == ["outside_project"]
+    assert failures(executor, call("write", files=inside, by_path=inside, spec=inside)) == [None]
+
+
 def test_dangerous_tools_refuse_weak_marks_unless_told_otherwise(registry: ToolRegistry) -> None:
     marks = ("api", "marker", "fenced", "bare")
     calls = [ToolInvocation(name="delete", provenance=mark) for mark in marks]
@@ -314,6 +373,37 @@ def test_only_true_approves(registry: ToolRegistry, ran: list[str], answer: Any)
     executor = Executor(registry, policies=[Approval(decide)])
     assert failures(executor, call("delete")) == ["rejected"]
     assert ran == []
+
+
+def test_what_was_checked_is_what_runs_whatever_a_policy_does_to_it(registry: ToolRegistry) -> None:
+    class Server:
+        tools = (ToolDefinition(name="far", parameters={"type": "object", "additionalProperties": {"type": "string"}}),)
+
+        async def call(self, call: ToolInvocation, *, injected: Mapping[str, Any]) -> ToolResult:
+            assert injected
+            call.arguments["here"] = "too"
+            return ToolResult(name="far", content=call.arguments["key"])
+
+    def spoil(call: ToolInvocation, _: object) -> None:
+        call.arguments["key"] = 1
+
+    def approve(request: ApprovalRequest) -> bool:
+        request.call.arguments["key"] = 2
+        return True
+
+    executor = Executor(registry, servers={"s": Server()}, policies=[spoil, Approval(approve, tools=["*"])])
+    for execution in executor.execute_sync([call("get", key="a"), call("far", key="a")]):
+        assert (execution.value, execution.arguments) == ("a", {"key": "a"})
+
+
+def test_a_preview_hides_nothing() -> None:
+    text = "rm \u202etxt.x \u200b\x1b[2J\u2028\r\n\x9b\U000e0041"
+    shown = preview(ToolInvocation(name="sh", arguments={"cmd": text, "ok": "Grüße, 世界"}))
+    assert shown == (
+        'sh {\n  "cmd": "rm \\u202etxt.x \\u200b\\u001b[2J\\u2028\\r\\n\\u009b\\udb40\\udc41",\n'
+        '  "ok": "Grüße, 世界"\n}'
+    )
+    assert jsontext.loads(shown[3:])["cmd"] == text
 
 
 def test_nobody_answers_or_asking_fails(registry: ToolRegistry, ran: list[str]) -> None:

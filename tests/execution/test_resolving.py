@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,6 +31,11 @@ from toolfmt import (
     jsontext,
 )
 from toolfmt.execution import Executor, ToolContext, ToolExecution, ToolServer
+
+
+@dataclasses.dataclass
+class Query:
+    user: Annotated[str, Injected("who")]
 
 
 class Server:
@@ -183,6 +189,41 @@ def test_injected_values_have_names_defaults_and_no_place_in_the_schema() -> Non
     for name in ("store", "user", "context", "extra"):
         refused = run(executor, "tool", {"x": 1, name: "mine"})
         assert [problem.message for problem in refused.problems] == [f"unknown argument '{name}'"]
+
+
+def test_what_the_program_has_bound_is_not_the_models_to_set() -> None:
+    def tool(x: int, user: str = "", **rest: Any) -> list[object]:
+        return [x, user, rest]
+
+    registry = ToolRegistry()
+    registry.register(partial(partial(tool, user="me"), key=object()), name="tool")
+    assert list(registry["tool"].parameters["properties"]) == ["x"]
+    assert run(Executor(registry), "tool", {"x": 1}).value[:2] == [1, "me"]
+    for name in ("user", "key"):
+        refused = run(Executor(registry), "tool", {"x": 1, name: "mine"})
+        assert [problem.message for problem in refused.problems] == [f"unknown argument '{name}'"]
+
+
+def test_a_mark_of_injection_is_never_inside_what_a_model_gives() -> None:
+    def either(x: int, user: Annotated[str, Injected] | None = None) -> list[object]:
+        return [x, user]
+
+    def inside(query: Query) -> object:
+        return query
+
+    def listed(users: list[Annotated[str, Injected]]) -> object:
+        return users
+
+    registry = ToolRegistry([either, inside, listed])
+    executor = Executor(registry, inject={"user": "me", "who": "me"})
+    assert list(registry["either"].parameters["properties"]) == ["x"]
+    assert run(executor, "either", {"x": 1}).value == [1, "me"]
+    assert run(executor, "either", {"x": 1, "user": "mine"}).failure == "invalid_arguments"
+    for name, arguments in (("inside", {"query": {"user": "mine"}}), ("listed", {"users": ["mine"]})):
+        execution = run(executor, name, arguments)
+        assert (execution.failure, "a whole parameter" in execution.error) == ("broken_tool", True)
+        with pytest.raises(SchemaError, match="Injected marks a whole parameter"):
+            _ = registry[name].parameters
 
 
 JSON = st.recursive(

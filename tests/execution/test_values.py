@@ -10,6 +10,8 @@ import enum
 import fractions
 import uuid
 from collections import ChainMap, OrderedDict, UserList, deque, namedtuple
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -170,6 +172,30 @@ def test_a_huge_value_is_not_read_to_its_end() -> None:
     assert found.startswith('["xxx')
     assert "more than" in found
     assert len(found) < 200
+
+
+def test_what_has_no_end_is_not_read_to_it() -> None:
+    class Items(Sequence[int]):
+        def __getitem__(self, index: Any) -> Any:
+            return index
+
+        def __len__(self) -> int:
+            return 10**15
+
+    class Members(Mapping[str, int]):
+        def __getitem__(self, key: str) -> int:
+            return 1
+
+        def __len__(self) -> int:
+            return 10**15
+
+        def __iter__(self) -> Iterator[str]:
+            return map(str, count())
+
+    for value in (Items(), Members(), [Items()], {"a": Members()}):
+        content = result_of(value, "f", 30).content
+        assert isinstance(content, str)
+        assert "... more than" in content
 
 
 def test_media_stand_beside_the_content() -> None:

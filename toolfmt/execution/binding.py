@@ -25,7 +25,7 @@ from toolfmt.tools.signature import Parameter, Signature, signature
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.model import JsonObject, JsonValue, ToolInvocation
 
 
 class Binding:
@@ -36,6 +36,7 @@ class Binding:
         self._tool = name
         taken = signature(function, name) if _has_signature(function) else Signature((), open=True)
         self._injected = {one.name: one.injected for one in taken.parameters if one.injected is not None}
+        self._kept = taken.bound | self._injected.keys()
         self._needed = [one.injected for one in taken.parameters if one.injected is not None and one.required]
         self._arguments = [one for one in taken.parameters if one.injected is None]
         self._defaults = {
@@ -55,7 +56,7 @@ class Binding:
         return tuple(
             Problem(f"/{name}", "additionalProperties", f"unknown argument '{name}'")
             for name in arguments
-            if name in self._injected
+            if name in self._kept
         )
 
     def bind(self, arguments: JsonObject, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,6 +106,11 @@ def copied(value: JsonValue) -> JsonValue:
     if isinstance(value, list):
         return [copied(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     return value
+
+
+def own_copy(call: ToolInvocation) -> ToolInvocation:
+    """Copy a call with its arguments, so that whoever gets the copy can't change the call."""
+    return call.model_copy(update={"arguments": copied(call.arguments)})
 
 
 def _has_signature(function: Callable[..., Any]) -> bool:

@@ -223,16 +223,20 @@ class Executor:
                     stops.append(stop)
                     group.cancel_scope.cancel()
 
-            for passage in passages:
-                taken += 1
-                try:
-                    if not await pipeline.admit(passage):
-                        break
-                except Stop as stop:
-                    stops.append(stop)
-                    group.cancel_scope.cancel()
-                    break
-                group.start_soon(work, passage)
+            async def admit() -> None:
+                nonlocal taken
+                for passage in passages:
+                    taken += 1
+                    try:
+                        if not await pipeline.admit(passage):
+                            return
+                    except Stop as stop:
+                        stops.append(stop)
+                        group.cancel_scope.cancel()
+                        return
+                    group.start_soon(work, passage)
+
+            group.start_soon(admit)  # a task of its own, where a cancellation from outside can be told from others
         for stop in stops:
             raise stop
         return taken

@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from toolfmt import jsontext
 from toolfmt.model import ToolInvocation, ToolResult
 
 if TYPE_CHECKING:
@@ -66,14 +67,12 @@ def name_of(hook: object) -> str:
 
 def changed(call: ToolInvocation, answer: object) -> ToolInvocation:
     """Take a before-hook's answer; raises TypeError or ValueError for what a hook may not do."""
-    if answer is None:
-        return call
     if not isinstance(answer, ToolInvocation):
         raise TypeError(f"a before-hook returns a ToolInvocation, Blocked or None, not {type(answer).__name__}")
     for kept in ("agent", "provenance"):
         if getattr(answer, kept) != getattr(call, kept):
             raise ValueError(f"a before-hook may not change a call's {kept}")
-    if answer.arguments != call.arguments and answer.raw_arguments == call.raw_arguments:
+    if answer.raw_arguments == call.raw_arguments and not jsontext.equal(answer.arguments, call.arguments):
         return answer.model_copy(update={"raw_arguments": None})  # it tells what the model wrote
     return answer
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 from uuid import uuid4
 
 import anyio
 
 from toolfmt.errors import AgentStop, ExecutionError, LimitExceededError, PolicyError, Problem, ToolTimeoutError
-from toolfmt.execution.binding import copied
+from toolfmt.execution.binding import own_copy
 from toolfmt.execution.context import ToolContext
 from toolfmt.execution.events import HookFailed, PolicyChecked, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
 from toolfmt.execution.hooks import Blocked, addressed, ask, changed, name_of, replaced
@@ -88,12 +88,12 @@ class Pipeline:
         """
         id = str(uuid4())  # noqa: A001 - the field's name
         try:
-            update: dict[str, Any] = {"arguments": copied(call.arguments)}
+            own = own_copy(call)
         except RecursionError:
             raise LimitExceededError(f"the arguments of {call.name!r} are nested too deeply") from None
         if call.agent is None and self._agent is not None:
-            update["agent"] = self._agent
-        return Passage(call.model_copy(update=update), id, now(), Progress(self._tell, id))
+            own = own.model_copy(update={"agent": self._agent})
+        return Passage(own, id, now(), Progress(self._tell, id))
 
     async def admit(self, passage: Passage) -> bool:
         """Let guards, before-hooks and policies look at the call; whether it may run."""
@@ -151,12 +151,13 @@ class Pipeline:
 
     async def _hooked(self, passage: Passage) -> Blocked | None:
         for hook in self._settings.before:
-            context = ToolContext(passage.call, passage.id, self._state, self._agent)
+            shown = own_copy(passage.call)
+            context = ToolContext(shown, passage.id, self._state, self._agent)
             try:
-                answer = await ask(hook, passage.call, context)
+                answer = await ask(hook, shown, context)
                 if isinstance(answer, Blocked):
                     return answer
-                passage.call = changed(passage.call, answer)
+                passage.call = changed(passage.call, shown if answer is None else answer)
             except AgentStop:
                 raise
             except PolicyError as error:
@@ -167,18 +168,19 @@ class Pipeline:
         return None
 
     async def _checked(self, passage: Passage) -> Blocked | None:
-        passage.context = context = ToolContext(passage.call, passage.id, self._state, self._agent, passage.progress)
+        shown = own_copy(passage.call)  # what has been checked is what runs, whatever a policy does to what it sees
+        passage.context = context = ToolContext(shown, passage.id, self._state, self._agent, passage.progress)
         try:
             passage.prepared = self._settings.resolver.prepare(passage.call, context)
-            candidate = Candidate(passage.call, context, passage.prepared.definition, passage.prepared.server)
+            candidate = Candidate(shown, context, passage.prepared.definition, passage.prepared.server)
         except UnrunnableError as error:
             passage.prepared = error
-            candidate = Candidate(passage.call, context, error=error)
+            candidate = Candidate(shown, context, error=error)
         except AgentStop:
             raise
         except Exception as error:  # noqa: BLE001 - a server's list of tools, a default that is made, a validator
             passage.prepared = UnrunnableError("broken_tool", ExecutionError(words(error)))
-            candidate = Candidate(passage.call, context, error=passage.prepared)
+            candidate = Candidate(shown, context, error=passage.prepared)
         for policy in self._settings.policies:
             if candidate.error is not None and policy.step not in BEFORE_RESOLVED:
                 continue
@@ -219,9 +221,9 @@ class Pipeline:
                 return addressed(result, passage.call), None, ()
             error: BaseException = ToolTimeoutError(f"timed out after {prepared.timeout:g} s")
             failure = "timeout" if scope.cancelled_caught else failure
-        except (AgentStop, KeyboardInterrupt):
+        except (AgentStop, KeyboardInterrupt, GeneratorExit, anyio.get_cancelled_exc_class()):
             raise
-        except (Exception, SystemExit) as raised:  # noqa: BLE001 - a tool's code
+        except BaseException as raised:  # noqa: BLE001 - a tool's code
             for stop in _stops(raised):
                 raise stop from None
             error = raised
@@ -290,9 +292,9 @@ def _from_outside() -> bool:
     return anyio.current_effective_deadline() == -math.inf
 
 
-def _stops(error: BaseException) -> list[AgentStop]:
+def _stops(error: BaseException) -> list[BaseException]:
     """Find what ends the run among errors that a tool's own task group has put together."""
     if isinstance(error, BaseExceptionGroup):
         inner = cast("tuple[BaseException, ...]", error.exceptions)
         return [stop for one in inner for stop in _stops(one)]
-    return [error] if isinstance(error, AgentStop) else []
+    return [error] if isinstance(error, (AgentStop, KeyboardInterrupt)) else []

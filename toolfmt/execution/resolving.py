@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt.errors import ArgumentsError, ExecutionError, SchemaError, UnknownToolError, close_names
-from toolfmt.execution.binding import Binding, binding
+from toolfmt.execution.binding import Binding, binding, own_copy
 from toolfmt.execution.running import Place, check_seconds, place_of, run
 from toolfmt.execution.values import result_of
 from toolfmt.schema.validation import problems
@@ -112,7 +112,7 @@ class Resolver:
             if local is not None:
                 return await run(local.function, bound, call.name, local.place, limit)
             assert server is not None  # noqa: S101 - a tool has one or the other
-            return result_of(await server.call(call, injected=injected), call.name, limit)
+            return result_of(await server.call(own_copy(call), injected=injected), call.name, limit)
 
         return Prepared(definition, at, seconds, ready, "raised" if server is None else "server_failed")
 

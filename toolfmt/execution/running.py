@@ -74,7 +74,9 @@ def _repr(error: BaseException) -> str:
     """Give the text of a KeyError, which is no more than the key."""
     try:
         return repr(error.args[0]) if error.args else ""
-    except Exception:  # noqa: BLE001 - anybody's `__repr__`
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - anybody's `__repr__`
         return ""
 
 
@@ -106,7 +108,9 @@ def _attempt(call: Callable[[], Any], name: str, limit: int | None) -> Any:
     try:
         value = call()
         return cast("Any", value) if isinstance(value, (Awaitable, AsyncIterator)) else result_of(value, name, limit)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool's code
+    except GeneratorExit as error:  # nobody closes what runs here: it is the tool's own
+        return ExecutionError(words(error))
+    except BaseException as error:  # noqa: BLE001 - a tool's code
         return error
 
 
@@ -116,7 +120,7 @@ def _alone(call: Callable[[], Any], name: str, limit: int | None) -> ToolResult 
         value = _attempt(call, name, limit)
         if isinstance(value, (Awaitable, AsyncIterator)):
             value = anyio.run(_in_loop, lambda: value, name, limit)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool's code
+    except BaseException as error:  # noqa: BLE001 - a tool's code
         value = error
     if isinstance(value, AgentStop):
         return AgentStop(text_of(value))

@@ -81,7 +81,9 @@ def text_of(value: object) -> str:
     """Give the text of anything, even of what has none."""
     try:
         text = str(value)
-    except Exception:  # noqa: BLE001 - anybody's `__str__`
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - anybody's `__str__`
         text = f"<{type(value).__name__} without text>"
     return clean(text)
 
@@ -188,27 +190,36 @@ class _Reader:
         return out
 
     def _object(self, value: Any) -> JsonValue:
-        """Read what may run anybody's code."""
+        """Read what may run anybody's code, and may have no end."""
         try:
             plain = _plain(value)
+            if plain is _MAPPING:
+                return self.mapping(value)
+            if plain is _ITEMS:
+                return self.sequence(value)
         except Exception:  # noqa: BLE001 - anybody's code
             return self.text(text_of(value))
         return self.text(text_of(value)) if plain is _NOTHING else self._within(value, lambda: self.read(plain))
 
 
 _NOTHING: Final = object()
+_MAPPING: Final = object()
+_ITEMS: Final = object()
 
 
 def _plain(value: Any) -> Any:
-    """Turn an object into what it is made of; `_NOTHING` for one that has only a text."""
+    """Turn an object into what it is made of.
+
+    `_NOTHING` for one that has only a text; `_MAPPING` and `_ITEMS` for one that has to be read piece by piece.
+    """
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):
-        return dict(cast("Mapping[Any, Any]", value))
+        return _MAPPING
     if isinstance(value, (AbstractSet, Sequence)):
-        return list(cast("Iterable[Any]", value))
+        return _ITEMS
     if callable(tolist := getattr(value, "tolist", None)) and not isinstance(value, type):  # arrays
         return tolist()
     return to_jsonable_python(value, fallback=lambda _: _NOTHING, inf_nan_mode="strings")

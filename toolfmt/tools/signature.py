@@ -4,7 +4,7 @@
 
 A model is told of `text` alone. `store` and `user` are given by whoever runs the
 calls; so is a parameter whose type says under which name it is given, by a class
-attribute `injected_as`.
+attribute `injected_as`. What a `functools.partial` binds stays as it was bound.
 """
 
 from __future__ import annotations
@@ -12,7 +12,20 @@ from __future__ import annotations
 import functools
 import inspect
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, cast, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    NoReturn,
+    TypeAlias,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from pydantic.fields import FieldInfo
 
@@ -34,10 +47,17 @@ class Injected:
     """Marks a parameter that a model can neither see nor set: `Annotated[Store, Injected]`.
 
     Its value is the one that the executor has under `name` or, without one,
-    under the parameter's own name.
+    under the parameter's own name. It marks whole parameters: a part of an
+    argument, such as a model's field, would be the model's to set, so a type
+    with a mark inside raises `SchemaError`.
     """
 
     name: str | None = None
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: object) -> NoReturn:
+        """Refuse to be part of an argument: pydantic only meets types that a model fills."""
+        raise SchemaError(f"Injected marks a whole parameter of a tool's function, not {source!r} inside one")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +85,8 @@ class Signature:
     parameters: tuple[Parameter, ...]
     open: bool
     """Whether it takes any further name, by `**kwargs`."""
+    bound: frozenset[str] = frozenset()
+    """The names that a `functools.partial` has given a value for good."""
 
 
 def check_names(function: Function, name: str) -> None:
@@ -84,14 +106,17 @@ def signature(function: Function, name: str) -> Signature:
     except (NameError, TypeError, AttributeError) as error:
         raise SchemaError(f"tool {name!r}: its type hints can't be resolved: {error}") from None
     raw = _raw(function, name)
+    bound = _bound(function)
     named = [one for one in raw if one.kind is not inspect.Parameter.VAR_KEYWORD]
     return Signature(
         tuple(
             Parameter(one.name, hint, one.default, _injected(one.name, hint))
             for one in named
+            if one.name not in bound
             for hint in (hints.get(one.name, Any),)
         ),
         open=len(named) != len(raw),
+        bound=bound,
     )
 
 
@@ -111,15 +136,25 @@ def _raw(function: Function, name: str) -> tuple[inspect.Parameter, ...]:
     return parameters[1:] if parameters and parameters[0].name in {"self", "cls"} else parameters
 
 
+def _bound(function: Function) -> frozenset[str]:
+    names: set[str] = set()
+    while isinstance(function, functools.partial):
+        partial = cast("functools.partial[object]", function)
+        names.update(partial.keywords)
+        function = partial.func
+    return frozenset(names)
+
+
 def _injected(name: str, hint: Any) -> str | None:
+    marks: list[Any] = []
     if get_origin(hint) is Annotated:
         hint, *marks = get_args(hint)
-        for mark in marks:
-            if mark is Injected or isinstance(mark, Injected):
-                return (mark.name if isinstance(mark, Injected) else None) or name
+    for mark in marks:
+        if mark is Injected or isinstance(mark, Injected):
+            return (mark.name if isinstance(mark, Injected) else None) or name
+    given = getattr(hint, "injected_as", None) if isinstance(hint, type) else None
+    if isinstance(given, str):
+        return given
     # `ToolContext | None` asks for it as `ToolContext` does.
-    for kind in (hint, *get_args(hint)):
-        given = getattr(kind, "injected_as", None) if isinstance(kind, type) else None
-        if isinstance(given, str):
-            return given
-    return None
+    members = get_args(hint) if get_origin(hint) in {Union, UnionType} else ()
+    return next((found for one in members if (found := _injected(name, one)) is not None), None)

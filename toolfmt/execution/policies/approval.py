@@ -12,11 +12,12 @@ text is the reason, which the model is told.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from unicodedata import category
 
 import anyio
 from anyio.lowlevel import RunVar
@@ -24,6 +25,7 @@ from anyio.lowlevel import RunVar
 from toolfmt import jsontext
 from toolfmt.errors import AgentStop
 from toolfmt.execution.hooks import Blocked, ask
+from toolfmt.execution.policies.patterns import matcher
 from toolfmt.execution.policies.provenance import is_dangerous
 from toolfmt.execution.running import check_seconds, is_async, words
 from toolfmt.execution.threads import in_thread
@@ -44,14 +46,22 @@ class ApprovalRequest:
     context: ToolContext
 
 
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
+"""What a screen does not show as it stands: controls, the turns of right-to-left writing, other line breaks."""
 Decide: TypeAlias = "Callable[[ApprovalRequest], Awaitable[bool | str | None] | bool | str | None]"
 Preview: TypeAlias = "Callable[[ToolInvocation], Awaitable[str] | str]"
 
 
 def preview(call: ToolInvocation) -> str:
-    """Show a call whole: its tool and every argument, as JSON."""
+    """Show a call whole: its tool and every argument, as JSON; characters that hide or reorder others as escapes."""
     where = "" if call.server is None else f"{call.server}/"
-    return f"{where}{call.name} {jsontext.dumps(call.arguments, indent=2)}"
+    return "".join(map(_visible, f"{where}{call.name} {jsontext.dumps(call.arguments, indent=2)}"))
+
+
+def _visible(character: str) -> str:
+    if character == "\n" or category(character) not in _UNSEEN:
+        return character
+    return json.dumps(character)[1:-1]
 
 
 class Approval:
@@ -77,7 +87,7 @@ class Approval:
         if isinstance(tools, str):
             raise TypeError(f"tools is a list of patterns: put brackets around {tools!r}")
         self._decide = decide
-        self._tools = None if tools is None else tuple(tools)
+        self._tools = None if tools is None else matcher(tools)
         self._timeout = check_seconds(timeout, "timeout")
         self._preview = preview
         self._together = together
@@ -108,7 +118,7 @@ class Approval:
             return candidate.tool is not None and is_dangerous(candidate.tool)
         name = candidate.call.name
         names = {name, name if candidate.server is None else f"{candidate.server}/{name}"}
-        return any(fnmatchcase(one, pattern) for one in names for pattern in self._tools)
+        return any(map(self._tools, names))
 
     async def _answer(self, request: ApprovalRequest) -> Blocked | None:
         try:

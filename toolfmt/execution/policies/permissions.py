@@ -2,26 +2,25 @@
 
     Permissions({"Analyst": ["data.*", "web.search"], "*": ["get_*"]}, deny={"*": ["*.delete"]})
 
-Patterns are those of file names: `*`, `?`, `[a-z]`. A tool of a server is
-`server/name`. What is denied is denied, whatever is allowed elsewhere; where
+Patterns are those of file names: `*`, `?`, `[a-z]`; a name fits itself, whatever is
+in it. A tool of a server is `server/name`. What is denied is denied, whatever is allowed elsewhere; where
 anything is allowed, what is not allowed is denied, to agents that nobody named too.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
-from fnmatch import translate
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolfmt.execution.hooks import Blocked
+from toolfmt.execution.policies.patterns import matcher
 
 if TYPE_CHECKING:
     from toolfmt.execution.policies.policy import Candidate
 
 Patterns: TypeAlias = Mapping[str, Iterable[str]]
 """Patterns of tools, by a pattern of agents."""
-_Rule: TypeAlias = tuple[Callable[[str], object], Callable[[str], object]]
+_Rule: TypeAlias = tuple[Callable[[str], bool], Callable[[str], bool]]
 
 
 class Permissions:
@@ -42,9 +41,12 @@ class Permissions:
         """Look for a rule that denies, then for one that allows."""
         call, server = candidate.call, candidate.server
         name = call.name if server is None else f"{server}/{call.name}"
+        known = {name, call.name}
+        if candidate.tool is not None and candidate.tool.server is not None:  # of a server, though a function runs it
+            known.add(f"{candidate.tool.server}/{call.name}")
         agents = {one for one in (candidate.context.agent, call.agent) if one is not None}
         for agent in sorted(agents) or [""]:
-            denied = _matches(self._deny, agent, name) or _matches(self._deny, agent, call.name)
+            denied = any(_matches(self._deny, agent, one) for one in known)
             if denied or not (self._allow is None or _matches(self._allow, agent, name)):
                 who = f"agent {agent!r}" if agent else "an agent without a name"
                 return Blocked(f"{who} may not call {name!r}", "denied")
@@ -55,12 +57,7 @@ def _rules(patterns: Patterns, what: str) -> list[_Rule]:
     for agent, tools in patterns.items():
         if isinstance(tools, str):
             raise TypeError(f"{what}[{agent!r}] is a list of patterns: put brackets around {tools!r}")
-    return [(_matcher([agent]), _matcher(tools)) for agent, tools in patterns.items()]
-
-
-def _matcher(patterns: Iterable[str]) -> Callable[[str], object]:
-    """Make one test of several patterns; of none, one that nothing passes."""
-    return re.compile("|".join(map(translate, patterns)) or r"(?!)").match
+    return [(matcher([agent]), matcher(tools)) for agent, tools in patterns.items()]
 
 
 def _matches(rules: list[_Rule], agent: str, name: str) -> bool:

@@ -7,15 +7,16 @@ r"""Arguments that are paths must lead to where a project may be touched.
     {"files": ["file:///etc/passwd", "~/.ssh/id_rsa", "C:\\Windows", "link/to/elsewhere"]}    all of them too
 
 A path is an argument whose schema says so (`format: path`, `file-path`,
-`directory-path`), whose name does (`path`, `file`, `src`, `output_dir`), or that
-is named here; and any `file:/` URL, wherever it stands.
+`directory-path`), whose name does (`path`, `FILE`, `destination`, `output_dir`), or
+that is named here, the keys of an open object too; and any `file:` URL, wherever it
+stands.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -31,12 +32,15 @@ if TYPE_CHECKING:
 FORMATS: Final = frozenset({"path", "file-path", "directory-path"})
 """What pydantic writes for `Path`, `FilePath` and `DirectoryPath`."""
 NAMED: Final = re.compile(
-    r"(?:.*[_-])?(?:path|file|filename|filepath|file_?name|dir|directory|dirname|folder|cwd|workdir|src|dst)s?|"
+    r"(?i:(?:.*[_-])?(?:path|file|filename|filepath|file_?name|dir|directory|dirname|folder|cwd|workdir|src|dst|"
+    r"source|dest|destination|target)s?)|"
     r".*[a-z0-9](?:Path|File|FileName|Filename|Dir|Directory|Folder)s?",
     re.ASCII,
 )
 """The names of arguments that are paths."""
-_FILE_URL: Final = re.compile(r"\s*file:/", re.IGNORECASE)
+_FILE_URL: Final = re.compile(r"file:\S", re.IGNORECASE)
+_NO_PART_OF_A_URL: Final = str.maketrans("", "", "\t\r\n")
+_BEFORE_A_URL: Final = "".join(map(chr, range(0x21)))
 _DRIVE: Final = re.compile(r"\s*[a-zA-Z]:")
 
 
@@ -107,8 +111,11 @@ class _Search(NamedTuple):
         """Find what is meant as a path; `named` and `told` say so of what holds the value."""
         told = told or any(node.get("format") in FORMATS for node, _ in reach(schema))
         if is_object(value):
+            keyed = told or _keys_are_paths(schema)
             for key, item in value.items():
                 inner = property_schema(schema, key), f"{pointer}/{key}"
+                if keyed or _FILE_URL.match(_as_url(key)) or (named and not _declared(schema, key)):
+                    yield Found(inner[1], key)
                 by_name = named or self.names.fullmatch(key) is not None
                 yield from self.paths(item, *inner, named=by_name, told=key in self.told)
         elif is_array(value):
@@ -116,25 +123,50 @@ class _Search(NamedTuple):
                 inner = item_schema(schema, index), f"{pointer}/{index}"
                 yield from self.paths(item, *inner, named=named, told=told)
         elif isinstance(value, str):
-            if named or told or _FILE_URL.match(value):
+            if named or told or _FILE_URL.match(_as_url(value)):
                 yield Found(pointer, value)
         elif told and value is not None:
             yield Found(pointer, value)
 
 
+def _keys_are_paths(schema: JsonObject | None) -> bool:
+    """Whether the schema of an object says that its keys are paths, as pydantic does for `dict[Path, str]`."""
+    names = (node.get("propertyNames") for node, _ in reach(schema))
+    return any(is_object(one) and any(node.get("format") in FORMATS for node, _ in reach(one)) for one in names)
+
+
+def _declared(schema: JsonObject | None, key: str) -> bool:
+    members = (node.get("properties") for node, _ in reach(schema))
+    return any(is_object(one) and key in one for one in members)
+
+
+def _as_url(text: str) -> str:
+    """Leave out what readers of URLs leave out: control characters at the ends, line breaks and tabs anywhere."""
+    return text.strip(_BEFORE_A_URL).translate(_NO_PART_OF_A_URL)
+
+
 def _readings(text: str) -> Iterator[str]:
-    """Give every path that a tool may understand: as it is, trimmed, with its variables and separators read."""
-    if _FILE_URL.match(text):
-        url = urlsplit(text.strip())
-        if url.netloc not in {"", "localhost"}:
+    """Give every path that a tool may understand: as it is, trimmed, with what stands for something else read."""
+    url = _as_url(text)
+    if _FILE_URL.match(url):
+        parts = urlsplit(url)
+        if parts.netloc not in {"", "localhost"}:
             raise ValueError("a file of another machine")
-        text = unquote(url.path)
-    if os.name != "nt" and _DRIVE.match(text):
+        text = parts.path
+    if os.name != "nt" and _DRIVE.match(unquote(text)):
         raise ValueError("a drive, which is no folder here")
-    for spelt in {text, text.strip(), text.replace("\\", "/"), text.strip().replace("\\", "/")}:
+    for spelt in {way(one) for one in (text, unquote(text)) for way in _SPELLINGS}:
         for path in {spelt, os.path.expanduser(spelt), os.path.expandvars(spelt)}:  # noqa: PTH111 - as text: a tool may or may not do it
             yield path
             yield os.path.normpath(path)  # `link/..` is `.` to some, and the target's parent to others
+
+
+_SPELLINGS: Final[tuple[Callable[[str], str], ...]] = (
+    str,
+    str.strip,
+    lambda text: text.replace("\\", "/"),
+    lambda text: text.strip().replace("\\", "/"),
+)
 
 
 def _real(path: Path) -> Path:

@@ -13,10 +13,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.execution.hooks import Blocked
+from toolfmt.execution.policies.patterns import matcher
 
 if TYPE_CHECKING:
     from toolfmt.execution.policies.policy import Candidate
@@ -39,11 +39,12 @@ class RateLimit:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`agents` is the pattern of those it is for. Raises ValueError for a limit below 0 or no time."""
-        self._limits = {"*": calls} if isinstance(calls, int) else dict(calls)
-        if per <= 0 or any(limit < 0 for limit in self._limits.values()):
+        limits = {"*": calls} if isinstance(calls, int) else dict(calls)
+        if per <= 0 or any(limit < 0 for limit in limits.values()):
             raise ValueError(f"a rate is a number of calls from 0 per seconds above 0, not {calls} per {per}")
+        self._limits = [(matcher([tool]), limit) for tool, limit in limits.items()]
         self._per = per
-        self._agents = agents
+        self._agents = matcher([agents])
         self._clock = clock
         self._times: dict[tuple[str, str | None, str], deque[float]] = {}
         self._lock = threading.Lock()
@@ -52,8 +53,8 @@ class RateLimit:
         """Count the call, or say when there is room for it."""
         call = candidate.call
         agent = candidate.context.agent or call.agent or ""
-        limit = next((limit for tool, limit in self._limits.items() if fnmatchcase(call.name, tool)), None)
-        if limit is None or not fnmatchcase(agent, self._agents):
+        limit = next((limit for fits, limit in self._limits if fits(call.name)), None)
+        if limit is None or not self._agents(agent):
             return None
         with self._lock:
             now = self._clock()
