@@ -172,7 +172,6 @@ def test_a_choice_is_said_as_the_provider_says_it(choice: Any, written: Any) -> 
         ("ollama", {"tool_choice": "required"}),
         ("ollama", {"tool_choice": "none"}),
         ("cohere", {"tool_choice": "add"}),
-        ("gemini", {"parallel": True}),
         ("openai-chat", {"tool_choice": 5}),
         ("openai-chat", {"tool_choice": {"type": "odd"}}),
     ],

@@ -9,6 +9,7 @@ import pytest
 from tests.execution.models import Api, Texts, said, toolbox
 from toolfmt import (
     CallPart,
+    Media,
     MediaPart,
     Message,
     ResultPart,
@@ -232,8 +233,25 @@ def test_pictures_cannot_be_shown_and_that_is_told() -> None:
     picture = Message("user", (TextPart("What is it?"), MediaPart("image", "image/png", "AA==")))
     model = Texts("A dot.")
     _, events = run(model, start=[picture])
-    assert model.chats[0][-1]["content"] == "What is it?"
+    assert model.chats[0][-1]["content"] == "What is it?\n[image: image/png, 1 bytes]"
     assert "media" in {loss.code for loss in of(events, InferenceRequestStarted)[0].losses}
+
+
+@pytest.mark.parametrize("name", ["hermes", "execute-array", "react", "harmony", "xml-items"])
+def test_a_result_that_is_a_picture_is_a_note_to_a_text_model(name: str) -> None:
+    tools = ToolRegistry()
+
+    @tools.register
+    def paint() -> Any:
+        """Paint."""
+        return Media.of(b"12", "image/png", "p.png")
+
+    call = render_calls([ToolInvocation(name="paint")], dialect=name, tools=tools)
+    model = Texts(call, "Final Answer: ok" if name == "react" else "ok")
+    _, events = run(model, dialect=name, tools=tools)
+    assert [message["role"] for message in model.chats[1]] == ["system", "user", "assistant", "user"]
+    assert "[image: p.png, image/png, 2 bytes]" in model.chats[1][-1]["content"]
+    assert "media" in {loss.code for loss in of(events, InferenceRequestStarted)[1].losses}
 
 
 def test_an_api_writes_text_too_and_its_tokens_count() -> None:

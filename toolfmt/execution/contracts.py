@@ -65,7 +65,7 @@ class CallExecutor(Protocol):
     ) -> list[ToolExecution]:
         """Run the calls of one turn; a record for each, in their order.
 
-        `state` is handed to tools and hooks that ask for it; `agent` is who calls,
+        `state` is handed to tools and hooks that ask for it; `agent` is who calls, "" for one without a name,
         where a call does not say so itself.
         """
         ...

@@ -117,7 +117,8 @@ class Executor:
         """Run the calls of one turn; a record for each, in their order.
 
         Calls may be dicts of their fields. `state` is what tools and hooks get to
-        see of the run; `agent` is who calls. Of a `ParseResult`, give the
+        see of the run; `agent` is who calls, "" for
+        an agent without a name; where it is None, the calls themselves say so. Of a `ParseResult`, give the
         `calls`, and tell the model of the `failures`, see `toolfmt.feedback`.
 
         Raises `AgentStop` if a tool or a hook does, with the records so far,

@@ -91,7 +91,7 @@ class Pipeline:
             own = own_copy(call)
         except RecursionError:
             raise LimitExceededError(f"the arguments of {call.name!r} are nested too deeply") from None
-        if call.agent is None and self._agent is not None:
+        if call.agent is None and self._agent:
             own = own.model_copy(update={"agent": self._agent})
         return Passage(own, id, now(), Progress(self._tell, id))
 

@@ -77,7 +77,7 @@ class Runtime:
         if not wanted:
             return Outcome()
         try:
-            return Outcome(tuple(await self.executor.execute(wanted, state=state, agent=state.agent)))
+            return Outcome(tuple(await self.executor.execute(wanted, state=state, agent=state.agent or "")))
         except AgentStop as stop:
             return Outcome(stop.executions, halt=str(stop))
         except ToolCallError as error:

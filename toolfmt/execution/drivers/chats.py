@@ -10,11 +10,13 @@ The stored messages stay what they are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from toolfmt.conversation import Message, TextPart, ToolDeclaration, Transcript
+from toolfmt.conversation import MediaPart, Message, Part, ResultPart, TextPart, ToolDeclaration, Transcript
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.manifests import inject
+from toolfmt.model import Media
 from toolfmt.transcripts.answer_message import answer_message
 from toolfmt.transcripts.loss import Loss
 from toolfmt.transcripts.losses import losses
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 ROLES: Final = {"system": "system", "developer": "system", "assistant": "assistant", "tool": "user", "user": "user"}
 PLACE: Final = "{{tools}}"
+PartT = TypeVar("PartT")
 
 
 class Chats:
@@ -51,14 +54,15 @@ class Chats:
     ) -> tuple[list[JsonObject], tuple[Loss, ...]]:
         """Write a chat, and say what of the messages it does not hold."""
         declared = tuple(ToolDeclaration(tool.name, tool.description or None, tool.parameters) for tool in tools)
-        whole = Transcript(tuple(self._told(messages, tools)), declared)
+        noted = [_noted(message) for message in messages]
+        lost = [Loss("media", f"/messages/{at}", "changed", one) for at, (_, some) in enumerate(noted) for one in some]
+        whole = Transcript(tuple(self._told([message for message, _ in noted], tools)), declared)
         value = self._format.write(shape(whole, self._rules))
-        lost = [*losses(whole, self._format.read(value))]
+        lost.extend(losses(whole, self._format.read(value)))
         chat: list[JsonObject] = []
         before = ""
-        for at, written in enumerate(value["messages"]):
-            text, left = _text(written.get("content"))
-            lost.extend(Loss("media", f"/messages/{at}", "dropped", kind) for kind in left)
+        for written in value["messages"]:
+            text = _text(written.get("content"))
             if (
                 written["role"] == "tool" == before
             ):  # a turn of results is one message: many models want turns to alternate
@@ -99,10 +103,31 @@ def _said(message: Message) -> str:
     return "".join(part.text for part in message.parts if isinstance(part, TextPart))
 
 
-def _text(content: JsonValue) -> tuple[str, list[str]]:
-    """Give a message's text, and the kinds of what is none."""
+def _noted(message: Message) -> tuple[Message, list[str]]:
+    """Put notes in the places of media, of which text can show nothing."""
+    notes: list[str] = []
+    parts: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, ResultPart):
+            content = tuple(_shown(one, at, notes) for at, one in enumerate(part.content))
+            parts.append(replace(part, content=content))
+        else:
+            parts.append(_shown(part, len(parts), notes))
+    return (replace(message, parts=tuple(parts)), notes) if notes else (message, notes)
+
+
+def _shown(part: PartT, at: int, notes: list[str]) -> PartT | TextPart:
+    """Give a part, or a note on a line of its own in place of media."""
+    if not isinstance(part, MediaPart):
+        return part
+    known = {"kind": part.kind, "media_type": part.media_type, "name": part.name}
+    place = {"url": part.url or part.file_id or ""} if part.data is None else {"data": part.data}
+    notes.append(Media.model_validate({**known, **place}).note)
+    return TextPart("\n" * bool(at) + notes[-1])
+
+
+def _text(content: JsonValue) -> str:
+    """Give a message's text."""
     if not is_array(content):
-        return (content if isinstance(content, str) else ""), []
-    items = [item for item in content if is_object(item)]
-    texts = [str(item["text"]) for item in items if isinstance(item.get("text"), str)]
-    return "".join(texts), [str(item.get("type")) for item in items if not isinstance(item.get("text"), str)]
+        return content if isinstance(content, str) else ""
+    return "".join(str(item["text"]) for item in content if is_object(item) and isinstance(item.get("text"), str))

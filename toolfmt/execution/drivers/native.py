@@ -46,8 +46,8 @@ class NativeDriver:
     Chat Completions has for it. A call that it
     demands is demanded until a tool was called in the run, or with `keep_choice` in every step, so that
     only a guard or a loop-breaking tool ends the run. `parallel` says whether one answer may hold several
-    calls; None says nothing. What the client's format cannot say of these raises ValueError, but for
-    `parallel=False`, which is told as a loss. `retries` is how many answers in a row may hold broken calls
+    calls; None says nothing. A choice that the client's format cannot say raises ValueError; what it
+    cannot say of `parallel` is told as a loss. `retries` is how many answers in a row may hold broken calls
     and no other; `patience` is for connections that are lost.
     """
 
@@ -120,7 +120,7 @@ class NativeDriver:
         whole = Transcript((_HELLO,), tools, self._choice, self._parallel)
         lost = losses(whole, self._format.read(self._format.write(shape(whole, self._format.rules))))
         for loss in lost:
-            if loss.code == "tool_choice" or (loss.code == "parallel" and self._parallel):
+            if loss.code == "tool_choice":
                 raise ValueError(f"{self._format.name} cannot say {loss.code}={loss.detail}")
 
     def _errors(self, said: Said, state: AgentState) -> tuple[str, ...]:

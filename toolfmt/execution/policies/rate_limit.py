@@ -52,7 +52,8 @@ class RateLimit:
     def check(self, candidate: Candidate) -> Blocked | None:
         """Count the call, or say when there is room for it."""
         call = candidate.call
-        agent = candidate.context.agent or call.agent or ""
+        told = candidate.context.agent
+        agent = (call.agent or "") if told is None else told
         limit = next((limit for fits, limit in self._limits if fits(call.name)), None)
         if limit is None or not self._agents(agent):
             return None
