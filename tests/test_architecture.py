@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import logging
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -34,6 +35,11 @@ def name(path: Path) -> str:
 @pytest.mark.parametrize("contract", CONTRACTS)
 def test_import_contract(contract: str, capsys: pytest.CaptureFixture[str]) -> None:
     broken = lint_imports(config_filename=PYPROJECT, limit_to_contracts=(contract,), cache_dir=None, no_logo=True)
+    for (
+        logger
+    ) in logging.Logger.manager.loggerDict.values():  # it switches off all there are, and other tests read them
+        if isinstance(logger, logging.Logger):
+            logger.disabled = False
     assert not broken, capsys.readouterr().out
 
 

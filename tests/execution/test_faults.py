@@ -116,7 +116,8 @@ def test_a_cancellation_from_outside_is_no_failure_of_who_is_asked(place: str, *
     async def wait(*_: object) -> None:
         await anyio.sleep_forever()
 
-    executor = Executor(registry, stop_on_block=stop_on_block, **{place: [wait]})
+    options: dict[str, Any] = {place: [wait]}
+    executor = Executor(registry, stop_on_block=stop_on_block, **options)
 
     async def main() -> None:
         task = asyncio.ensure_future(executor.execute([call("f")]))

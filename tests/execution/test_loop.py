@@ -563,3 +563,40 @@ def test_runs_side_by_side_share_a_loop_and_nothing_else() -> None:
     assert {(state.status, len(state.steps), len(state.executions)) for state in states} == {("completed", 3, 2)}
     first = {part.text for state in states for part in state.messages[0].parts if isinstance(part, TextPart)}
     assert first == {f"question {number}" for number in range(20)}
+
+
+def test_a_budget_that_is_used_up_ends_the_run() -> None:
+    tools = ToolRegistry()
+
+    @tools.register
+    def inc(x: int) -> int:
+        """Count."""
+        return x + 1
+
+    for budget in (lambda: Budget(calls=2), lambda: Budget(per_tool={"inc": 2})):
+        state = AgentLoop(ScriptedDriver([call("inc", {"x": 2})]), tools, guards=[budget]).run_sync("Count.")
+        assert (state.status, len(state.steps)) == ("stopped", 4)
+        assert "used up" in state.reason
+        assert [one.failure for one in state.executions] == [None, None, "budget", "budget"]
+
+
+def test_a_tool_that_is_not_visible_is_not_offered() -> None:
+    tools = ToolRegistry()
+
+    @tools.register(visible=lambda _: False)
+    def hidden() -> None:
+        """Hide."""
+
+    @tools.register
+    def shown() -> None:
+        """Show."""
+
+    chats: list[str] = []
+
+    def model(chat: list[dict[str, str]]) -> str:
+        chats.append(chat[0]["content"])
+        return "Done."
+
+    AgentLoop(TextDriver(model, dialect="hermes"), tools).run_sync("Go.")
+    assert "shown" in chats[0]
+    assert "hidden" not in chats[0]

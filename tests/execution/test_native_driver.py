@@ -186,6 +186,24 @@ def test_a_choice_of_a_tool_that_is_not_offered_fails_the_run() -> None:
     assert (state.status, "sing" in state.reason) == ("failed", True)
 
 
+@pytest.mark.parametrize("reason", ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])
+def test_a_call_that_gemini_leaves_out_is_told_to_the_model(reason: str) -> None:
+    broken = {"candidates": [{"content": {"parts": []}, "finishReason": reason, "finishMessage": "add(a=1,,)"}]}
+    api = Api(
+        [broken], [{"candidates": [{"content": {"parts": [{"text": "3"}]}, "finishReason": "STOP"}]}], format="gemini"
+    )
+    state, events = run(api)
+    assert (state.status, state.text) == ("completed", "3")
+    assert "add(a=1,,)" in str(api.requests[1]["contents"][-1])
+    assert len(of(events, ValidationFailed)) == 1
+
+
+def test_an_answer_that_ends_with_calls_and_has_none_is_asked_for_again() -> None:
+    empty = [{"choices": [{"index": 0, "delta": {"content": "Hm."}, "finish_reason": "tool_calls"}]}]
+    state, _ = run(Api(empty, said("3")))
+    assert (state.status, state.text) == ("completed", "3")
+
+
 def test_what_the_format_cannot_say_is_told_with_the_request() -> None:
     api = Api([{"candidates": [{"content": {"parts": [{"text": "3"}]}, "finishReason": "STOP"}]}], format="gemini")
     state, events = run(api)

@@ -322,12 +322,13 @@ def test_keys_are_paths_too(project: Path) -> None:
     registry = ToolRegistry([write])
     executor = Executor(registry, policies=[ProjectBoundaries([project], parameters={"write": ["spec"]})])
     inside, outside = {"src/a.py": "x"}, {"src/a.py": "x", "../x": "y"}
-    for arguments in (
+    given: list[dict[str, Any]] = [
         {"files": outside},
         {"files": {}, "by_path": outside},
         {"files": {}, "spec": outside},
         {"files": {}, "spec": [{"file:///etc/passwd": 1}]},
-    ):
+    ]
+    for arguments in given:
         assert failures(executor, call("write", **arguments)) == ["outside_project"]
     assert failures(executor, call("write", files=inside, by_path=inside, spec=inside)) == [None]
 

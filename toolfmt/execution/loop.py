@@ -200,12 +200,21 @@ class AgentLoop:
         steps = len(state.steps)
         if self._max_steps is not None and steps >= self._max_steps:
             return state.with_status("stopped", f"the run has taken {steps} steps, as many as it may")
+        if used_up := _used_up(state):
+            return state.with_status("stopped", used_up)
         why = (guard.step() if isinstance(guard, Budget) else getattr(guard, "reason", "") for guard in guards)
         try:
             reason = next(filter(None, (*why, *(rule(state) for rule in self._rules))), None)
         except Exception as error:  # noqa: BLE001 - anybody's rule
             return state.with_status("failed", f"a rule of stop_when failed: {_said(error)}")
         return state if reason is None else state.with_status("stopped", reason)
+
+
+def _used_up(state: AgentState) -> str:
+    """Tell the budget for which the model goes on to call: in two steps there was nothing left for any call."""
+    last = [one for step in state.steps[-2:] for one in step.executions or (None,)]
+    refused = [one for one in last if one is not None and one.failure == "budget"]
+    return refused[-1].error if len(state.steps) > 1 and len(refused) == len(last) else ""
 
 
 def _check(after: object, number: int, driver: object) -> None:

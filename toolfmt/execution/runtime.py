@@ -61,7 +61,13 @@ class Runtime:
 
     def offered(self, state: AgentState) -> tuple[ToolDefinition, ...]:
         """Give the tools that the model may call in a state."""
-        return self.tools if self.visible is None else tuple(tool for tool in self.tools if self.visible(tool, state))
+        return tuple(tool for tool in self.tools if self._is_visible(tool, state))
+
+    def _is_visible(self, tool: ToolDefinition, state: AgentState) -> bool:
+        own = self.executor.registry if isinstance(self.executor, Executor) else None
+        if own is not None and tool.server is None and tool.name in own and not own.is_visible(tool.name, state):
+            return False
+        return self.visible is None or bool(self.visible(tool, state))
 
     def shown(self, state: AgentState) -> tuple[Message, ...]:
         """Give the conversation that the model is shown."""

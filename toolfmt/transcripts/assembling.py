@@ -191,6 +191,11 @@ class Assembler:
         for key in list(self._open):
             self.end(key, cut=cut)
 
+    def broken(self, raw: str, reason: str, detail: str) -> None:
+        """Record a call that the provider says was written, and cannot give."""
+        self.events.append(CallFailed(self._count, raw, reason, detail, (self._at, self._at)))
+        self._count += 1
+
     def fail(self, error: object) -> None:
         """Record that the provider gave an error in place of the rest of the answer."""
         words = error.get("message") if jsontext.is_object(error) else error

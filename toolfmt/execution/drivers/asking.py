@@ -70,6 +70,8 @@ async def ask(client: ModelClient, request: Request, runtime: Runtime, *, stream
         failed = told_of_failure(reader.info)
         raise DriverError(f"{client.format}: the answer ended before it was complete{failed}", retryable=True)
     take(reader.close())
+    if reader.info.stop == "tool_calls" and not any(isinstance(event, (CallEnd, CallFailed)) for event in events):
+        raise DriverError(f"{client.format}: the answer ends with calls, and there are none in it", retryable=True)
     kept = _without_leaks(events, runtime)
     result = ParseResult(tuple(kept))
     runtime.tell(

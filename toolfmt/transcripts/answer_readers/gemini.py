@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_object
@@ -16,11 +17,17 @@ from toolfmt.transcripts.answer_usage import read_gemini
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER, camel
 
 if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
+    from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.assembling import Assembler
 
 
 _KEYS: Final = frozenset({"candidates", "usageMetadata", "usage_metadata"})
+
+_BROKEN: Final[Mapping[JsonValue, str]] = {
+    "MALFORMED_FUNCTION_CALL": "malformed",
+    "UNEXPECTED_TOOL_CALL": "unknown_tool",
+}
+"""The ends of answers that leave out a call, and what was wrong with it."""
 
 
 def _read(value: JsonObject, made: Assembler) -> None:
@@ -32,7 +39,11 @@ def _read(value: JsonObject, made: Assembler) -> None:
             continue  # another answer to the same question
         for part in map(_spelt, objects(inner(candidate, "content"), "parts")):
             _part(part, made)
-        ended(made, candidate.get("finishReason"))
+        reason = candidate.get("finishReason")
+        if reason in _BROKEN:
+            said = str(candidate.get("finishMessage") or "")
+            made.broken(said, _BROKEN[reason], f"{reason}: {said}" if said else str(reason))
+        ended(made, reason)
     if value.get("usageMetadata"):
         made.tokens(_spelt(inner(value, "usageMetadata")), read_gemini)
 
