@@ -160,7 +160,7 @@ def _no_chance(*_: object, **__: object) -> None:
 
 
 @pass_context  # for the meter
-def _tojson(  # the other parameters as transformers has them, so that they may be given by place
+def _tojson(  # noqa: PLR0913, PLR0917 - as transformers has them, so that they may be given by place
     context: Context,
     x: Any,
     ensure_ascii: bool = False,  # noqa: FBT001, FBT002
