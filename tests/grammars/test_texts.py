@@ -15,6 +15,8 @@ from toolfmt import SchemaError, ToolDefinition, default_registry, grammar, pars
 
 FORMATS = described()
 REGISTRY = default_registry()
+LARGE = 30_000
+"""Characters of a regular expression."""
 
 
 @pytest.fixture(autouse=True)
@@ -40,11 +42,14 @@ def test_gbnf(name: str) -> None:
         assert not must.fits(text), text
 
 
-@pytest.mark.parametrize("name", FORMATS[::3])
+@pytest.mark.parametrize("name", FORMATS)
 def test_regular_expression(name: str) -> None:
     texts = list(written(REGISTRY.dialect(name)))
     try:
-        pattern = regex.compile(str(grammar(name, TOOLS, choice="required", target="regex")))
+        text = str(grammar(name, TOOLS, choice="required", target="regex"))
+        if len(text) > LARGE:  # takes `regex` seconds to compile: one tool's is enough
+            text, texts = str(grammar(name, TOOLS[:1], choice="required", target="regex")), texts[:2]
+        pattern = regex.compile(text)
     except SchemaError as error:
         assert "too long" in str(error)  # noqa: PT017 - one that grows too long is refused with that reason
         return
