@@ -109,6 +109,20 @@ def test_structural_tags_have_the_documented_shape(name: str, choice: str) -> No
             Gbnf(node["grammar"])
 
 
+def test_keys_without_quotes_are_those_of_the_writer() -> None:
+    tool = ToolDefinition(name="f", parameters={"type": "object", "properties": {"é": {}, "a b": {}, "$k": {}}})
+    text = render_calls([{"name": "f", "arguments": {"é": None, "a b": 1, "$k": 2}}], dialect="gemma4", tools=[tool])
+    assert Gbnf(str(grammar("gemma4", [tool], target="gbnf"))).fits(text)
+
+
+def test_a_value_of_no_stated_type_is_said_to_be_no_list_where_lists_are_elements() -> None:
+    tool = ToolDefinition(name="f", parameters={"type": "object", "properties": {"a": {}}})
+    text = render_calls([{"name": "f", "arguments": {"a": [1]}}], dialect="cohere-xml", tools=[tool])
+    made = grammar("cohere-xml", [tool], target="gbnf")
+    assert not Gbnf(str(made)).fits(text)
+    assert "a value of no stated type is no list and no object" in made.narrowed
+
+
 def test_one_call_at_most() -> None:
     text = render_calls(CALLS[3], dialect="hermes", tools=TOOLS)
     assert Gbnf(str(grammar("hermes", TOOLS, target="gbnf"))).fits(text)

@@ -36,10 +36,10 @@ _TELLING: Final = 12
 
 
 def shows_definitions(text: str, tools: Iterable[ToolDefinition]) -> bool:
-    """Whether tools are declared in a text without `MARKS`: by a schema's keys, headings, or an offered one's description."""
-    if any(key in text for key in _KEYS):
-        return True
-    if any(len(tool.description) >= _TELLING and tool.description in text for tool in tools):
+    """Whether a text without `MARKS` declares tools: by a schema's keys, headings, or an offered one's description."""
+    if any(key in text for key in _KEYS) or any(
+        len(tool.description) >= _TELLING and tool.description in text for tool in tools
+    ):
         return True
     last = text.rstrip().rpartition("\n")[2]
     return _EXAMPLE.fullmatch(last.strip()) is not None or _HEADING.search(f"\n{text}\n") is not None
