@@ -18,6 +18,8 @@ Word: TypeAlias = bool | None
 
 KEYWORD: Final = r"[^\W\d][\w.\-]{0,255}"
 """What names an argument where each is `key=value`, as a pattern of the `regex` package."""
+BARE_KEY: Final = r"[\w.\-/$@]{1,256}"
+"""A key that is written without quotes where a format has such, likewise."""
 PYTHON_WORDS: Mapping[str, Word] = {"True": True, "False": False, "None": None}
 JSON_WORDS: Mapping[str, Word] = {"true": True, "false": False, "null": None}
 

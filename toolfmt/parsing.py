@@ -142,8 +142,12 @@ def open_parser(**options: Unpack[ParseOptions]) -> Parser[str]:
 def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
     """Read a whole answer; the options are those of `ParseOptions`."""
     parser, dialect = _open(options)
-    events = parser.feed(_checked(text, "an answer"))
-    events.extend(parser.close())
+    text = _checked(text, "an answer")
+    if isinstance(parser, DetectingParser):
+        events = parser.read(text)
+    else:
+        events = parser.feed(text)
+        events.extend(parser.close())
     events = coalesce(events)
     if options.get("drop_leaks", False):
         events = without_leaks(events, [event.call for event in events if isinstance(event, CallEnd)])

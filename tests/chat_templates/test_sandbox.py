@@ -85,6 +85,10 @@ ENDLESS = [
     "{{ 'x' | center(10 ** 9) }}",
     "{{ 1.5 | round(10 ** 9, 'ceil') }}",
     "{{ [1] | tojson(indent=10 ** 9) }}",
+    (
+        "{% set ns = namespace(x=[1]) %}{% for i in range(150) %}{% set ns.x = [ns.x] %}{% endfor %}"
+        "{{ ns.x | tojson(indent=10 ** 5) }}"
+    ),
     "{{ ('<!---->' * 100000) | striptags }}",
     "{{ ('b' * 1000000).rfind('a' + 'b' * 500000) }}",
 ]
@@ -133,6 +137,7 @@ def test_what_is_inside_itself_is_ended(source: str) -> None:
         "{% do messages.clear() %}",
         "{{ lipsum() }}",
         "{{ [1, 2] | random }}",
+        "{{ 1e999 }}",
     ],
 )
 def test_no_way_leads_out(source: str) -> None:

@@ -108,6 +108,7 @@ def test_cuts_change_nothing(pieces: list[str], data: st.DataObject, thinking: b
     options = {"tools": tools, "reasoning_open": thinking}
     whole = read([text], **options)
     assert read(list(text), **options) == whole
+    assert list(toolfmt.parse(text, dialect="auto", tools=tools, reasoning_open=thinking).events) == whole
     cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=4)))
     assert read([text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)], **options) == whole
 

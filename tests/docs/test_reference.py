@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,10 +18,13 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 REFERENCE = DOCS / "reference"
 
 
-@pytest.fixture
-def generate(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(DOCS))
-    yield import_module("generate")
+@pytest.fixture(scope="module")
+def generate() -> Iterator[Any]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(DOCS))
+        made = import_module("generate")
+        patch.setattr(made, "pages", cache(made.pages))  # they take seconds, and are the same for all that follows
+        yield made
     for name in ("generate", "names", "blocks"):
         sys.modules.pop(name, None)
 
@@ -31,8 +36,7 @@ def place(generate: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 
 def test_the_pages_are_what_the_generator_writes(generate: Any) -> None:
-    made: dict[str, str] = generate.pages()
-    for path, text in made.items():
+    for path, text in generate.pages().items():
         assert (REFERENCE / path).read_text(encoding="utf-8") == text, "run: python docs/generate.py"
     assert generate.main(["--check"]) == 0
 
@@ -43,8 +47,7 @@ def test_every_public_name_has_a_heading(generate: Any) -> None:
 
 
 def test_links_lead_to_pages_and_blocks_are_closed(generate: Any) -> None:
-    made: dict[str, str] = generate.pages()
-    for path, text in made.items():
+    for path, text in generate.pages().items():
         fence = ""
         for line in text.splitlines():
             if found := re.match("(`{3,})(text|json|console)?$", line):

@@ -159,14 +159,24 @@ def _no_chance(*_: object, **__: object) -> None:
     raise jinja2.TemplateRuntimeError("it asks for chance, and a prompt depends on its arguments alone")
 
 
-def _tojson(  # the parameters as transformers has them, so that they may be given by place
+@pass_context  # for the meter
+def _tojson(  # noqa: PLR0913, PLR0917 - as transformers has them, so that they may be given by place
+    context: Context,
     x: Any,
     ensure_ascii: bool = False,  # noqa: FBT001, FBT002
     indent: Any = None,
     separators: Any = None,
     sort_keys: bool = False,  # noqa: FBT001, FBT002
 ) -> str:
-    return json.dumps(x, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+    encoder = json.JSONEncoder(ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+    if indent is None:
+        return encoder.encode(x)
+    meter = cast("Sandbox", context.environment).meter
+    pieces: list[str] = []
+    for piece in encoder.iterencode(x):  # a line is indented as often as its value is deep
+        meter.make(len(piece))
+        pieces.append(piece)
+    return "".join(pieces)
 
 
 class _Dict:

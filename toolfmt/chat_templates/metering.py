@@ -45,6 +45,7 @@ _BY_ITEM: Final = frozenset(
     }
 )
 """The filters that go through the items of their value, but not into them."""
+_LISTS: Final = frozenset({list, tuple})
 _DIGITS: Final = re.compile(r"\d+")
 _NESTED: Final = re.compile(r"\{[^{}]*\{|\*")
 
@@ -85,6 +86,12 @@ class Meter:
                 size += len(one)
                 if len(one) >= TEXT:
                     self.work(len(one) // TEXT)
+                continue
+            if type(one) in _LISTS:  # most of what is counted: the checks below are slow
+                items = cast("list[object]", one)
+                self.work(len(items))
+                size += 2 * len(items)
+                stack += items
                 continue
             inner = _inside(one)
             if isinstance(one, range):

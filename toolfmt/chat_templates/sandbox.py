@@ -92,7 +92,7 @@ def render(
 _ANY: Final = 2**63
 _FAILURES: Final = (
     *(jinja2.TemplateError, Stopped, ArithmeticError, AssertionError, AttributeError, LookupError),
-    *(MemoryError, RuntimeError, StopIteration, SyntaxError, TypeError, ValueError),
+    *(MemoryError, NameError, RuntimeError, StopIteration, SyntaxError, TypeError, ValueError),
 )
 """What a template can make Jinja and Python raise."""
 

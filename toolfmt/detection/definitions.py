@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 MARKS: Final = frozenset(
     {
-        *('"properties"', '"inputSchema"', '"input_schema"', '"parameter_definitions"', '"$schema"'),
         *("<tools>", "<functions>", "<available_tools>", "</tools>", "</functions>", "</available_tools>"),
         *("<parameters>", "functions {"),
     }
 )
 """What stands in a tool's definition, and in no answer."""
+_KEYS: Final = ('"properties"', '"inputSchema"', '"input_schema"', '"parameter_definitions"', '"$schema"')
+"""The same in JSON, which is full of quotes: looked for once there is a call behind it."""
 _HEADING = re.compile(
     r"\n(?:#{1,6} (?:[Aa]vailable )?(?:[Tt]ools|[Ff]unctions)|(?:AVAILABLE )?(?:TOOLS|FUNCTIONS|EXAMPLES):?)"
     r"[ \t]{0,8}\n"
@@ -35,8 +36,10 @@ _TELLING: Final = 12
 
 
 def shows_definitions(text: str, tools: Iterable[ToolDefinition]) -> bool:
-    """Whether tools are declared in a text without `MARKS`: by headings, or an offered one by its own description."""
-    if any(len(tool.description) >= _TELLING and tool.description in text for tool in tools):
+    """Whether a text without `MARKS` declares tools: by a schema's keys, headings, or an offered one's description."""
+    if any(key in text for key in _KEYS) or any(
+        len(tool.description) >= _TELLING and tool.description in text for tool in tools
+    ):
         return True
     last = text.rstrip().rpartition("\n")[2]
     return _EXAMPLE.fullmatch(last.strip()) is not None or _HEADING.search(f"\n{text}\n") is not None

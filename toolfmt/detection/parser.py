@@ -45,7 +45,11 @@ class DetectingParser:
 
     def close(self) -> list[Event]:
         """Say that the answer has ended."""
-        events = self._detector.read("", eof=True)
+        return self.read("")
+
+    def read(self, rest: str) -> list[Event]:
+        """Read the last piece, which may be all of it: `feed` and `close` in one."""
+        events = self._detector.read(rest, eof=True)
         if self._detector.found is not None:
             parser, more = self._begin()
             events += more + self._beyond(parser.close())

@@ -1,12 +1,12 @@
 r"""Calls as expressions of a programming language.
 
-[f(a='x', b=True), g()]                                            pythonic, toolace, gorilla: no marker at all
-<|python_start|>[f(a='x')]<|python_end|>                           llama4-pythonic, markers may be missing
-<function_calls>\nf(a="x", b=true)\ng()\n</function_calls>         olmo3, JSON's words, a call a line
-<|tool_call_start|>[f(a='x')]<|tool_call_end|>                     lfm2, JSON calls are read as well
-<|python_tag|>brave_search.call(query="x")                         llama3-builtin
-Thought: ...\nAction: click(start_box='(1,2)')                     ui-tars
-Call: f(a='x')<bot_end>                                            nexus
+    [f(a='x', b=True), g()]                                            pythonic, toolace, gorilla: no marker at all
+    <|python_start|>[f(a='x')]<|python_end|>                           llama4-pythonic, markers may be missing
+    <function_calls>\nf(a="x", b=true)\ng()\n</function_calls>         olmo3, JSON's words, a call a line
+    <|tool_call_start|>[f(a='x')]<|tool_call_end|>                     lfm2, JSON calls are read as well
+    <|python_tag|>brave_search.call(query="x")                         llama3-builtin
+    Thought: ...\nAction: click(start_box='(1,2)')                     ui-tars
+    Call: f(a='x')<bot_end>                                            nexus
 
 Behind each form stands which formats write it.
 """

@@ -1,10 +1,10 @@
 r"""Formats whose messages have headers: channels and recipients.
 
-<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": 1}<|call|>     harmony
- to=f<|message|><atem:function_calls>\n<atem:invoke name="f">\n...<|eot|>             muse
- to=f<|channel|>analysis <|constrain|>xml<|message|><rfl:parameter name="a">...<|call|>    beam
-f<|content_invoke_tool_json|>{"name":"f","args":{"a":1}}<|end_message|>               inkling
-f\n{"a": 1}>>>g\n{}                                                                   functionary-v32
+    <|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": 1}<|call|>     harmony
+     to=f<|message|><atem:function_calls>\n<atem:invoke name="f">\n...<|eot|>             muse
+     to=f<|channel|>analysis <|constrain|>xml<|message|><rfl:parameter name="a">...<|call|>    beam
+    f<|content_invoke_tool_json|>{"name":"f","args":{"a":1}}<|end_message|>               inkling
+    f\n{"a": 1}>>>g\n{}                                                                   functionary-v32
 
 Behind each form stands which formats write it.
 """

@@ -1,9 +1,9 @@
 """Arguments as a tree of elements: nested values are nested elements, not JSON.
 
-<cofl:tool_call id="0" name="f"><cofl:value name="tags" type="list">
-<cofl:value type="raw">a</cofl:value></cofl:value></cofl:tool_call>          cohere-xml
+    <cofl:tool_call id="0" name="f"><cofl:value name="tags" type="list">
+    <cofl:value type="raw">a</cofl:value></cofl:value></cofl:tool_call>          cohere-xml
 
-]<]minimax[>[<invoke name="f">]<]minimax[>[<city>Paris]<]minimax[>[</city>]<]minimax[>[</invoke>    minimax-m3
+    ]<]minimax[>[<invoke name="f">]<]minimax[>[<city>Paris]<]minimax[>[</city>]<]minimax[>[</invoke>    minimax-m3
 
 Behind each form stands which formats write it.
 """

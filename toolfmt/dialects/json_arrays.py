@@ -1,13 +1,13 @@
 r"""All calls of a turn in one JSON array.
 
-<|tool_call|>[{"name": "f", "arguments": {}}]                  granite3
-<tool_calls>[{"name": "f", "arguments": {}}]</tool_calls>      jamba, apriel, hunyuan-a13b
-<TOOLCALL>[{"name": "f", "arguments": {}}]</TOOLCALL>          nemotron-v2
-[TOOL_CALLS][{"name": "f", "arguments": {}, "id": "a1b2c3d4e"}]     mistral-v3
-functools[{"name": "f", "arguments": {}}]                      phi4-mini
-[{"name": "f", "arguments": {}}]                               xlam, no marker at all
-<|tools_prefix|>[{"f": {}}]<|tools_suffix|>                    apertus, the name is the key
-Action:\n```json\n[{"tool_name": "f", "parameters": {}}]```     command-r-plus
+    <|tool_call|>[{"name": "f", "arguments": {}}]                  granite3
+    <tool_calls>[{"name": "f", "arguments": {}}]</tool_calls>      jamba, apriel, hunyuan-a13b
+    <TOOLCALL>[{"name": "f", "arguments": {}}]</TOOLCALL>          nemotron-v2
+    [TOOL_CALLS][{"name": "f", "arguments": {}, "id": "a1b2c3d4e"}]     mistral-v3
+    functools[{"name": "f", "arguments": {}}]                      phi4-mini
+    [{"name": "f", "arguments": {}}]                               xlam, no marker at all
+    <|tools_prefix|>[{"f": {}}]<|tools_suffix|>                    apertus, the name is the key
+    Action:\n```json\n[{"tool_name": "f", "parameters": {}}]```     command-r-plus
 
 Behind each form stands which formats write it.
 """

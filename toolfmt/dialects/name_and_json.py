@@ -1,13 +1,13 @@
 """The tool's name and a JSON object of the arguments, told apart by markers.
 
-[TOOL_CALLS]get_weather[ARGS]{"city": "Paris"}                                        mistral-v11
-<｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"city": "Paris"}<｜tool▁call▁end｜>         deepseek-v31
-<|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>{"city": "Paris"}<|tool_call_end|>   kimi-k2
-<function=get_weather>{"city": "Paris"}</function>                                    functionary-v31
-✿FUNCTION✿: get_weather                                                               qwen-fncall, in two lines
-✿ARGS✿: {"city": "Paris"}
-get_weather                                                                           glm4-0414, in two lines
-{"city": "Paris"}
+    [TOOL_CALLS]get_weather[ARGS]{"city": "Paris"}                                        mistral-v11
+    <｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"city": "Paris"}<｜tool▁call▁end｜>         deepseek-v31
+    <|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>{"city": "Paris"}<|tool_call_end|>   kimi-k2
+    <function=get_weather>{"city": "Paris"}</function>                                    functionary-v31
+    ✿FUNCTION✿: get_weather                                                               qwen-fncall, in two lines
+    ✿ARGS✿: {"city": "Paris"}
+    get_weather                                                                           glm4-0414, in two lines
+    {"city": "Paris"}
 
 Behind each form stands which formats write it.
 """

@@ -1,7 +1,7 @@
 """Calls in Google's own literals: bare keys, a special token as the quote.
 
-<|tool_call>call:f{a:<|"|>x<|"|>,n:1}<tool_call|>                                  gemma4
-<start_function_call>call:f{a:<escape>x<escape>,n:<escape>1<escape>}<end_function_call>   functiongemma, by schema
+    <|tool_call>call:f{a:<|"|>x<|"|>,n:1}<tool_call|>                                  gemma4
+    <start_function_call>call:f{a:<escape>x<escape>,n:<escape>1<escape>}<end_function_call>   functiongemma, by schema
 
 Behind each form stands which formats write it.
 """

@@ -10,7 +10,7 @@ import regex
 from toolfmt import jsontext
 from toolfmt.errors import UnrepresentableError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.literals import KEYWORD
+from toolfmt.literals import BARE_KEY, KEYWORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 _KEYWORD = regex.compile(KEYWORD)
-_BARE_KEY = regex.compile(r"[\w.\-/$@]{1,256}")
+_BARE_KEY = regex.compile(BARE_KEY)
 _SPECIAL = re.compile(r"[\\\x00-\x1f\x7f]")
 _NAMED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 

@@ -194,6 +194,8 @@ class ElementNodes:
     def _marked(self, parts: list[Shape], closer: str) -> Iterator[tuple[str, Node]]:
         """Each type that a value may have, as the mark says it, with its texts."""
         names = self._elements.type_names
+        if self._nested and any(isinstance(part, Anything) for part in parts):
+            self.narrowed["a value of no stated type is no list and no object"] = None
         found: dict[str, list[Node]] = {}
         scalars: tuple[Shape, ...] = (Text(), Number(whole=True), Number(), Truth(), Null())
         open_parts = (*scalars, *(() if self._nested else (Items((), Anything()), Members((), Anything()))))

@@ -30,12 +30,24 @@ _ENDLESS: Final = (
     "a schema that holds itself, around text that only what follows it ends: its lexemes cannot be told apart; "
     "use the target gbnf or structural-tag"
 )
+_UNTOLD: Final = (
+    "text that only what follows it ends stands in a list without end: its lexemes cannot be told apart; "
+    "use the target gbnf or structural-tag"
+)
+_DEEPEST: Final = 20
+"""How many decisions on where texts end may hang together."""
 _NONEMPTY: Final = "/(?s:.+)/"
 
 
 def write_lark(answer: Answer) -> tuple[str, tuple[str, ...]]:
     """Write a grammar; it leaves nothing out."""
-    return _Writer(answer).text(), ()
+    try:
+        return _Writer(answer).text(), ()
+    except UnsupportedSchemaError:
+        whole = _Writer(answer).whole()
+        if whole is None:
+            raise
+        return whole, ()
 
 
 class _Writer:
@@ -46,6 +58,8 @@ class _Writer:
         self._lines: list[str] = []
         self._terminals: dict[str, str] = {}
         self._opened: dict[tuple[str, tuple[int, ...]], str] = {}
+        self._depth = 0
+        """How many rules of `_opened` are being made."""
         self._kept: list[tuple[Node, ...]] = []
         """What the keys of `_opened` stand for, so that no other node is given their ids."""
         self._regular: dict[int, tuple[Node, bool]] = {}
@@ -60,6 +74,13 @@ class _Writer:
             f"{_name(name)}: {self._rule(node)}" for name, node in self._answer.rules.items() if name in self._needed
         ]
         return "\n".join(["%llguidance {}", f"start: {start}", *rules, *self._lines]) + "\n"
+
+    def whole(self) -> str | None:
+        """Write the answer as one lexeme; None where it is not regular."""
+        if not self._is_regular(self._answer.body):
+            return None
+        start = self._terminal(self._answer.body)
+        return "\n".join(["%llguidance {}", f"start: {start}", *self._lines]) + "\n"
 
     @property
     def _needed(self) -> set[str]:
@@ -141,7 +162,11 @@ class _Writer:
         if key not in self._opened:
             name = self._opened[key] = f"then_{len(self._opened) + 1}"
             self._kept.append(items)
+            if self._depth == _DEEPEST:
+                raise UnsupportedSchemaError(_UNTOLD)
+            self._depth += 1
             options = [self._rule(sequence(*run, option)) for option in continuations(run, items)]
+            self._depth -= 1
             self._lines.append(f"{name}: {' | '.join(options)}")
         return self._opened[key]
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+import regex
+
 from toolfmt import jsontext
 from toolfmt.errors import UnrepresentableError
 from toolfmt.grammars.nodes import (
@@ -52,6 +54,7 @@ from toolfmt.grammars.shapes import (
     alternatives,
 )
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.literals import BARE_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -59,6 +62,7 @@ if TYPE_CHECKING:
     from toolfmt.grammars.shapes import Shape
     from toolfmt.model import JsonValue
 
+_BARE_KEY: Final = regex.compile(BARE_KEY)
 _CONTROLS: Final = "".join(map(chr, range(0x20)))
 _HEX: Final = chars((0x30, 0x39), "abcdefABCDEF")
 _SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
@@ -265,14 +269,8 @@ class Values:
         return sequence(self._key(name), self._colon, self.value(value))
 
     def _key(self, name: str) -> Node:
-        if (
-            self._notation.bare_keys
-            and name.isascii()
-            and name
-            and all(char.isalnum() or char in "_.-/$@" for char in name)
-        ):
-            return Lit(name)
-        return self.listed(name)
+        bare = self._notation.bare_keys and _BARE_KEY.fullmatch(name) is not None
+        return Lit(name) if bare else self.listed(name)
 
     def _further(self, shape: Members) -> Node:
         """A member that the schema does not name."""
