@@ -46,6 +46,11 @@ class Settings:
     """Those among the policies that nobody asked for: they are told of only when they block."""
     after: Sequence[AfterHook]
 
+    @property
+    def listed(self) -> bool:
+        """Whether somebody's own policies look at calls."""
+        return len(self.policies) > len(self.unlisted)
+
 
 @dataclass(slots=True)
 class Passage:
@@ -168,7 +173,8 @@ class Pipeline:
         return None
 
     async def _checked(self, passage: Passage) -> Blocked | None:
-        shown = own_copy(passage.call)  # what has been checked is what runs, whatever a policy does to what it sees
+        # What has been checked is what runs, whatever a policy does to what it sees.
+        shown = own_copy(passage.call) if self._settings.listed else passage.call
         passage.context = context = ToolContext(shown, passage.id, self._state, self._agent, passage.progress)
         try:
             passage.prepared = self._settings.resolver.prepare(passage.call, context)
