@@ -1,6 +1,6 @@
 """The way of the calls of one turn, from a model's answer to their records.
 
-guards, before-hooks, policies  ->  ToolCallBlocked
+before-hooks, guards, policies  ->  ToolCallBlocked
 ToolCallStarted, prepare, run, ToolCallCompleted, after-hooks
 """
 
@@ -101,9 +101,12 @@ class Pipeline:
         return Passage(own, id, now(), Progress(self._tell, id))
 
     async def admit(self, passage: Passage) -> bool:
-        """Let guards, before-hooks and policies look at the call; whether it may run."""
+        """Let before-hooks, guards and policies look at the call; whether it may run.
+
+        Guards count what hooks have left, so that no other spelling of a name escapes them.
+        """
         try:
-            blocked = self._guarded(passage) or await self._hooked(passage) or await self._checked(passage)
+            blocked = await self._hooked(passage) or self._guarded(passage) or await self._checked(passage)
         except anyio.get_cancelled_exc_class():
             if _from_outside():
                 self.block(passage, Blocked("cancelled before it ran", "cancelled"))
