@@ -103,3 +103,12 @@ def test_a_budget_of_steps_seconds_and_tokens(registry: ToolRegistry) -> None:
     assert failures(registry, seconds, "f") == ["budget"]
     with pytest.raises(ValueError, match=r"per_tool\['f'\] is a number from 0"):
         Budget(per_tool={"f": -1})
+
+
+def test_a_budget_counts_the_tool_that_runs_whatever_the_model_called_it() -> None:
+    registry = ToolRegistry()
+    registry.register(lambda: 1, name="search")
+    hook = lambda call, _: call.model_copy(update={"name": call.name.lower()})  # noqa: E731 - a hook
+    executor = Executor(registry, before=[hook], guards=[Budget(per_tool={"search": 1})])
+    executions = executor.execute_sync([{"name": name} for name in ("search", "Search", "SEARCH")])
+    assert [one.failure for one in executions] == [None, "budget", "budget"]

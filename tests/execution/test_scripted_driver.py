@@ -120,6 +120,10 @@ def test_a_script_is_read_from_a_file_in_three_notations(tmp_path: Path) -> None
         ([{"final": "x", "usage": {"input": "many"}}], "/steps/0/usage"),
         ({"steps": [], "ask": 5}, "/ask"),
         ({"steps": [], "agents": {"a": {"steps": [{}]}}}, "/agents/a/steps/0"),
+        ({"steps": [], "tools": [{"name": "f"}, {"name": ""}]}, "/tools/1"),
+        ({"steps": [], "tools": [{"name": "f", "parameters": []}]}, "/tools/0"),
+        ({"steps": [], "tools": [{"name": "a"}], "agents": {"a": {"steps": []}}}, "/agents/a"),
+        ({"steps": [], "agents": {"a": {"steps": [], "tools": [{"name": "f"}, {"name": "f"}]}}}, "/agents/a/tools/1"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_told_with_its_place(value: Any, place: str, tmp_path: Path) -> None:

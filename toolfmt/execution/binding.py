@@ -110,7 +110,9 @@ def copied(value: JsonValue) -> JsonValue:
 
 def own_copy(call: ToolInvocation) -> ToolInvocation:
     """Copy a call with its arguments, so that whoever gets the copy can't change the call."""
-    return call.model_copy(update={"arguments": copied(call.arguments)})
+    own = call.model_copy()
+    vars(own)["arguments"] = copied(call.arguments)  # `update=` takes more than twice the time
+    return own
 
 
 def _has_signature(function: Callable[..., Any]) -> bool:

@@ -1,6 +1,6 @@
 """The way of the calls of one turn, from a model's answer to their records.
 
-guards, before-hooks, policies  ->  ToolCallBlocked
+before-hooks, guards, policies  ->  ToolCallBlocked
 ToolCallStarted, prepare, run, ToolCallCompleted, after-hooks
 """
 
@@ -45,6 +45,11 @@ class Settings:
     unlisted: frozenset[Policy]
     """Those among the policies that nobody asked for: they are told of only when they block."""
     after: Sequence[AfterHook]
+
+    @property
+    def listed(self) -> bool:
+        """Whether somebody's own policies look at calls."""
+        return len(self.policies) > len(self.unlisted)
 
 
 @dataclass(slots=True)
@@ -96,9 +101,12 @@ class Pipeline:
         return Passage(own, id, now(), Progress(self._tell, id))
 
     async def admit(self, passage: Passage) -> bool:
-        """Let guards, before-hooks and policies look at the call; whether it may run."""
+        """Let before-hooks, guards and policies look at the call; whether it may run.
+
+        Guards count what hooks have left, so that no other spelling of a name escapes them.
+        """
         try:
-            blocked = self._guarded(passage) or await self._hooked(passage) or await self._checked(passage)
+            blocked = await self._hooked(passage) or self._guarded(passage) or await self._checked(passage)
         except anyio.get_cancelled_exc_class():
             if _from_outside():
                 self.block(passage, Blocked("cancelled before it ran", "cancelled"))
@@ -168,7 +176,8 @@ class Pipeline:
         return None
 
     async def _checked(self, passage: Passage) -> Blocked | None:
-        shown = own_copy(passage.call)  # what has been checked is what runs, whatever a policy does to what it sees
+        # What has been checked is what runs, whatever a policy does to what it sees.
+        shown = own_copy(passage.call) if self._settings.listed else passage.call
         passage.context = context = ToolContext(shown, passage.id, self._state, self._agent, passage.progress)
         try:
             passage.prepared = self._settings.resolver.prepare(passage.call, context)

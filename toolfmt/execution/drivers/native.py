@@ -4,7 +4,8 @@
     state = await AgentLoop(driver, registry).run("Weather in Paris?")
 
 The conversation is written by the transcript format of the client, whatever its provider; what that cannot hold is
-told with the request. Nothing is run of an answer that did not come to its end.
+told with the request. Nothing is run of an answer whose stream broke off, nor a call whose arguments are cut; a whole
+call of an answer that a limit ended is run.
 """
 
 from __future__ import annotations

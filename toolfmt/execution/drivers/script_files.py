@@ -25,7 +25,15 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from pydantic import TypeAdapter, ValidationError
 
 from toolfmt import jsontext
-from toolfmt.errors import ExecutionError, MissingExtraError, ParseError, RenderError, ToolFmtError
+from toolfmt.errors import (
+    DuplicateToolError,
+    ExecutionError,
+    MissingExtraError,
+    ParseError,
+    RenderError,
+    SchemaError,
+    ToolFmtError,
+)
 from toolfmt.execution.drivers.script import DEFAULT, ScriptedDriver, ScriptStep, calls, error, final, tool
 from toolfmt.execution.loop import AgentLoop
 from toolfmt.execution.subagents import as_tool
@@ -88,12 +96,19 @@ def _tools(value: JsonObject, where: str) -> ToolRegistry:
         known = _object(item, f"{where}/tools/{at}")
         function = _canned(known) if known.keys() & {"result", "error"} else None
         definition = {key: found for key, found in known.items() if key not in ("result", "error")}
-        registry.register(definition, function=function)
+        try:
+            registry.register(definition, function=function)
+        except (SchemaError, DuplicateToolError) as wrong:
+            raise ParseError(f"{where}/tools/{at}: {wrong}") from None
     for name, item in _object(value.get("agents", {}), f"{where}/agents").items():
         place = f"{where}/agents/{name}"
         agent = _object(item, place, _KEYS | {"description"})
         loop = AgentLoop(_driver(agent, place), _tools(agent, place), name=name)
-        registry.register(as_tool(loop, name, _text(agent.get("description", f"Ask {name}."), f"{place}/description")))
+        description = _text(agent.get("description", f"Ask {name}."), f"{place}/description")
+        try:
+            registry.register(as_tool(loop, name, description))
+        except (SchemaError, DuplicateToolError) as wrong:
+            raise ParseError(f"{place}: {wrong}") from None
     return registry
 
 
