@@ -107,3 +107,13 @@ def test_what_cannot_be_told_apart_is_refused_at_once(name: str) -> None:
         matcher(str(grammar(name, tools)))
     except SchemaError as error:
         assert "target gbnf" in str(error)  # noqa: PT017 - or there is a grammar
+
+
+@pytest.mark.parametrize("name", ["claude-legacy", "hy-v3", "xml-items", "qwen3-coder"])
+def test_a_member_that_is_left_out_before_one_that_holds_itself(name: str) -> None:
+    properties = {"k": {"type": "integer"}, "a": {"$ref": "#/$defs/node"}}
+    tool = ToolDefinition(name="f", parameters={"type": "object", "properties": properties, "$defs": {"node": NODE}})
+    text = str(grammar(name, [tool], choice="required"))
+    for arguments in ({"a": {"kids": [{}]}}, {"k": 1, "a": {}}, {"k": 1}):
+        written = render_calls([{"name": "f", "arguments": arguments}], dialect=name, tools=[tool])
+        assert accepts(text, written), written

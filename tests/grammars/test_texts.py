@@ -123,6 +123,14 @@ def test_a_value_of_no_stated_type_is_said_to_be_no_list_where_lists_are_element
     assert "a value of no stated type is no list and no object" in made.narrowed
 
 
+@pytest.mark.parametrize(("value", "fits"), [(3, True), (2.5, True), (2, False), (8, True), (9, False)])
+def test_a_whole_number_may_be_said_to_be_an_integer(value: float, fits: bool) -> None:  # noqa: FBT001
+    schema = one({"type": "number", "exclusiveMinimum": 2, "maximum": 8})
+    tool = ToolDefinition(name="f", parameters=schema)
+    text = render_calls([{"name": "f", "arguments": {"v": value}}], dialect="k2-horizon", tools=[tool])
+    assert Gbnf(str(grammar("k2-horizon", [tool], choice="required", target="gbnf"))).fits(text) is fits
+
+
 def test_one_call_at_most() -> None:
     text = render_calls(CALLS[3], dialect="hermes", tools=TOOLS)
     assert Gbnf(str(grammar("hermes", TOOLS, target="gbnf"))).fits(text)

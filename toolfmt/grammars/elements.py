@@ -199,7 +199,7 @@ class ElementNodes:
         found: dict[str, list[Node]] = {}
         scalars: tuple[Shape, ...] = (Text(), Number(whole=True), Number(), Truth(), Null())
         open_parts = (*scalars, *(() if self._nested else (Items((), Anything()), Members((), Anything()))))
-        for part in (inner for one in parts for inner in (open_parts if isinstance(one, Anything) else (one,))):
+        for part in (inner for one in parts for inner in (open_parts if isinstance(one, Anything) else _typed(one))):
             for kind in _kinds(part):
                 text = kind == "string"
                 mark = ("true" if text else "false") if self._mark == "{string}" else names.get(kind, kind)
@@ -314,6 +314,15 @@ def _holds_itself(shape: Shape) -> bool:
     return isinstance(shape, Named) or (
         isinstance(shape, OneOf) and any(isinstance(one, Named) for one in shape.options)
     )
+
+
+def _typed(shape: Shape) -> tuple[Shape, ...]:
+    """A shape by the types that a value of it may be said to have: a whole number is an integer."""
+    if not isinstance(shape, Number) or shape.whole:
+        return (shape,)
+    low = None if shape.low is None else (shape.low[0] + shape.low[1], False)
+    high = None if shape.high is None else (shape.high[0] - shape.high[1], False)
+    return (shape, Number(whole=True, low=low, high=high))
 
 
 def _kinds(shape: Shape) -> tuple[str, ...]:

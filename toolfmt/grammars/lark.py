@@ -140,6 +140,13 @@ class _Writer:
             if regular and unsure and run and isinstance(run[-1], Lit) and not open_ends(run):
                 out.append(self._terminal(sequence(*run)))
                 run = []
+            left_out = isinstance(item, Repeat) and not item.least and not unsure and not open_ends(run)
+            if left_out and regular and not all(map(self._is_regular, items[at + 1 :])):
+                # what follows may begin as it does, and a lexeme never gives back what it took
+                out += [self._terminal(sequence(*run))] if run else []
+                run = []
+                out.append(self._terminal(item))
+                continue
             alone = isinstance(item, Alt) and not run and last
             joined = bool(run) and not isinstance(run[-1], Lit)  # where its lexeme ends is not plain either
             if regular and ((unsure and not alone) or texts_in(item) <= 1 or joined):
