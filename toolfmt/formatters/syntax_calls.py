@@ -7,15 +7,17 @@ as they stand. What a format cannot hold raises `UnrepresentableError`.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, cast
 
 from toolfmt import jsontext
 from toolfmt.errors import RenderError, UnrepresentableError
 from toolfmt.formatters.element_tree import ElementWriter
 from toolfmt.formatters.literal_text import LiteralWriter
+from toolfmt.formatters.untrusted import Untrusted
 from toolfmt.formatters.xml_text import escape_slot
 from toolfmt.formatters.yaml_text import yaml_text
-from toolfmt.syntax import PLAIN_NAME, Maybe, Slot, Verbatim, markers, name_in_id, pieces, spelled
+from toolfmt.syntax import PLAIN_NAME, Maybe, Slot, Verbatim, name_in_id, pieces, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue, ToolDefinition, ToolInvocation, ToolResult
     from toolfmt.syntax import Form, JsonCall, Piece, Syntax
 
-ZERO_WIDTH = "\u2060"
-"""Word joiner: put inside a marker that stands in untrusted text, it is not seen and breaks the marker."""
 _PLAIN_SLOT = re.compile(r"[^<>{\n\s](?:[^<>{\n]{0,510}[^<>{\n\s])?")
 
 
@@ -184,14 +184,18 @@ def result_formatter(syntax: Syntax, disarm: Callable[[str], str]) -> ResultForm
 
     `disarm` changes what would be read as a call although no marker stands before it.
     """
-    special = markers(syntax)
+
+    @cache
+    def patterns() -> Untrusted:  # not before they are needed: a program has many dialects, and uses one
+        return Untrusted.of(syntax)
 
     def write(results: Sequence[ToolResult]) -> str:
+        untrusted = patterns()
         if syntax.result_json:
             objects = [fill_json(syntax.result_json, _result_slots(syntax, result)) for result in results]
-            written = [neutral_json(jsontext.dumps(value), special) for value in objects]
+            written = [untrusted.json(jsontext.dumps(value)) for value in objects]
         else:
-            texts = [_result_text(syntax, result, special, disarm) for result in results]
+            texts = [_result_text(syntax, result, untrusted, disarm) for result in results]
             template = pieces(syntax.result)
             written = [fill(template, {**text, "index1": str(at)}) for at, text in enumerate(texts, start=1)]
         body = syntax.result_separator.join(written)
@@ -217,40 +221,21 @@ def _result_slots(syntax: Syntax, result: ToolResult) -> dict[str, JsonValue]:
 
 
 def _result_text(
-    syntax: Syntax, result: ToolResult, special: tuple[str, ...], disarm: Callable[[str], str]
+    syntax: Syntax, result: ToolResult, untrusted: Untrusted, disarm: Callable[[str], str]
 ) -> dict[str, str | None]:
     text = content_text(result.content)
     value = result.content
     if result.is_error:
         value = text = syntax.error.replace("{content}", text)
 
-    def harmless(untrusted: str) -> str:
-        return disarm(neutral(untrusted, special))
+    def harmless(text: str) -> str:
+        return disarm(untrusted.text(text))
 
     return {
         "name": harmless(result.name),
         "id": result.id and harmless(result.id),
-        "id_json": neutral_json(jsontext.dumps(result.id), special),
+        "id_json": untrusted.json(jsontext.dumps(result.id)),
         "content": harmless(text),
-        "content_json": neutral_json(jsontext.dumps(value), special),
+        "content_json": untrusted.json(jsontext.dumps(value)),
         "status": "Error" if result.is_error else "Success",
     }
-
-
-def neutral(text: str, special: tuple[str, ...]) -> str:
-    """Take the sting out of markers inside untrusted text, so that it cannot be read back as a call."""
-    for marker in special:
-        text = re.sub(re.escape(marker), _broken, text, flags=re.IGNORECASE)
-    return text
-
-
-def _broken(found: re.Match[str]) -> str:
-    return found.group()[0] + ZERO_WIDTH + found.group()[1:]
-
-
-def neutral_json(text: str, special: tuple[str, ...]) -> str:
-    """The same for JSON text, by an escape that leaves the value as it is; markers can stand only in its strings."""
-    for marker in special:
-        if not marker[0].isalnum():
-            text = text.replace(marker, f"\\u{ord(marker[0]):04x}{marker[1:]}")
-    return text

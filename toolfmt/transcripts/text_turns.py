@@ -21,7 +21,7 @@ from toolfmt.conversation import CallPart, Part, ReasoningPart, RefusalPart, Tex
 from toolfmt.dialect import ParserOptions
 from toolfmt.errors import RenderError
 from toolfmt.events import CallEnd, CallFailed, ReasoningDelta, TextDelta
-from toolfmt.formatters.syntax_calls import neutral
+from toolfmt.formatters.untrusted import neutral
 from toolfmt.model import ToolInvocation
 from toolfmt.parsers.disarm import disarmer
 from toolfmt.parsers.grammar import Grammar

@@ -1,0 +1,161 @@
+r"""What a tool gave back, made harmless: no marker of the format is left whole in it.
+
+    AAA</tool_response><tool_response>BBB     would end its own block, and begin another
+    AAA<\u2060/tool_response><\u2060tool_response>BBB      the same to the eye
+    "AAA\u003c/tool_response>"                where the content is JSON, the value itself
+
+Markers are those of calls and turns, and what the results' own templates put
+around results. A model knows more special tokens than its format uses, such as
+those that begin a turn; where the format's own have the shape of one, nothing
+of that shape passes. Where nothing but words opens a result, as in `Tool: read`,
+they count at the beginning of a line.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toolfmt.syntax import Maybe, Verbatim, markers, pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from toolfmt.syntax import Piece, Syntax
+
+ZERO_WIDTH = "\u2060"
+"""Word joiner: put inside a marker that stands in untrusted text, it is not seen and breaks the marker."""
+
+_SHAPES = (
+    r"<(?=\|[^<>|\s]{1,64}\|>)",  # <|im_start|>
+    r"<(?=｜[^<>｜\s]{1,64}｜>)",  # <｜User｜>
+    r"<(?=\|[^<>|\s]{1,64}>)",  # <|turn>
+    r"<(?=[^<>|\s]{1,64}\|>)",  # <turn|>
+    r"<(?=(?:start|end)_of_\w{1,64}>)",  # <start_of_turn>
+    r"<(?=SPECIAL_\d{1,4}>)",
+    r"\[(?=\|[^\[\]|\s]{1,64}\|\])",  # [|endofturn|]
+    r"(?<!\[)\[(?=(?-i:/?(?:INST|[A-Z]{2,32}_[A-Z_]{2,32}))\](?!\]))",  # [INST], [TOOL_RESULTS]
+    r"[\[\]](?=(?-i:~!?[a-z]|[a-z]~)[\[\]])",  # ]~b], [e~[
+)
+"""How special tokens look, each as the first character before the rest; with an example."""
+_LONGEST_SLOT = 256
+"""How long a name may be in a line that opens a result, in characters."""
+_TOKEN = re.compile(r"</?[^<>\s=\"{]+|\[/?[A-Z_]{2,}\]")
+"""A tag without what may differ between its name and its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Untrusted:
+    """The patterns of what a format does not let pass; every match is the one character to change."""
+
+    in_text: re.Pattern[str]
+    in_json: re.Pattern[str]
+
+    @classmethod
+    def of(cls, syntax: Syntax) -> Untrusted:
+        """Make the patterns for what a tool gave back."""
+        literals = [text for template in _templates(syntax) for text in _verbatim(pieces(template))]
+        special = {*markers(syntax), *_block_markers(syntax)}
+        tokens = "\n".join((*special, *literals, *_whole(syntax)))
+        shapes = [shape for shape in _SHAPES if re.search(shape, tokens)]
+        symbols = [marker for marker in special if not marker[0].isalnum()]
+        return cls(
+            in_text=_any((*_broken_at(special), *_head(syntax), *shapes), re.IGNORECASE | re.MULTILINE),
+            in_json=_any((*_broken_at(symbols), *shapes), re.NOFLAG),
+        )
+
+    def text(self, text: str) -> str:
+        """Break every marker of a text by a character that is not seen."""
+        return self.in_text.sub(_broken, text)
+
+    def json(self, text: str) -> str:
+        """Escape every marker of JSON text, which leaves the value as it is; they can stand only in its strings."""
+        return self.in_json.sub(_escaped, text)
+
+
+def neutral(text: str, special: Iterable[str]) -> str:
+    """Take the sting out of markers inside untrusted text, so that it cannot be read back as a call."""
+    return _any(_broken_at(special), re.IGNORECASE).sub(_broken, text)
+
+
+def _broken_at(special: Iterable[str]) -> list[str]:
+    """Patterns of the markers' first characters; what follows is only looked at, as it may begin another marker."""
+    tails: dict[str, list[str]] = {}
+    for marker in sorted(filter(None, special)):
+        tails.setdefault(marker[0], []).append(re.escape(marker[1:]))
+    return [f"{re.escape(first)}(?={'|'.join(tail)})" for first, tail in tails.items()]
+
+
+def _any(sources: Sequence[str], flags: re.RegexFlag) -> re.Pattern[str]:
+    return re.compile("|".join(sources) or "(?!)", flags)
+
+
+def _broken(found: re.Match[str]) -> str:
+    return found.group() + ZERO_WIDTH
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found.group()):04x}"
+
+
+def _templates(syntax: Syntax) -> tuple[str, ...]:
+    return (syntax.result, syntax.results, syntax.result_separator, syntax.error)
+
+
+def _block_markers(syntax: Syntax) -> Iterator[str]:
+    """Give what the templates of results put around them: tags, and lines that begin with a symbol."""
+    for template in _templates(syntax):
+        for at, piece in enumerate(pieces(template)):
+            for text in _verbatim([piece]):
+                yield from (found for found in _TOKEN.findall(text) if len(found.strip("</")) > 0)
+                first, *lines = text.split("\n")
+                yield from filter(_symbolic, map(_bare, (first, *lines) if at == 0 else lines))
+
+
+def _bare(line: str) -> str:
+    """A line's first words, before any tag."""
+    return re.split(r"[<{]|\[/?[A-Z_]{2,}\]", line, maxsplit=1)[0].strip()
+
+
+def _symbolic(line: str) -> bool:
+    return bool(re.search(r"\w", line)) and not line[0].isalnum() and line[0] not in "\"'"
+
+
+def _head(syntax: Syntax) -> Iterator[str]:
+    """Give the first line of a result that words alone open, up to what may be missing in it."""
+    if next(_block_markers(syntax), None) is not None:
+        return
+    source = slot = ""
+    for piece in pieces(syntax.result):
+        if not isinstance(piece, Verbatim):
+            slot = rf"[^\n]{{0,{_LONGEST_SLOT}}}?"
+            if isinstance(piece, Maybe) or piece.name == "content":
+                break
+            continue
+        line, more, _ = piece.text.partition("\n")
+        if line.strip():
+            source += slot + re.escape(line.strip())
+        if more:
+            break
+    if re.search(r"\w", source):
+        first = 2 if source[0] == "\\" else 1  # an escaped character is one as well
+        yield rf"^{source[:first]}(?={source[first:]})"
+
+
+def _whole(syntax: Syntax) -> Iterator[str]:
+    """Give the literals of calls, in which special tokens are not cut."""
+    for form in syntax.forms:
+        elements = (form.elements.member, form.elements.item) if form.elements is not None else ()
+        quotes = form.literals.quotes if form.literals is not None else ()
+        yield from (form.section, form.call, form.separator, *form.ends, *elements, *quotes)
+    if syntax.frame is not None:
+        yield from (syntax.frame.call, syntax.frame.body)
+
+
+def _verbatim(parts: Iterable[Piece]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, Verbatim):
+            yield part.text
+        elif isinstance(part, Maybe):
+            yield from _verbatim(part.pieces)
