@@ -50,6 +50,8 @@ SHOWN: Final = 300
 """Characters of the model's own text that are shown back to it."""
 LONGEST_DETAIL: Final = 2000
 """Characters of what was wrong."""
+_UNREADABLE: Final = frozenset({"malformed", "missing_name", "duplicate_key", "arguments_not_object", "unsafe"})
+_AGAIN: Final = "Call the tool again, with arguments that are one JSON object that fits its schema."
 
 
 def feedback(
@@ -66,6 +68,12 @@ def feedback(
     if not isinstance(failure, CallFailed):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(f"feedback is for one CallFailed, such as result.failures[0], not {type(failure).__name__}")
     return _told(chosen_only(choice)[0], tools, failure.reason, failure.detail, failure.raw, failure.name)
+
+
+def api_feedback(failure: CallFailed) -> str:
+    """Say what was wrong with a call of an API, which has no text that could be shown as it should be."""
+    advice = _AGAIN if failure.reason in _UNREADABLE else ADVICE.get(failure.reason, _AGAIN)
+    return f"Your call could not be used ({failure.reason}): {failure.detail}\n{advice}"
 
 
 def no_call_feedback(

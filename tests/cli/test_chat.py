@@ -84,6 +84,8 @@ def test_what_cannot_be_played_is_said(run: Run, script: Path, tmp_path: Path) -
     assert (code, out) == (2, "")
     assert "bad.json: /steps/0" in err
     assert run("chat", "--script", tmp_path / "none.json")[0] == 2
+    for steps in ("0", "-1"):
+        assert run("chat", "--max-steps", steps) == (2, "", f"toolfmt: --max-steps is 1 or more, not {steps}\n")
 
 
 def test_a_run_that_goes_on_for_too_long_is_stopped(run: Run, tmp_path: Path) -> None:

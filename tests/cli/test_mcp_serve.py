@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -35,6 +36,22 @@ class tools:
 three = 3
 '''
 
+PRINTS = """
+import sys
+from toolfmt import ToolRegistry
+
+print("imported")
+registry = ToolRegistry()
+
+
+@registry.register
+def say() -> str:
+    print("flushed", flush=True)
+    print("kept")
+    print("old", file=sys.__stdout__)
+    return "said"
+"""
+
 
 @pytest.fixture
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -54,6 +71,44 @@ def test_it_serves_what_is_named(module: Path) -> None:
         (execution,) = executor.execute_sync([ToolInvocation(name="now", arguments={"city": "Köln"})])
         assert [tool.name for tool in server.tools] == ["now", "loud"]
     assert execution.value == {"city": "Köln"}
+
+
+def test_what_tools_print_is_no_message_of_the_protocol(module: Path) -> None:
+    (module / "served_prints.py").write_text(PRINTS, encoding="utf-8")
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    sent = [
+        {"id": 1, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized"},
+        *({"id": at, "method": "tools/call", "params": {"name": "say", "arguments": {}}} for at in (2, 3)),
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-m", "toolfmt", "mcp-serve", "--tools", "served_prints:registry"],
+        cwd=module,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        lines: list[str] = []
+        for message in sent:
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+            process.stdin.flush()
+            if "id" in message:
+                lines.append(process.stdout.readline())
+        rest, err = process.communicate()
+    assert [json.loads(line)["id"] for line in lines] == [1, 2, 3]
+    assert rest == ""
+    assert all(err.count(word) == times for word, times in (("imported", 1), ("flushed", 2), ("kept", 2), ("old", 2)))
+
+
+@pytest.mark.usefixtures("module")
+def test_a_port_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    told = ["mcp-serve", "--tools", "served_weather:registry", "--transport", "streamable-http", "--port", "99999"]
+    assert main(told) == 2
+    assert capsys.readouterr().err == "toolfmt: --port is from 0 to 65535, not 99999\n"
 
 
 @pytest.mark.usefixtures("module")

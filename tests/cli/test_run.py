@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +16,12 @@ from toolfmt.execution import ToolExecution
 
 Run = Callable[..., tuple[int, str, str]]
 TOOLS = """
-from toolfmt import ToolRegistry
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from toolfmt import Injected, ToolRegistry
 from toolfmt.execution import Executor, Permissions
 
 registry = ToolRegistry()
@@ -29,6 +36,23 @@ def double(n: int) -> int:
 @registry.register
 def fail() -> None:
     raise ValueError("kaput")
+
+
+@registry.register
+def chatter() -> str:
+    print("a word")
+    sys.stdout.write("unflushed")
+    subprocess.run([sys.executable, "-c", "print('a program')"], check=True)
+    Path("ran").touch()
+    return "done"
+
+
+needy = ToolRegistry()
+
+
+@needy.register
+def note(text: str, storage: Annotated[dict, Injected]) -> str:
+    return text
 
 
 guarded = Executor(registry, policies=[Permissions({"*": ["double"]})])
@@ -123,6 +147,8 @@ def test_an_answer_without_calls_is_noted(run: Run) -> None:
         ("run_tools:described", "no tool that can be run"),
         ("run_toolz:registry", "there is no module 'run_toolz'"),
         ("run_tools.inner:registry", "there is no module"),
+        ("./run_tools:registry", "takes a module's name as `import` does"),
+        ("run_tools:needy", "needs storage: give it as inject={'storage': ...}; --tools may name an Executor"),
         ("none.json", "none.json: there is no such file"),
     ],
 )
@@ -130,6 +156,96 @@ def test_tools_that_are_none_are_named(run: Run, tools: str, why: str) -> None:
     code, out, err = run("run", "--tools", tools, stdin=DOUBLE)
     assert (code, out) == (2, "")
     assert why in err
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("\ndef (", "run_broken.py:2: invalid syntax"),
+        ("\n\nraise KeyError('x')", "run_broken.py:3: KeyError: 'x'"),
+        ("import sys; sys.exit()", "run_broken.py:1: SystemExit"),
+        ("import json; json.loads('')", "JSONDecodeError"),
+    ],
+)
+def test_a_module_that_cannot_be_imported_says_where(run: Run, tmp_path: Path, code: str, why: str) -> None:
+    (tmp_path / "run_broken.py").write_text(code, encoding="utf-8")
+    assert run("run", "--tools", "run_broken:registry", stdin=DOUBLE)[:2] == (2, "")
+    assert why in run("run", "--tools", "run_broken:registry", stdin=DOUBLE)[2]
+
+
+def test_what_tools_print_goes_to_stderr(tmp_path: Path) -> None:
+    call = '<tool_call>{"name": "chatter", "arguments": {}}</tool_call>'
+    command = [sys.executable, "-m", "toolfmt", "run", "--tools", "run_tools:registry", "-d", "hermes"]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+    def said(*options: str) -> tuple[str, str]:
+        done = subprocess.run(
+            [*command, *options], cwd=tmp_path, env=env, input=call, capture_output=True, text=True, check=True
+        )
+        return done.stdout, done.stderr
+
+    assert said()[0] == "<tool_response>\ndone\n</tool_response>"
+    out, err = said("--json")
+    assert json.loads(out)[0]["result"]["content"] == "done"
+    assert {"a word", "unflushed", "a program"} <= {*err.replace("unflushed", "unflushed\n").splitlines()}
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--to", "nope"), "unknown transcript format 'nope'"),
+        (("--to", "codex"), "codex cannot hold"),
+        (("--timeout", "0"), "--timeout is a number of seconds above 0"),
+        (("--timeout", "-1"), "--timeout is a number of seconds above 0"),
+        (("--timeout", "nan"), "--timeout is a number of seconds above 0"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_before_anything_runs(
+    run: Run, tmp_path: Path, options: tuple[str, ...], why: str
+) -> None:
+    call = '<tool_call>{"name": "chatter", "arguments": {}}</tool_call>'
+    code, out, err = run("run", "--tools", "run_tools:registry", "-d", "hermes", *options, stdin=call)
+    assert (code, out, (tmp_path / "ran").exists()) == (2, "", False)
+    assert why in err
+
+
+def test_what_a_format_does_not_hold_is_told(run: Run) -> None:
+    code, _, err = run("run", "--tools", "run_tools:registry", "-d", "hermes", "--to", "xlam", stdin=DOUBLE)
+    assert (code, err) == (0, "toolfmt: xlam does not say all of it: result dropped (double)\n")
+    for to in ("openai-chat", "anthropic", "gemini"):
+        assert run("run", "--tools", "run_tools:registry", "-d", "hermes", "--to", to, stdin=DOUBLE)[2] == ""
+    code, out, _ = run("run", "--tools", "run_tools:registry", "-d", "hermes", "--to", "openai-chat", stdin=FAIL)
+    assert (code, json.loads(out)[0]["content"]) == (1, "Error: kaput")
+
+
+def test_calls_that_could_not_be_read_have_a_record_too(run: Run) -> None:
+    nameless = "<tool_call>{oops}</tool_call>"
+    code, out, _ = run("run", "--tools", "run_tools:registry", "-d", "hermes", "--json", stdin=BROKEN + DOUBLE)
+    broken, ran = json.loads(out)
+    assert (code, broken["call"], broken["failure"], broken["result"]["is_error"]) == (1, None, "malformed", True)
+    assert broken["raw"] in BROKEN
+    assert broken["error"] in broken["result"]["content"]
+    assert ToolExecution.model_validate(ran).value == 8
+    for to in ("openai-chat", "gemini"):
+        told = run("run", "--tools", "run_tools:registry", "-d", "hermes", "--to", to, stdin=nameless)[1]
+        assert "could not be used" in told
+
+
+def test_a_broken_call_of_an_api_is_told_as_one(run: Run) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "double", "arguments": '{"n": '}}
+    answer = json.dumps({"choices": [{"message": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]})
+    code, out, _ = run("run", "--api", "--tools", "run_tools:registry", stdin=answer)
+    assert (code, "c1" in out, "looks like" in out) == (1, True, False)
+    (message,) = json.loads(
+        run("run", "--api", "--to", "openai-chat", "--tools", "run_tools:registry", stdin=answer)[1]
+    )
+    assert message["tool_call_id"] == "c1"
+    assert "looks like" not in message["content"]
+
+
+def test_an_error_of_an_api_is_told_in_its_words(run: Run) -> None:
+    code, out, err = run("run", "--api", "--tools", "run_tools:registry", stdin='{"error": {"message": "overloaded"}}')
+    assert (code, out, err) == (1, "", "toolfmt: the API's answer is an error: overloaded\n")
 
 
 def test_a_module_whose_own_import_is_missing_says_which(run: Run, tmp_path: Path) -> None:

@@ -156,6 +156,9 @@ def test_a_new_run_makes_history_of_the_last() -> None:
         ({"version": 1, "sections": {"messages": [{"role": "user", "parts": [{"type": "joke"}]}]}}, "/parts/0/type"),
         ({"version": 1, "sections": {"messages": [{"role": "user", "parts": [{"type": "text"}]}]}}, "/parts/0/text"),
         ({"version": 1, "steps": [{"executions": [{"id": 1}]}]}, "/steps/0/executions/0/id"),
+        ({"version": 1, "begin": -1}, "/begin: -1"),
+        ({"version": 1, "begin": -1, "status": "completed"}, "/begin: -1"),
+        ({"version": 1, "begin": 99}, "/begin: 99"),
     ],
 )
 def test_what_is_no_state_is_refused_with_its_place(value: Any, place: str) -> None:
@@ -166,3 +169,8 @@ def test_what_is_no_state_is_refused_with_its_place(value: Any, place: str) -> N
 def test_what_is_no_json_is_refused_with_its_place() -> None:
     with pytest.raises(RenderError, match="/metadata/when"):
         AgentState.of("Hi").with_metadata(when={1, 2}).to_json()
+
+
+def test_a_state_whose_talk_was_cut_after_a_run_is_read() -> None:
+    state = AgentState.of("a", "b", "c").with_run().with_status("completed").with_section("messages", ["short"])
+    assert AgentState.from_json(state.to_json()) == state

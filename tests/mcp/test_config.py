@@ -66,10 +66,18 @@ def test_what_is_in_such_a_file_and_targets_by_name_do_as_well() -> None:
     assert from_config({"x": ["a", "b"], "y": "http://a.example"}) == {"x": ["a", "b"], "y": "http://a.example"}
 
 
+@pytest.mark.parametrize("wrong", [[], None, "a", ["python", "server.py"]])
+def test_servers_that_are_no_object_are_named(wrong: object) -> None:
+    for key in ("mcpServers", "servers"):
+        with pytest.raises(ParseError, match=f"'{key}' must be an object of servers by name"):
+            connect_all({key: wrong})
+
+
 @pytest.mark.parametrize(
     ("entry", "says"),
     [
         ({}, "expected 'command' or 'url'"),
+        ({"command": "a", "url": "http://a.example"}, "expected 'command' or 'url', not both"),
         ({"type": "http", "command": "a"}, "expected 'url'"),
         ({"type": "stdio", "url": "a"}, "expected 'command'"),
         ({"type": "websocket", "url": "a"}, "'type' is one of stdio, http, sse, not 'websocket'"),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from toolfmt.cli.toolboxes import toolbox
-from toolfmt.conversation import Transcript
-from toolfmt.correcting import feedback
+from toolfmt.conversation import CallPart, Message, ResultPart, TextPart, Transcript
+from toolfmt.correcting import api_feedback, feedback
 from toolfmt.events import CallEnd, CallFailed
-from toolfmt.execution.drivers.turns import Said, played
+from toolfmt.execution.drivers.turns import NOT_RUN, Said, played
+from toolfmt.execution.messages import in_words
 from toolfmt.execution.runtime import Runtime, bound, nobody
 from toolfmt.execution.state import AgentState, Step
 from toolfmt.jsontext import is_array, is_object
@@ -20,50 +23,92 @@ from toolfmt.rendering import render_results
 from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 from toolfmt.transcripts.answer_message import answer_message
 from toolfmt.transcripts.answers import answered
+from toolfmt.transcripts.convert import write
 from toolfmt.transcripts.formats import find
-from toolfmt.transcripts.shape import shape
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator
 
-    from toolfmt.conversation import Message
     from toolfmt.dialect import AnyDialect
     from toolfmt.events import Event
-    from toolfmt.model import JsonValue, ToolDefinition
+    from toolfmt.execution.records import ToolExecution
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+    from toolfmt.transcripts.convert import Conversion
+
+_ERROR: Final = "error_flag"
+_HARMLESS: Final = ("added", "merged")
+"""What becomes of a result of which nothing is gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
     """An answer and what became of its calls."""
 
+    said: Said
     step: Step
-    ended: tuple[CallEnd | CallFailed, ...]
+    explain: Callable[[CallFailed], str]
+    """What the model is told of a call that could not be read."""
     dialect: AnyDialect
     tools: tuple[ToolDefinition, ...]
 
     def text(self) -> str:
         """Write the results as the dialect has them, those of broken calls as errors."""
-        left = iter(self.step.executions)
-        found: list[ToolResult] = []
-        for event in self.ended:
+        return render_results([result for _, _, result in self._results()], dialect=self.dialect)
+
+    def records(self) -> list[JsonObject]:
+        """Give the record of each call; one that could not be read has no `call`, but its text, `raw`."""
+        found: list[JsonObject] = []
+        for event, execution, result in self._results():
             if isinstance(event, CallFailed):
-                said = feedback(event, tools=self.tools, dialect=self.dialect)
-                found.append(ToolResult(name=event.name, content=said, is_error=True))
-            elif (execution := next(left, None)) is not None:
-                found.append(execution.result)
-        return render_results(found, dialect=self.dialect)
+                why: JsonObject = {"failure": event.reason, "error": event.detail, "raw": event.raw}
+                found.append({"call": None, "result": result.model_dump(mode="json"), **why})
+            elif execution is not None:
+                found.append(execution.model_dump(mode="json"))
+        return found
 
-    def messages(self, to: str) -> JsonValue:
-        """Write what follows the answer as messages of a format, or all of it where they cannot be told apart."""
-        whole, answer = self._written(self.step.messages, to), self._written(self.step.messages[:1], to)
-        if is_array(whole) and is_array(answer) and whole[: len(answer)] == answer:
-            return whole[len(answer) :]
-        return whole
+    def _results(self) -> Iterator[tuple[CallEnd | CallFailed, ToolExecution | None, ToolResult]]:
+        """Give how each call ended, its record if it has one, and what the model is told."""
+        parts = iter([part for part in self.said.message.parts if isinstance(part, CallPart)])
+        left = iter(self.step.executions)
+        for event in self.said.ended:
+            if isinstance(event, CallFailed):
+                linked = next(parts).id if event.name else None
+                yield event, None, ToolResult(name=event.name, id=linked, content=self.explain(event), is_error=True)
+                continue
+            linked, execution = next(parts).id, next(left, None)
+            skipped = ToolResult(name=event.call.name, id=linked, content=NOT_RUN, is_error=True)
+            yield event, execution, skipped if execution is None else execution.result
 
-    def _written(self, messages: Sequence[Message], to: str) -> JsonValue:
-        made = find(to)
-        value = made.write(shape(Transcript(tuple(messages)), made.rules))
-        return value[made.messages] if is_object(value) and made.messages in value else value
+    def messages(self, to: str) -> Conversion:
+        """Write what follows the answer as messages of a format, or all of it where they cannot be told apart.
+
+        A format that has no flag for errors is told of them in words.
+        """
+        messages = self.step.messages
+        whole = write(Transcript(messages), to)
+        if any(loss.code == _ERROR for loss in whole.losses):
+            messages = tuple(map(in_words, messages))
+            whole = write(Transcript(messages), to)
+        own = messages[: 1 if self.said.message.parts else 0]
+        answer = write(Transcript(own), to) if own else None
+        found, lost = _bare(whole.value, to), Counter(whole.losses)
+        begin: JsonValue = [] if answer is None else _bare(answer.value, to)
+        if is_array(found) and is_array(begin) and found[: len(begin)] == begin:
+            found = found[len(begin) :]
+            lost -= Counter(() if answer is None else answer.losses)
+        told = [loss for loss in lost.elements() if loss.code != _ERROR and loss.action not in _HARMLESS]
+        return replace(whole, value=found, losses=tuple(told))
+
+
+def check_writable(to: str) -> None:
+    """Raise `UnknownFormatError` or `UnrepresentableError` for a format in which no result could be written."""
+    call, result = CallPart("f", {}), ResultPart((TextPart("1"),), name="f")
+    write(Transcript((Message("assistant", (call,)), Message("tool", (result,)))), to)
+
+
+def _bare(value: JsonValue, to: str) -> JsonValue:
+    made = find(to)
+    return value[made.messages] if is_object(value) and made.messages in value else value
 
 
 async def play(answer: JsonValue, choice: AnyDialect | str, source: str, timeout: float | None) -> Played:  # noqa: ASYNC109 - of each call
@@ -82,8 +127,8 @@ async def play(answer: JsonValue, choice: AnyDialect | str, source: str, timeout
             read = answered(answer)
             events, info = tuple(read), read.info
         dialect = default_registry().resolve(dialect=None if is_auto(choice) else choice)
+        explain = partial(feedback, tools=tools, dialect=dialect) if isinstance(answer, str) else api_feedback
         ended = tuple(event for event in events if isinstance(event, (CallEnd, CallFailed)))
         said = Said(message=answer_message(events, info), ended=ended, info=info, usage=Usage(), text="")
-        runtime = Runtime(offer=offer, executor=executor)
-        step = await played(said, AgentState(), runtime, lambda one: feedback(one, tools=tools, dialect=dialect))
-    return Played(step, ended, dialect, tools)
+        step = await played(said, AgentState(), Runtime(offer=offer, executor=executor), explain)
+    return Played(said, step, explain, dialect, tools)

@@ -29,6 +29,8 @@ def chat(
     """
     from anyio import run
 
+    if max_steps < 1:
+        raise UsageError(f"--max-steps is 1 or more, not {max_steps}")
     return run(_play, ask, script or SAMPLE, tools, max_steps, json)
 
 

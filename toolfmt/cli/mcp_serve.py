@@ -5,6 +5,9 @@ from typing import Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 
+from toolfmt.cli.errors import UsageError
+from toolfmt.cli.output import stdout_to_stderr
+
 Transport: TypeAlias = Literal["stdio", "streamable-http"]
 
 
@@ -22,15 +25,22 @@ def mcp_serve(  # noqa: PLR0913 - one argument for each option
     Naming a module runs its code, from the current directory too. Over streamable-http the address
     is printed on stderr.
     """
+    from contextlib import AsyncExitStack
+
     from anyio import run
 
     from toolfmt.cli.toolboxes import toolbox
     from toolfmt.mcp import aserve
+    from toolfmt.mcp.serving import MAX_PORT
 
+    if not 0 <= port <= MAX_PORT:
+        raise UsageError(f"--port is from 0 to {MAX_PORT}, not {port}")
     told = name or Path(tools.partition(":")[0]).name.removesuffix(".json")
 
     async def serve() -> None:
-        async with toolbox(tools) as executor:
+        async with AsyncExitStack() as stack:
+            with stdout_to_stderr():
+                executor = await stack.enter_async_context(toolbox(tools))
             await aserve(executor, name=told, instructions=instructions, transport=transport, host=host, port=port)
 
     run(serve)

@@ -6,15 +6,17 @@ a pipe or a file is neither wrapped nor shortened.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+from contextlib import contextmanager, redirect_stdout
 from functools import cache
 from typing import TYPE_CHECKING, Final, TextIO
 
 from toolfmt import jsontext
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Generator, Iterable, Sequence
 
     from rich.console import Console
 
@@ -77,6 +79,21 @@ def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, to: Te
     for row in table:
         fitted.add_row(*map(Text, row))
     (_console() if to is None else _made(stream)).print(fitted)
+
+
+@contextmanager
+def stdout_to_stderr() -> Generator[None]:
+    """Lead what others print to stderr: tools, and the programs that they start."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        sys.stdout.flush()  # what was printed to the stream itself, by a logger's handler, say
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def visible(text: str) -> str:

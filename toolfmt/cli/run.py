@@ -1,14 +1,17 @@
 """`toolfmt run`: the calls of a recorded answer, run."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from toolfmt.cli.choice import DEFAULT, Choice
-from toolfmt.cli.errors import note
+from toolfmt.cli.errors import UsageError, note
 from toolfmt.cli.hints import note_no_call
 from toolfmt.cli.inputs import STDIN, read_json, read_text
-from toolfmt.cli.output import write, write_json
+from toolfmt.cli.output import stdout_to_stderr, write, write_json
+
+if TYPE_CHECKING:
+    from toolfmt.cli.answers import Played
 
 
 def run(  # noqa: PLR0913 - one argument for each option
@@ -22,30 +25,55 @@ def run(  # noqa: PLR0913 - one argument for each option
         str | None, Parameter(help="Print the results as messages of this format; see `toolfmt formats`.")
     ] = None,
     timeout: Annotated[float | None, Parameter(help="Seconds that a call may take.")] = None,
-    json: Annotated[bool, Parameter(help="Print the records of the calls as JSON.")] = False,
+    json: Annotated[
+        bool, Parameter(help="Print the records of the calls as JSON; a call that could not be read has `call` null.")
+    ] = False,
 ) -> int:
     """Run the calls in a recorded answer and print the results as the model is to be told them.
 
-    Naming a module runs its code, from the current directory too. The exit code is 1 if a call
-    failed, or could not be read.
+    Naming a module runs its code, from the current directory too; what it prints goes to stderr.
+    The exit code is 1 if a call failed, or could not be read, or an API's answer is an error.
+
+    With --json there is an object for each call, in order: `call`, `result`, `failure`, `problems`, `blocked`,
+    and when it ran; for one that could not be read `call` is null, `failure` is the reason,
+    `error` says what and where, `raw` is the text that was read, and `result` what the model is told.
     """
     from anyio import run as run_async
 
-    from toolfmt.cli.answers import play
+    from toolfmt.cli.answers import check_writable, play
+    from toolfmt.execution.running import check_seconds
 
     dialect = choice.resolve_or_auto()
+    try:
+        check_seconds(timeout, "--timeout")
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    if to is not None:
+        check_writable(to)
     answer = read_json(file) if api else read_text(file)
-    played = run_async(play, answer, dialect, tools, timeout)
+    with stdout_to_stderr():
+        played = run_async(play, answer, dialect, tools, timeout)
     for failure in played.step.failures:
         note(f"a call of {failure.name or 'no tool'} could not be used ({failure.reason}): {failure.detail}")
-    if not played.ended:
+    wrong = played.said.info.error
+    if wrong is not None:
+        note(f"the API's answer is an error: {wrong}")
+    elif not played.said.ended:
         chosen = dialect if isinstance(dialect, str) else dialect.name
         if api or not note_no_call(chosen, answer, played.tools):
             note(f"no call found as {'an API answer' if api else chosen}")
     if json:
-        write_json([execution.model_dump(mode="json") for execution in played.step.executions])
+        write_json(played.records())
     elif to is not None:
-        write_json(played.messages(to))
-    elif played.ended:
+        _write_messages(played, to)
+    elif played.said.ended:
         write(played.text())
-    return 1 if played.step.failures or any(execution.has_error for execution in played.step.executions) else 0
+    failed = played.step.failures or any(execution.has_error for execution in played.step.executions)
+    return 1 if failed or wrong is not None else 0
+
+
+def _write_messages(played: "Played", to: str) -> None:
+    written = played.messages(to)
+    for loss in written.losses:
+        note(f"{to} does not say all of it: {loss.code} {loss.action}{f' ({loss.detail})' if loss.detail else ''}")
+    write_json(written.value)

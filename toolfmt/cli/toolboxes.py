@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib import import_module
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any, Final, TypeAlias
 
 from toolfmt.cli.errors import UsageError
@@ -32,6 +33,8 @@ async def _from_module(source: str) -> AsyncGenerator[Executor]:
     module, colon, path = source.partition(":")
     if not (module and colon and path):
         raise UsageError(f"--tools takes module:registry, or a .json file of MCP servers, not {source!r}")
+    if not all(word.isidentifier() for word in module.split(".")):
+        raise UsageError(f"--tools takes a module's name as `import` does, such as weather:registry, not {source!r}")
     value: Any = _imported(module)
     for at, name in enumerate(path.split(".")):
         if not hasattr(value, name):
@@ -47,7 +50,13 @@ async def _from_module(source: str) -> AsyncGenerator[Executor]:
         raise UsageError(f"{source} holds no tools: {error}") from None
     if not any(registry.function(tool.name) is not None for tool in registry):
         raise UsageError(f"{source} has no tool that can be run: register functions")
-    yield Executor(registry)
+    try:
+        executor = Executor(registry)
+    except (ToolFmtError, ValueError) as error:
+        raise UsageError(
+            f"{source}: {error}; --tools may name an Executor too, made with what its tools need"
+        ) from None
+    yield executor
 
 
 def _imported(module: str) -> object:
@@ -58,8 +67,18 @@ def _imported(module: str) -> object:
         return import_module(module)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise UsageError(f"importing {module} failed: {error}") from error
+            raise UsageError(f"importing {module} failed: {_place(error)}{error}") from error
         raise UsageError(f"there is no module {error.name!r}, here or installed") from None
+    except SyntaxError as error:
+        raise UsageError(f"importing {module} failed: {error.filename}:{error.lineno}: {error.msg}") from error
+    except (Exception, SystemExit) as error:  # whatever the module's own code raises
+        raise UsageError(f"importing {module} failed: {_place(error)}{type(error).__name__}: {error}") from error
+
+
+def _place(error: BaseException) -> str:
+    """Name the line that raised it, those of the import system aside."""
+    frames = [frame for frame in extract_tb(error.__traceback__) if not frame.filename.startswith("<frozen")]
+    return f"{frames[-1].filename}:{frames[-1].lineno}: "
 
 
 def _names(value: object) -> str:

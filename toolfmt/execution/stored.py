@@ -68,7 +68,11 @@ def load_state(value: JsonValue) -> AgentState:
     version = found.pop("version", None)
     if version != VERSION:
         raise ParseError(f"/version: {version!r}; states of version {VERSION} are read")
-    return _record(AgentState, found, "")
+    state = _record(AgentState, found, "")
+    last = len(state.messages)
+    if state.begin < 0 or (state.begin > last and not state.ended):  # after a run, the talk may have been cut
+        raise ParseError(f"/begin: {state.begin}; the run begins at one of the {last} messages, or behind them")
+    return state
 
 
 def plain(value: Any) -> Any:

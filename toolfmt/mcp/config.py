@@ -16,7 +16,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from mcp import StdioServerParameters
 
@@ -40,8 +40,11 @@ def from_config(config: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str,
     Raises OSError for a file that cannot be opened, and `ParseError` that says which entry is wrong and how.
     """
     if isinstance(config, Mapping):
-        wrapped = next((config[key] for key in _WRAPPERS if is_object(config.get(key))), config)
-        return _read_servers(wrapped, "")
+        key = next((key for key in _WRAPPERS if key in config), None)
+        wrapped = config if key is None else config[key]
+        if not isinstance(wrapped, Mapping):
+            raise ParseError(f"{key!r} must be an object of servers by name, not {wrapped!r:.80}")
+        return _read_servers(cast("Mapping[str, Any]", wrapped), "")
     path = Path(config)
     try:
         value = jsontext.loads(path.read_text(encoding="utf-8-sig"))
@@ -79,9 +82,11 @@ class _Entry:
     def target(self) -> Target:
         kind = self._kind()
         wanted = _KINDS.get(kind, ())
-        key = next((key for key in wanted if self._entry.get(key) is not None), None)
-        if key is None:
-            raise ParseError(f"{self._where}: expected {' or '.join(map(repr, wanted))}")
+        given = [key for key in wanted if self._entry.get(key) is not None]
+        if len(given) != 1:
+            both = ", not both" if given else ""
+            raise ParseError(f"{self._where}: expected {' or '.join(map(repr, wanted))}{both}")
+        key = given[0]
         if key == "url":
             url = self._text("url")
             if not is_address(url):

@@ -4,13 +4,15 @@ serve(registry, name="weather")                                         over std
 serve(registry, name="weather", transport="streamable-http", port=8000) at http://127.0.0.1:8000/mcp
 mcp_server(registry, name="weather")                                    the SDK's server object, to be run elsewhere
 
-Calls go through an `Executor`: arguments are checked, policies hold, tools run out of time.
+Calls go through an `Executor`: arguments are checked, policies hold, tools run out of time. Over stdin and stdout,
+what tools print goes to stderr.
 """
 
 from __future__ import annotations
 
 import socket
 import sys
+from contextlib import redirect_stdout
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 PATH: Final = "/mcp"
 """Where on a web server the protocol is spoken."""
+MAX_PORT: Final = 65535
 
 
 def mcp_server(tools: ToolRegistry | Executor, *, name: str, instructions: str | None = None) -> Server[Any]:
@@ -75,12 +78,19 @@ async def aserve(  # noqa: PLR0913 - as `serve`
     """Serve tools as `serve` does, in the event loop that runs."""
     if transport not in _TRANSPORTS:
         raise ValueError(f"transport is 'stdio' or 'streamable-http', not {transport!r}")
+    if not 0 <= port <= MAX_PORT:
+        raise ValueError(f"port is from 0 to {MAX_PORT}, not {port}")
     await _TRANSPORTS[transport](mcp_server(tools, name=name, instructions=instructions), host, port)
 
 
 async def _over_pipes(server: Server[Any], _host: str, _port: int) -> None:
-    async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+    printed = sys.stdout
+    async with stdio_server() as (read, write):  # while it is open, the descriptor of stdout leads to stderr
+        try:
+            with redirect_stdout(sys.stderr):
+                await server.run(read, write, server.create_initialization_options())
+        finally:
+            printed.flush()  # what waits there would be sent to the client later
 
 
 async def _over_http(server: Server[Any], host: str, port: int) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import Message, TextPart, ToolChoice, ToolDeclaration, Transcript
-from toolfmt.correcting import ADVICE
+from toolfmt.correcting import api_feedback
 from toolfmt.errors import DriverError
 from toolfmt.events import CallEnd, CallFailed
 from toolfmt.execution.drivers.asking import Answer, Request, ask
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 _MODES: Final = {"auto": ToolChoice("auto"), "none": ToolChoice("none"), "required": ToolChoice("required")}
 _HELLO: Final = Message("user", (TextPart("Hello"),))
-_UNREADABLE: Final = frozenset({"malformed", "missing_name", "duplicate_key", "arguments_not_object", "unsafe"})
-_CORRECT: Final = "Call the tool again, with arguments that are one JSON object that fits its schema."
 
 
 class NativeDriver:
@@ -89,8 +87,8 @@ class NativeDriver:
 
         said = _said(await self._patience.ask(once), {tool.name for tool in runtime.tools} - _names(offered))
         for failure in said.failures:
-            runtime.tell(ValidationFailed, attempt=_broken(state) + 1, error=_told(failure), failure=failure)
-        return state.with_step(await played(said, state, runtime, _told, self._errors(said, state)))
+            runtime.tell(ValidationFailed, attempt=_broken(state) + 1, error=api_feedback(failure), failure=failure)
+        return state.with_step(await played(said, state, runtime, api_feedback, self._errors(said, state)))
 
     def _demanded(self, state: AgentState, offered: tuple[ToolDefinition, ...]) -> ToolChoice | None:
         choice = self._choice
@@ -150,12 +148,6 @@ def _refused(event: CallEnd) -> CallFailed:
     call = event.call
     detail = f"the tool {call.name!r} is not offered now"
     return CallFailed(event.index, call.raw_arguments or "{}", "unknown_tool", detail, event.span, call.name)
-
-
-def _told(failure: CallFailed) -> str:
-    """Say what was wrong with a call of an API, which has no text that could be shown."""
-    advice = _CORRECT if failure.reason in _UNREADABLE else ADVICE.get(failure.reason, _CORRECT)
-    return f"Your call could not be used ({failure.reason}): {failure.detail}\n{advice}"
 
 
 def _broken(state: AgentState) -> int:
