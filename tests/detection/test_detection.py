@@ -187,3 +187,42 @@ def test_a_callers_mistake_raises() -> None:
         parser.feed("x")
     with pytest.raises(toolfmt.ParseError, match="closed already"):
         parser.close()
+
+
+CALL = '<tool_call>{"name": "now", "arguments": {}}</tool_call>'
+NOW = [{"name": "now", "parameters": {"type": "object", "properties": {}}}]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('Python docstrings begin with """.\n', ""),
+        ('<think>"""</think>\n', ""),
+        ("<think>Let me see: x = 'it</think>\n", ""),
+        ("Don't worry, it's fine: I'll look.\n", ""),
+        ("It's (I'd say) 'fine'. ", ""),
+        ("Say it: 'now', please. ", ""),
+    ],
+)
+def test_quotation_marks_that_are_merely_spoken_of_hide_no_call(before: str, after: str) -> None:
+    assert len(toolfmt.parse(before + CALL + after, dialect="auto", tools=NOW).calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x = 'it ", "'"),
+        ("Sure.\n[write_file(path='README.md', content='see ", "')]"),
+        ("const s = `\n", "\n`;\n"),
+        ('text = """\n', '\n"""'),
+        ('"""The module.\n', '\n"""'),
+        ("f(r'''\n", "\n''')"),
+        ('print("one writes ', '")'),
+    ],
+)
+def test_a_string_of_code_calls_nothing(before: str, after: str) -> None:
+    for text in (before + CALL + after, before + CALL):
+        found = toolfmt.parse(text, dialect="auto", tools=NOW)
+        streamed = list(toolfmt.parse_stream(iter(text), dialect="auto", tools=NOW))
+        assert (found.calls, found.text) == ((), text)
+        assert not any(isinstance(event, toolfmt.CallEnd) for event in streamed)

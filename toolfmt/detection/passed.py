@@ -124,6 +124,7 @@ class Passed:
         self._thought = -1
         self._skip(marker)
         self.around = Surroundings()
+        self._strings, self._followed = Strings(), len(self._pieces)  # no string goes on behind reasoning
 
     def _skip(self, marker: str) -> None:
         self._pieces.append(marker)

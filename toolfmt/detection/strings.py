@@ -12,18 +12,23 @@ from typing import Final
 
 from toolfmt.detection.bare_json import JsonExtent
 
-_QUOTES = re.compile("\"\"\"|'''")
-_RUN: Final = "\"'"
+_QUOTES = re.compile("\"\"\"|'''|`+")
+_RUN: Final = "\"'`"
+_CODE = re.compile(r"(?:[=(\[{,+]|\breturn|(?<!\w)[rRbBfFuU]{1,2})[ \t]{0,8}\Z")
+"""What stands before a string of code on its line; marks that are merely spoken of have a word there."""
+_LINE: Final = 64
+"""How much of a line before quotation marks is kept."""
 
 
 class Strings:
     """Follows a text's quotation marks, in pieces, when it is asked to."""
 
-    __slots__ = ("_begun", "_json", "_open", "_run")
+    __slots__ = ("_before", "_begun", "_json", "_open", "_run")
 
     def __init__(self) -> None:
         """Begin before the first character."""
         self._open = ""
+        self._before = ""
         self._run = ""
         self._begun = False
         self._json: JsonExtent | None = None
@@ -38,8 +43,9 @@ class Strings:
             self._json = None
         text = self._run + text
         self._run = text[len(text.rstrip(_RUN)) :]
-        if '"""' in text or "'''" in text:
-            self._open = self._after(text[: len(text) - len(self._run)])
+        text = text[: len(text) - len(self._run)]
+        self._open = self._after(text)
+        self._before = (self._before + text)[-_LINE:]
 
     def inside(self) -> bool:
         """Whether a string is open here."""
@@ -49,5 +55,17 @@ class Strings:
         """Which quotation marks are open behind this text."""
         still = self._open
         for found in _QUOTES.finditer(text):
-            still = found.group() if not still else "" if still == found.group() else still
+            marks = found.group()
+            if still:
+                still = "" if still == marks else still
+            elif self._opens(marks, self._before + text[max(0, found.start() - _LINE) : found.start()]):
+                still = marks
         return still
+
+    @staticmethod
+    def _opens(marks: str, before: str) -> bool:
+        """Whether quotation marks begin a string of code; a string of backticks has a single one on each side."""
+        line = before[before.rfind("\n") + 1 :]
+        if marks[0] == "`" and (len(marks) > 1 or not line.strip()):
+            return False
+        return not line.strip() or _CODE.search(line) is not None

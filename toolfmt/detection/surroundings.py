@@ -19,6 +19,9 @@ _INDENT: Final = 4
 _QUOTES: Final = "\"'`\u201c\u2018\u00ab\\"
 _INSIDE: Final = _QUOTES + "([{=,"
 """Behind one of these a JSON value is part of code, of text in quotes or of another value."""
+_MARKS = re.compile(r"(?<!\\)[\"']")
+_CODE: Final = "=([{,:"
+"""Behind one of these a quotation mark opens a string that holds what follows on its line."""
 _LEAD: Final = 64
 """How much of a line's beginning is kept."""
 
@@ -26,7 +29,7 @@ _LEAD: Final = 64
 class Surroundings:
     """The place that a scan has reached."""
 
-    __slots__ = ("_fence", "_info", "_last", "_lead", "_ticks", "_word", "filled", "spoken")
+    __slots__ = ("_fence", "_info", "_last", "_lead", "_string", "_ticks", "_word", "filled", "spoken")
 
     def __init__(self) -> None:
         """Begin before the first character."""
@@ -34,6 +37,7 @@ class Surroundings:
         self._info = False
         self._lead = ""
         self._ticks = 0
+        self._string = ""
         self._last = ""
         self._word = ""
         self.filled = False
@@ -45,10 +49,11 @@ class Surroundings:
         """Pass text that holds no fence."""
         start = text.rfind("\n") + 1
         if start:
-            self._lead, self._ticks = "", 0
+            self._lead, self._ticks, self._string = "", 0, ""
         if len(self._lead) < _LEAD:
             self._lead += text[start : start + _LEAD]
         self._ticks += text.count("`", start)
+        self._quote(text, start)
         self._last = text[-1:] or self._last
         if self._info:  # the word behind a fence
             _, newline, text = text.partition("\n")
@@ -57,6 +62,17 @@ class Surroundings:
             self._word = words[-2:] if len(words) > 1 else self._word[-1:] + words
             self.spoken = True
             self.filled = self.filled or bool(self._fence)
+
+    def _quote(self, text: str, start: int) -> None:
+        """Follow the strings of code on the line: one opens behind a sign of code, and an apostrophe never does."""
+        for found in _MARKS.finditer(text, start):
+            if self._string:
+                self._string = "" if self._string == found.group() else self._string
+                continue
+            before = text[start : found.start()].rstrip(" ")
+            sign = before[-1:] or ("" if start else (self._word[-1:] if self._lead else ""))
+            if sign and sign in _CODE:
+                self._string = found.group()
 
     def fence(self, marks: str, rest: str) -> None:
         """Pass a run of fence marks; `rest` is what follows on its line, as far as it tells."""
@@ -87,7 +103,7 @@ class Surroundings:
 
     def quoted(self) -> bool:
         """Whether a marker here is shown, not meant."""
-        return self.fenced or self._shown() or bool(self._last and self._last in _QUOTES)
+        return self.fenced or self._shown() or bool(self._string or (self._last and self._last in _QUOTES))
 
     def inside(self) -> bool:
         """Whether a JSON value here is part of something else."""
