@@ -54,6 +54,7 @@ number = 3
 
 @registry.register
 def double(n: int) -> int:
+    print("a word of the tool's")
     return 2 * n
 
 
@@ -71,6 +72,10 @@ def test_a_script_calls_tools_of_a_module(
     code, out, _ = run("chat", "Double 4.", "--script", script, "--tools", "chat_tools:inner.registry")
     assert code == 0
     assert "double: 8" in out
+    code, out, err = run("chat", "Double 4.", "--script", script, "--tools", "chat_tools:registry", "--json")
+    assert code == 0
+    assert "run_completed" in [json.loads(line)["event"] for line in out.splitlines()]
+    assert err == "a word of the tool's\n"
     code, out, _ = run("chat", "Double 4.", "Once more.", "--script", script, "--tools", "chat_tools:registry")
     assert code == 1
     assert "The model is gone." in out

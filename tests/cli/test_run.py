@@ -161,9 +161,10 @@ def test_tools_that_are_none_are_named(run: Run, tools: str, why: str) -> None:
 @pytest.mark.parametrize(
     ("code", "why"),
     [
-        ("\ndef (", "run_broken.py:2: invalid syntax"),
+        ("\ndef (", "run_broken.py:2: SyntaxError: invalid syntax"),
         ("\n\nraise KeyError('x')", "run_broken.py:3: KeyError: 'x'"),
         ("import sys; sys.exit()", "run_broken.py:1: SystemExit"),
+        ("raise SyntaxError('mine')", "run_broken.py:1: SyntaxError: mine"),
         ("import json; json.loads('')", "JSONDecodeError"),
     ],
 )

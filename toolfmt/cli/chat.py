@@ -1,7 +1,9 @@
 """`toolfmt chat`: a scripted agent at work."""
 
+import sys
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -69,12 +71,15 @@ async def _play(ask: tuple[str, ...], script: Path, tools: str | None, max_steps
     if not questions:
         raise UsageError(f"{script} asks nothing: say what the user says, as an argument or as `ask` in the script")
     async with AsyncExitStack() as stack:
+        show = partial(write_run_event, to=sys.stdout) if json else say_run_event
+        if json:  # what tools print is none
+            stack.enter_context(redirect_stdout(sys.stderr))
         executor = Executor(found.tools)
         if tools is not None:
             if len(found.tools):
                 raise UsageError(f"{script} brings its own tools: leave --tools out")
             executor = await stack.enter_async_context(toolbox(tools))
-        page = _Page(write_run_event if json else say_run_event)
+        page = _Page(show)
         loop = AgentLoop(
             found.driver,
             executor=executor,

@@ -40,10 +40,11 @@ def write_json(value: JsonValue) -> None:
     sys.stdout.write(jsontext.dumps(value, indent=2) + "\n")
 
 
-def write_json_line(value: JsonValue) -> None:
-    """Write one JSON value on one line, at once."""
-    sys.stdout.write(jsontext.dumps(value) + "\n")
-    sys.stdout.flush()
+def write_json_line(value: JsonValue, *, to: TextIO | None = None) -> None:
+    """Write one JSON value on one line, at once, to stdout or elsewhere."""
+    stream = sys.stdout if to is None else to
+    stream.write(jsontext.dumps(value) + "\n")
+    stream.flush()
 
 
 def say(label: str, text: str = "", style: str = "bold") -> None:

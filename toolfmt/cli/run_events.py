@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from toolfmt import jsontext
 from toolfmt.cli.output import say, write_json_line
@@ -34,9 +34,9 @@ _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 _STYLES: Final = {"completed": "bold green", "stopped": "bold yellow", "failed": "bold red"}
 
 
-def write_run_event(event: ExecutionEvent) -> None:
+def write_run_event(event: ExecutionEvent, to: TextIO) -> None:
     """Write an event as one line of JSON; the last one has the whole state."""
-    write_json_line(run_event_record(event))
+    write_json_line(run_event_record(event), to=to)
 
 
 def run_event_record(event: ExecutionEvent) -> JsonObject:

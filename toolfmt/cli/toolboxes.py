@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from importlib import import_module
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any, Final, TypeAlias
@@ -17,6 +17,8 @@ from toolfmt.execution.executor import Executor
 from toolfmt.tools import ToolRegistry
 
 Opened: TypeAlias = AbstractAsyncContextManager[Executor]
+_IMPORTING: Final = (__file__, str(importlib.__file__), "<frozen importlib")
+"""Where the lines stand that import a module."""
 
 
 def toolbox(source: str) -> Opened:
@@ -64,21 +66,21 @@ def _imported(module: str) -> object:
     if here not in sys.path and "" not in sys.path:
         sys.path.insert(0, here)
     try:
-        return import_module(module)
+        return importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise UsageError(f"importing {module} failed: {_place(error)}{error}") from error
         raise UsageError(f"there is no module {error.name!r}, here or installed") from None
-    except SyntaxError as error:
-        raise UsageError(f"importing {module} failed: {error.filename}:{error.lineno}: {error.msg}") from error
     except (Exception, SystemExit) as error:  # whatever the module's own code raises
         raise UsageError(f"importing {module} failed: {_place(error)}{type(error).__name__}: {error}") from error
 
 
 def _place(error: BaseException) -> str:
-    """Name the line that raised it, those of the import system aside."""
-    frames = [frame for frame in extract_tb(error.__traceback__) if not frame.filename.startswith("<frozen")]
-    return f"{frames[-1].filename}:{frames[-1].lineno}: "
+    """Name the line that is wrong, or that raised it."""
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        return f"{error.filename}:{error.lineno}: "
+    frames = [frame for frame in extract_tb(error.__traceback__) if not frame.filename.startswith(_IMPORTING)]
+    return f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
 
 
 def _names(value: object) -> str:
