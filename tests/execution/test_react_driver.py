@@ -81,6 +81,7 @@ def test_an_answer_without_a_decision_is_asked_for_again(broken: str) -> None:
 @pytest.mark.parametrize(
     ("broken", "why"),
     [
+        (act() + act(), "2 decisions at once"),
         (act("ad"), "unknown_tool"),
         (act(args=[1]), "arguments_not_object"),
         ('{"thought": "t", "type": "call_tool", "tool": "add"}', "missing_arguments"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from toolfmt.chat_templates.needs import needs
 from toolfmt.doctor.reading import Finding, called
 from toolfmt.doctor.scenarios import (
     ANSWERS,
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 def tool_findings(pen: Pen) -> Iterator[Finding]:
     """Say what the prompt lacks of the offered tools."""
+    if needs(pen.source).arguments == "text":
+        yield Finding("note", "a call's arguments must be given as JSON text: an object is an error, or no JSON")
     text = pen.write([user(USER)], prompt=True)
     functions: list[JsonObject] = [tool["function"] for tool in TOOLS]
     if not any(function["name"] in text for function in functions):

@@ -1,9 +1,10 @@
-"""What a ReAct answer decides: to call tools, or to answer; or why it decides nothing that can be done.
+"""What a ReAct answer decides: to call a tool, or to answer; or why it decides nothing that can be done.
 
 {"thought": "…", "type": "call_tool", "tool": "add", "args": {"a": 1}}    Decision(calls=(add(a=1),))
 Thought: … Final Answer: 3                                                Decision(answer="3")
 Let me think about it.                                                    Undecided("decision_extraction", …)
 {"type": "call_tool", "tool": "ad", "args": {}}                           Undecided("decision_validation", …)
+two decisions in one answer                                               Undecided("decision_validation", …)
 """
 
 from __future__ import annotations
@@ -83,6 +84,9 @@ def _type(raw: str) -> object:
 
 
 def _checked(events: tuple[Event, ...], tools: Mapping[str, ToolDefinition]) -> Decision | Undecided:
+    count = sum(isinstance(event, CallEnd) for event in events)
+    if count > 1:
+        return Undecided("decision_validation", f"{count} decisions at once: decide on one, and wait for what it gives")
     kept: list[Event] = []
     changes: list[tuple[ToolInvocation, tuple[str, ...]]] = []
     for event in events:
