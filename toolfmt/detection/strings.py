@@ -54,6 +54,8 @@ class Strings:
     def _after(self, text: str) -> str:
         """Which quotation marks are open behind this text."""
         still = self._open
+        if not ("`" in text or '"""' in text or "'''" in text):  # several times as fast as the pattern
+            return still
         for found in _QUOTES.finditer(text):
             marks = found.group()
             if still:
