@@ -79,9 +79,10 @@ def test_the_results_have_the_dialects_form(run: Run) -> None:
 
 def test_the_format_may_be_found_from_the_text(run: Run) -> None:
     call = "<tool_call>\n<function=double>\n<parameter=n>\n4\n</parameter>\n</function>\n</tool_call>"
+    spaced = DOUBLE.replace("<tool_call>", "<tool_call>\n").replace("</", "\n</")
     for text, result in (
-        (DOUBLE, "<tool_response>\n8\n</tool_response>"),
-        (call, "<tool_response>\n8\n</tool_response>\n"),
+        (spaced, "<tool_response>\n8\n</tool_response>"),
+        (call, "<tool_response>\n8\n</tool_response>"),
     ):
         assert run("run", "--tools", "run_tools:registry", "-d", "auto", stdin=text) == (0, result, "")
     code, out, err = run("run", "--tools", "run_tools:registry", "-d", "auto", stdin="Nothing to do.")
