@@ -37,7 +37,7 @@ class Surroundings:
         self._info = False
         self._lead = ""
         self._ticks = 0
-        self._string = ""
+        self._string: str = ""
         self._last = ""
         self._word = ""
         self.filled = False
