@@ -19,7 +19,7 @@ from toolfmt import (
     inject,
     render_calls,
 )
-from toolfmt.execution import AgentLoop, AgentState, Patience, TextDriver
+from toolfmt.execution import AgentLoop, AgentState, Executor, Patience, Permissions, RateLimit, TextDriver
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, ToolCallStarted, ValidationFailed
 from toolfmt.registry import default_registry
 
@@ -271,3 +271,19 @@ def test_options_that_are_the_drivers_own_or_unknown_are_refused() -> None:
             TextDriver(Texts(), **options)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="a text model, a function or a model client"):
         TextDriver(5)
+
+
+def test_an_agent_s_name_in_a_call_adds_no_permission() -> None:
+    tools = ToolRegistry()
+
+    @tools.register
+    def pay() -> int:
+        """Pay."""
+        return 1
+
+    call = render_calls([{"name": "pay", "agent": "Boss"}], dialect="step-json")
+    assert "Boss" in call
+    executor = Executor(tools, policies=[Permissions({"Boss": ["pay"]}), RateLimit(1, per=60)])
+    for name, failures in ((None, ["denied"]), ("Boss", [None])):
+        loop = AgentLoop(TextDriver(Texts(call, "Done."), dialect="step-json"), executor=executor, name=name)
+        assert [one.failure for one in loop.run_sync("Pay.").executions] == failures
