@@ -178,6 +178,8 @@ class Syntax:
     """
     starts_in_reasoning: bool = False
     """The answer begins in its reasoning, which only the prompt opens."""
+    leading: tuple[Pair, ...] = (("<think>", "</think>"),)
+    """Blocks that are reasoning where a closed one begins an answer, as models write them in any format."""
     before_calls: str = ""
     """What stands between the text and the calls: if it is blank, any blank there is no text."""
     hidden: tuple[Pair, ...] = ()
@@ -348,7 +350,7 @@ def markers(syntax: Syntax) -> tuple[str, ...]:
         for template in templates:
             found.update(_MARKER.findall(re.sub(r"\{\??[a-z_]*\??\}?", " ", template)))
         found.update(_first_marker(form))
-    for pair in (*syntax.reasoning, *syntax.hidden, *syntax.unwrap):
+    for pair in (*syntax.reasoning, *syntax.leading, *syntax.hidden, *syntax.unwrap):
         found.update(part.strip() for marker in pair for part in WILD.split(marker) if part.strip())
     found.update(syntax.stop)
     if syntax.frame is not None:

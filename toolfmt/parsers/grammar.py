@@ -15,6 +15,7 @@ from toolfmt.literals import KEYWORD
 from toolfmt.parsers.element_grammar import ElementGrammar
 from toolfmt.parsers.head_parts import HeadParts
 from toolfmt.parsers.json_shapes import compile_shape
+from toolfmt.parsers.leading import Leading
 from toolfmt.parsers.literal_values import LiteralGrammar
 from toolfmt.parsers.patterns import GAP, JSON_HINT, LAYOUT, SLOT, Head, head, literal, strip_groups
 from toolfmt.parsers.payload import PayloadEnds
@@ -139,6 +140,7 @@ class Grammar:
         self.reasoning_ends = [self._end(opener, syntax.reasoning) for opener, _ in syntax.reasoning]
         self.wrapped_ends = [self._end(opener, syntax.unwrap) for opener, _ in syntax.unwrap]
         self.reasoning_again = [regex.compile(GAP + literal(opener), self.flags) for opener, _ in syntax.reasoning]
+        self.leading = Leading(syntax, self.openers(), self.flags)
         self.cut_heads = list(self._cut_heads())
         answers = "|".join(literal(opener) for opener, _ in syntax.unwrap)
         self.answer = regex.compile(f"{GAP}(?:{answers or '(?!)'})", self.flags)

@@ -72,6 +72,8 @@ class TextParser(Driver):
                 self._cur.pos = again.end()
             if (yield from match_next(self._cur, self._grammar.answer)) is None:
                 yield from self._reasoning(number)
+        while (yield from self._grammar.leading.read(self._cur, self._sink)):
+            pass
         limit = self._sink.options.limits.calls
         while not self._stopped and self._sink.calls <= limit:
             found = yield from self._find(self._grammar.marker)

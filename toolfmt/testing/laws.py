@@ -157,7 +157,7 @@ def _between(dialect: Dialect[str]) -> regex.Pattern[str]:
     if syntax is None:
         return regex.compile(r"\s*")
     sections = [tuple(form.section.split("{calls}")) for form in syntax.forms]
-    pairs = (*syntax.reasoning, *syntax.hidden, *syntax.unwrap, *sections)
+    pairs = (*syntax.reasoning, *syntax.leading, *syntax.hidden, *syntax.unwrap, *sections)
     sources = [
         literal(marker) for marker in (*(part for pair in pairs for part in pair), *syntax.stop) if marker.strip()
     ]

@@ -1,0 +1,65 @@
+"""Reasoning at the beginning of an answer, in a format that has no markers for it.
+
+    <think>I must not do <tool name="rm">...</tool>.</think>No.
+
+Many models write such a block whatever format they were told, and a call drafted
+in it is no call. Only a closed block at the very beginning counts: elsewhere, and
+where it is not closed, its marker is text as any other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt.parsers.patterns import GAP, literal, match_next
+
+if TYPE_CHECKING:
+    from toolfmt.parsers.cursor import Cursor, Reading
+    from toolfmt.parsers.sink import Sink
+    from toolfmt.syntax import Syntax
+
+
+class Leading:
+    """The blocks of a format, compiled."""
+
+    def __init__(self, syntax: Syntax, calls: str, flags: int) -> None:
+        """Take the pairs that the format does not have anyway; `calls` is a pattern of what begins a call."""
+        own = {opener.strip() for opener, _ in syntax.reasoning}
+        pairs = [(opener, closer) for opener, closer in syntax.leading if opener.strip() not in own]
+        self._opener = regex.compile(GAP + f"(?:{'|'.join(literal(opener) for opener, _ in pairs) or '(?!)'})", flags)
+        self._closer = regex.compile("|".join(literal(closer) for _, closer in pairs) or "(?!)", flags)
+        self._call = regex.compile(calls, flags)
+        self._any = bool(pairs)
+
+    def read(self, cur: Cursor, sink: Sink) -> Reading[bool]:
+        """Read one block, whose text waits for its closer; whether there was one."""
+        opened = (yield from match_next(cur, self._opener)) if self._any else None
+        if opened is None:
+            return False
+        cur.mark()
+        start = cur.at
+        cur.pos = opened.end()
+        body = cur.at
+        while (found := self._closer.search(cur.buf, cur.pos, partial=not cur.eof)) is None or found.partial:
+            cur.pos = len(cur.buf) if found is None else found.start()
+            if cur.eof:
+                cur.rewind(start)
+                cur.release()
+                sink.note("open_reasoning", "a block that begins the answer is not closed: it is text", (start, start))
+                return False
+            yield
+        cur.pos = found.start()
+        said = cur.since(body)
+        cur.pos = found.end()
+        sink.reasoning = sink.layout = True
+        if said:
+            sink.text(said, body)
+        if self._call.search(said):
+            sink.note("draft_in_reasoning", "a call in closed reasoning is not a call", (body, body + len(said)))
+        sink.drop()
+        sink.reasoning = False
+        sink.layout = True
+        cur.release()
+        return True
