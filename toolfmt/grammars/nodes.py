@@ -136,6 +136,8 @@ ANYTHING: Final = Repeat(ANY)
 NOTHING: Final = Seq(())
 DIGIT: Final = chars((0x30, 0x39))
 BLANK: Final = chars(" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0")
+SPACES: Final = chars((0x2000, 0x200A), "\u1680\u2028\u2029\u202f\u205f\u3000")
+"""White space beyond Latin."""
 SPACE: Final[Node] = Alt((NOTHING, Lit(" "), Seq((Lit("\n"), Repeat(chars(" \t"), 0, 64)))))
 """The white space of a `Space`: no endless blanks, in which a model could get lost."""
 
