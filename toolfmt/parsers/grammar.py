@@ -329,7 +329,7 @@ class Grammar:
 
 def _named(found: regex.Match[str]) -> bool:
     """Whether a part of a call's head holds the tool's name and something behind it."""
-    return "name" in found.groupdict() and bool(found.string[found.end("name") :].strip())
+    return bool(found.groupdict().get("name")) and bool(found.string[found.end("name") :].strip())
 
 
 def _any_of(names: Iterable[str]) -> str:
