@@ -106,3 +106,31 @@ def test_an_argument_without_a_value_is_left_out_or_refused(schema: Any, target:
     assert "odd" not in free
     with pytest.raises(UnsupportedSchemaError, match=r"'write'.*no value fits at /properties/odd"):
         grammar("hermes", [tool({"properties": {"odd": schema}, "required": ["odd"]})], target=target)
+
+
+def test_containers_as_elements_in_raw_text() -> None:
+    inner = {"o": {"type": "object", "properties": {"a": TEXT}}, "l": {"type": "array", "items": {"type": "integer"}}}
+    one = tool({"properties": inner})
+    made = Gbnf(str(grammar("cline", [one], choice="required", target="gbnf")))
+    for arguments in ({"o": {}}, {"l": []}, {"o": {"a": "<b>"}, "l": [1, 2]}, {"o": {}, "l": []}):
+        assert made.fits(call("cline", arguments, one)), arguments
+
+
+def test_a_regular_expression_that_no_engine_bears_is_refused() -> None:
+    properties = {f"p{at}": {"type": "number"} for at in range(40)}
+    with pytest.raises(UnsupportedSchemaError, match="too long for any engine"):
+        grammar("hermes", [tool({"properties": properties})], target="regex")
+
+
+@pytest.mark.parametrize("name", ["react", "ui-tars", "qwen-fncall", "llama3-builtin"])
+def test_text_may_end_like_the_beginning_of_a_marker(name: str) -> None:
+    marker = call(name, {"path": "p", "content": "c"}, WRITE)[:6]
+    for length in range(1, len(marker) + 1):
+        text = f"The answer is\n{marker[:length]}"
+        assert Gbnf(str(grammar(name, [WRITE], choice="none", target="gbnf"))).fits(text)
+        found = parse(text, dialect=name, tools=[WRITE])
+        assert (found.text, found.failures) == (text, ()), text
+
+
+def test_no_branch_that_nothing_fits() -> None:
+    assert "[^\\x00-\\U0010FFFF]" not in str(grammar("harmony", [WRITE], choice="required", target="gbnf"))

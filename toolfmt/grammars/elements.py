@@ -153,8 +153,16 @@ class ElementNodes:
         found: list[Node] = []
         parts = alternatives(shape, self._named)
         if not self._always:
-            plain = self._plain(parts, closer)
-            found.append(self._written(_ATTRIBUTE.sub("", template), key, plain, ""))
+            bare = _ATTRIBUTE.sub("", template)
+            tight = bare.replace("\n{value}\n", "{value}")  # around children, whose own layout it is
+            held = [part for part in parts if self._has_children(part)] if tight != bare else []
+            plain = self._plain(parts, closer, held)
+            found += [self._written(bare, key, plain, "")] if plain != Alt(()) else []
+            for part in held:
+                value = self._value(part, closer)
+                found.append(
+                    self._written(tight, key, either(value, Lit("\n\n")) if _may_be_empty(part) else value, "")
+                )
         if self._mark:
             found += [self._written(template, key, node, kind) for kind, node in self._marked(parts, closer)]
         return either(*found)
@@ -179,8 +187,12 @@ class ElementNodes:
         head, _, tail = template.replace("{key}", key).partition("{value}")
         return sequence(Lit(head), value, Lit(tail))
 
-    def _plain(self, parts: list[Shape], closer: str) -> Node:
-        """A value that only the schema types: where any text fits, all text is text."""
+    def _has_children(self, shape: Shape) -> bool:
+        listed = isinstance(shape, Listed) and isinstance(shape.value, dict | list)
+        return self._nested and (listed or isinstance(shape, Items | Members))
+
+    def _plain(self, parts: list[Shape], closer: str, held: list[Shape]) -> Node:
+        """A value that only the schema types, but for those `held`: where any text fits, all text is text."""
         texts = [part for part in parts if isinstance(part, Text | Anything)]
         if any(isinstance(part, Anything) for part in parts):
             self.narrowed["a value of no stated type is a text unless its type is written beside it"] = None
@@ -190,7 +202,7 @@ class ElementNodes:
         listed = [part for part in parts if isinstance(part, Listed) and isinstance(part.value, str)]
         found += [self._text(part, closer) for part in listed]
         for part in parts:
-            if part in listed or isinstance(part, Text):
+            if part in listed or part in held or isinstance(part, Text):
                 continue
             if not texts or (self._nested and isinstance(part, Items | Members)):
                 found.append(self._value(part, closer))
@@ -326,6 +338,19 @@ def _holds_itself(shape: Shape) -> bool:
     return isinstance(shape, Named) or (
         isinstance(shape, OneOf) and any(isinstance(one, Named) for one in shape.options)
     )
+
+
+def _may_be_empty(shape: Shape) -> bool:
+    """Whether a container may hold nothing."""
+    match shape:
+        case Members(members):
+            return not any(member.required for member in members)
+        case Items(_, _, least):
+            return not least
+        case Listed(value):
+            return value in ({}, [])
+        case _:
+            return False
 
 
 def _kinds(shape: Shape) -> tuple[str, ...]:
