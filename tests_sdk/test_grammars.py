@@ -117,3 +117,73 @@ def test_a_member_that_is_left_out_before_one_that_holds_itself(name: str) -> No
     for arguments in ({"a": {"kids": [{}]}}, {"k": 1, "a": {}}, {"k": 1}):
         written = render_calls([{"name": "f", "arguments": arguments}], dialect=name, tools=[tool])
         assert accepts(text, written), written
+
+
+LEAF = {
+    "type": "object",
+    "properties": {"value": {"type": "integer"}, "next": {"$ref": "#/$defs/leaf"}},
+    "required": ["value"],
+}
+CHAIN = ToolDefinition(
+    name="write",
+    parameters={"type": "object", "properties": {"root": {"$ref": "#/$defs/leaf"}}, "$defs": {"leaf": LEAF}},
+)
+
+
+@pytest.mark.parametrize("name", ["cline", "morph-xml", "xml-cdata", "cohere-xml", "minimax-m3"])
+def test_children_that_hold_themselves(name: str) -> None:
+    calls = [{"name": "write", "arguments": {"root": {"value": 1, "next": {"value": 2}}}}]
+    assert accepts(str(grammar(name, [CHAIN], choice="required")), render_calls(calls, dialect=name, tools=[CHAIN]))
+
+
+TEXT = {"type": "string"}
+WRITE = ToolDefinition(
+    name="write",
+    parameters={"type": "object", "properties": {"path": TEXT, "content": TEXT}, "required": ["path", "content"]},
+)
+RAW = {
+    "qwen3-coder": "a\n</parameter>\n<parameter b",
+    "seed-oss": "a</parameter>\n<parameter>b",
+    "minimax-m2": "a</parameter>\n<parameter names",
+    "glm45": "a</arg_value>\n<arg_key b",
+    "cline": "a\n</content>\n<b>",
+}
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_raw_text_ends_where_the_parser_ends_it(name: str) -> None:
+    text = render_calls(
+        [{"name": "write", "arguments": {"path": "p", "content": "a < b, <p>"}}], dialect=name, tools=[WRITE]
+    )
+    made = str(grammar(name, [WRITE], choice="required"))
+    assert accepts(made, text)
+    assert not accepts(made, text.replace("a < b, <p>", RAW[name]))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("claude-legacy", '<invoke namespace="x"> hi'),
+        ("minimax-m2", '<invoke names="x"> hi'),
+        ("deepseek-v32", '<｜DSML｜invoke names="x"> hi'),
+        ("morph-xml", '<write path="x"/>'),
+    ],
+)
+def test_text_holds_nothing_that_is_read_as_a_broken_call(name: str, text: str) -> None:
+    found = parse(text, dialect=name, tools=[WRITE])
+    assert found.calls or found.failures
+    for choice in ("none", "auto"):
+        assert not accepts(str(grammar(name, [WRITE], choice=choice)), text)
+
+
+@pytest.mark.parametrize("name", ["hermes", "mistral-v11", "gemma4", "qwen3-coder", "glm45", "pythonic", "morph-xml"])
+def test_members_that_the_schema_allows_are_allowed_or_told_of(name: str) -> None:
+    tool = ToolDefinition(
+        name="f",
+        parameters={"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": True},
+    )
+    made = grammar(name, [tool], choice="required")
+    further = [{"name": "f", "arguments": {"a": 1, "zz": "q"}}]
+    told = any("members that the schema does not name" in line for line in made.narrowed)
+    assert accepts(str(made), render_calls([{"name": "f", "arguments": {"a": 1}}], dialect=name, tools=[tool]))
+    assert accepts(str(made), render_calls(further, dialect=name, tools=[tool])) != told

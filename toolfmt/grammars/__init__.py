@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.errors import UnknownToolError
+from toolfmt.errors import UnknownToolError, UnsupportedSchemaError
 from toolfmt.grammars.answers import answer
 from toolfmt.grammars.gbnf import write_gbnf
 from toolfmt.grammars.lark import write_lark
@@ -89,6 +90,16 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
     if not offered and word != "none":
         raise ValueError("no tools are given, so that there is nothing to call: give tools, or choice='none'")
     called = offered if word is not None else [tool for tool in offered if tool.name == choice]
-    held = answer(chosen, called, choice=word or "required", parallel=parallel, offered=names)
-    text, left_out = WRITERS[target](held)
+    made = partial(answer, chosen, called, choice=word or "required", parallel=parallel, offered=names)
+    held = made()
+    try:
+        text, left_out = WRITERS[target](held)
+    except UnsupportedSchemaError as error:
+        held = made(closed=True)
+        if not held.closed:
+            raise
+        try:
+            text, left_out = WRITERS[target](held)
+        except UnsupportedSchemaError:
+            raise error from None
     return Grammar(text, target, (*held.relaxed, *left_out), held.narrowed)

@@ -61,6 +61,8 @@ class Answer:
     rules: Rules
     relaxed: tuple[str, ...] = ()
     narrowed: tuple[str, ...] = ()
+    closed: bool = False
+    """Members that no schema names were left out where they are asked to be."""
     must: bool = False
     """The answer has calls."""
     parallel: bool = True
@@ -80,15 +82,18 @@ class Answer:
         self.body = either(*parts, *begun)
 
 
-def answer(
+def answer(  # noqa: PLR0913 - what is asked for, and what a target can say
     dialect: AnyDialect,
     tools: Sequence[ToolDefinition],
     *,
     choice: Choice,
     parallel: bool,
     offered: Sequence[str],
+    closed: bool = False,
 ) -> Answer:
     """Make the grammar of an answer; `offered` are the names of all tools that there are.
+
+    Where it is `closed`, members without end that no schema names are left out.
 
     Raises `UnrepresentableError` for a dialect that no grammar can describe.
     """
@@ -98,7 +103,7 @@ def answer(
             dialect.name, "", "its calls are objects of an API and no text: the server makes the grammar itself"
         )
     rules: Rules = {}
-    writer = CallNodes(dialect.name, syntax, rules)
+    writer = CallNodes(dialect.name, syntax, rules, offered, closed=closed)
     calls, section = writer.all_calls(tools, parallel=parallel) if choice != "none" else (None, None)
     must = choice == "required"
     if syntax.frame is not None:
@@ -119,6 +124,7 @@ def answer(
         rules=rules,
         relaxed=tuple(writer.relaxed),
         narrowed=tuple(writer.narrowed),
+        closed=bool(writer.closed),
         must=must,
         parallel=parallel and not syntax.single,
         framed=syntax.frame is not None,

@@ -33,7 +33,7 @@ from toolfmt.grammars.nodes import (
     maybe,
     sequence,
 )
-from toolfmt.grammars.shapes import Members, SchemaShapes, argument_lists
+from toolfmt.grammars.reading import SchemaShapes, argument_lists
 from toolfmt.grammars.values import JSON, Notation, QuotedValues, Values, keyword, literal_quote
 from toolfmt.literals import KEYWORD
 from toolfmt.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME, Maybe, Slot, Verbatim, split
@@ -41,6 +41,7 @@ from toolfmt.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME, Maybe, Slot, Verbat
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from toolfmt.grammars.shapes import Members
     from toolfmt.literals import Literals
     from toolfmt.model import ToolDefinition
     from toolfmt.syntax import JsonCall, Piece, Syntax
@@ -55,8 +56,10 @@ _OPTIONAL: Final = frozenset({"id", "agent"})
 class CallNodes:
     """Makes the nodes of calls in a syntax's first form."""
 
-    def __init__(self, dialect: str, syntax: Syntax, rules: Rules) -> None:
-        """Write calls of this syntax; recursive values become `rules`."""
+    def __init__(self, dialect: str, syntax: Syntax, rules: Rules, offered: Sequence[str], *, closed: bool) -> None:
+        """Write calls of this syntax; recursive values become `rules`. `offered` are the names of all tools."""
+        self._offered = offered
+        self._closed = closed
         self._dialect = dialect
         self._syntax = syntax
         self._form = syntax.forms[0]
@@ -65,6 +68,8 @@ class CallNodes:
         """What of the schemas the nodes do not hold a value to."""
         self.narrowed: dict[str, None] = {}
         """What could be read and the nodes do not allow."""
+        self.closed: dict[str, None] = {}
+        """Of that, what is left out where the answer is asked to be `closed`."""
 
     def all_calls(self, tools: Sequence[ToolDefinition], *, parallel: bool) -> tuple[Node, Node]:
         """All that an answer's calls are, with their sections around them; and one section alone."""
@@ -96,24 +101,31 @@ class CallNodes:
 
     def _call(self, tool: ToolDefinition, prefix: str) -> Node:
         form = self._form
-        shapes = SchemaShapes(tool)
+        shapes = SchemaShapes(tool, closed=self._closed)
+        closed: set[str] = set()
         roots = argument_lists(shapes, tool.name)
         head, body, tail = split(form.call, BODY_SLOTS)
         if form.json is not None:
             node = self._object(form.json, self._arguments(roots, shapes, prefix), tool)
         elif form.elements is not None:
-            writer = ElementNodes(self._dialect, self._syntax, form, form.elements, self._rules, shapes.named, prefix)
+            writer = ElementNodes(
+                self._dialect, self._syntax, form, form.elements, self._rules, shapes.named, prefix, self._offered
+            )
             node = either(*map(writer.arguments, roots))
             self.narrowed |= writer.narrowed
+            closed = writer.closed
         elif body == "yaml":
             raise UnrepresentableError(
                 self._dialect, "/arguments", "arguments in YAML: a grammar cannot count their indentation"
             )
         elif form.literals is not None:
             node = self._literals(form.literals, roots, shapes, prefix)
+            closed = {root.place for root in roots} if form.literals.keywords else set()
         else:
             node = self._arguments(roots, shapes, prefix)
-        self.relaxed |= shapes.relaxed
+        self.relaxed |= shapes.told(closed)
+        self.narrowed |= shapes.narrowed
+        self.closed |= shapes.narrowed
         return sequence(self._pieces(head, tool), node, self._pieces(tail, tool))
 
     def _arguments(self, roots: list[Members], shapes: SchemaShapes, prefix: str) -> Node:

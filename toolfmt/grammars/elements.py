@@ -20,7 +20,7 @@ import regex
 from toolfmt import jsontext
 from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.xml_text import escape_slot
-from toolfmt.grammars.markers import BLANKS, any_of
+from toolfmt.grammars.markers import BLANKS, any_of, member_begins
 from toolfmt.grammars.nodes import (
     ANYTHING,
     BLANK,
@@ -62,7 +62,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.syntax import TAG_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from toolfmt.grammars.shapes import Shape
     from toolfmt.model import JsonValue
@@ -93,8 +93,10 @@ class ElementNodes:
         rules: Rules,
         named: Mapping[str, Shape],
         prefix: str,
+        offered: Sequence[str],
     ) -> None:
-        """Write by this description; rules are named with the `prefix`."""
+        """Write by this description; rules are named with the `prefix`, and `offered` are the names of all tools."""
+        self._offered = offered
         self._dialect = dialect
         self._elements = elements
         self._syntax = syntax
@@ -108,6 +110,8 @@ class ElementNodes:
         optional = "".join(_ATTRIBUTE.findall(elements.member))
         self._mark = next((slot for slot in ("{string}", "{type}") if slot in elements.member), "")
         self._always = bool(self._mark) and (elements.typed or self._mark == "{string}" or self._mark not in optional)
+        self.closed: set[str] = set()
+        """The places of objects that may hold further members, which are left out."""
         self.narrowed: dict[str, None] = {}
         """What could be read and has no form in the grammar."""
 
@@ -123,6 +127,7 @@ class ElementNodes:
 
     def _closed(self, shape: Members) -> None:
         if shape.rest is not None:
+            self.closed.add(shape.place)
             self.narrowed["members that the schema does not name are left out"] = None
 
     def _step(self, member: Member, separator: str) -> Node:
@@ -148,8 +153,16 @@ class ElementNodes:
         found: list[Node] = []
         parts = alternatives(shape, self._named)
         if not self._always:
-            plain = self._plain(parts, closer)
-            found.append(self._written(_ATTRIBUTE.sub("", template), key, plain, ""))
+            bare = _ATTRIBUTE.sub("", template)
+            tight = bare.replace("\n{value}\n", "{value}")  # around children, whose own layout it is
+            held = [part for part in parts if self._has_children(part)] if tight != bare else []
+            plain = self._plain(parts, closer, held)
+            found += [self._written(bare, key, plain, "")] if plain != Alt(()) else []
+            for part in held:
+                value = self._value(part, closer)
+                found.append(
+                    self._written(tight, key, either(value, Lit("\n\n")) if _may_be_empty(part) else value, "")
+                )
         if self._mark:
             found += [self._written(template, key, node, kind) for kind, node in self._marked(parts, closer)]
         return either(*found)
@@ -174,8 +187,12 @@ class ElementNodes:
         head, _, tail = template.replace("{key}", key).partition("{value}")
         return sequence(Lit(head), value, Lit(tail))
 
-    def _plain(self, parts: list[Shape], closer: str) -> Node:
-        """A value that only the schema types: where any text fits, all text is text."""
+    def _has_children(self, shape: Shape) -> bool:
+        listed = isinstance(shape, Listed) and isinstance(shape.value, dict | list)
+        return self._nested and (listed or isinstance(shape, Items | Members))
+
+    def _plain(self, parts: list[Shape], closer: str, held: list[Shape]) -> Node:
+        """A value that only the schema types, but for those `held`: where any text fits, all text is text."""
         texts = [part for part in parts if isinstance(part, Text | Anything)]
         if any(isinstance(part, Anything) for part in parts):
             self.narrowed["a value of no stated type is a text unless its type is written beside it"] = None
@@ -185,7 +202,7 @@ class ElementNodes:
         listed = [part for part in parts if isinstance(part, Listed) and isinstance(part.value, str)]
         found += [self._text(part, closer) for part in listed]
         for part in parts:
-            if part in listed or isinstance(part, Text):
+            if part in listed or part in held or isinstance(part, Text):
                 continue
             if not texts or (self._nested and isinstance(part, Items | Members)):
                 found.append(self._value(part, closer))
@@ -282,23 +299,24 @@ class ElementNodes:
 
     def _ends(self, closer: str) -> tuple[Node, ...]:
         """What would end a text, or begin a call inside it."""
-        elements, form, case = self._elements, self._form, self._syntax.ignore_case
-        tail = re.split(r"\{(?:members)\}", form.call)[-1].replace("{name}", "")
+        elements, form = self._elements, self._form
+        tail = re.split(r"\{(?:members)\}", form.call)[-1]
         section, _, section_end = form.section.partition("{calls}")
         frame = self._syntax.frame
         outer = [tail or section_end] if tail or section_end else []
         if not outer and frame is not None:
             outer = [*frame.ends, frame.start]
-        openers = [elements.member, elements.item, elements.odd_member]
-        parents = [template.partition("{value}")[2] for template in openers if self._nested and template]
-        follow = any_of([*openers, *parents, *outer], ignore_case=case)
-        end, tails = any_of([closer], ignore_case=case), any_of(outer, ignore_case=case)
+        openers = [elements.item, elements.odd_member]
+        parents = [
+            template.partition("{value}")[2] for template in [elements.member, *openers] if self._nested and template
+        ]
+        member = member_begins(elements.member, ignore_case=self._syntax.ignore_case)
+        follow = self._any_of([*openers, *parents, *outer], member)
+        end, tails = self._any_of([closer]), self._any_of(outer)
         head = form.call.partition("{members}")[0]
-        begin = any_of([head or section], ignore_case=case)
-        begins = any_of(
-            [section, head, section_end] if elements.closers_optional else [section, head], ignore_case=case
-        )
-        inside = any_of([elements.member, *outer], ignore_case=case)
+        begin = self._any_of([head or section])
+        begins = self._any_of([section, head, section_end] if elements.closers_optional else [section, head])
+        inside = self._any_of(outer, member)
         found: list[Node] = []
         if end is not None and follow is not None:
             found.append(sequence(end, BLANKS, follow))
@@ -308,6 +326,12 @@ class ElementNodes:
         if tails is not None and begins is not None:
             found.append(sequence(tails, BLANKS, begins))
         return tuple(found)
+
+    def _any_of(self, templates: Iterable[str], *more: Node | None) -> Node | None:
+        tools = self._offered if self._form.offered else ()
+        found = any_of(templates, tools, ignore_case=self._syntax.ignore_case)
+        nodes = [node for node in (*more, found) if node is not None]
+        return either(*nodes) if nodes else None
 
 
 def _holds_itself(shape: Shape) -> bool:
@@ -323,6 +347,19 @@ def _typed(shape: Shape) -> tuple[Shape, ...]:
     low = None if shape.low is None else (shape.low[0] + shape.low[1], False)
     high = None if shape.high is None else (shape.high[0] - shape.high[1], False)
     return (shape, Number(whole=True, low=low, high=high))
+
+
+def _may_be_empty(shape: Shape) -> bool:
+    """Whether a container may hold nothing."""
+    match shape:
+        case Members(members):
+            return not any(member.required for member in members)
+        case Items(_, _, least):
+            return not least
+        case Listed(value):
+            return value in ({}, [])
+        case _:
+            return False
 
 
 def _kinds(shape: Shape) -> tuple[str, ...]:

@@ -131,22 +131,27 @@ def others(node: Chars) -> Chars:
     return Chars((*out, (at, _LAST)) if at <= _LAST else tuple(out))
 
 
+_NEVER: Final = (Alt(()), Chars(()))
 ANY: Final = others(Chars(()))
 ANYTHING: Final = Repeat(ANY)
 NOTHING: Final = Seq(())
 DIGIT: Final = chars((0x30, 0x39))
 BLANK: Final = chars(" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0")
+SPACES: Final = chars((0x2000, 0x200A), "\u1680\u2028\u2029\u202f\u205f\u3000")
+"""White space beyond Latin."""
 SPACE: Final[Node] = Alt((NOTHING, Lit(" "), Seq((Lit("\n"), Repeat(chars(" \t"), 0, 64)))))
 """The white space of a `Space`: no endless blanks, in which a model could get lost."""
 
 
 def sequence(*items: Node) -> Node:
-    """Put nodes one after the other, without nested sequences and with literals joined."""
+    """Put nodes one after the other, with literals joined; where nothing fits one of them, nothing fits all."""
     flat: list[Node] = []
     for item in items:
         for part in item.items if isinstance(item, Seq) else (item,):
             if isinstance(part, Lit) and flat and isinstance(flat[-1], Lit):
                 flat[-1] = Lit(flat[-1].text + part.text)
+            elif isinstance(part, Alt | Chars) and part in _NEVER:
+                return Alt(())
             elif part != Lit(""):
                 flat.append(part)
     return flat[0] if len(flat) == 1 else Seq(tuple(flat))
@@ -157,7 +162,8 @@ def either(*options: Node) -> Node:
     flat: dict[int | Node, Node] = {}
     for option in options:
         for part in option.options if isinstance(option, Alt) else (option,):
-            flat.setdefault(part, part)
+            if part != Chars(()):
+                flat.setdefault(part, part)
     return next(iter(flat.values())) if len(flat) == 1 else Alt(tuple(flat.values()))
 
 

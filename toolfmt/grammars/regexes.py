@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 LONGEST: Final = 100_000
 """Characters of what spells one text that may not hold some others; more is refused, as no engine would bear it."""
 
+LONGEST_OF_ALL: Final = 1_000_000
+"""Characters of all of it, likewise."""
+
 
 def write_regex(answer: Answer) -> tuple[str, tuple[str, ...]]:
     """Write a grammar. Raises `UnsupportedSchemaError` where there is no such expression, or none of bearable size."""
@@ -31,8 +34,17 @@ class _Writer:
     def __init__(self) -> None:
         self._texts: dict[Node, str] = {}
 
-    def text(self, node: Node) -> str:  # noqa: C901, PLR0911 - one per kind
+    def text(self, node: Node) -> str:
         """Spell a node."""
+        text = self._spelled(node)
+        if len(text) > LONGEST_OF_ALL:
+            raise UnsupportedSchemaError(
+                f"the regular expression is too long for any engine, with more than {LONGEST_OF_ALL:,} characters: "
+                "give fewer tools or simpler schemas, or use the target lark, gbnf or structural-tag"
+            )
+        return text
+
+    def _spelled(self, node: Node) -> str:  # noqa: C901, PLR0911 - one per kind
         match node:
             case Lit(text):
                 return "".join(map(quoted, text))

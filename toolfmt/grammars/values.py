@@ -20,6 +20,7 @@ from toolfmt.grammars.nodes import (
     ANY,
     ANYTHING,
     NOTHING,
+    SPACES,
     Alt,
     Chars,
     Lit,
@@ -34,6 +35,7 @@ from toolfmt.grammars.nodes import (
     either,
     encoded,
     escaping,
+    joined,
     maybe,
     others,
     sequence,
@@ -63,6 +65,10 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonValue
 
 _BARE_KEY: Final = regex.compile(BARE_KEY)
+_BARE: Final = others(
+    Chars(joined([(0, 0x23), (0x25, 0x2C), (0x3A, 0x3F), (0x5B, 0x5E), (0x60, 0x60), (0x7B, 0xA9), *SPACES.ranges]))
+)
+"""What may stand in a key without quotes: ASCII as `BARE_KEY` has it, and all else but white space."""
 _CONTROLS: Final = "".join(map(chr, range(0x20)))
 _HEX: Final = chars((0x30, 0x39), "abcdefABCDEF")
 _SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
@@ -276,8 +282,7 @@ class Values:
         """A member that the schema does not name."""
         assert shape.rest is not None  # noqa: S101 - asked by the caller
         if self._notation.bare_keys:
-            word = chars("_", (0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A))
-            key = _but(Repeat(word, 1, 64), [Lit(member.name) for member in shape.named])
+            key = _but(Repeat(_BARE, 1, 64), [Lit(member.name) for member in shape.named])
         else:
             quote = self._notation.quotes[0]
             body = Repeat(others(chars(f"{quote.mark[0]}\\\x7f{_CONTROLS}")))

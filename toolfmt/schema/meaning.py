@@ -38,9 +38,10 @@ _ASIDE: Final = DEFINITIONS | {"$schema"}
 class Meaning:
     """A schema to be read place by place; knows where each place stands."""
 
-    def __init__(self, root: JsonValue) -> None:
-        """Take the whole schema."""
+    def __init__(self, root: JsonValue, kept: frozenset[str] = frozenset()) -> None:
+        """Take the whole schema; keywords that are `kept` are given even where they say as much as nothing."""
         self._root = root
+        self._kept = kept
         self._places: dict[int, str] = {id(root): ""}
 
     def place(self, node: JsonValue, otherwise: str) -> str:
@@ -58,7 +59,7 @@ class Meaning:
                 continue
             found = _unified(node)
             if found.keys().isdisjoint(("$ref", "const", "allOf")) or found == node:
-                return _telling(found), place
+                return _telling(found, self._kept), place
             node = found
         return {}, place
 
@@ -129,10 +130,11 @@ def _current(node: JsonObject) -> JsonObject:
     return found
 
 
-def _telling(node: JsonObject) -> JsonObject:
+def _telling(node: JsonObject, kept: frozenset[str]) -> JsonObject:
     if is_array(node.get("enum")) and len(node["enum"]) == 1:
         node = {"const" if key == "enum" else key: value[0] if key == "enum" else value for key, value in node.items()}
-    return {key: value for key, value in node.items() if key not in _ASIDE and not _says_nothing(key, value)}
+    told = {key: value for key, value in node.items() if key not in _ASIDE}
+    return {key: value for key, value in told.items() if key in kept or not _says_nothing(key, value)}
 
 
 def _says_nothing(key: str, value: Any) -> bool:
