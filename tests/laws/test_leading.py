@@ -23,13 +23,22 @@ TOOL = ToolDefinition.model_validate(
 )
 
 
+PLAIN = [
+    one
+    for one in default_registry()
+    if one.syntax is not None and one.syntax.frame is None and one.syntax.calls_in_reasoning != "call"
+]
+"""Headers tell the reasoning of the others, or calls in it are real."""
+
+
+@pytest.fixture(params=PLAIN, ids=lambda dialect: dialect.name, scope="module")
+def dialect(request: pytest.FixtureRequest) -> Dialect[str]:
+    return request.param
+
+
 @pytest.fixture
 def call(dialect: Dialect[str]) -> str:
-    """A call as the dialect writes it, for dialects whose answers are no rows of messages."""
-    syntax = dialect.syntax
-    assert syntax is not None
-    if syntax.frame is not None or syntax.calls_in_reasoning == "call":
-        pytest.skip("headers tell reasoning, or calls in it are real")
+    """A call as the dialect writes it."""
     return dialect.calls([ToolInvocation(name="rm", arguments={"path": "x"})], {"rm": TOOL})
 
 
