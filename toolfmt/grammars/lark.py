@@ -63,6 +63,7 @@ class _Writer:
         self._kept: list[tuple[Node, ...]] = []
         """What the keys of `_opened` stand for, so that no other node is given their ids."""
         self._regular: dict[int, tuple[Node, bool]] = {}
+        self._atoms: dict[int, tuple[Node, str]] = {}
         self._schemas: dict[str, str] = {}
 
     def text(self) -> str:
@@ -240,6 +241,13 @@ class _Writer:
                 raise TypeError(f"{type(node).__name__} is not regular")
 
     def _atom(self, node: Node) -> str:
+        """Spell a regular node as one thing; many stand in a grammar several times."""
+        known = self._atoms.get(id(node))
+        if known is None:
+            known = self._atoms[id(node)] = (node, self._one(node))
+        return known[1]
+
+    def _one(self, node: Node) -> str:
         text = self._spelled(node)
         plain = isinstance(node, Lit | Chars | Space | Meet) and not text.startswith("(")
         if len(text) > 400:  # noqa: PLR2004 - what is long is named, so that it is written once

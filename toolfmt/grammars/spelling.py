@@ -6,6 +6,7 @@ Repeat(DIGIT, 1, 3)          [0-9]{1,3}
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from toolfmt.grammars.nodes import ANY, NOTHING, SPACE, Alt, Chars, Lit, Meet, Node, Repeat, Seq, Space, others
@@ -35,6 +36,7 @@ def quoted(char: str) -> str:
     return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004
 
 
+@lru_cache(maxsize=1024)
 def set_text(node: Chars) -> str:
     """Spell a set, by what it does not hold where that is shorter."""
     if node == ANY:
