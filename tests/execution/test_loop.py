@@ -398,7 +398,7 @@ def test_parts_that_do_not_fit_are_refused_at_once() -> None:
 
     class Runs:
         async def execute(self, calls: Any, *, state: object = None, agent: str | None = None) -> list[Any]:
-            raise NotImplementedError
+            return await Executor(toolbox()).execute(calls, state=state, agent=agent)
 
     with pytest.raises(TypeError, match="does not say what it runs"):
         AgentLoop(ScriptedDriver(), executor=Runs())

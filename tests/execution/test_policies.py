@@ -150,6 +150,8 @@ def test_permissions(  # noqa: PLR0913, PLR0917 - fixtures and columns
 def test_without_allow_everything_is_allowed_that_is_not_denied(registry: ToolRegistry) -> None:
     executor = Executor(registry, policies=[Permissions(deny={"*": ["delete"]})])
     assert failures(executor, call("get"), call("delete")) == [None, "denied"]
+    with pytest.raises(TypeError, match="by a pattern of agents"):
+        Permissions(["get"])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="put brackets around 'get'"):
         Permissions({"*": "get"})
 

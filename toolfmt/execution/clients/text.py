@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
-from typing import TYPE_CHECKING, TypeGuard, overload
+from typing import TYPE_CHECKING, overload
 
 from toolfmt.errors import DriverError
 from toolfmt.execution.clients.failing import told
 from toolfmt.execution.clients.pulling import pieces
-from toolfmt.execution.drivers.text_models import text_source
+from toolfmt.execution.drivers.text_models import is_client, text_source
 
 if TYPE_CHECKING:
     from toolfmt.execution.contracts import ModelClient, TextModel
@@ -44,7 +44,7 @@ def text_model(
     `prompt` the text that `prompt` makes of it (`plain_prompt` is one for models
     without a template). It gives a str, an iterator of str, or an async one.
     """
-    if _is_client(source):
+    if is_client(source):
         if prompt is not None:
             raise TypeError("an API takes the chat itself: `prompt` is for functions")
         return _ClientText(source)
@@ -57,10 +57,6 @@ def plain_prompt(chat: Sequence[JsonObject]) -> str:
     """Write a chat as plain text that ends where the answer begins, for models without a template."""
     said = [f"{str(message['role']).capitalize()}: {message['content']}" for message in chat]
     return "\n\n".join([*said, "Assistant:"])
-
-
-def _is_client(source: object) -> TypeGuard[ModelClient]:
-    return isinstance(getattr(source, "format", None), str) and callable(getattr(source, "send", None))
 
 
 def _is_whole(value: object) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
 from toolfmt.errors import DriverError, ParseError
 from toolfmt.events import CallFailed, CallStart, TextDelta
@@ -33,8 +33,8 @@ def text_source(model: object, options: JsonObject | None = None) -> TextSource:
 
     Raises TypeError for what is none of them.
     """
-    if _is_client(model):
-        return _ClientSource(cast("ModelClient", model), {} if options is None else options)
+    if is_client(model):
+        return _ClientSource(model, {} if options is None else options)
     if options:
         raise TypeError("options are fields of an API's request: only a model client takes them")
     if callable(getattr(model, "write", None)):
@@ -47,7 +47,8 @@ def text_source(model: object, options: JsonObject | None = None) -> TextSource:
     return lambda chat: (written.write(chat), AnswerInfo())
 
 
-def _is_client(model: object) -> bool:
+def is_client(model: object) -> TypeGuard[ModelClient]:
+    """Whether something is the client of an API, and no function."""
     return isinstance(getattr(model, "format", None), str) and callable(getattr(model, "send", None))
 
 

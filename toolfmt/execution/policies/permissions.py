@@ -55,6 +55,8 @@ class Permissions:
 
 
 def _rules(patterns: Patterns, what: str) -> list[_Rule]:
+    if not isinstance(patterns, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+        raise TypeError(f"{what} is patterns of tools by a pattern of agents, {{'*': ['get_*']}}, not {patterns!r}")
     for agent, tools in patterns.items():
         if isinstance(tools, str):
             raise TypeError(f"{what}[{agent!r}] is a list of patterns: put brackets around {tools!r}")
