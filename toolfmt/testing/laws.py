@@ -28,6 +28,7 @@ from toolfmt.parsers.cursor import Cursor, Malformed, Truncated
 from toolfmt.parsers.json_values import ignore, read_value
 from toolfmt.parsers.patterns import literal, strip_groups
 from toolfmt.parsers.pieces import Pieces
+from toolfmt.parsing import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -149,6 +150,34 @@ def lossless(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] =
         gap = re.sub(r"\A\s*\]", "", gap) if at in ends else gap
         assert marker.fullmatch(gap), f"{dialect.name}: lost {gap!r} at {at} of {text!r}"
         at = max(at, end)
+
+
+def claimed(dialect: Dialect[str], text: str, mark: str, tools: Sequence[ToolDefinition] = ()) -> None:
+    """What stands where the format has no place for it is never lost while its call runs.
+
+    `mark` is a word that `text` holds once, written where the format's own writer puts nothing: an attribute, a
+    key, an element or a comment. A call that runs has it as an argument, or a notice tells of it; else it is
+    text, or part of a failure. Under `strict` no call runs beside it.
+    """
+    at = text.index(mark)
+    told = read(dialect, [text], tools)
+    calls = [event.call for event in told if isinstance(event, CallEnd)]
+    taken = any(mark in repr(call.model_dump(exclude={"raw_arguments"})) for call in calls)
+    notices = [event for event in told if isinstance(event, Notice) and _tells(event, mark, at)]
+    kept = taken or any(
+        (isinstance(event, TextDelta | ReasoningDelta) and mark in event.text)
+        or (isinstance(event, CallFailed) and event.span[0] <= at < event.span[1])
+        for event in told
+    )
+    assert not calls or kept or notices, f"{dialect.name}: {mark!r} is lost and {calls} run, from {text!r}"
+    if taken and not notices:
+        return  # the format has a place for it
+    strict = parse(text, dialect=dialect, tools=tools, strict=True)
+    assert not strict.calls, f"{dialect.name}: strict, and {strict.calls} run beside {mark!r} in {text!r}"
+
+
+def _tells(notice: Notice, mark: str, at: int) -> bool:
+    return mark in notice.detail or notice.span[0] <= at < notice.span[1]
 
 
 def _between(dialect: Dialect[str]) -> regex.Pattern[str]:

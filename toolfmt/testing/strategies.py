@@ -21,6 +21,8 @@ from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.syntax import markers
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from hypothesis.strategies import SearchStrategy
 
     from toolfmt.dialect import Dialect
@@ -143,3 +145,19 @@ def exchanges(draw: st.DrawFn, dialect: Dialect[str], *, most: int = 3) -> Excha
         )
     tools = tuple(ToolDefinition(name=call.name, parameters=schema_of(call.arguments)) for call in calls.values())
     return Exchange(tuple(calls.values()), tools)
+
+
+STRAY = "zq7"
+"""The word that `strays` writes where a format has no place for it."""
+
+_STRAYS = (
+    *(f' path="{STRAY}"', f' zone="{STRAY}"', f" path={STRAY}", f'<path zone="{STRAY}"/>', f"<!-- {STRAY} -->", STRAY),
+    *(f"<path>{STRAY}</path>", f"<zone>{STRAY}</zone>", f'"path": "{STRAY}", ', f', "zone": "{STRAY}"'),
+)
+
+
+def strays(text: str) -> Iterator[str]:
+    """Put attributes, keys, elements and comments of one word between any two tokens of a text, one at a time."""
+    for at in range(len(text) + 1):
+        if not text[max(0, at - 1) : at + 1].isalnum():
+            yield from (text[:at] + stray + text[at:] for stray in _STRAYS)
