@@ -11,7 +11,8 @@ import sys
 from typing import Final
 
 from bench.measure import seconds
-from toolfmt import SchemaError, ToolDefinition, grammar
+from toolfmt import ToolDefinition, grammar
+from toolfmt.errors import SchemaError
 from toolfmt.grammars import WRITERS
 
 FORMATS: Final = ("hermes", "qwen3-coder", "xml-items", "pythonic", "harmony")

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PACKAGE: Final = Path(toolfmt.__file__).parent
+PUBLIC: Final = frozenset(toolfmt.__all__)
+SUBMODULES: Final = ("conversation", "dialect", "errors", "events", "ids", "literals", "frames", "settings", "syntax")
+"""Modules whose names without an underscore are public too."""
 UNSAID: Final = {"__post_init__", "__repr__", "__str__"}
 """Methods that need no words; others with two underscores say what an object can be used as."""
 _NOTE = re.compile(r" +# (?:noqa|type:|pyright:).*$", re.MULTILINE)
@@ -28,15 +31,18 @@ Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | 
 
 
 def api_page() -> str:
-    """List the public names by module, each with its signature and docstring."""
-    parts = [
-        "# Python interface",
-        "Import these from `toolfmt` itself, and what stands under `toolfmt.ids` from there.",
-    ]
+    """List the public names, each with its signature and docstring: the root's, then those of public modules."""
+    parts = ["# Python interface", "Import these names from `toolfmt` itself:"]
     for module, names in modules().items():
         parts += [f"## `toolfmt.{module}`", doc(source(module))]
         for name in names:
             parts += described(name, *find(module, name))
+    parts.append("Import the following names from the module that is the title of their section:")
+    for module in SUBMODULES:
+        parts += [f"## `toolfmt.{module}` as a module", doc(source(module))]
+        for name in filter(None, map(name_of, source(module).body)):
+            if name not in PUBLIC:
+                parts += described(name, *find(module, name))
     return "\n\n".join(filter(None, parts))
 
 
@@ -59,22 +65,16 @@ def exports(package: str) -> list[str]:
 
 
 def modules() -> dict[str, list[str]]:
-    """Find the public names by module, in the package's own imports; `ids` is a module as a whole."""
+    """Find the root's public names by the module that defines them, in the package's stub."""
     found: dict[str, list[str]] = {}
-    block = next(node for node in source("__init__").body if isinstance(node, ast.If))
-    for node in block.body:
-        if isinstance(node, ast.ImportFrom):
-            names = [alias.name for alias in node.names]
-            if node.module == "toolfmt":
-                found |= {name: [one for one in map(name_of, source(name).body) if one] for name in names}
-            else:
-                found[home(node)] = names
-    public = {name for names in found.values() for name in names}
+    for node in ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            found.setdefault(node.module, []).extend(alias.name for alias in node.names)
     for module, names in found.items():
         # What a signature unpacks is part of it.
         heads = [head(place, node) for place, node in (find(module, name) for name in names)]
         unpacked = dict.fromkeys(re.findall(r"Unpack\[(\w+)\]", "".join(heads)))
-        names.extend(name for name in unpacked if name not in public)
+        names.extend(name for name in unpacked if name not in PUBLIC)
     return dict(sorted(found.items()))
 
 

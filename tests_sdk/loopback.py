@@ -4,7 +4,7 @@
         OpenAI(base_url=server.url + "/v1", api_key="none").chat.completions.create(...)
         server.requests[0].body
 
-The stream of an answer is what `to_events` writes, so the SDKs judge that too; a whole answer
+The stream of an answer is what `write_stream` writes, so the SDKs judge that too; a whole answer
 is written here by the formats' own descriptions.
 """
 
@@ -27,7 +27,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from toolfmt import AnswerInfo, CallPart, Message, TextPart, Usage, to_events
+from toolfmt import Message, write_stream
+from toolfmt.conversation import CallPart, TextPart
+from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 
 
 @dataclass(frozen=True)
@@ -183,7 +185,7 @@ def streamed(answer: Answer, name: str) -> list[Any]:
     stop = "tool_calls" if answer.calls else "stop"
     message = Message("assistant", (*map(TextPart, pieces), *answer.calls))
     info = AnswerInfo(stop=stop, usage=Usage(input=12, output=9))
-    return list(to_events(message, target=name, id="x1", model="m", info=info))
+    return list(write_stream(message, target=name, id="x1", model="m", info=info))
 
 
 def chat(answer: Answer) -> Any:

@@ -14,7 +14,8 @@ from openai.types.chat import ChatCompletion
 from openai.types.responses import Response
 from pydantic import TypeAdapter
 
-from toolfmt import ReasoningDelta, TextDelta, Usage, from_events, normalize
+from toolfmt import ReasoningDelta, TextDelta, read_answer, read_stream
+from toolfmt.transcripts.answer_info import Usage
 from toolfmt.transcripts.answers import answered
 
 CALL = {"id": "a1b2c3d4e", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
@@ -136,7 +137,7 @@ ANSWERS: dict[str, tuple[Any, Any]] = {
 def test_a_client_s_object_is_read(provider: str) -> None:
     type_, value = ANSWERS[provider]
     given = type_.model_validate(value)
-    read = normalize(given)
+    read = read_answer(given)
     assert [(call.name, call.arguments) for call in read.calls] == [("f", {"a": 1})]
     assert "".join(event.text for event in read.events if isinstance(event, TextDelta)) == "Hi"
     assert "".join(event.text for event in read.events if isinstance(event, ReasoningDelta)) == "Hm."
@@ -157,8 +158,8 @@ def test_a_stream_of_cohere_s_objects_is_read() -> None:
         {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL", "usage": {"tokens": {"output_tokens": 9}}}},
     ]
     read = TypeAdapter(V2ChatStreamResponse).validate_python
-    events = from_events(map(read, stream))
-    (made,) = normalize(map(read, stream)).calls
+    events = read_stream(map(read, stream))
+    (made,) = read_answer(map(read, stream)).calls
     assert (made.name, made.arguments, made.id) == ("f", {"a": 1}, "a")
     assert TextDelta("Hi", 0) in list(events)
     assert (events.info.stop, events.info.usage) == ("tool_calls", Usage(output=9))

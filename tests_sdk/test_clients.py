@@ -13,8 +13,11 @@ import pytest
 from loopback import Answer, Body, serving
 from sdks import CASES, Case, openai_async
 
-from toolfmt import CallEnd, CallPart, DriverError, Usage, convert, jsontext
+from toolfmt import CallEnd, convert, jsontext
+from toolfmt.conversation import CallPart
+from toolfmt.errors import DriverError
 from toolfmt.execution.clients import anthropic_messages, openai_chat, text_model
+from toolfmt.transcripts.answer_info import Usage
 from toolfmt.transcripts.answers import answered
 
 SCHEMA = {

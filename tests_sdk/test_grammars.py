@@ -9,7 +9,8 @@ from pathlib import Path
 import llguidance
 import pytest
 
-from toolfmt import SchemaError, ToolDefinition, default_registry, grammar, parse, render_calls
+from toolfmt import ToolDefinition, default_registry, grammar, parse, render_calls
+from toolfmt.errors import SchemaError
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "grammars"))
 from grammar_samples import TOOLS, broken, described, written

@@ -12,7 +12,8 @@ from judges import JUDGES
 from loopback import Answer, Body, Loopback, responses, serving, sse
 from sdks import CASES, Case
 
-from toolfmt import CallPart, ToolRegistry
+from toolfmt import ToolRegistry
+from toolfmt.conversation import CallPart
 from toolfmt.execution import AgentLoop, AgentState, NativeDriver, Patience, TextDriver
 from toolfmt.model import JsonObject
 

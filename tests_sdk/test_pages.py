@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from loopback import Answer, serving
 
-from toolfmt import CallPart
+from toolfmt.conversation import CallPart
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "how-to" / "use-a-provider.md"
 BLOCKS = re.findall(r"^```py\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)

@@ -175,7 +175,7 @@ def test_what_they_refuse_we_refuse(shape: str, data: st.DataObject) -> None:
     try:
         load_response_template(template)
     except (ValueError, TypeError):
-        with pytest.raises(toolfmt.ResponseTemplateError):
+        with pytest.raises(toolfmt.errors.ResponseTemplateError):
             toolfmt.response_dialect(template)
 
 

@@ -19,7 +19,9 @@ from openai.types.chat import ChatCompletionChunk
 from openai.types.responses import ResponseStreamEvent
 from pydantic import BaseModel, TypeAdapter
 
-from toolfmt import AnswerInfo, Message, ReasoningPart, TextPart, Usage, from_events, to_events
+from toolfmt import Message, read_stream, write_stream
+from toolfmt.conversation import ReasoningPart, TextPart
+from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 
 INFO = AnswerInfo(id="a", model="m", created=7, stop="stop", usage=Usage(input=12, output=9, cached=5, reasoning=4))
 TYPES: dict[str, TypeAdapter[Any]] = {
@@ -33,7 +35,7 @@ BESIDE = {"reasoning_content"}
 
 
 def relayed(answer: Answer, target: str) -> tuple[list[Any], list[dict[str, Any]]]:
-    stream = list(to_events(answer.events, target=target, info=INFO))
+    stream = list(write_stream(answer.events, target=target, info=INFO))
     return [TYPES[target].validate_python(event) for event in stream], stream
 
 
@@ -61,7 +63,7 @@ def test_every_event_has_its_type(target: str, answer: Answer) -> None:
 @given(answer=answers())
 def test_an_sdk_s_objects_are_read_as_the_json_they_came_as(target: str, answer: Answer) -> None:
     typed, stream = relayed(answer, target)
-    objects, plain = from_events(typed), from_events(stream)
+    objects, plain = read_stream(typed), read_stream(stream)
     assert list(objects) == list(plain)
     assert objects.info == plain.info
 
@@ -151,7 +153,7 @@ def test_gemini_s_chunks_hold_the_message(answer: Answer) -> None:
 def test_a_signature_reaches_the_sdk() -> None:
     parts = (ReasoningPart("Hm.", "sig", None, "anthropic"), TextPart("Hi"))
     message: Any = None
-    for event in to_events(Message("assistant", parts), target="anthropic"):
+    for event in write_stream(Message("assistant", parts), target="anthropic"):
         typed = TYPES["anthropic"].validate_python(event)
         message = accumulate_event(event=typed, current_snapshot=message, json_bufs={})
     assert [block.type for block in message.content] == ["thinking", "text"]

@@ -50,7 +50,7 @@ def test_the_checkpoint_s_own_response_template_comes_first(tmp_path: Path) -> N
 def test_a_response_template_will_do_without_a_chat_template(tmp_path: Path) -> None:
     assert toolfmt.find_dialect(config(tmp_path, response_template=RESPONSE)).how == "response_template"
     config(tmp_path, response_template={"fields": {}})
-    with pytest.raises(toolfmt.TemplateError, match="there is no chat template"):
+    with pytest.raises(toolfmt.errors.TemplateError, match="there is no chat template"):
         toolfmt.find_dialect(tmp_path)
 
 
@@ -70,7 +70,7 @@ def test_the_dialect_that_reads_what_the_template_writes(tmp_path: Path, source:
     assert found.how == "known"
     assert found.dialect.name in names
     assert "it reads 5 of 5 answers" in found.reasons[0]
-    assert toolfmt.dialect_from(tmp_path) is found.dialect
+    assert toolfmt.find_dialect(tmp_path).dialect is found.dialect
 
 
 def test_a_name_decides_between_equals_alone(tmp_path: Path) -> None:
@@ -84,10 +84,10 @@ def test_a_name_decides_between_equals_alone(tmp_path: Path) -> None:
 def test_any_file_of_the_folder_will_do(tmp_path: Path) -> None:
     jinja(tmp_path, XML)
     config(tmp_path, chat_template=[{"name": "default", "template": NO_TOOLS}, {"name": "tool_use", "template": TAGS}])
-    assert toolfmt.dialect_from(tmp_path / "chat_template.jinja").name == "qwen3-coder"
-    assert toolfmt.dialect_from(str(tmp_path)).name == "qwen3-coder"
+    assert toolfmt.find_dialect(tmp_path / "chat_template.jinja").dialect.name == "qwen3-coder"
+    assert toolfmt.find_dialect(str(tmp_path)).dialect.name == "qwen3-coder"
     (tmp_path / "chat_template.jinja").unlink()
-    assert toolfmt.dialect_from(tmp_path / "tokenizer_config.json").name in {"hermes", "qwen25"}
+    assert toolfmt.find_dialect(tmp_path / "tokenizer_config.json").dialect.name in {"hermes", "qwen25"}
     with pytest.raises(toolfmt.UnknownDialectError, match="writes no calls"):
         toolfmt.find_dialect(tmp_path, template="default")
 
@@ -160,24 +160,24 @@ def test_broken_and_foreign_folders_are_one_clear_error(tmp_path: Path, name: st
 
 def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        toolfmt.dialect_from(tmp_path / "nowhere")
+        toolfmt.find_dialect(tmp_path / "nowhere")
     loop = tmp_path / "chat_template.jinja"
     loop.symlink_to(loop)
     with pytest.raises(OSError, match="symbolic links"):
-        toolfmt.dialect_from(loop)
-    with pytest.raises(toolfmt.TemplateError, match="no chat template"):
-        toolfmt.dialect_from(tmp_path)
+        toolfmt.find_dialect(loop)
+    with pytest.raises(toolfmt.errors.TemplateError, match="no chat template"):
+        toolfmt.find_dialect(tmp_path)
 
 
 def test_a_link_to_a_template_is_followed_and_a_huge_file_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text(TAGS, "utf-8")
     (tmp_path / "chat_template.jinja").symlink_to(tmp_path / "elsewhere")
-    assert toolfmt.dialect_from(tmp_path).name in {"hermes", "qwen25"}
+    assert toolfmt.find_dialect(tmp_path).dialect.name in {"hermes", "qwen25"}
     huge = tmp_path / "huge.jinja"
     huge.touch()
     os.truncate(huge, 1 << 40)
     with pytest.raises(toolfmt.ParseError, match="bytes"):
-        toolfmt.dialect_from(huge)
+        toolfmt.find_dialect(huge)
 
 
 PARTS = (

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from new_families import FAMILIES, HOPELESS, ONE_AT_A_TIME
 
 import toolfmt
-from toolfmt import Dialect, Found, ToolDefinition, ToolInvocation
+from toolfmt import Dialect, ToolDefinition, ToolInvocation
+from toolfmt.chat_templates.finding import Found
 from toolfmt.chat_templates.sandbox import render
 from toolfmt.testing import laws, strategies
 

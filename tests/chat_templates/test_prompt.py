@@ -92,7 +92,7 @@ def test_tools_come_in_any_form() -> None:
 
 
 def test_a_transcript_is_taken_and_the_generation_prompt_is_a_choice() -> None:
-    said = toolfmt.Transcript((toolfmt.Message("user", (toolfmt.TextPart("Hi"),)),))
+    said = toolfmt.Transcript((toolfmt.Message("user", (toolfmt.conversation.TextPart("Hi"),)),))
     assert toolfmt.render_prompt(said, template=TAGS, add_generation_prompt=False) == "<|im_start|>user\nHi<|im_end|>\n"
 
 
@@ -171,5 +171,5 @@ def test_callers_mistakes() -> None:
         toolfmt.render_prompt(user, template="Qwen3-8B")
     with pytest.raises(TemplateRefusedError, match="No!"):
         toolfmt.render_prompt(user, template="{{ raise_exception('No!') }}")
-    with pytest.raises(toolfmt.UnrepresentableError):
+    with pytest.raises(toolfmt.errors.UnrepresentableError):
         toolfmt.render_prompt(user, template=TAGS, variables={"x": object()})

@@ -21,7 +21,8 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from toolfmt import Injected, ToolRegistry
+from toolfmt import ToolRegistry
+from toolfmt.tools import Injected
 from toolfmt.execution import Executor, Permissions
 
 registry = ToolRegistry()

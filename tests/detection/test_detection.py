@@ -164,15 +164,15 @@ def test_auto_is_for_reading_alone() -> None:
     for write in (
         lambda: toolfmt.render_calls([], dialect="auto"),
         lambda: toolfmt.manifest(TOOLS, dialect="auto"),
-        lambda: toolfmt.FormatSettings(dialect="auto").choose(default_registry()),
+        lambda: toolfmt.settings.FormatSettings(dialect="auto").choose(default_registry()),
     ):
         with pytest.raises(toolfmt.UnknownDialectError, match="only parsing takes it"):
             write()
     with pytest.raises(ValueError, match="use_xml"):
         toolfmt.parse("", dialect="auto", use_xml=True)
-    with pytest.raises(toolfmt.DuplicateDialectError, match="detection"):
+    with pytest.raises(toolfmt.errors.DuplicateDialectError, match="detection"):
         default_registry().with_dialect(replace(default_registry().dialect("hermes"), name="Auto", aliases=()))
-    settings = toolfmt.FormatSettings(dialect="auto")
+    settings = toolfmt.settings.FormatSettings(dialect="auto")
     assert toolfmt.parse(JSON, dialect=settings.dialect).calls
 
 

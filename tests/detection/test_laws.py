@@ -90,7 +90,7 @@ def test_the_calls_of_every_dialect_are_read(name: str, made: list[ToolInvocatio
     traits = default_registry().dialect(name).traits
     try:
         written = toolfmt.render_calls(made if traits.parallel else made[:1], dialect=name, tools=TOOLS)
-    except toolfmt.UnrepresentableError:
+    except toolfmt.errors.UnrepresentableError:
         return
     text = before + written if traits.text_around else written
     own = toolfmt.parse(text, dialect=name, tools=TOOLS)

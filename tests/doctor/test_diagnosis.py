@@ -201,5 +201,5 @@ def test_callers_mistakes() -> None:
         toolfmt.diagnose()
     with pytest.raises(toolfmt.UnknownDialectError, match="did you mean 'hermes'"):
         toolfmt.diagnose(template=TAGS, dialect="hermess")
-    with pytest.raises(toolfmt.TemplateError, match="a Go template"):
+    with pytest.raises(toolfmt.errors.TemplateError, match="a Go template"):
         toolfmt.diagnose(template="{{- range .Messages }}{{ .Content }}{{ end }}")

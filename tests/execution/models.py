@@ -7,7 +7,8 @@ from typing import Any
 
 import anyio
 
-from toolfmt import AgentStop, ToolRegistry, jsontext
+from toolfmt import ToolRegistry, jsontext
+from toolfmt.errors import AgentStop
 from toolfmt.model import JsonObject
 
 

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from toolfmt import AgentStop
+from toolfmt.errors import AgentStop
 
 
 def pid() -> int:

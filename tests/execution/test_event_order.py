@@ -10,7 +10,8 @@ import anyio.lowlevel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolfmt import AgentStop, ToolCallError, ToolInvocation, ToolRegistry
+from toolfmt import ToolInvocation, ToolRegistry
+from toolfmt.errors import AgentStop, ToolCallError
 from toolfmt.execution import Blocked, Breaker, Budget, Executor, ToolContext, ToolExecution
 from toolfmt.execution.events import (
     ExecutionEvent,

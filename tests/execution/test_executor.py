@@ -9,9 +9,11 @@ from typing import Annotated, Any
 import anyio
 import pytest
 
-from toolfmt import AgentStop, Injected, ToolCallError, ToolInvocation, ToolRegistry
+from toolfmt import ToolInvocation, ToolRegistry
+from toolfmt.errors import AgentStop, ToolCallError
 from toolfmt.execution import Blocked, Executor, ToolContext
 from toolfmt.execution.events import ExecutionEvent, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
+from toolfmt.tools import Injected
 
 
 def call(name: str, /, **arguments: Any) -> ToolInvocation:

@@ -18,7 +18,8 @@ import anyio.lowlevel
 import pytest
 
 from tests.execution import process_tools
-from toolfmt import AgentStop, ToolInvocation, ToolRegistry, ToolResult
+from toolfmt import ToolInvocation, ToolRegistry, ToolResult
+from toolfmt.errors import AgentStop
 from toolfmt.execution import Breaker, Executor, ToolContext, ToolExecution
 from toolfmt.execution.events import ToolCallBlocked, ToolCallCompleted, ToolCallStarted, ToolProgress
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from toolfmt import Problem, ToolInvocation, ToolRegistry, ToolResult, Usage
+from toolfmt import ToolInvocation, ToolRegistry, ToolResult
+from toolfmt.errors import Problem
 from toolfmt.execution import Breaker, Budget, Executor, Failure, ToolExecution
+from toolfmt.transcripts.answer_info import Usage
 
 NOW = datetime.now(UTC)
 

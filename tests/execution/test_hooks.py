@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from toolfmt import AgentStop, PolicyError, ToolInvocation, ToolRegistry, ToolResult
+from toolfmt import ToolInvocation, ToolRegistry, ToolResult
+from toolfmt.errors import AgentStop, PolicyError
 from toolfmt.execution import Blocked, Executor, ToolContext, ToolExecution
 from toolfmt.execution.events import HookFailed, ToolCallCompleted
 

@@ -14,18 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.execution.models import Api, Texts, said, toolbox
-from toolfmt import (
-    AgentStop,
-    CallPart,
-    DuplicateToolError,
-    Message,
-    ResultPart,
-    TextPart,
-    ToolDefinition,
-    ToolInvocation,
-    ToolRegistry,
-    ToolResult,
-)
+from toolfmt import Message, ToolDefinition, ToolInvocation, ToolRegistry, ToolResult
+from toolfmt.conversation import CallPart, ResultPart, TextPart
+from toolfmt.errors import AgentStop, DuplicateToolError
 from toolfmt.execution import (
     AgentLoop,
     AgentState,

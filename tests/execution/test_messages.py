@@ -7,21 +7,19 @@ from typing import Any
 import pytest
 
 from toolfmt import (
-    CallPart,
     ConversionError,
     Media,
-    MediaPart,
-    ResultPart,
     ToolInvocation,
     ToolRegistry,
     ToolResult,
-    UnrepresentableError,
     default_registry,
     ids,
     jsontext,
     parse,
     render_results,
 )
+from toolfmt.conversation import CallPart, MediaPart, ResultPart
+from toolfmt.errors import UnrepresentableError
 from toolfmt.execution import Executor, ToolExecution, results_text, to_messages, write_messages
 from toolfmt.transcripts.formats import find, formats
 

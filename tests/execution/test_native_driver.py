@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from tests.execution.models import Api, said, toolbox
-from toolfmt import DriverError, Message, TextPart, ToolChoice, ToolDefinition, ToolRegistry
+from toolfmt import Message, ToolDefinition, ToolRegistry
+from toolfmt.conversation import TextPart, ToolChoice
+from toolfmt.errors import DriverError
 from toolfmt.execution import AgentLoop, AgentState, NativeDriver, Patience
 from toolfmt.execution.events import (
     AnswerReceived,

@@ -10,7 +10,8 @@ from typing import Any
 import anyio.lowlevel
 import pytest
 
-from toolfmt import PolicyError, ToolDefinition, ToolInvocation, ToolRegistry, ToolResult, jsontext
+from toolfmt import ToolDefinition, ToolInvocation, ToolRegistry, ToolResult, jsontext
+from toolfmt.errors import PolicyError
 from toolfmt.execution import (
     Approval,
     ApprovalRequest,

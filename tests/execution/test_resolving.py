@@ -18,19 +18,10 @@ from pydantic import BaseModel, Field
 
 import toolfmt
 import toolfmt.execution
-from toolfmt import (
-    ExecutionError,
-    Injected,
-    LimitExceededError,
-    SchemaError,
-    ToolDefinition,
-    ToolInvocation,
-    ToolRegistry,
-    ToolResult,
-    ids,
-    jsontext,
-)
+from toolfmt import ToolDefinition, ToolInvocation, ToolRegistry, ToolResult, ids, jsontext
+from toolfmt.errors import ExecutionError, LimitExceededError, SchemaError
 from toolfmt.execution import Executor, ToolContext, ToolExecution, ToolServer
+from toolfmt.tools import Injected
 
 
 @dataclasses.dataclass

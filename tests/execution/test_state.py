@@ -10,28 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolfmt import (
-    AnswerInfo,
-    CallFailed,
+from toolfmt import CallFailed, Message, ParseError, ToolInvocation, ToolResult, Transcript, jsontext
+from toolfmt.conversation import (
     CallPart,
     JsonPart,
     MediaPart,
-    Message,
     OpaquePart,
-    ParseError,
-    Proof,
     ReasoningPart,
     RefusalPart,
-    RenderError,
     ResultPart,
     TextPart,
-    ToolInvocation,
-    ToolResult,
-    Transcript,
-    Usage,
-    jsontext,
 )
+from toolfmt.errors import RenderError
 from toolfmt.execution import AgentState, Step, ToolExecution
+from toolfmt.transcripts.answer_info import AnswerInfo, Proof, Usage
 from toolfmt.transcripts.formats import find
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678, UTC)

@@ -16,20 +16,12 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from toolfmt import (
-    AnswerInfo,
-    CallPart,
-    DriverError,
-    Message,
-    MissingExtraError,
-    TextPart,
-    ToolInvocation,
-    ToolRegistry,
-    Usage,
-    to_events,
-)
+from toolfmt import Message, ToolInvocation, ToolRegistry, write_stream
+from toolfmt.conversation import CallPart, TextPart
+from toolfmt.errors import DriverError, MissingExtraError
 from toolfmt.execution import AgentLoop, Blocked, Executor, NativeDriver, Patience, TextDriver
 from toolfmt.execution.telemetry import traced
+from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 
 CALLS = Message("assistant", (CallPart("slow", {}, id="c1"), CallPart("quick", {"of": "it"}, id="c2")))
 TEXT = Message("assistant", (TextPart("Both done."),))
@@ -53,7 +45,7 @@ class Recorded:
         if isinstance(answer, Exception):
             raise answer
         info = AnswerInfo(stop="tool_calls" if answer is CALLS else "stop", usage=USAGE)
-        for event in to_events(answer, target="openai-chat", id="x1", model="gpt-5.1-2026", info=info):
+        for event in write_stream(answer, target="openai-chat", id="x1", model="gpt-5.1-2026", info=info):
             yield event
 
 

@@ -7,18 +7,8 @@ from typing import Any
 import pytest
 
 from tests.execution.models import Api, Texts, said, toolbox
-from toolfmt import (
-    CallPart,
-    Media,
-    MediaPart,
-    Message,
-    ResultPart,
-    TextPart,
-    ToolInvocation,
-    ToolRegistry,
-    inject,
-    render_calls,
-)
+from toolfmt import Media, Message, ToolInvocation, ToolRegistry, inject, render_calls
+from toolfmt.conversation import CallPart, MediaPart, ResultPart, TextPart
 from toolfmt.execution import AgentLoop, AgentState, Executor, Patience, Permissions, RateLimit, TextDriver
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, ToolCallStarted, ValidationFailed
 from toolfmt.registry import default_registry

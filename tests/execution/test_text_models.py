@@ -12,7 +12,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from toolfmt import DriverError
+from toolfmt.errors import DriverError
 from toolfmt.execution.clients import plain_prompt, text_model
 
 CHAT = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]

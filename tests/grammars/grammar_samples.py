@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from toolfmt import ToolDefinition, UnrepresentableError, default_registry, grammar, render_calls
+from toolfmt import ToolDefinition, default_registry, grammar, render_calls
 from toolfmt.dialect import Dialect
+from toolfmt.errors import UnrepresentableError
 
 WEATHER = ToolDefinition(
     name="get_weather",

@@ -8,7 +8,8 @@ import pytest
 import regex
 from gbnf_matcher import Gbnf
 
-from toolfmt import ToolDefinition, UnsupportedSchemaError, grammar, parse, render_calls
+from toolfmt import ToolDefinition, grammar, parse, render_calls
+from toolfmt.errors import UnsupportedSchemaError
 
 TEXT = {"type": "string"}
 MAP = {"type": "object", "additionalProperties": TEXT}

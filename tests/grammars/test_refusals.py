@@ -8,15 +8,8 @@ from typing import Any
 import pytest
 from grammar_samples import TOOLS
 
-from toolfmt import (
-    SchemaError,
-    ToolDefinition,
-    UnknownDialectError,
-    UnknownToolError,
-    UnrepresentableError,
-    default_registry,
-    grammar,
-)
+from toolfmt import ToolDefinition, UnknownDialectError, default_registry, grammar
+from toolfmt.errors import SchemaError, UnknownToolError, UnrepresentableError
 
 
 def made(schema: dict[str, Any], **options: Any) -> Any:

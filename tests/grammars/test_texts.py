@@ -11,7 +11,8 @@ import regex
 from gbnf_matcher import Gbnf
 from grammar_samples import CALLS, TOOLS, broken, described, written
 
-from toolfmt import SchemaError, ToolDefinition, default_registry, grammar, parse, render_calls
+from toolfmt import ToolDefinition, default_registry, grammar, parse, render_calls
+from toolfmt.errors import SchemaError
 
 FORMATS = described()
 REGISTRY = default_registry()

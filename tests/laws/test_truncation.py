@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolfmt import UnrepresentableError, parse, render_calls
+from toolfmt import parse, render_calls
+from toolfmt.errors import UnrepresentableError
 from toolfmt.testing import laws, strategies
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from anyio import from_thread
 from anyio.lowlevel import current_token
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from toolfmt import ToolDefinition, ToolInvocation, UnknownToolError, manifest
-from toolfmt.errors import ArgumentsError, ServerError, ToolTimeoutError
+from toolfmt import ToolDefinition, ToolInvocation, manifest
+from toolfmt.errors import ArgumentsError, ServerError, ToolTimeoutError, UnknownToolError
 from toolfmt.execution.context import ToolContext
 from toolfmt.jsontext import equal
 from toolfmt.mcp import McpServer, Remote, connect

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from toolfmt import response_dialect
 from toolfmt.dialect import Dialect
-from toolfmt.response_templates import response_dialect
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -52,7 +52,7 @@ def test_any_text_of_any_shape_is_read_alike_in_pieces(shape: str) -> None:
         whole = toolfmt.parse(text, dialect=dialect)
         parser = toolfmt.open_parser(dialect=dialect)
         events = [event for char in text for event in parser.feed(char)] + parser.close()
-        assert toolfmt.coalesce(events) == list(whole.events)
+        assert toolfmt.events.coalesce(events) == list(whole.events)
 
 
 def test_a_template_may_be_json_text_or_a_mapping() -> None:
@@ -173,4 +173,4 @@ def test_markers_without_end_are_read_in_little_time(shape: str) -> None:
         text = (unit * 20_000)[:20_000]
         parser = toolfmt.open_parser(dialect=dialect)
         events = [event for at in range(0, len(text), 3) for event in parser.feed(text[at : at + 3])] + parser.close()
-        assert toolfmt.coalesce(events) == list(toolfmt.parse(text, dialect=dialect).events)
+        assert toolfmt.events.coalesce(events) == list(toolfmt.parse(text, dialect=dialect).events)

@@ -114,7 +114,7 @@ def changed(template: dict, changes: dict) -> dict:
 
 @pytest.mark.parametrize(("changes", "pointer"), WRONG.values(), ids=WRONG)
 def test_the_wrong_field_is_named(changes: dict, pointer: str) -> None:
-    with pytest.raises(toolfmt.ResponseTemplateError) as caught:
+    with pytest.raises(toolfmt.errors.ResponseTemplateError) as caught:
         toolfmt.response_dialect(changed(JSON_TAGS, changes))
     assert caught.value.pointer == pointer
     assert pointer in str(caught.value)
@@ -123,7 +123,7 @@ def test_the_wrong_field_is_named(changes: dict, pointer: str) -> None:
 @pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PATTERNS)
 def test_a_pattern_that_is_no_marker_is_refused_and_not_run(pattern: object) -> None:
     changes = {"fields.tool_calls.open": DROP, "fields.tool_calls.open_pattern": pattern}
-    with pytest.raises(toolfmt.ResponseTemplateError) as caught:
+    with pytest.raises(toolfmt.errors.ResponseTemplateError) as caught:
         toolfmt.response_dialect(changed(JSON_TAGS, changes))
     assert caught.value.pointer.startswith("/fields/tool_calls")
 
@@ -138,19 +138,19 @@ def test_a_pattern_that_is_no_marker_is_refused_and_not_run(pattern: object) -> 
     ],
 )
 def test_an_argument_needs_a_key_and_markers_around_its_value(tag: object, pointer: str) -> None:
-    with pytest.raises(toolfmt.ResponseTemplateError) as caught:
+    with pytest.raises(toolfmt.errors.ResponseTemplateError) as caught:
         toolfmt.response_dialect(changed(PARAMETERS, {"fields.tool_calls.content_args.tag_pattern": tag}))
     assert caught.value.pointer == f"/fields/tool_calls/content_args/{pointer}"
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "{", '{"fields": {}, "fields": {}}', "x" * 2_000_000])
 def test_text_that_is_no_template_is_refused(text: str) -> None:
-    with pytest.raises(toolfmt.ResponseTemplateError):
+    with pytest.raises(toolfmt.errors.ResponseTemplateError):
         toolfmt.response_dialect(text)
 
 
 def test_what_is_no_mapping_is_refused() -> None:
-    with pytest.raises(toolfmt.ResponseTemplateError, match="an object is due, not list"):
+    with pytest.raises(toolfmt.errors.ResponseTemplateError, match="an object is due, not list"):
         toolfmt.response_dialect([])  # pyright: ignore[reportArgumentType] - a caller's mistake
 
 
@@ -160,7 +160,7 @@ def test_names_in_both_the_marker_and_the_body_are_refused() -> None:
         "open_pattern": "<call=(?P<name>.+?)>",
         "transform": {"name": "{name}", "arguments": "{content.args}"},
     }
-    with pytest.raises(toolfmt.ResponseTemplateError) as caught:
+    with pytest.raises(toolfmt.errors.ResponseTemplateError) as caught:
         toolfmt.response_dialect(template)
     assert caught.value.pointer == "/fields/tool_calls/transform"
 
@@ -184,6 +184,6 @@ def test_no_template_however_odd_raises_anything_else(data: st.DataObject) -> No
         st.sampled_from([NAMED, "{content}", "{content.a}", "{name}", "json", "xml-inline", "(?P<name>.+?)"]),
     )
     here[key] = data.draw(odd)
-    with suppress(toolfmt.ResponseTemplateError):
+    with suppress(toolfmt.errors.ResponseTemplateError):
         dialect = toolfmt.response_dialect(json.dumps(template))
         toolfmt.parse("text <think>a</think><tool_call>{}</tool_call>", dialect=dialect)

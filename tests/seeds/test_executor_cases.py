@@ -9,7 +9,8 @@ import pytest
 
 import toolfmt
 from tests.seeds.seed_cases import Case, load, offered
-from toolfmt import AgentStop, ToolCallError, ToolInvocation, ToolRegistry, jsontext
+from toolfmt import ToolInvocation, ToolRegistry, jsontext
+from toolfmt.errors import AgentStop, ToolCallError
 from toolfmt.execution import Blocked, Executor, Permissions, RateLimit, ToolExecution, Workspace
 from toolfmt.execution.events import PolicyChecked, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
 from toolfmt.execution.policies.policy import ORDER

@@ -13,6 +13,7 @@ import toolfmt
 from tests.seeds.seed_cases import DIALECTS, Case, listed, load, offered
 from tests.seeds.test_transcript_cases import CHECKS
 from toolfmt import jsontext
+from toolfmt.conversation import ReasoningPart, TextPart
 from toolfmt.events import CallEnd, CallFailed, CallStart, coalesce
 from toolfmt.formatters.syntax_calls import content_text
 from toolfmt.ids import hashed
@@ -60,7 +61,7 @@ def same_text(case: Case, result: toolfmt.ParseResult, wanted: str) -> None:
 
 
 def same_reasoning(_: Case, result: toolfmt.ParseResult, wanted: str | list[str]) -> None:
-    blocks = [part.text for part in result.parts if isinstance(part, toolfmt.ReasoningPart) and part.text.strip()]
+    blocks = [part.text for part in result.parts if isinstance(part, ReasoningPart) and part.text.strip()]
     assert ("".join(blocks) if isinstance(wanted, str) else blocks) == wanted
 
 
@@ -84,7 +85,7 @@ def same_name(_: Case, result: toolfmt.ParseResult, wanted: str) -> None:
 
 
 def same_surroundings(case: Case, result: toolfmt.ParseResult, before: str) -> None:
-    texts = [part.text.strip() for part in result.parts if isinstance(part, toolfmt.TextPart) and part.text.strip()]
+    texts = [part.text.strip() for part in result.parts if isinstance(part, TextPart) and part.text.strip()]
     assert texts == [text for text in (before, case.expect["after"]) if text]
 
 

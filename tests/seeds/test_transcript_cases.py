@@ -22,7 +22,7 @@ from toolfmt.conversation import (
     Transcript,
 )
 from toolfmt.parsing import ParseResult
-from toolfmt.transcripts.answers import from_events, normalize
+from toolfmt.transcripts.answers import read_answer, read_stream
 from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.shape import shape
@@ -50,14 +50,14 @@ def check_calls(result: ParseResult, expected: dict[str, Any]) -> None:
 def response(case: Case) -> None:
     # The recordings leave out by which field Anthropic's answers say what they are.
     kind = {"type": "message"} if case.format == "anthropic-response" else {}
-    check_calls(normalize({**kind, **json.loads(case.input)}), case.expect)
+    check_calls(read_answer({**kind, **json.loads(case.input)}), case.expect)
 
 
 def stream(case: Case) -> None:
     values = [json.loads(value) for value in case.input]
     if case.format == "cohere-stream":  # likewise, and a call's object stands in a list in some of them
         values = [_cohere(value, at) for at, value in enumerate(values)]
-    check_calls(ParseResult(tuple(from_events(values))), case.expect)
+    check_calls(ParseResult(tuple(read_stream(values))), case.expect)
 
 
 def _cohere(value: dict[str, Any], index: int) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def _cohere(value: dict[str, Any], index: int) -> dict[str, Any]:
 def deltas(case: Case) -> None:
     groups = [item if isinstance(item, list) else [item] for item in case.input]
     values = [{"choices": [{"delta": {"tool_calls": [_delta(item) for item in group]}}]} for group in groups]
-    check_calls(ParseResult(tuple(from_events(values))), case.expect)
+    check_calls(ParseResult(tuple(read_stream(values))), case.expect)
 
 
 def _delta(item: dict[str, Any]) -> dict[str, Any]:

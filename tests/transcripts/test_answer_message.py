@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from conversations import BY_HAND
 
-from toolfmt import AnswerInfo, CallPart, Message, Proof, ReasoningPart, TextPart, from_events, parse, to_events
-from toolfmt.conversation import parse_failure
+from toolfmt import Message, parse, read_stream, write_stream
+from toolfmt.conversation import CallPart, ReasoningPart, TextPart, parse_failure
 from toolfmt.events import CallFailed, CallStart, ReasoningDelta, TextDelta
+from toolfmt.transcripts.answer_info import AnswerInfo, Proof
 from toolfmt.transcripts.answer_message import answer_message
 
 ANSWERS = [
@@ -42,7 +43,7 @@ def plain(message: Message) -> list[Any]:
 
 
 def told(message: Message, target: str) -> Message:
-    events = from_events(to_events(message, target=target, id="x"))
+    events = read_stream(write_stream(message, target=target, id="x"))
     return answer_message(list(events), events.info)
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolfmt import ParseError, coalesce, from_events, normalize, to_events
-from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice
+from toolfmt import ParseError, read_answer, read_stream, write_stream
+from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, coalesce
 from toolfmt.testing import laws
 
 ARGUMENTS = '{"city": "Paris", "n": 12345678901234567890}'
@@ -184,7 +184,7 @@ STREAMED: dict[str, list[dict[str, Any]]] = {
 @pytest.mark.parametrize("api", FINISHED)
 @pytest.mark.parametrize("form", [dict, json.dumps])
 def test_a_finished_answer_is_read(api: str, form: Any) -> None:
-    result = normalize(form(FINISHED[api]))
+    result = read_answer(form(FINISHED[api]))
     assert (result.reasoning, result.text) == ("Hm.", "Look.")
     (call,) = result.calls
     assert (call.name, call.id, call.provenance) == ("get_weather", "call_1", "api")
@@ -194,18 +194,18 @@ def test_a_finished_answer_is_read(api: str, form: Any) -> None:
 
 @pytest.mark.parametrize("api", STREAMED)
 def test_a_stream_gives_the_same_as_the_finished_answer(api: str) -> None:
-    events = list(from_events(STREAMED[api]))
-    assert [(call.name, call.arguments) for call in normalize(STREAMED[api]).calls] == [("get_weather", VALUE)]
+    events = list(read_stream(STREAMED[api]))
+    assert [(call.name, call.arguments) for call in read_answer(STREAMED[api]).calls] == [("get_weather", VALUE)]
     assert "".join(event.json for event in events if isinstance(event, ArgumentsDelta)) == ARGUMENTS
     assert sum(isinstance(event, ArgumentsDelta) for event in events) > 1
     laws.ordered(events)
-    assert coalesce(events) == list(normalize(STREAMED[api]).events)
+    assert coalesce(events) == list(read_answer(STREAMED[api]).events)
 
 
 @pytest.mark.parametrize("api", STREAMED)
 def test_a_cut_stream_makes_no_call(api: str) -> None:
     for length in range(len(STREAMED[api]) - 1):
-        result = normalize(STREAMED[api][:length])
+        result = read_answer(STREAMED[api][:length])
         assert all(call.arguments == VALUE for call in result.calls)
         assert all(failure.reason == "truncated" for failure in result.failures)
         laws.ordered(result.events)
@@ -215,7 +215,7 @@ def test_arguments_that_are_no_object_are_a_failure() -> None:
     for text, reason in (("[1]", "arguments_not_object"), ('{"a":1,"a":2}', "duplicate_key"), ("{a}", "malformed")):
         call = {"id": "x", "function": {"name": "f", "arguments": text}}
         answer = {"choices": [{"finish_reason": "tool_calls", "message": {"tool_calls": [call]}}]}
-        result = normalize(answer)
+        result = read_answer(answer)
         assert not result.calls
         assert [failure.reason for failure in result.failures] == [reason]
 
@@ -230,7 +230,7 @@ def test_interleaved_deltas_of_parallel_calls_stay_apart() -> None:
         chunk({"index": 0, "function": {"arguments": ": 1}"}}, {"index": 1, "function": {"arguments": "}"}}),
         {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]},
     ]
-    assert [(call.id, call.arguments) for call in normalize(stream).calls] == [("a", {"x": 1}), ("b", {"y": 2})]
+    assert [(call.id, call.arguments) for call in read_answer(stream).calls] == [("a", {"x": 1}), ("b", {"y": 2})]
 
 
 ODD = st.none() | st.booleans() | st.floats() | st.text(max_size=2) | st.just([]) | st.just({}) | st.just([{"a": 1}])
@@ -252,21 +252,21 @@ def test_an_odd_answer_raises_no_other_error(data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 3))):
         answer = odd(data, answer)
     try:
-        result = normalize(answer)
+        result = read_answer(answer)
     except ParseError:
         return
     laws.ordered(result.events)
-    normalize(to_events(result, target=data.draw(st.sampled_from(["anthropic", "gemini", "openai-responses"]))))
+    read_answer(write_stream(result, target=data.draw(st.sampled_from(["anthropic", "gemini", "openai-responses"]))))
 
 
 def test_what_is_no_answer_is_refused() -> None:
     for value in ({"foo": 1}, [1], 7, '{"a": 1}', "{"):
         with pytest.raises(ParseError):
-            normalize(value)
+            read_answer(value)
 
 
 def test_no_call_is_left_open() -> None:
-    events = normalize(
+    events = read_answer(
         [{"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f"}}]}}]}]
     ).events
     assert [type(event) for event in events] == [CallStart, CallFailed]
@@ -278,7 +278,7 @@ def test_a_call_is_over_when_something_else_follows_its_whole_arguments() -> Non
         return {"choices": [{"delta": {"tool_calls": [{"index": at, "id": f"c{at}", "function": function}]}}]}
 
     chunks = [chunk(0, name="f", arguments='{"a"'), chunk(0, arguments=": 1}"), chunk(1, name="g", arguments="")]
-    events = list(from_events(chunks))
+    events = list(read_stream(chunks))
     assert [type(event).__name__ for event in events] == [
         *("CallStart", "ArgumentsDelta", "ArgumentsDelta", "CallEnd"),
         *("CallStart", "CallFailed"),
@@ -290,16 +290,16 @@ def test_late_arguments_change_no_call() -> None:
         function = {"name": "f", "arguments": arguments}
         return {"choices": [{"delta": {"tool_calls": [{"index": at, "id": ident, "function": function}]}}]}
 
-    result = normalize([chunk(0, "a", "{}"), chunk(1, "b", "{}"), chunk(0, "a", "{1}"), chunk(0, "c", '{"x": 1}')])
+    result = read_answer([chunk(0, "a", "{}"), chunk(1, "b", "{}"), chunk(0, "a", "{1}"), chunk(0, "c", '{"x": 1}')])
     assert [(call.id, call.arguments) for call in result.calls] == [("a", {}), ("b", {}), ("c", {"x": 1})]
     assert [(notice.kind, notice.detail) for notice in result.notices] == [("late_arguments", "{1}")]
 
 
 def test_other_answers_to_the_same_question_are_not_mixed_in() -> None:
     chunks = [{"choices": [{"index": at, "delta": {"content": text}}]} for at, text in ((0, "a"), (1, "b"), (0, "c"))]
-    assert normalize(chunks).text == "ac"
+    assert read_answer(chunks).text == "ac"
     parts = [{"candidates": [{"index": at, "content": {"parts": [{"text": "x"}]}} for at in (0, 1)]}]
-    assert normalize(parts).text == "x"
+    assert read_answer(parts).text == "x"
 
 
 @pytest.mark.parametrize("stop", ["max_tokens", "tool_use"])
@@ -313,19 +313,19 @@ def test_a_call_that_a_limit_left_without_arguments_is_none(stop: str) -> None:
         {"type": "message_stop"},
     ]
     for answer in (stream, {"type": "message", "content": [block], "stop_reason": stop}):
-        assert len(normalize(answer).calls) == (stop == "tool_use")
-        assert len(normalize(answer).failures) == (stop == "max_tokens")
+        assert len(read_answer(answer).calls) == (stop == "tool_use")
+        assert len(read_answer(answer).failures) == (stop == "max_tokens")
 
 
 def test_what_comes_in_between_hides_nothing() -> None:
     chunk = {"choices": [{"delta": {"content": "Hi"}}], "error": None}
-    assert normalize([chunk, {"type": "ping"}, chunk, {}, chunk]).text == "HiHiHi"
+    assert read_answer([chunk, {"type": "ping"}, chunk, {}, chunk]).text == "HiHiHi"
 
 
 @pytest.mark.parametrize("status", ["completed", "incomplete"])
 def test_an_incomplete_item_of_free_text_is_no_call(status: str) -> None:
     item = {"type": "custom_tool_call", "call_id": "c", "name": "sql", "input": "SELECT", "status": status}
-    assert len(normalize({"output": [item]}).calls) == (status == "completed")
+    assert len(read_answer({"output": [item]}).calls) == (status == "completed")
 
 
 def test_arguments_that_come_value_by_value_are_put_together() -> None:
@@ -345,19 +345,19 @@ def test_arguments_that_come_value_by_value_are_put_together() -> None:
         chunk(),
         chunk(name="now", args={}),
     ]
-    calls = [(call.name, call.id, call.arguments) for call in normalize(stream).calls]
+    calls = [(call.name, call.id, call.arguments) for call in read_answer(stream).calls]
     booked = {"seats": [{"row": 4}, {"a.b": False}], "note": "by the window", "none": None}
     assert calls == [("book", "c", booked), ("now", None, {})]
     for length in range(1, 7):
-        assert [failure.reason for failure in normalize(stream[:length]).failures] == ["truncated"]
+        assert [failure.reason for failure in read_answer(stream[:length]).failures] == ["truncated"]
     for path in ("$", "note", "$.note[0]", "$.list[7]", "$.a b]"):
-        assert not normalize([*stream[:5], piece(path, numberValue=1), chunk()]).calls
+        assert not read_answer([*stream[:5], piece(path, numberValue=1), chunk()]).calls
 
 
 def test_content_in_parts_is_read() -> None:
     thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
     said = {"content": [thinking, {"type": "text", "text": "Hi"}, {"type": "reference"}]}
-    result = normalize({"choices": [{"message": said}]})
+    result = read_answer({"choices": [{"message": said}]})
     assert (result.reasoning, result.text, result.notices[0].detail) == ("Hm.", "Hi", "reference")
 
 
@@ -365,12 +365,12 @@ def test_the_one_call_of_old_answers_is_read() -> None:
     pieces = [{"name": "f", "arguments": ""}, {"arguments": '{"a"'}, {"arguments": ": 1}"}]
     chunks = [{"choices": [{"delta": {"function_call": piece}}]} for piece in pieces]
     end = {"choices": [{"delta": {}, "finish_reason": "function_call"}]}
-    assert [call.arguments for call in normalize([*chunks, end]).calls] == [{"a": 1}]
+    assert [call.arguments for call in read_answer([*chunks, end]).calls] == [{"a": 1}]
 
 
 @pytest.mark.parametrize("error", [{"error": {"message": "busy"}}, {"type": "error", "message": "busy"}])
 def test_an_error_in_a_stream_is_a_notice_and_its_end(error: dict[str, Any]) -> None:
-    stream = from_events([{"choices": [{"delta": {"content": "Hi"}}]}, error])
+    stream = read_stream([{"choices": [{"delta": {"content": "Hi"}}]}, error])
     assert [type(event).__name__ for event in stream] == ["TextDelta", "Notice"]
     assert stream.info.stop is None
 
@@ -383,7 +383,7 @@ def test_arguments_of_another_kind_are_a_failure_where_an_object_is_due(value: A
         {"output": {"message": {"content": [{"toolUse": {"toolUseId": "c", "name": "f", "input": value}}]}}},
         {"output": [{"type": "function_call", "call_id": "c", "name": "f", "arguments": value}]},
     ):
-        assert (len(normalize(answer).calls), len(normalize(answer).failures)) == (0, 1)
+        assert (len(read_answer(answer).calls), len(read_answer(answer).failures)) == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -397,7 +397,7 @@ def test_arguments_of_another_kind_are_a_failure_where_an_object_is_due(value: A
     ],
 )
 def test_what_is_neither_words_nor_a_call_is_a_notice(answer: Any) -> None:
-    (event,) = normalize(answer).events
+    (event,) = read_answer(answer).events
     assert isinstance(event, Notice)
 
 
@@ -410,6 +410,6 @@ def test_arguments_that_are_no_object_are_never_an_empty_one(given: Any) -> None
         [{"type": "content_block_start", "index": 0, "content_block": use}, {"type": "content_block_stop", "index": 0}],
         {"type": "message", "role": "assistant", "content": [use]},
     ):
-        found = normalize(answer)
+        found = read_answer(answer)
         assert [failure.reason for failure in found.failures] == ["arguments_not_object"]
         assert found.calls == ()

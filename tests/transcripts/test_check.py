@@ -11,9 +11,10 @@ from conversations import BY_HAND, transcripts
 from hypothesis import given
 from test_laws import every_format, every_source, others, written
 
-from toolfmt import Finding, UnknownFormatError, check, convert, repair
+from toolfmt import check, convert, repair
 from toolfmt.conversation import Transcript
-from toolfmt.transcripts.check import RULES
+from toolfmt.errors import UnknownFormatError
+from toolfmt.transcripts.check import RULES, Finding
 from toolfmt.transcripts.format import TranscriptFormat
 
 ASKED = {"role": "user", "content": "Hi"}

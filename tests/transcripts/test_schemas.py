@@ -15,17 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_laws import every_format, every_source, others, same, there_and_back, written
 
-from toolfmt import (
-    LimitExceededError,
-    Loss,
-    ToolDeclaration,
-    UnknownFormatError,
-    UnsupportedSchemaError,
-    check,
-    convert,
-    lower_schema,
-    repair,
-)
+from toolfmt import Loss, check, convert, lower_schema, repair
+from toolfmt.conversation import ToolDeclaration
+from toolfmt.errors import LimitExceededError, UnknownFormatError, UnsupportedSchemaError
 from toolfmt.schema import normalise
 from toolfmt.schema.comparing import differences
 from toolfmt.schema.drafts import modernise

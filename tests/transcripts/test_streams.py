@@ -12,34 +12,31 @@ from answer_streams import MARK, Answer, answers
 from hypothesis import given
 
 from toolfmt import (
-    AnswerInfo,
     ArgumentsDelta,
     CallEnd,
     CallFailed,
-    CallPart,
     CallStart,
     Event,
     Message,
     Notice,
     ReasoningDelta,
-    ReasoningPart,
     TextDelta,
-    TextPart,
     ToolInvocation,
-    UnknownFormatError,
-    Usage,
-    afrom_events,
-    ato_events,
-    coalesce,
-    from_events,
+    aread_stream,
+    awrite_stream,
     jsontext,
-    normalize,
     parse,
     parse_stream,
-    to_events,
+    read_answer,
+    read_stream,
+    write_stream,
 )
+from toolfmt.conversation import CallPart, ReasoningPart, TextPart
+from toolfmt.errors import UnknownFormatError
+from toolfmt.events import coalesce
 from toolfmt.model import JsonObject
 from toolfmt.testing import laws
+from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 
 TARGETS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 RESPONSES = "openai-responses"
@@ -52,7 +49,7 @@ each_target = pytest.mark.parametrize("target", TARGETS)
 
 
 def heard(stream: Sequence[JsonObject], target: str) -> list[Event]:
-    return list(from_events(stream, source=target))
+    return list(read_stream(stream, source=target))
 
 
 def joined(events: Sequence[Event], kind: type[TextDelta | ReasoningDelta]) -> str:
@@ -79,7 +76,7 @@ def steps(events: Sequence[Event], target: str) -> list[list[JsonObject]]:
             yield event
             asked += 1
 
-    for made in to_events(source(), target=target, id="a", model="m"):
+    for made in write_stream(source(), target=target, id="a", model="m"):
         written[asked].append(made)
     return written
 
@@ -87,8 +84,8 @@ def steps(events: Sequence[Event], target: str) -> list[list[JsonObject]]:
 @each_target
 @given(answer=answers())
 def test_what_is_relayed_is_read_as_it_was(target: str, answer: Answer) -> None:
-    relayed = list(to_events(answer.events, target=target, id="a", model="m"))
-    source = from_events(relayed)
+    relayed = list(write_stream(answer.events, target=target, id="a", model="m"))
+    source = read_stream(relayed)
     events = list(source)
     laws.ordered(events)
     calls = {event.call.name: event.call for event in events if isinstance(event, CallEnd)}
@@ -106,7 +103,7 @@ def test_what_is_relayed_is_read_as_it_was(target: str, answer: Answer) -> None:
 @each_target
 @given(answer=answers())
 def test_a_failed_call_is_text_or_a_failure(target: str, answer: Answer) -> None:
-    source = from_events(to_events(answer.events, target=target))
+    source = read_stream(write_stream(answer.events, target=target))
     events = list(source)
     told = {int(index) for index in MARK.findall(joined(events, TextDelta))}
     broken = {event.name for event in events if isinstance(event, CallFailed)}
@@ -127,7 +124,7 @@ def test_a_failed_call_is_text_or_a_failure(target: str, answer: Answer) -> None
 def test_the_argument_text_is_relayed_as_it_is(target: str, answer: Answer) -> None:
     if target in WHOLE:
         return
-    events = heard(list(to_events(answer.events, target=target)), target)
+    events = heard(list(write_stream(answer.events, target=target)), target)
     texts = arguments(events)
     ended = {event.call.name: texts[event.index] for event in events if isinstance(event, CallEnd)}
     assert ended == {f"tool_{index}": text for index, text in answer.texts.items()}
@@ -164,10 +161,10 @@ def test_nothing_waits_that_can_be_written(target: str, answer: Answer) -> None:
 @each_target
 @given(answer=answers())
 def test_a_relayed_stream_that_breaks_off_makes_no_call(target: str, answer: Answer) -> None:
-    relayed = list(to_events(answer.events, target=target))
+    relayed = list(write_stream(answer.events, target=target))
     whole = {call.name: call.arguments for call in answer.calls.values()}
     for length in range(len(relayed)):
-        for call in normalize(relayed[:length]).calls:
+        for call in read_answer(relayed[:length]).calls:
             assert jsontext.equal(call.arguments, whole[call.name])
 
 
@@ -195,14 +192,14 @@ def test_interleaved_calls_wait_for_their_turn_where_one_block_is_open_at_a_time
 @each_target
 def test_a_text_model_is_served_as_any_provider(target: str) -> None:
     text = 'Hm.\n<tool_call>\n{"name": "f", "arguments": {"a": [1, 1.0, {}]}}\n</tool_call>'
-    stream = to_events(parse_stream(iter(text), dialect="hermes"), target=target, id="a", model="m")
-    result = normalize(stream)
+    stream = write_stream(parse_stream(iter(text), dialect="hermes"), target=target, id="a", model="m")
+    result = read_answer(stream)
     assert result.text == "Hm."
     assert [(call.name, json.dumps(call.arguments)) for call in result.calls] == [("f", '{"a": [1, 1.0, {}]}')]
 
 
 def test_a_response_says_which_call_is_incomplete() -> None:
-    (*_, last) = to_events(
+    (*_, last) = write_stream(
         parse_stream(['<tool_call>{"name": "f", "arguments": {'], dialect="hermes"), target=RESPONSES
     )
     assert last["type"] == "response.incomplete"
@@ -214,8 +211,8 @@ def test_a_response_says_which_call_is_incomplete() -> None:
 def test_a_refused_call_is_none_for_the_receiver(target: str) -> None:
     tool: Any = {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}
     text = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
-    stream = list(to_events(parse_stream([text], dialect="hermes", tools=[tool], validate=True), target=target))
-    assert normalize(stream).calls == ()
+    stream = list(write_stream(parse_stream([text], dialect="hermes", tools=[tool], validate=True), target=target))
+    assert read_answer(stream).calls == ()
 
 
 @each_target
@@ -224,8 +221,8 @@ def test_who_answers_why_it_ends_and_what_it_costs_goes_along(origin: str, targe
     usage = Usage(input=12, output=9, cached=5, reasoning=4)
     for stop in ("stop", "length", "content_filter"):
         info = AnswerInfo(id="x1", model="m1", created=7, stop=stop, usage=usage)
-        first = to_events([TextDelta("Hi", 0)], target=origin, info=info)
-        again = from_events(to_events(from_events(first), target=target))
+        first = write_stream([TextDelta("Hi", 0)], target=origin, info=info)
+        again = read_stream(write_stream(read_stream(first), target=target))
         assert list(again) == [TextDelta("Hi", 0)]
         assert (again.info.id, again.info.model, again.info.stop, again.info.usage) == ("x1", "m1", stop, usage)
 
@@ -233,7 +230,7 @@ def test_who_answers_why_it_ends_and_what_it_costs_goes_along(origin: str, targe
 @each_target
 def test_a_stream_that_breaks_off_ends_as_cut_off(target: str) -> None:
     broken = [{"choices": [{"index": 0, "delta": {"content": "Hi"}}]}]
-    again = from_events(to_events(from_events(broken), target=target))
+    again = read_stream(write_stream(read_stream(broken), target=target))
     assert list(again) == [TextDelta("Hi", 0)]
     assert again.info.stop == "length"
 
@@ -251,9 +248,9 @@ ERRORS: list[Any] = [
 @each_target
 @pytest.mark.parametrize("error", ERRORS)
 def test_an_error_in_a_stream_is_relayed_as_an_error(error: JsonObject, target: str) -> None:
-    begun = to_events([TextDelta("Hi", 0)], target="openai-chat")
-    written = list(to_events(from_events([next(begun), next(begun), error]), target=target))
-    again = from_events(written)
+    begun = write_stream([TextDelta("Hi", 0)], target="openai-chat")
+    written = list(write_stream(read_stream([next(begun), next(begun), error]), target=target))
+    again = read_stream(written)
     assert [event for event in again if not isinstance(event, Notice)] == [TextDelta("Hi", 0)]
     assert (again.info.error, again.info.stop) == ("Overloaded", None)
 
@@ -271,7 +268,7 @@ def test_a_proof_of_reasoning_goes_to_its_owner_alone(owner: str, target: str) -
         ),
     )
     for other in TARGETS:
-        stream = from_events(to_events(message, target=other))
+        stream = read_stream(write_stream(message, target=other))
         events = coalesce(list(stream))
         assert [type(event) for event in events][:3] == [ReasoningDelta, TextDelta, CallStart]
         proofs = [(proof.at, proof.signature or proof.encrypted) for proof in stream.info.proofs]
@@ -283,16 +280,16 @@ def test_a_signed_call_keeps_its_signature() -> None:
     answer = {"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]}
     message = Message("assistant", (CallPart("f", {}, signature="c2ln", owner="google"),))
     for whole in (answer, message):
-        (first, _) = to_events(whole, target="gemini")
+        (first, _) = write_stream(whole, target="gemini")
         assert first["candidates"][0]["content"]["parts"] == [part]
-        assert "c2ln" not in str(list(to_events(whole, target="anthropic")))
+        assert "c2ln" not in str(list(write_stream(whole, target="anthropic")))
 
 
 @each_target
 def test_a_call_whose_arguments_were_not_told_in_pieces_has_them_all(target: str) -> None:
     call = ToolInvocation(name="f", arguments={"a": 1}, id="c")
     for events in ([CallEnd(0, call, (0, 0))], [CallStart(0, "f", "c"), CallEnd(0, call, (0, 0))]):
-        (found,) = normalize(to_events(events, target=target)).calls
+        (found,) = read_answer(write_stream(events, target=target)).calls
         assert (found.id, found.arguments) == ("c", {"a": 1})
 
 
@@ -304,16 +301,16 @@ def test_an_asynchronous_stream_is_the_same(target: str, answer: Answer) -> None
             yield value
 
     async def relay() -> list[JsonObject]:
-        return [made async for made in ato_events(source(answer.events), target=target, id="a")]
+        return [made async for made in awrite_stream(source(answer.events), target=target, id="a")]
 
     async def back(stream: list[JsonObject]) -> tuple[list[JsonObject], AnswerInfo]:
-        events = afrom_events(source(stream))
-        return [made async for made in ato_events(events, target=target)], events.info
+        events = aread_stream(source(stream))
+        return [made async for made in awrite_stream(events, target=target)], events.info
 
     stream = asyncio.run(relay())
-    assert stream == list(to_events(answer.events, target=target, id="a"))
-    here = from_events(stream)
-    assert asyncio.run(back(stream)) == (list(to_events(here, target=target)), here.info)
+    assert stream == list(write_stream(answer.events, target=target, id="a"))
+    here = read_stream(stream)
+    assert asyncio.run(back(stream)) == (list(write_stream(here, target=target)), here.info)
 
 
 @each_target
@@ -324,18 +321,18 @@ def test_a_whole_answer_can_be_relayed(target: str) -> None:
     said = {"role": "assistant", "content": "Hm.", "tool_calls": []}
     said["tool_calls"] = [{"id": None, "function": {"name": "f", "arguments": '{"a": 1}'}}]
     answer = {"choices": [{"message": said, "finish_reason": "tool_calls"}]}
-    streams = [list(to_events(one, target=target, id="a")) for one in (parsed, message, answer, json.dumps(answer))]
+    streams = [list(write_stream(one, target=target, id="a")) for one in (parsed, message, answer, json.dumps(answer))]
     assert all(stream == streams[0] for stream in streams)
-    assert [call.arguments for call in normalize(streams[0]).calls] == [{"a": 1}]
+    assert [call.arguments for call in read_answer(streams[0]).calls] == [{"a": 1}]
 
 
 def test_what_is_no_event_or_no_target_is_refused() -> None:
-    with pytest.raises(TypeError, match="from_events"):
-        list(to_events([{"choices": []}], target="openai-chat"))
+    with pytest.raises(TypeError, match="read_stream"):
+        list(write_stream([{"choices": []}], target="openai-chat"))
     with pytest.raises(TypeError, match="int"):
-        to_events(7, target="openai-chat")
+        write_stream(7, target="openai-chat")
     with pytest.raises(UnknownFormatError, match="openai-chat"):
-        to_events([], target="cohere")
+        write_stream([], target="cohere")
     with pytest.raises(UnknownFormatError, match="sharegpt"):
-        from_events([], source="sharegpt")
-    assert list(to_events([], target="openai")) == list(to_events([], target="openai-chat"))
+        read_stream([], source="sharegpt")
+    assert list(write_stream([], target="openai")) == list(write_stream([], target="openai-chat"))

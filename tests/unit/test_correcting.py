@@ -55,7 +55,7 @@ def test_all_problems_of_the_arguments_are_told_at_once() -> None:
 
 @pytest.mark.parametrize("dialect", TEXT_DIALECTS, ids=lambda dialect: dialect.name)
 def test_without_tools_a_made_up_call_is_shown(dialect: toolfmt.Dialect[str]) -> None:
-    assert "tool_name" in toolfmt.no_call_feedback(dialect=dialect)
+    assert "tool_name" in toolfmt.correcting.no_call_feedback(dialect=dialect)
 
 
 def test_long_text_of_the_model_is_shortened() -> None:
@@ -66,7 +66,7 @@ def test_long_text_of_the_model_is_shortened() -> None:
 
 
 def test_a_missing_call_is_told() -> None:
-    text = toolfmt.no_call_feedback("Sure!", dialect="xml-items", tools=TOOLS)
+    text = toolfmt.correcting.no_call_feedback("Sure!", dialect="xml-items", tools=TOOLS)
     assert ADVICE["no_call"] in text
     assert '<tool name="search">' in text
 

@@ -9,6 +9,7 @@ import pytest
 
 import toolfmt
 from toolfmt import jsontext
+from toolfmt.events import coalesce
 from toolfmt.ids import hashed
 
 TOOLS = [
@@ -35,7 +36,7 @@ def test_a_provider_chooses_the_dialect_and_the_schema_the_types() -> None:
 
 def test_a_stream_gives_the_same_events() -> None:
     whole = toolfmt.parse(ANSWER, use_xml=True, tools=TOOLS)
-    assert tuple(toolfmt.coalesce(list(toolfmt.parse_stream(ANSWER, use_xml=True, tools=TOOLS)))) == whole.events
+    assert tuple(coalesce(list(toolfmt.parse_stream(ANSWER, use_xml=True, tools=TOOLS)))) == whole.events
 
     async def chunks() -> AsyncIterator[str]:
         for char in ANSWER:
@@ -44,7 +45,7 @@ def test_a_stream_gives_the_same_events() -> None:
     async def read() -> list[toolfmt.Event]:
         return [event async for event in toolfmt.aparse_stream(chunks(), use_xml=True, tools=TOOLS)]
 
-    assert tuple(toolfmt.coalesce(asyncio.run(read()))) == whole.events
+    assert tuple(coalesce(asyncio.run(read()))) == whole.events
 
 
 def test_feeding_after_the_end_raises_and_nothing_comes_of_nothing() -> None:
@@ -165,9 +166,7 @@ def test_types_are_inferred_only_where_asked_and_where_nothing_tells_them(
         assert jsontext.equal(plain.calls[0].arguments, {"a": text}), text
         typed = toolfmt.parse(answer, dialect=dialect, infer_types=True)
         assert jsontext.equal(typed.calls[0].arguments, {"a": value}), text
-        assert tuple(toolfmt.coalesce(list(toolfmt.parse_stream(answer, dialect=dialect, infer_types=True)))) == (
-            typed.events
-        )
+        assert tuple(coalesce(list(toolfmt.parse_stream(answer, dialect=dialect, infer_types=True)))) == (typed.events)
         told = {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}
         known = toolfmt.parse(answer, dialect=dialect, tools=[told], infer_types=True)
         assert jsontext.equal(known.calls[0].arguments, {"a": text}), text

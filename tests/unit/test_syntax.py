@@ -46,15 +46,15 @@ def test_results_cannot_smuggle_calls(dialect: toolfmt.Dialect[str]) -> None:
 
 
 def test_a_format_of_one_call_refuses_two() -> None:
-    with pytest.raises(toolfmt.UnrepresentableError, match="one call"):
+    with pytest.raises(toolfmt.errors.UnrepresentableError, match="one call"):
         toolfmt.render_calls([CALL, CALL], dialect="step-json")
 
 
 def test_a_name_that_the_markers_cannot_hold_is_refused() -> None:
     call = toolfmt.ToolInvocation(name="two\nlines", arguments={})
-    with pytest.raises(toolfmt.UnrepresentableError, match="/name"):
+    with pytest.raises(toolfmt.errors.UnrepresentableError, match="/name"):
         toolfmt.render_calls([call], dialect="react")
-    with pytest.raises(toolfmt.UnrepresentableError, match="name"):
+    with pytest.raises(toolfmt.errors.UnrepresentableError, match="name"):
         toolfmt.render_calls([toolfmt.ToolInvocation(name="")], dialect="xml-items")
     assert (
         toolfmt.parse(toolfmt.render_calls([call], dialect="xml-items"), dialect="xml-items").calls[0].name == call.name

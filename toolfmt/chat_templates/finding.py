@@ -55,11 +55,6 @@ class Found:
     """Known dialects that read the same calls, the likeliest first."""
 
 
-def dialect_from(path: str | Path, *, template: str | None = None, registry: Registry | None = None) -> Dialect[str]:
-    """Give the dialect of a model; `find_dialect` also tells how it was found, and raises the same."""
-    return find_dialect(path, template=template, registry=registry).dialect
-
-
 def find_dialect(path: str | Path, *, template: str | None = None, registry: Registry | None = None) -> Found:
     """Find the dialect of a model by its folder, or by a file with its chat template.
 

@@ -41,7 +41,7 @@ class ModelClient(Protocol):
     def send(self, request: JsonObject, *, stream: bool) -> AsyncIterator[object]:
         """Send a request of that format; the answer's events, or the whole answer as the only one.
 
-        Each is JSON or an object of the SDK, as `toolfmt.from_events` reads them.
+        Each is JSON or an object of the SDK, as `toolfmt.read_stream` reads them.
         """
         ...
 

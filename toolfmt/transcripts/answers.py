@@ -1,8 +1,8 @@
 """A provider's own answer, finished or streamed, read as a text parser would read it.
 
-    normalize({"choices": [{"message": {"role": "assistant", "tool_calls": [...]}}]}).calls
-    normalize(client.messages.create(...)).calls             # an SDK's own object
-    for event in from_events(client.chat.completions.create(..., stream=True)): ...
+    read_answer({"choices": [{"message": {"role": "assistant", "tool_calls": [...]}}]}).calls
+    read_answer(client.messages.create(...)).calls             # an SDK's own object
+    for event in read_stream(client.chat.completions.create(..., stream=True)): ...
 
 Knows the answers of OpenAI (Chat Completions and Responses), Anthropic, Gemini,
 Bedrock Converse, Cohere and Ollama by their shape. Calls are marked as the API's own
@@ -33,7 +33,7 @@ _DUMPS: Final = ("model_dump", "to_dict", "dict")
 """How SDKs' objects are turned into JSON."""
 
 
-def normalize(response: object) -> ParseResult:
+def read_answer(response: object) -> ParseResult:
     """Read a whole answer: an object, its JSON text, an SDK's object, or an iterable of a stream's events.
 
     Raises ParseError for what is no provider's answer.
@@ -42,7 +42,7 @@ def normalize(response: object) -> ParseResult:
 
 
 def answered(response: object) -> AnswerEvents:
-    """Read a whole answer as `normalize` does; its events, with what else it says."""
+    """Read a whole answer as `read_answer` does; its events, with what else it says."""
     value = _plain(response)
     if is_object(value):
         return AnswerEvents([value], "auto")
@@ -51,7 +51,7 @@ def answered(response: object) -> AnswerEvents:
     raise ParseError(f"no answer of a provider: {type(response).__name__}")
 
 
-def from_events(stream: Iterable[object], *, source: str = "auto") -> AnswerEvents:
+def read_stream(stream: Iterable[object], *, source: str = "auto") -> AnswerEvents:
     """Read a provider's stream as it comes: events as a text parser gives them, each as soon as it is certain.
 
     `source` is the provider's format, which is otherwise told by the values'
@@ -59,14 +59,14 @@ def from_events(stream: Iterable[object], *, source: str = "auto") -> AnswerEven
     and `UnknownFormatError` for a source whose streams are not known.
     """
     if not isinstance(stream, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        raise TypeError(f"a stream is an iterable, not {type(stream).__name__}; see afrom_events and normalize")
+        raise TypeError(f"a stream is an iterable, not {type(stream).__name__}; see aread_stream and read_answer")
     return AnswerEvents(stream, source)
 
 
-def afrom_events(stream: AsyncIterable[object], *, source: str = "auto") -> AsyncAnswerEvents:
-    """Read a provider's stream from an asynchronous source, as `from_events` does."""
+def aread_stream(stream: AsyncIterable[object], *, source: str = "auto") -> AsyncAnswerEvents:
+    """Read a provider's stream from an asynchronous source, as `read_stream` does."""
     if not isinstance(stream, AsyncIterable):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
-        raise TypeError(f"a stream is an asynchronous iterable here, not {type(stream).__name__}; see from_events")
+        raise TypeError(f"a stream is an asynchronous iterable here, not {type(stream).__name__}; see read_stream")
     return AsyncAnswerEvents(stream, source)
 
 

@@ -65,7 +65,7 @@ class Emitter:
         """Write what one more event allows to be written."""
         step = self._steps.get(type(event))
         if step is None:
-            raise TypeError(f"an event of toolfmt is expected, not {type(event).__name__}; see from_events")
+            raise TypeError(f"an event of toolfmt is expected, not {type(event).__name__}; see read_stream")
         sink = self._sink or self._begin()
         if self._proved < len(self._info.proofs):
             self._prove(sink)

@@ -1,8 +1,8 @@
 """An answer as a provider's stream: relay one provider's as another's, or a text model's as any.
 
-    for chunk in to_events(from_events(claude), target="openai-chat"): ...
-    for event in to_events(parse_stream(pieces, dialect="hermes"), target="anthropic", id="msg_1", model="m"): ...
-    list(to_events(message, target="gemini"))
+    for chunk in write_stream(read_stream(claude), target="openai-chat"): ...
+    for event in write_stream(parse_stream(pieces, dialect="hermes"), target="anthropic", id="msg_1", model="m"): ...
+    list(write_stream(message, target="gemini"))
 
 What is to be written of each thing in an answer, a `Sink` says; the `Emitter` says when.
 """
@@ -42,7 +42,7 @@ SINKS: Final[Mapping[str, Callable[[Head, list[JsonObject]], Sink]]] = {
 """What writes the stream of a provider, by the name of its format."""
 
 
-def to_events(  # noqa: PLR0913 - each is a choice of the caller's
+def write_stream(  # noqa: PLR0913 - each is a choice of the caller's
     answer: object,
     *,
     target: str,
@@ -53,13 +53,13 @@ def to_events(  # noqa: PLR0913 - each is a choice of the caller's
 ) -> Iterator[JsonObject]:
     """Write an answer as the stream of a provider, event by event; what comes in goes out at once.
 
-    `answer` is an iterable of toolfmt's events, as `from_events` and
+    `answer` is an iterable of toolfmt's events, as `read_stream` and
     `parse_stream` give them, or a whole answer: a `ParseResult`, an assistant's
-    `Message`, or what `normalize` takes. `target` is the provider's format:
+    `Message`, or what `read_answer` takes. `target` is the provider's format:
     `openai-chat`, `openai-responses`, `anthropic` or `gemini`. `id`, `model` and
     `created` (seconds since 1970) are those of the new stream; where they are not
     given, and for the reason to end and the usage, `info` tells, which
-    `from_events` brings along. Calls without an id get one that follows from the
+    `read_stream` brings along. Calls without an id get one that follows from the
     answer's `id`, so give each answer its own.
 
     Raises `UnknownFormatError` for a target that has no streams here.
@@ -68,7 +68,7 @@ def to_events(  # noqa: PLR0913 - each is a choice of the caller's
     return _written(events, Emitter(_sink(target), info or known, Head(id, model, created)))
 
 
-def ato_events(  # noqa: PLR0913 - as above
+def awrite_stream(  # noqa: PLR0913 - as above
     answer: AsyncIterable[Event],
     *,
     target: str,
@@ -77,9 +77,11 @@ def ato_events(  # noqa: PLR0913 - as above
     created: int = 0,
     info: AnswerInfo | None = None,
 ) -> AsyncIterator[JsonObject]:
-    """Write an answer whose events come from an asynchronous source, as `to_events` does."""
+    """Write an answer whose events come from an asynchronous source, as `write_stream` does."""
     if not isinstance(answer, AsyncIterable):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        raise TypeError(f"an asynchronous iterable of events is expected, not {type(answer).__name__}; see to_events")
+        raise TypeError(
+            f"an asynchronous iterable of events is expected, not {type(answer).__name__}; see write_stream"
+        )
     known = answer.info if isinstance(answer, AsyncAnswerEvents) else AnswerInfo(stop="stop")
     return _awritten(answer, Emitter(_sink(target), info or known, Head(id, model, created)))
 
