@@ -22,6 +22,13 @@ JsonObject: TypeAlias = dict[str, Any]
 Provenance: TypeAlias = Literal["api", "marker", "fenced", "bare"]
 """How a call was marked on the wire; execution may refuse the weak ones."""
 
+Certainty: TypeAlias = Literal["exact", "tolerated", "guessed"]
+"""How certain the reading of a call is.
+
+`exact`: as the format writes it. `tolerated`: with a slip that has one reading, reported by a notice.
+`guessed`: one of several readings was chosen, or repair invented a part of it.
+"""
+
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -61,6 +68,7 @@ class ToolInvocation(_Frozen):
     server: str | None = None
     agent: str | None = None
     provenance: Provenance = "api"
+    certainty: Certainty = "exact"
     extra: JsonObject = Field(default_factory=dict, repr=False)
 
 

@@ -20,7 +20,7 @@ ANSWER = """Let me look.
 <tool name="get_weather"><arguments>
 <arg name="city">Łódź</arg><arg name="days">2</arg>
 </arguments></tool>"""
-CALL = {"name": "get_weather", "arguments": {"city": "Łódź", "days": 2}, "provenance": "marker"}
+CALL = {"name": "get_weather", "arguments": {"city": "Łódź", "days": 2}, "provenance": "marker", "certainty": "exact"}
 BROKEN = '<execute>\n[{"name": "get_weather", "args": {"city": }}]\n</execute>'
 
 

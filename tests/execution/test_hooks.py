@@ -84,6 +84,7 @@ def test_the_text_of_a_call_goes_when_a_hook_changes_what_it_says(registry: Tool
         (lambda *_: Blocked("not you", "denied"), "denied", "not you"),
         (lambda call, _: call.model_copy(update={"agent": "Root"}), "hook_failed", "may not change a call's agent"),
         (lambda call, _: call.model_copy(update={"provenance": "bare"}), "hook_failed", "a call's provenance"),
+        (lambda call, _: call.model_copy(update={"certainty": "tolerated"}), "hook_failed", "a call's certainty"),
         (lambda *_: "no", "hook_failed", "returns a ToolInvocation, Blocked or None, not str"),
         (lambda *_: {}["x"], "hook_failed", "KeyError: 'x'"),
     ],

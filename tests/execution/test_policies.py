@@ -15,6 +15,7 @@ from toolfmt.errors import PolicyError
 from toolfmt.execution import (
     Approval,
     ApprovalRequest,
+    Certainty,
     Executor,
     JsonPolicy,
     Permissions,
@@ -74,6 +75,7 @@ def test_the_order_of_the_steps_is_theirs_whatever_the_order_given(registry: Too
     policies = [
         Approval(lambda _: True, tools=["*"]),
         mine,
+        Certainty(),
         Provenance(),
         ProjectBoundaries(["/"]),
         Workspace("A"),
@@ -349,6 +351,17 @@ def test_dangerous_tools_refuse_weak_marks_unless_told_otherwise(registry: ToolR
         None,
         None,
     ]
+
+
+def test_dangerous_tools_refuse_guessed_calls_unless_a_policy_says_otherwise(registry: ToolRegistry) -> None:
+    degrees = ("exact", "tolerated", "guessed")
+    calls = [ToolInvocation(name="delete", certainty=degree) for degree in degrees]
+    refused = "uncertain"
+    assert failures(Executor(registry), *calls) == [None, None, refused]
+    assert failures(Executor(registry), *[call.model_copy(update={"name": "get"}) for call in calls]) == [None] * 3
+    assert failures(Executor(registry, policies=[Certainty(refuse=())]), *calls) == [None] * 3
+    assert failures(Executor(registry, policies=[Certainty(refuse=["tolerated"])]), *calls) == [None, refused, None]
+    assert failures(Executor(registry, policies=[Provenance(refuse=())]), *calls) == [None, None, refused]
 
 
 def test_what_is_approved_is_what_runs(registry: ToolRegistry) -> None:

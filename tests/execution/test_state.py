@@ -98,6 +98,15 @@ def test_a_state_is_the_same_after_a_way_through_json(state: AgentState) -> None
     ]
 
 
+def test_a_stored_call_says_how_it_was_marked_and_how_certain_its_reading_was() -> None:
+    call = ToolInvocation(name="f", provenance="fenced", certainty="guessed")
+    execution = ToolExecution(id="1", call=call, result=ToolResult(name="f"), started_at=NOW, completed_at=NOW)
+    stored = jsontext.loads(jsontext.dumps(AgentState(steps=(Step(executions=(execution,)),)).to_json()))
+    assert AgentState.from_json(stored).steps[0].executions[0].call == call
+    del stored["steps"][0]["executions"][0]["call"]["certainty"]  # a state that an older version wrote
+    assert AgentState.from_json(stored).steps[0].executions[0].call.certainty == "exact"
+
+
 def test_what_a_message_was_read_from_is_kept() -> None:
     value = {"messages": [{"role": "user", "content": "Hi", "name": None}]}
     (read,) = find("openai-chat").read(value).messages

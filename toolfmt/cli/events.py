@@ -45,6 +45,7 @@ def _say_outcome(event: Event) -> None:
     match event:
         case CallEnd(index, call):
             given = {"server": call.server, "agent": call.agent, "id": call.id, "provenance": call.provenance}
+            given |= {} if call.certainty == "exact" else {"reading": call.certainty}
             facts = ", ".join(f"{key} {value}" for key, value in given.items() if value is not None)
             say(f"call {index}", f"{call.name}  ({facts})\n{jsontext.dumps(call.arguments)}", "bold green")
         case CallFailed(index, _, reason, detail, (start, end)):

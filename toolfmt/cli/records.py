@@ -21,7 +21,8 @@ _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 def call_record(call: ToolInvocation) -> JsonObject:
     """Give a call as `render` reads it."""
     given = {key: value for key in _OPTIONAL if (value := getattr(call, key)) is not None}
-    return {"name": call.name, "arguments": call.arguments, **given, "provenance": call.provenance}
+    marks = {"provenance": call.provenance, "certainty": call.certainty}
+    return {"name": call.name, "arguments": call.arguments, **given, **marks}
 
 
 def event_record(event: Event) -> JsonObject:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from toolfmt.execution.loop import AgentLoop, StopRule
     from toolfmt.execution.messages import results_text, to_messages, write_messages
     from toolfmt.execution.policies.approval import Approval, ApprovalRequest
+    from toolfmt.execution.policies.certainty import Certainty
     from toolfmt.execution.policies.permissions import Permissions
     from toolfmt.execution.policies.policy import Candidate, Policy
     from toolfmt.execution.policies.project import ProjectBoundaries
@@ -54,6 +55,7 @@ __all__ = [
     "Bus",
     "CallExecutor",
     "Candidate",
+    "Certainty",
     "Compiler",
     "Driver",
     "Executor",
@@ -107,6 +109,7 @@ _NAMES = {
     "loop": "AgentLoop StopRule",
     "messages": "results_text to_messages write_messages",
     "policies.approval": "Approval ApprovalRequest",
+    "policies.certainty": "Certainty",
     "policies.permissions": "Permissions",
     "policies.policy": "Candidate Policy",
     "policies.project": "ProjectBoundaries",

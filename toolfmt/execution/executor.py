@@ -14,13 +14,14 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
 from toolfmt.errors import AgentStop, ToolCallError
 from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.pipeline import Passage, Pipeline, Settings, Stop
+from toolfmt.execution.policies.certainty import Certainty
 from toolfmt.execution.policies.policy import enforced
 from toolfmt.execution.policies.provenance import Provenance
 from toolfmt.execution.resolving import LOCAL, Resolver, check_limit
@@ -42,8 +43,17 @@ if TYPE_CHECKING:
 
 PARALLEL = 32
 """Calls that run side by side, where nothing else is said."""
-REFUSALS = frozenset(
-    {"blocked", "rejected", "denied", "rate_limited", "workspace_mismatch", "outside_project", "weak_provenance"}
+REFUSALS: Final = frozenset(
+    {
+        "blocked",
+        "rejected",
+        "denied",
+        "rate_limited",
+        "workspace_mismatch",
+        "outside_project",
+        "weak_provenance",
+        "uncertain",
+    }
 )
 """The failures that are somebody's decision: `throw_on_failure` does not raise for them."""
 
@@ -170,7 +180,8 @@ class Executor:
     def _settings(self) -> Settings:
         listed = enforced(self.policies)
         # Dangerous tools are protected whether somebody thought of it or not.
-        unlisted = () if any(one.step == Provenance.step for one in listed) else (Provenance(),)
+        steps = {one.step for one in listed}
+        unlisted = tuple(one for one in (Provenance(), Certainty()) if one.step not in steps)
         return Settings(
             resolver=Resolver(
                 registry=self.registry,

@@ -69,7 +69,7 @@ def changed(call: ToolInvocation, answer: object) -> ToolInvocation:
     """Take a before-hook's answer; raises TypeError or ValueError for what a hook may not do."""
     if not isinstance(answer, ToolInvocation):
         raise TypeError(f"a before-hook returns a ToolInvocation, Blocked or None, not {type(answer).__name__}")
-    for kept in ("agent", "provenance"):
+    for kept in ("agent", "provenance", "certainty"):
         if getattr(answer, kept) != getattr(call, kept):
             raise ValueError(f"a before-hook may not change a call's {kept}")
     if answer.raw_arguments == call.raw_arguments and not jsontext.equal(answer.arguments, call.arguments):

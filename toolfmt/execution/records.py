@@ -34,6 +34,7 @@ Failure: TypeAlias = Literal[
     "workspace_mismatch",
     "outside_project",
     "weak_provenance",
+    "uncertain",
     "circuit_open",
     "budget",
     "server_failed",

@@ -296,8 +296,11 @@ class CallReader:
         yield from reader.arguments(tool.parameters if tool else None)
         return decode(draft.pieces.text(), at, self.limits)
 
-    def _repaired(self, at: int) -> Callable[[str], None]:
-        return lambda what: self.draft.note("repaired_json", what, at)
+    def _repaired(self, at: int) -> Callable[..., None]:
+        def note(what: str, kind: str = "repaired_json") -> None:
+            self.draft.note(kind, what, at)
+
+        return note
 
     def _payload(self, form: FormGrammar, arguments: JsonObject) -> Reading[None]:
         """Read the raw text behind the call's own data; the tail is read with it."""

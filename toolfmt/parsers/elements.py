@@ -206,7 +206,7 @@ class ElementReader:
         raw = RawText(emit, closer, parent)
         yield from raw.read(cur, self.grammar.ends(closer.source, parent.source))
         if raw.unclosed:
-            self.draft.note("missing_close", "an argument's closing marker is missing", cur.at)
+            self.draft.note("missing_close", "an argument's closing marker is missing", cur.at, guessed=True)
         if raw.ambiguous is not None:
             detail = "a closing tag without structure after it was read as text"
             self.draft.note("ambiguous_closer", detail, *raw.ambiguous)

@@ -102,7 +102,7 @@ class LiteralReader:
         grammar: LiteralGrammar,
         cur: Cursor,
         emit: Callable[[str], None],
-        note: Callable[[str], None],
+        note: Callable[..., None],
         limits: Limits,
     ) -> None:
         """Read from `cur`."""
@@ -273,7 +273,7 @@ class LiteralReader:
                     return
                 if escapes and (yield from match_next(cur, self._grammar.expression[quote])) is not None:
                     raise Malformed("malformed", "an expression where a literal is due", cur.at)
-                self._note("a quote inside text")
+                self._note("a quote inside text", "ambiguous_closer")
                 put(quote)
                 cur.pos += len(quote)
             else:

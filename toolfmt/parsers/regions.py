@@ -179,6 +179,8 @@ class TextParser(Driver):
                 if found["extra"]:
                     sink.note("repaired_json", "surplus closing brackets", (cur.at, cur.base + found.end()))
                 cur.pos = found.end()
+            if found is None and section.closer is not None and not empty:
+                self._report_unclosed(section, reader.draft if pending is not None else None)
             if pending is not None:
                 reader.draft.end(pending[0], cur.at if group == "close" else pending[1])
             if found is None or group in {"close", "again"}:
@@ -207,12 +209,17 @@ class TextParser(Driver):
         if (found is None or group == "again") and empty:
             yield from self._mention(section, body)
             return
-        if found is None and section.closer is not None:
-            at, cut = cur.at, skip_cut(cur, section.next[-1])
-            what = "cut off" if cut else "missing"
-            sink.note("missing_close", f"the closing marker of the calls is {what}", (at, cur.at))
         cur.release()
         self._stopped = self._grammar.syntax.ends_after_calls and group == "close"
+
+    def _report_unclosed(self, section: Section, last: Draft | None) -> None:
+        """Report that a section does not end: the slip is that of its last call, where that is still open."""
+        at, cut = self._cur.at, skip_cut(self._cur, section.next[-1])
+        detail = f"the closing marker of the calls is {'cut off' if cut else 'missing'}"
+        if last is None:
+            self._sink.note("missing_close", detail, (at, self._cur.at))
+        else:
+            last.note("missing_close", detail, at, self._cur.at)
 
     def _was_text(self, problem: Malformed | Truncated, body: int) -> None:
         """Give a list without a marker up: its bracket is text, and so is all of it if the input ended in it."""

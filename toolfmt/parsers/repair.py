@@ -108,5 +108,6 @@ class RepairingParser:
                 calls.append(replace(event, index=failure.index + 1 + event.index))
             elif isinstance(event, CallEnd):
                 self._extra += 1
-                calls.append(replace(event, index=failure.index + 1 + event.index, span=failure.span))
+                call = event.call.model_copy(update={"certainty": "guessed"})
+                calls.append(CallEnd(failure.index + 1 + event.index, call, failure.span))
         return [Notice("repaired", f"{failure.reason} JSON was mended: {text[:200]}", failure.span), *calls]

@@ -11,7 +11,7 @@ edge of a text, where the format's own markers have one there:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
 from toolfmt.model import ToolInvocation
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
     from toolfmt.dialect import ParserOptions
     from toolfmt.events import Event, Span
-    from toolfmt.model import JsonObject, Provenance
+    from toolfmt.model import Certainty, JsonObject, Provenance
+
+
+_GUESSES: Final = frozenset({"ambiguous_closer", "duplicate_key", "open_reasoning"})
+"""Notices of a place that has several readings, of which one was chosen."""
 
 
 class Sink:
@@ -39,6 +43,7 @@ class Sink:
         "calls",
         "claimed",
         "events",
+        "guessed",
         "layout",
         "options",
         "reasoning",
@@ -69,6 +74,8 @@ class Sink:
         """Anything but white space was passed on as text."""
         self.ahead: list[Callable[[], None]] = []
         """What is told as soon as a call begins, before it; a reader of calls may still take it back."""
+        self.guessed = False
+        """That there are calls here at all is one of several readings."""
         self.claimed = False
         """Markers around say that this is the text."""
         self._opens = list(opens)
@@ -154,7 +161,8 @@ class Sink:
         self.flush()
 
     def note(self, kind: str, detail: str, span: Span) -> None:
-        """Record a deviation that was tolerated."""
+        """Record a deviation that was tolerated; where it is a choice of reading, every later call depends on it."""
+        self.guessed = self.guessed or kind in _GUESSES
         self.events.append(Notice(kind, detail, span))
 
     @property
@@ -175,6 +183,7 @@ class Draft:
     """
 
     __slots__ = (
+        "_guessed",
         "_noted",
         "agent",
         "confirmed",
@@ -208,6 +217,12 @@ class Draft:
         self.pieces = Pieces()
         self.notes: list[Notice] = []
         self._noted: set[tuple[str, str]] = set()
+        self._guessed = False
+
+    @property
+    def certainty(self) -> Certainty:
+        """How certain the reading is, by the notices so far."""
+        return "guessed" if self._guessed or self.sink.guessed else "tolerated" if self.notes else "exact"
 
     def announce(self) -> None:
         """Emit the start, and what waited for it, once the name is known and the call confirmed."""
@@ -235,8 +250,12 @@ class Draft:
         """Pass on a piece of the arguments' JSON text that is added to `pieces` later, as a part of a longer one."""
         self.sink.events.append(ArgumentsDelta(self.index, text))
 
-    def note(self, kind: str, detail: str, at: int, end: int | None = None) -> None:
-        """Record a tolerated deviation, once for each kind of slip; it is emitted with the call's end."""
+    def note(self, kind: str, detail: str, at: int, end: int | None = None, *, guessed: bool = False) -> None:
+        """Record a tolerated deviation, once for each kind of slip; it is emitted with the call's end.
+
+        `guessed` says that one of several readings was chosen; notices of some kinds always do.
+        """
+        self._guessed = self._guessed or guessed or kind in _GUESSES
         if (kind, detail) not in self._noted:
             self._noted.add((kind, detail))
             self.notes.append(Notice(kind, detail, (at, at if end is None else end)))
@@ -262,6 +281,7 @@ class Draft:
             server=self.server,
             agent=self.agent,
             provenance=self.provenance,
+            certainty=self.certainty,
         )
         sink.events.append(CallEnd(self.index, call, (self.start, end)))
         sink.layout = True

@@ -72,6 +72,7 @@ def round_trip(
         assert jsontext.equal(back.arguments, call.arguments), (
             f"{dialect.name}: {back.arguments!r} for {call.arguments!r} from {text!r}"
         )
+        assert back.certainty == "exact", f"{dialect.name}: read with a tolerance what it wrote itself: {text!r}"
         if dialect.traits.carries_ids and call.id is not None:  # some formats demand one
             assert back.id == call.id, f"{dialect.name}: id {back.id!r} for {call.id!r}"
         if dialect.traits.carries_server:

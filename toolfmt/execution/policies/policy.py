@@ -1,6 +1,6 @@
 """A policy is one step of the enforcement that every call passes before it runs.
 
-    json  schema  permissions  rate_limit  workspace  project  provenance  custom  approval
+    json  schema  permissions  rate_limit  workspace  project  provenance  certainty  custom  approval
 
 Whatever the order in which policies are given, this is the one in which they are
 asked. The first that blocks a call ends it: no later one is asked.
@@ -27,6 +27,7 @@ ORDER: Final = (
     "workspace",
     "project",
     "provenance",
+    "certainty",
     "custom",
     "approval",
 )
