@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Unpack
 
 from toolfmt.choice import Choice, chosen, chosen_registry, known_options
 from toolfmt.conversation import CallPart, ReasoningPart, TextPart
-from toolfmt.detection import DetectingParser, Detector, table
 from toolfmt.dialect import Limits, ParserOptions
 from toolfmt.errors import MalformedCallError
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
@@ -26,16 +25,15 @@ from toolfmt.parsers.prompt_tail import reasoning_opener
 from toolfmt.parsers.repair import RepairingParser
 from toolfmt.registry import is_auto
 from toolfmt.syntax import json_frame
-from toolfmt.tools import tools as definitions
+from toolfmt.tools.prepared import prepared
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
-    from toolfmt.detection import Detection
+    from toolfmt.detection import DetectingParser, Detection
     from toolfmt.dialect import AnyDialect, Parser
     from toolfmt.events import Event
     from toolfmt.model import ToolDefinition, ToolInvocation
-    from toolfmt.registry import Registry
 
 
 class ParseOptions(Choice, total=False):
@@ -136,24 +134,32 @@ def open_parser(**options: Unpack[ParseOptions]) -> Parser[str]:
 
     With `dialect="auto"` it is a `DetectingParser`, whose `detection` tells the choice.
     """
-    return _open(options)[0]
+    tools = _offered(options)
+    if is_auto(options.get("dialect")):
+        return _detecting(options, tools)
+    return _opened(options, chosen(options)[0], tools)
 
 
 def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
     """Read a whole answer; the options are those of `ParseOptions`."""
-    parser, dialect = _open(options)
     text = _checked(text, "an answer")
-    if isinstance(parser, DetectingParser):
-        events = parser.read(text)
+    tools = _offered(options)
+    detection = None
+    if is_auto(options.get("dialect")):
+        finder = _detecting(options, tools)
+        events = finder.read(text)
+        detection = finder.detection
+        name = detection.dialect
     else:
+        dialect, _ = chosen(options)
+        parser = _opened(options, dialect, tools)
         events = parser.feed(text)
         events.extend(parser.close())
+        name = dialect.name
     events = coalesce(events)
     if options.get("drop_leaks", False):
         events = without_leaks(events, [event.call for event in events if isinstance(event, CallEnd)])
-    if isinstance(parser, DetectingParser):
-        return ParseResult(tuple(events), parser.detection.dialect, parser.detection)
-    return ParseResult(tuple(events), dialect)
+    return ParseResult(tuple(events), name, detection)
 
 
 def parse_stream(chunks: Iterable[str], **options: Unpack[ParseOptions]) -> Iterator[Event]:
@@ -199,24 +205,23 @@ def _check_types(options: ParseOptions) -> None:
         raise TypeError("ids= takes a function of a call, such as toolfmt.ids.counter()")
 
 
-def _open(options: ParseOptions) -> tuple[Parser[str], str]:
-    """Open a parser, and name its dialect; "" where the text will tell it."""
+def _offered(options: ParseOptions) -> Mapping[str, ToolDefinition]:
+    """Check the options; the offered tools by name."""
     known_options(options, _KNOWN)
     _check_types(options)
     offered = options.get("tools")
     if options.get("validate", False) and offered is None:
         raise TypeError("validate=True needs the tools' schemas: give tools=")
-    tools = {tool.name: tool for tool in definitions(offered)} if offered else {}
-    if is_auto(options.get("dialect")):
-        return _detecting(options, chosen_registry(options), tools), ""
-    dialect, _ = chosen(options)
-    return _opened(options, dialect, tools), dialect.name
+    return prepared(offered)
 
 
-def _detecting(options: ParseOptions, registry: Registry, tools: Mapping[str, ToolDefinition]) -> DetectingParser:
+def _detecting(options: ParseOptions, tools: Mapping[str, ToolDefinition]) -> DetectingParser:
     """Open a parser that finds the dialect in the text."""
+    from toolfmt.detection import DetectingParser, Detector, table
+
     if options.get("use_xml", False):
         raise ValueError("use_xml=True forces a format, and dialect='auto' finds it: leave one of the two out")
+    registry = chosen_registry(options)
     known = table(registry)
     opener = known.opener(options.get("generation_prompt", ""))
     detector = Detector(known, tools, thinking=options.get("reasoning_open", False) or bool(opener), opener=opener)

@@ -31,6 +31,7 @@ from toolfmt.parsing import parse
 from toolfmt.rendering import render_calls
 from toolfmt.schema import problems
 from toolfmt.tools import ToolRegistry, load_tools, tool, tools
+from toolfmt.tools.prepared import prepared
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 UPPER = {"type": "OBJECT", "properties": {"city": {"type": "STRING"}}, "required": ["city"]}
@@ -579,3 +580,17 @@ class TestRegistry:
             registry["zzzzzz"]
         with pytest.raises(UnknownToolError, match="known: none"):
             ToolRegistry()["x"]
+
+
+def test_a_list_that_was_read_is_read_again_where_it_was_changed() -> None:
+    offered: list[dict[str, Any]] = [
+        {"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "integer"}}}}
+    ]
+    first = prepared(offered)
+    assert prepared([dict(offered[0])]) is first
+    offered[0]["parameters"]["properties"]["x"]["type"] = "string"
+    assert prepared(offered)["f"].parameters["properties"]["x"] == {"type": "string"}
+    offered[0]["parameters"]["properties"]["x"]["default"] = True
+    assert prepared(offered)["f"].parameters["properties"]["x"]["default"] is True
+    offered[0]["parameters"]["properties"]["x"]["default"] = 1
+    assert prepared(offered)["f"].parameters["properties"]["x"]["default"] is not True

@@ -12,8 +12,6 @@ import sys
 from collections.abc import Callable, Generator
 from typing import TypeAlias, TypeVar
 
-import regex
-
 from toolfmt.parsers.pieces import Pieces
 
 ResultT = TypeVar("ResultT")
@@ -21,8 +19,8 @@ Reading: TypeAlias = Generator[None, None, ResultT]
 """A grammar at work: yields when it needs more text, returns what it read."""
 
 NEVER = sys.maxsize
-WHITE = "".join(char for char in map(chr, range(0x3001)) if regex.match(r"\s", char))
-"""White space as the grammars' patterns have it; `str.strip()` alone takes four control characters more."""
+WHITE = "".join(char for char in map(chr, range(0x3001)) if char.isspace() and not "\x1c" <= char <= "\x1f")
+"""White space as `\\s` of the `regex` module has it; `str.strip()` alone takes four control characters more."""
 
 
 class Malformed(Exception):  # noqa: N818 - control flow inside the parsers, never seen by callers
