@@ -25,7 +25,8 @@ class Choice(TypedDict, total=False):
 
     `dialect` names it or is it; `use_xml=True` forces the XML one; else the
     `provider` decides, with its exceptions by `model`; a `model` alone is looked
-    up by its id. Nothing at all, or an unknown provider, means the default JSON.
+    up by its id. Nothing at all means the default JSON; an unknown name raises
+    `UnknownDialectError`.
     `registry` replaces the process-wide one.
     """
 

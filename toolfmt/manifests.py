@@ -73,11 +73,10 @@ def manifest(
     return render_template(template or dialect.manifest, tools=shown, declarations=declared)
 
 
-def inject(  # noqa: PLR0913 - what stands where the manifest cannot
+def inject(
     prompt: str,
     tools: object,
     *,
-    section: bool = False,
     missing: str = NO_TOOLS,
     template: str | Path | None = None,
     on_broken: Callable[[ToolDefinition, ToolFmtError], object] | None = None,
@@ -86,14 +85,13 @@ def inject(  # noqa: PLR0913 - what stands where the manifest cannot
     """Put the manifest, on a new line, in the place of each `{{tools}}` of a prompt; nothing else is touched.
 
     A prompt that is nothing but the place, blanks and `{# comments #}` aside,
-    becomes an instruction and the manifest. One without a place stays as it is,
-    or, with `section`, is followed by a section of tools. `missing` stands for
-    the manifest where there are no tools. All else is as for `manifest`.
+    becomes an instruction and the manifest. A prompt without a place is followed by
+    a section of tools: a blank line, the heading `## Accessible Tools`, the
+    manifest. `missing` replaces the manifest in its place where there are no
+    tools. All else is as for `manifest`.
     """
     if not isinstance(prompt, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(f"a prompt is a str, not {type(prompt).__name__}; it stands before the tools")
-    if not section and not _PLACE.search(prompt):
-        return prompt
     text = manifest(tools, template=template, on_broken=on_broken, **choice)
     if not _PLACE.search(prompt):
         return prompt + SECTION + text if text else prompt

@@ -57,7 +57,7 @@ class ParseOptions(Choice, total=False):
     strict: bool
     repair: bool
     reasoning_open: bool
-    generation_prompt: str
+    generation_prompt: str | None
     drop_leaks: bool
     ids: Callable[[ToolInvocation], str | None] | None
     infer_types: bool
@@ -76,6 +76,12 @@ class ParseResult:
     events: tuple[Event, ...]
     dialect: str = ""
     detection: Detection | None = None
+
+    def __repr__(self) -> str:
+        """Show what the answer holds, without its events."""
+        shown: dict[str, object] = {"text": self.text, "reasoning": self.reasoning, "calls": list(self.calls)}
+        shown |= {"failures": list(self.failures), "notices": list(self.notices), "dialect": self.dialect}
+        return f"ParseResult({', '.join(f'{name}={value!r}' for name, value in shown.items() if value)})"
 
     @cached_property
     def text(self) -> str:
@@ -199,7 +205,7 @@ def _check_types(options: ParseOptions) -> None:
     """Refuse what would go wrong late, and far from here."""
     if not isinstance(options.get("limits"), Limits | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError("limits= takes a toolfmt.Limits")
-    if not isinstance(options.get("generation_prompt", ""), str):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
+    if not isinstance(options.get("generation_prompt"), str | None):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
         raise TypeError("generation_prompt= takes the prompt's end, a str")
     if not callable(options.get("ids") or str):
         raise TypeError("ids= takes a function of a call, such as toolfmt.ids.counter()")
@@ -223,7 +229,7 @@ def _detecting(options: ParseOptions, tools: Mapping[str, ToolDefinition]) -> De
         raise ValueError("use_xml=True forces a format, and dialect='auto' finds it: leave one of the two out")
     registry = chosen_registry(options)
     known = table(registry)
-    opener = known.opener(options.get("generation_prompt", ""))
+    opener = known.opener(options.get("generation_prompt") or "")
     detector = Detector(known, tools, thinking=options.get("reasoning_open", False) or bool(opener), opener=opener)
     return DetectingParser(detector, lambda name: _opened(options, registry.dialect(name), tools))
 
@@ -231,7 +237,7 @@ def _detecting(options: ParseOptions, tools: Mapping[str, ToolDefinition]) -> De
 def _opened(options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, ToolDefinition]) -> Parser[str]:
     """Open a dialect's parser, with the checks that were asked for."""
     strict = options.get("strict", False) or dialect.traits.strict
-    prompt = options.get("generation_prompt", "")
+    prompt = options.get("generation_prompt")
     opener = reasoning_opener(dialect.syntax, prompt) if prompt and dialect.syntax is not None else ""
     told = ParserOptions(
         tools=tools,

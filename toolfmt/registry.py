@@ -105,7 +105,7 @@ class Registry:
         raise _unknown("dialect", name, self._dialects)
 
     def provider(self, name: str) -> Provider:
-        """Look up a provider's row; raises `UnknownDialectError`, where `resolve` falls back."""
+        """Look up a provider's row; raises `UnknownDialectError` with the names that come close."""
         key = _spelling(name, "provider")
         if key in self._providers:
             return self._providers[key]
@@ -124,9 +124,9 @@ class Registry:
         """Choose the dialect; everything else here is a view of this choice.
 
         A `dialect` wins over all; then `use_xml`; then the provider's row, with
-        its exceptions by model; then the model's id alone. A provider that is
-        unknown or None is given the default JSON, a model alone that is unknown
-        raises `UnknownDialectError`. `use_xml` with another dialect raises ValueError.
+        its exceptions by model; then the model's id alone; nothing at all means the
+        default JSON. An unknown name raises `UnknownDialectError` with those that come
+        close, and `use_xml` with another dialect raises ValueError.
         """
         if dialect is not None:
             chosen = self.dialect(dialect)
@@ -139,7 +139,7 @@ class Registry:
         return self.dialect(XML_DIALECT if use_xml else self._name_for(provider, model))
 
     def _name_for(self, provider: str | None, model: str | None) -> str:
-        row = None if provider is None else self._providers.get(_spelling(provider, "provider"))
+        row = None if provider is None else self.provider(provider)
         if model is not None:
             _spelling(model, "model")
             patterns = self.models if row is None else row.models

@@ -163,15 +163,11 @@ def test_a_character_that_is_cut_by_the_pipe(run: Run, monkeypatch: pytest.Monke
     assert (code, err) == (2, "toolfmt: <stdin>: not UTF-8 at byte 2\n")
 
 
-def test_an_unknown_provider_is_noted_and_means_the_default(run: Run) -> None:
-    answer = '{"tool": {"function": "f", "parameters": {}}}'
-    code, out, err = run("parse", "-p", "antropic", stdin=answer)
-    assert (code, out) == run("parse", stdin=answer)[:2]
-    assert err == (
-        "toolfmt: unknown provider 'antropic'; did you mean 'anthropic'? `toolfmt providers` lists all; "
-        "going on with default-json\n"
-    )
-    assert run("parse", "-p", "nobody", "-m", "claude-opus-4", stdin="")[2].endswith("going on with xml-items\n")
+def test_an_unknown_provider_is_an_error_with_a_hint(run: Run) -> None:
+    code, out, err = run("parse", "-p", "antropic", stdin="Hi")
+    assert (code, out) == (2, "")
+    assert err == "toolfmt: unknown provider 'antropic'; did you mean 'anthropic'? `toolfmt providers` lists all\n"
+    assert run("parse", "-p", "nobody", "-m", "claude-opus-4", stdin="")[0] == 2
 
 
 def test_a_dialect_wins_over_provider_and_model(run: Run) -> None:

@@ -74,9 +74,8 @@ def test_inject_puts_the_tools_in_their_place(run: Run, tools: Path, tmp_path: P
     assert run("inject", "-", tools, "-p", "gemini", stdin=text) == (0, expected, "")
 
 
-def test_inject_without_a_place_needs_to_be_asked_for_a_section(run: Run, tools: Path) -> None:
-    assert run("inject", "-", tools, stdin="Be brief.") == (0, "Be brief.", "")
-    code, out, _ = run("inject", "-", tools, "--section", stdin="Be brief.")
+def test_inject_without_a_place_appends_a_section(run: Run, tools: Path) -> None:
+    code, out, _ = run("inject", "-", tools, stdin="Be brief.")
     assert code == 0
-    assert out == inject("Be brief.", str(tools), section=True)
-    assert out != "Be brief."
+    assert out == inject("Be brief.", str(tools))
+    assert out.startswith("Be brief.\n\n## Accessible Tools\n\n")

@@ -60,7 +60,7 @@ def test_every_dialect_calls_and_is_told_the_result(name: str) -> None:
         {"provider": "anthropic"},
         {"provider": "openai", "use_xml": True},
         {"model": "gpt-4o"},
-        {"provider": "nobody"},
+        {"provider": None},
     ],
 )
 def test_a_dialect_is_chosen_as_everywhere(choice: dict[str, Any]) -> None:

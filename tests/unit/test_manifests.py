@@ -253,9 +253,7 @@ def test_any_form_of_tools_is_taken() -> None:
         return name
 
     assert "Greet somebody." in manifest(greet)
-    assert (
-        manifest({"name": "ping", "description": "Ping."}) == manifest([PING]) == manifest((PING,), provider="unknown")
-    )
+    assert manifest({"name": "ping", "description": "Ping."}) == manifest([PING]) == manifest((PING,), provider=None)
     with pytest.raises(UnknownDialectError):
         manifest(PING, dialect="no-such")
 
@@ -339,9 +337,9 @@ TEXT = manifest([READ])
         ("Hi {{name}} {{tools}} x\n", f"Hi {{{{name}}}} \n{TEXT} x\n"),
         ("{% if x %}{{tools}}{% endif %}{# c #}\n\n", f"{{% if x %}}\n{TEXT}{{% endif %}}{{# c #}}\n\n"),
         ("{{tools}} é\r\n\u2028\x00", f"\n{TEXT} é\r\n\u2028\x00"),
-        ("no place\n", "no place\n"),
-        ("{{ tools | upper }} {tools} {{toolset}}", "{{ tools | upper }} {tools} {{toolset}}"),
-        ("", ""),
+        ("no place\n", f"no place\n\n\n## Accessible Tools\n\n{TEXT}"),
+        ("{{ tools | upper }}", f"{{{{ tools | upper }}}}\n\n## Accessible Tools\n\n{TEXT}"),
+        ("", f"\n\n## Accessible Tools\n\n{TEXT}"),
         ("{{tools}}", PREFIX + TEXT),
         ("  {{ tools }}\n{# a\ncomment #}\n{{tools}} ", PREFIX + TEXT),
         ("{# open {{tools}}", f"{{# open \n{TEXT}"),
@@ -370,12 +368,7 @@ def test_inject_without_tools() -> None:
     assert inject("T: {{tools}}\n", []) == f"T: \n{NO_TOOLS}\n"
     assert inject("{{tools}}", []) == NO_TOOLS
     assert inject("T: {{tools}}", None, missing="None.") == "T: \nNone."
-    assert inject("T", []) == inject("T", [], section=True) == "T"
-
-
-def test_inject_a_section() -> None:
-    assert inject("T", [READ], section=True) == f"T\n\n## Accessible Tools\n\n{TEXT}"
-    assert inject("T {{tools}}", [READ], section=True) == f"T \n{TEXT}"
+    assert inject("T", []) == "T"
 
 
 def test_inject_chooses_as_manifest_does() -> None:
@@ -395,4 +388,5 @@ def test_inject_chooses_as_manifest_does() -> None:
 def test_the_rest_of_a_prompt_is_byte_identical(pieces: list[str]) -> None:
     prompt = "".join(pieces)
     result = inject("Z" + prompt, [PING], template="{{ tools[0].name }}<<>>")
-    assert result == "Z" + re.sub(r"\{\{\s*tools\s*\}\}", "\nping<<>>", prompt)
+    filled = "Z" + re.sub(r"\{\{\s*tools\s*\}\}", "\nping<<>>", prompt)
+    assert result == (filled if filled != "Z" + prompt else f"Z{prompt}\n\n## Accessible Tools\n\nping<<>>")

@@ -180,3 +180,12 @@ def test_quoted_and_typed_text_is_never_inferred() -> None:
     result = toolfmt.parse(answer, dialect="xml-cdata", infer_types=True)
     wanted = {"a": "42", "b": "42", "c": [42, "x"], "d": {"e": True}}
     assert jsontext.equal(result.calls[0].arguments, wanted)
+
+
+def test_a_result_shows_what_it_holds() -> None:
+    shown = repr(
+        toolfmt.parse('Hi <tool_call>{"name": "f", "arguments": {"x": 1}}</tool_call><tool_call>{"na', dialect="hermes")
+    )
+    assert shown.startswith("ParseResult(text='Hi ', calls=[ToolInvocation(name='f', arguments={'x': 1}")
+    assert "failures=[CallFailed(" in shown
+    assert repr(toolfmt.parse("", generation_prompt=None)) == "ParseResult(dialect='default-json')"

@@ -35,7 +35,7 @@ class Choice:
     xml: Annotated[bool, Parameter(help="XML, whatever the provider reads best.")] = False
 
     def resolve(self) -> AnyDialect:
-        """Find the dialect as the library does; an unknown provider is noted, as it may be a slip."""
+        """Find the dialect as the library does."""
         registry = default_registry()
         if self.dialect_from is not None:
             return self._found(self.dialect_from)
@@ -44,13 +44,7 @@ class Choice:
             if self.xml and named is not registry.resolve(use_xml=True):
                 raise UsageError(f"--xml is not --dialect {named.name}: leave one of the two out")
             return named
-        chosen = registry.resolve(provider=self.provider, model=self.model, use_xml=self.xml)
-        if self.provider is not None:
-            try:
-                registry.provider(self.provider)
-            except UnknownDialectError as error:
-                note(f"{error}; going on with {chosen.name}")
-        return chosen
+        return registry.resolve(provider=self.provider, model=self.model, use_xml=self.xml)
 
     def resolve_or_auto(self) -> AnyDialect | str:
         """Find the dialect as `resolve` does, or leave it to the text that is read: `auto`."""

@@ -17,9 +17,8 @@ def inject(
     /,
     *,
     choice: Choice = DEFAULT,
-    section: Annotated[bool, Parameter(help="Add a section of tools to a prompt without {{tools}}.")] = False,
     template: Template = None,
 ) -> None:
-    """Print a prompt with the manifest in the place of each {{tools}}; one without it stays as it is."""
+    """Print a prompt with the manifest in the place of each {{tools}}; or after a prompt without one."""
     refuse_two(prompt, tools)
-    write(injected(read_text(prompt), read_tools(tools), dialect=choice.resolve(), section=section, template=template))
+    write(injected(read_text(prompt), read_tools(tools), dialect=choice.resolve(), template=template))

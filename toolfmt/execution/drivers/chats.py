@@ -94,7 +94,7 @@ class Chats:
         if at is None:
             prompt = inject(PLACE, tools, template=self._template, **self._choice) if tools else ""
             return [*([Message("system", (TextPart(prompt),))] if prompt else []), *messages]
-        prompt = inject(texts[at], tools, section=bool(tools), template=self._template, **self._choice)
+        prompt = inject(texts[at], tools, template=self._template, **self._choice)
         told = Message("system", (TextPart(prompt),), messages[at].name)
         return [*messages[:at], told, *messages[at + 1 :]]
 
