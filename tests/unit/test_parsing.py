@@ -186,6 +186,6 @@ def test_a_result_shows_what_it_holds() -> None:
     shown = repr(
         toolfmt.parse('Hi <tool_call>{"name": "f", "arguments": {"x": 1}}</tool_call><tool_call>{"na', dialect="hermes")
     )
-    assert shown.startswith("ParseResult(text='Hi ', calls=[ToolInvocation(name='f', arguments={'x': 1}")
+    assert shown.startswith("ParseResult(text='Hi', calls=[ToolInvocation(name='f', arguments={'x': 1}")
     assert "failures=[CallFailed(" in shown
     assert repr(toolfmt.parse("", generation_prompt=None)) == "ParseResult(dialect='default-json')"
