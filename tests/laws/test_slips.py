@@ -1,0 +1,80 @@
+"""A slip ends where it is: no wrong call comes of it, and nothing around it is lost."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from toolfmt.dialect import Dialect
+from toolfmt.model import ToolDefinition, ToolInvocation
+from toolfmt.registry import default_registry
+from toolfmt.testing import laws, slips
+
+DIALECTS = {dialect.name: dialect for dialect in default_registry() if dialect.syntax is not None}
+ARGUMENTS = (
+    {"query": "alpha one"},
+    {"query": "alpha one", "limit": 30},
+    {"query": "alpha one", "where": "beta two"},
+    {"query": "alpha one", "tags": ["x1", "x2"], "where": {"country": "de"}},
+)
+OTHERS = ("hermes", "qwen3-coder", "xml-items", "olmo3")
+"""Formats that are quoted in each other's answers."""
+
+OPEN = tomllib.loads(Path(__file__).with_name("open.toml").read_text(encoding="utf-8"))
+
+
+def _calls(dialect: Dialect[str], arguments: dict[str, object]) -> list[ToolInvocation]:
+    second = {"body": "gamma three", "copies": 2}
+    return [slips.call(dialect, "look_up", arguments), slips.call(dialect, "send_mail", second)]
+
+
+def _tools(calls: list[ToolInvocation]) -> list[ToolDefinition]:
+    return [slips.tool(call.name, call.arguments) for call in calls]
+
+
+def _closed(law: str, names: Iterable[str]) -> list[object]:
+    """The dialects of a law; one that is still open must break it somewhere."""
+    open_yet = pytest.mark.xfail(strict=True, raises=AssertionError, reason="this slip is not read as it should be yet")
+    return [pytest.param(DIALECTS[name], id=name, marks=[open_yet] if name in OPEN[law] else []) for name in names]
+
+
+PARALLEL = [name for name, dialect in DIALECTS.items() if slips.written(dialect, _calls(dialect, ARGUMENTS[0]))]
+
+
+@pytest.mark.parametrize("dialect", _closed("closers", PARALLEL))
+def test_a_call_without_its_closer_takes_nothing_from_the_next(dialect: Dialect[str]) -> None:
+    for arguments in ARGUMENTS:
+        calls = _calls(dialect, arguments)
+        for slip in slips.without_closers(dialect, *calls):
+            laws.closer_left_out(dialect, slip.text, calls, _tools(calls))
+            laws.no_wrong_call(dialect, slip.text, calls)
+
+
+@pytest.mark.parametrize("dialect", _closed("quotations", DIALECTS))
+def test_what_was_quoted_never_runs(dialect: Dialect[str]) -> None:
+    for number, name in enumerate(dict.fromkeys([dialect.name, *OTHERS])):
+        inner = slips.written(DIALECTS[name], [slips.call(DIALECTS[name], "remove", {"path": "/"})])
+        arguments = {"text": f"{slips.FIRST}{inner}{slips.LAST}", "mode": "w"}
+        outer = slips.call(dialect, "write", dict(list(arguments.items())[: 1 + number % 2]))
+        text = slips.written(dialect, [outer])
+        if text is None:
+            continue
+        tools = [*_tools([outer]), slips.tool("remove", {"path": "/"})]
+        cuts = range(number, len(text), 7 if number else 2)
+        for slip in [*slips.quoting(dialect, outer), *(slips.Slip(text[:at], "a cut") for at in cuts)]:
+            laws.no_wrong_call(dialect, slip.text, [outer], tools if number % 3 else ())
+
+
+@pytest.mark.parametrize("dialect", _closed("beginnings", DIALECTS))
+def test_every_beginning_of_an_answer_is_cut_off_and_no_more(dialect: Dialect[str]) -> None:
+    calls = _calls(dialect, ARGUMENTS[-1])
+    text = slips.written(dialect, calls) or slips.written(dialect, calls[:1])
+    assert text is not None
+    text, opening = slips.in_prose(dialect, text), slips.opening(dialect, calls[0])
+    for at in range(len(text) + 1):
+        laws.beginning(dialect, text, at, opening, _tools(calls))
+        if at % 5 == 0:
+            laws.beginning(dialect, text, at, opening)

@@ -1,0 +1,147 @@
+r"""Answers with one slip in them, as models write them: a closer left out, a quotation that breaks, a cut.
+
+    <tool_call>{"name": "a", "arguments": {}}
+    <tool_call>{"name": "b", "arguments": {}}</tool_call>     the first `</tool_call>` is left out
+
+Each is made from what a dialect writes, so that a new format is covered as soon as it is registered.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toolfmt.errors import UnrepresentableError
+from toolfmt.model import ToolDefinition, ToolInvocation
+from toolfmt.syntax import WILD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from toolfmt.dialect import Dialect
+    from toolfmt.model import JsonObject
+    from toolfmt.syntax import Form, Syntax
+
+FIRST, LAST = "BEGIN:\n", "\n:END"
+"""What a quotation is put between, so that it is found again in what was written."""
+_TAG = re.compile(r"<[^<>]+>|\[/?[A-Z_]+\]|`{3,}")
+_SLOT = re.compile(r"\{(?:calls|call|args|members|payload|yaml|value)\}")
+_MARK = re.compile(r"[<\[✿:]")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
+
+
+def tool(name: str, arguments: JsonObject) -> ToolDefinition:
+    """A tool that takes exactly these arguments."""
+    kinds = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
+    properties = {key: {"type": kinds[type(value)]} for key, value in arguments.items()}
+    return ToolDefinition(name=name, parameters={"type": "object", "properties": properties, "required": [*properties]})
+
+
+def call(dialect: Dialect[str], name: str, arguments: JsonObject) -> ToolInvocation:
+    """A call that the dialect can hold."""
+    server = "local" if dialect.traits.carries_server else None
+    return ToolInvocation(name=name, arguments=arguments, server=server)
+
+
+def written(dialect: Dialect[str], calls: Sequence[ToolInvocation]) -> str | None:
+    """What the dialect writes for the calls; None where it cannot hold them."""
+    try:
+        return dialect.calls(calls, {each.name: tool(each.name, each.arguments) for each in calls})
+    except UnrepresentableError:
+        return None
+
+
+def in_prose(dialect: Dialect[str], text: str) -> str:
+    """The text with words before and after it, where the dialect has room for them."""
+    framed = dialect.syntax is None or dialect.syntax.frame is not None
+    return text if framed else f"Let me look.\n{text}\nThat is all."
+
+
+@dataclass(frozen=True, slots=True)
+class Slip:
+    """A text with something left out or put in, and what that was."""
+
+    text: str
+    what: str
+
+
+def closers(syntax: Syntax) -> tuple[str, ...]:
+    """The markers that close something in the form that is written, the longest first, whole and in parts."""
+    form = syntax.forms[0]
+    found: set[str] = set()
+    for template in _templates(form):
+        pieces = _SLOT.split(WILD.sub("", template))
+        for piece in pieces[1:]:
+            text = re.sub(r"\{\?|\?\}", "", piece).strip()
+            found.update([text, *_TAG.findall(text)])
+    if syntax.frame is not None:
+        found.update(syntax.frame.ends)
+    return tuple(sorted((text for text in found if text and "{" not in text), key=lambda text: (-len(text), text)))
+
+
+def _templates(form: Form) -> Iterator[str]:
+    yield form.section
+    yield form.call
+    elements = form.elements
+    if elements is not None:
+        yield from (elements.member, elements.item)
+        if elements.wrapper:
+            yield f"<{elements.wrapper}>{{value}}</{elements.wrapper}>"
+        yield from (f"{opener}{{value}}{closer}" for opener, closer in elements.quotes)
+
+
+def without_closers(dialect: Dialect[str], first: ToolInvocation, second: ToolInvocation) -> Iterator[Slip]:
+    """Two calls, of which the first has one closing marker, tag or bracket too few."""
+    text = written(dialect, [first, second])
+    if text is None or dialect.syntax is None:
+        return
+    leading = str(next(iter(first.arguments.values())))
+    start = text.index(leading) + len(leading)
+    end = text.index(second.name)
+    seen: set[tuple[int, int]] = set()
+    for closer in closers(dialect.syntax):
+        pattern = re.compile(r"\s*".join(map(re.escape, closer.split())))
+        seen.update(match.span() for match in pattern.finditer(text, start, end))
+    strings = [match.span() for match in _STRING.finditer(text)]
+    for match in re.compile(r"[)\]}]").finditer(text, start, end):
+        at = match.start()
+        if not any(begin < at < stop for begin, stop in [*seen, *strings]):
+            seen.add(match.span())
+    for begin, stop in sorted(seen):
+        yield Slip(in_prose(dialect, text[:begin] + text[stop:]), f"{text[begin:stop]!r} at {begin}")
+
+
+def quoting(dialect: Dialect[str], outer: ToolInvocation) -> Iterator[Slip]:
+    """A call with a quotation between `FIRST` and `LAST`, and a fault outside it.
+
+    Left out in turn is each quote, bracket and closer beside the quotation, and all escaping in it.
+    """
+    text = written(dialect, [outer])
+    if text is None or dialect.syntax is None:
+        return
+    begin, end = text.index(FIRST[:-1]), text.index(LAST[1:]) + len(LAST) - 1
+    raw = next(value for value in outer.arguments.values() if isinstance(value, str) and FIRST in value)
+    if raw != text[begin:end]:
+        yield Slip(text[:begin] + raw + text[end:], "the escapes")
+    seen: set[tuple[int, int]] = set()
+    for closer in closers(dialect.syntax):
+        pattern = re.compile(r"\s*".join(map(re.escape, closer.split())))
+        seen.update(match.span() for match in pattern.finditer(text, end))
+    around = [*re.finditer(r"[\"'()\[\]{}]", text[:begin]), *re.compile(r"[\"'()\[\]{}]").finditer(text, end)]
+    seen.update(match.span() for match in around)
+    for start, stop in sorted(seen):
+        yield Slip(text[:start] + text[stop:], f"{text[start:stop]!r} at {start}")
+
+
+def opening(dialect: Dialect[str], one: ToolInvocation) -> int:
+    """How many characters of a call may still be text: its marker's, or those before its first argument's value."""
+    syntax, text = dialect.syntax, written(dialect, [one])
+    if syntax is None or text is None:
+        return 0
+    form = syntax.forms[0]
+    template = syntax.frame.call if syntax.frame is not None else form.section.replace("{calls}", form.call)
+    marker = re.split(r"\{\??", template.lstrip(), maxsplit=1)[0].rstrip()
+    if _MARK.search(marker) and not form.offered:
+        return len(marker) + 2 * form.tentative
+    return text.index(next(iter(one.arguments.values())))  # type: ignore[arg-type] - a string
