@@ -399,12 +399,28 @@ class TestCoercion:
             ("  null\n", one_of("integer", "null"), None),
             (" null", one_of("string", "null"), UNCHANGED),
             ("null", STRING, UNCHANGED),
-            ("null", INTEGER, UNCHANGED),
-            ("NULL", one_of("integer", "null"), UNCHANGED),
-            # a string is allowed: verbatim
-            ("42", one_of("string", "integer"), UNCHANGED),
+            ("null", INTEGER, None),
+            ("nil", one_of("integer", "null"), None),
+            ("nil", one_of("string", "null"), UNCHANGED),
+            ("null", {"enum": ["a", "b"]}, None),
+            ("NULL", one_of("integer", "null"), None),
+            # a string is allowed beside others: only what JSON writes in this way
+            ("42", one_of("string", "integer"), 42),
+            ("42", one_of("string", "boolean"), UNCHANGED),
+            ("007", one_of("string", "integer"), UNCHANGED),
+            ("1.10", one_of("string", "number"), UNCHANGED),
+            ("1.5", one_of("string", "number"), 1.5),
+            ("3", one_of("string", "number"), 3),
+            ("true", one_of("string", "boolean"), True),
+            ("True", one_of("string", "boolean"), UNCHANGED),
+            ('"42"', one_of("string", "integer"), "42"),
+            ('"null"', one_of("string", "null"), "null"),
+            ('"42"', one_of("string", "null"), UNCHANGED),
+            ('"', one_of("string", "null"), UNCHANGED),
+            ("{'a': 1}", one_of("object", "string"), UNCHANGED),
+            ("[1]", one_of("object", "string"), UNCHANGED),
             (" true ", one_of("boolean", "string"), UNCHANGED),
-            ('{"a": 1}', one_of("object", "string"), UNCHANGED),
+            ('{"a": 1}', one_of("object", "string"), {"a": 1}),
             # integers
             ("42", INTEGER, 42),
             (" -7\n", INTEGER, -7),
@@ -433,9 +449,13 @@ class TestCoercion:
             ("1E5", NUMBER, 100000.0),
             ("0.10", NUMBER, 0.1),
             ("0.10000000000000001", NUMBER, 0.1),
-            ("3.14159265358979323846", NUMBER, UNCHANGED),
+            ("3.14159265358979323846", NUMBER, 3.141592653589793),
+            ("3.1415926535897932", NUMBER, 3.141592653589793),
+            ('"123"', NUMBER, 123),
+            ('""123""', NUMBER, UNCHANGED),
             ("12345678901234567890", NUMBER, 12345678901234567890),
-            ("12345678901234567890.5", NUMBER, UNCHANGED),
+            ("12345678901234567890.5", NUMBER, 1.2345678901234567e19),
+            ("3.00000000000000001", INTEGER, UNCHANGED),
             ("1e999", NUMBER, UNCHANGED),
             ("1e-999", NUMBER, UNCHANGED),
             ("0e99999999999999999999999999", NUMBER, 0.0),
@@ -448,6 +468,8 @@ class TestCoercion:
             ("True", one_of("boolean", "array"), True),
             ("1", BOOLEAN, True),
             ("no", one_of("boolean", "null"), False),
+            ("on", BOOLEAN, True),
+            ("OFF", BOOLEAN, False),
             ("1", one_of("boolean", "integer"), 1),
             ("yes", one_of("boolean", "integer"), UNCHANGED),
             ("maybe", BOOLEAN, UNCHANGED),
@@ -459,6 +481,8 @@ class TestCoercion:
             ("['a', 'it\\'s', \"q\"]", ARRAY, ["a", "it's", "q"]),
             ("{'a': 1, 'b': [True, None, -1.5e3], 'c': {'d': 'x\"y\\n\\u00e9'}}", OBJECT, None),
             ("[1, 2,]", ARRAY, [1, 2]),
+            (r"[{\"a\": \"b\"}]", ARRAY, [{"a": "b"}]),
+            (r'"[\"a\"]"', ARRAY, ["a"]),
             ('{"a": True}', OBJECT, {"a": True}),
             ("[,]", ARRAY, UNCHANGED),
             ("[1,,]", ARRAY, UNCHANGED),
@@ -492,7 +516,8 @@ class TestCoercion:
             ("[1, 3]", {"enum": [[1, 2], "x"]}, UNCHANGED),
             ("5", {"anyOf": [{"const": "auto"}, INTEGER]}, 5),
             ("auto", {"anyOf": [{"const": "auto"}, INTEGER]}, UNCHANGED),
-            ("5", {"anyOf": [STRING, {"const": 5}]}, UNCHANGED),
+            ("5", {"anyOf": [STRING, {"const": 5}]}, 5),
+            ("6", {"anyOf": [STRING, {"const": 5}]}, UNCHANGED),
             ("x", {"type": "string", "enum": ["a"]}, UNCHANGED),
             # other spellings
             ("3", {"type": "int"}, 3),
@@ -514,7 +539,8 @@ class TestCoercion:
     def test_never_raises_and_gives_an_allowed_type_or_the_text(self, text: str, kinds: set[str]) -> None:
         value, changed = coerce(text, {"type": sorted(kinds)})
         if changed:
-            assert jsonschema_rs.Draft202012Validator({"type": sorted(kinds)}).is_valid(value)
+            allowed = {"type": sorted(kinds | {"null"})}  # a null is passed on for validation to report
+            assert jsonschema_rs.Draft202012Validator(allowed).is_valid(value)
         else:
             assert value is text
 

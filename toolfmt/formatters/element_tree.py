@@ -74,6 +74,10 @@ class ElementWriter:
         if "\n{value}" in template and not isinstance(value, str):
             text = text.strip("\n")  # the markers have line breaks of their own
         kind = "" if self._tells(value, schema) else _TYPE_NAMES[type(value)]
+        if kind == "string" and "{type}" not in template and "{string}" not in template:
+            text = jsontext.dumps(value)  # in quotes it is a string where the schema allows other types too
+            kind = "" if jsontext.equal(coerce(text, schema)[0], value) else kind
+            text = escape_text(text) if elements.escape == "xml" else text
         if kind and elements.escape == "xml" and "{type}" not in template:
             raise UnrepresentableError("", "", f"a value of type {kind} that the tool's schema does not tell")
         if kind == "" and not elements.typed:

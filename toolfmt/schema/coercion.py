@@ -4,13 +4,18 @@ The rules, in order; the first that applies decides:
 
 1. nothing is known of the place: the text stays;
 2. the text is one of the listed strings (`enum`, `const`): it stays;
-3. `null` or `None` where null is allowed: None;
-4. any string is allowed: the text stays as it is, `42` and `[1]` included;
-5. what the text reads as, in the order integer, number, boolean, array, object,
-   where that type, or a listed value equal to it, is allowed;
-6. nothing fits: the text stays, for validation to say so.
+3. `null` or `None` where null is allowed: None; `null`, `none` and `nil` also
+   where no string is allowed, so that validation reports a null and no text;
+4. only strings are allowed: the text stays, `42`, `[1]` and `null` included;
+5. strings and other types are allowed: what JSON writes in exactly this way,
+   `42`, `true`, `{"a": 1}`, is of that type, where it is allowed; `"42"` with its
+   quotes is then the text; anything else stays, `1.10` and `007` included;
+6. what the text reads as, in the order integer, number, boolean, array, object,
+   where that type, or a listed value equal to it, is allowed; in a JSON string too;
+7. nothing fits: the text stays, for validation to report.
 
-Nothing is ever lost: a number whose digits a float cannot hold stays text.
+A number has the nearest double, as in JSON; one past all doubles stays text, and
+so does one that is no whole number where an integer is due.
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ import ast
 import math
 import re
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
@@ -34,8 +39,9 @@ if TYPE_CHECKING:
 
 _MAX_NUMBER: Final = jsontext.MAX_DIGITS
 _NULLS: Final = frozenset({"null", "None"})
+_NOTHING: Final = frozenset({"null", "none", "nil"})
 _BOOLEANS: Final = {"true": True, "false": False}
-_BOOLEAN_WORDS: Final = {**_BOOLEANS, "1": True, "0": False, "yes": True, "no": False}
+_BOOLEAN_WORDS: Final = {**_BOOLEANS, "1": True, "0": False, "yes": True, "no": False, "on": True, "off": False}
 _INTEGER = re.compile(r"([+-]?[0-9]+)(?:\.0+)?")
 _FLOAT = re.compile(r"[+-]?(?P<digits>[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _PYTHON_TOKEN = re.compile(
@@ -63,6 +69,8 @@ class _Unread:
 
 
 _UNREAD: Final = _Unread()
+_TEXT: Final = frozenset({"string"})
+_Read: TypeAlias = "JsonValue | _Unread"
 
 
 def coerce(text: str, schema: Schema) -> tuple[JsonValue, bool]:
@@ -75,25 +83,67 @@ def coerce(text: str, schema: Schema) -> tuple[JsonValue, bool]:
     if allowed is None or any(type(member) is str and member == text for member in members):
         return text, False
     kinds = allowed | {kind_of(member) for member in members}
-    stripped = text if "string" in allowed else text.strip()
-    if "null" in kinds and stripped in _NULLS:
-        return None, True
+    value: _Read
     if "string" in allowed:
+        value = text if kinds == _TEXT else _in_union(text, allowed, members, kinds)
+    elif text.strip().lower() in _NOTHING:
+        value = None
+    else:
+        value = _typed(text.strip(), allowed, members, kinds)
+    if isinstance(value, _Unread) or value is text:
         return text, False
+    return value, True
+
+
+def _in_union(text: str, allowed: frozenset[str], members: tuple[JsonValue, ...], kinds: frozenset[str]) -> _Read:
+    """Type a text that may also be a string: only what JSON writes in exactly this way is of another type."""
+    if "null" in kinds and text in _NULLS:
+        return None
+    if text[:1] == '"':
+        content = _unquoted(text)
+        within = content is not None and _in_union(content, allowed, members, kinds)
+        return _UNREAD if content is None or within is _UNREAD else content
+    value: _Read
+    try:
+        value = jsontext.loads(text)
+    except ParseError:
+        return _UNREAD
+    if not (is_array(value) or is_object(value)) and jsontext.dumps(value) != text:
+        return _UNREAD
+    kind = kind_of(value)
+    if kind in allowed or (kind == "integer" and "number" in allowed):
+        return value
+    return _listed(value, members)
+
+
+def _typed(text: str, allowed: frozenset[str], members: tuple[JsonValue, ...], kinds: frozenset[str]) -> _Read:
+    """Read a text that cannot be a string."""
     words = _BOOLEAN_WORDS if kinds <= {"boolean", "null"} else _BOOLEANS
     for kind, read in _READERS.items():
         if kind not in kinds or (kind == "integer" and "number" in allowed):
             continue  # a number reads integers too, and leaves 3.0 a float
-        value = words.get(stripped.lower(), _UNREAD) if kind == "boolean" else read(stripped)
-        if value is _UNREAD:
-            continue
-        if kind in allowed:
-            return value, True
-        for member in members:
-            if _same(value, member):
-                # A listed number as it is listed; a list or object never shared with the schema.
-                return member if kind in {"integer", "number"} else value, True
-    return text, False
+        value = words.get(text.lower(), _UNREAD) if kind == "boolean" else read(text)
+        if kind not in allowed and not isinstance(value, _Unread):
+            value = _listed(value, members)
+        if value is not _UNREAD:
+            return value
+    content = _unquoted(text) if text[:1] == '"' else None
+    return _UNREAD if content is None or content[:1] == '"' else _typed(content, allowed, members, kinds)
+
+
+def _listed(value: JsonValue, members: tuple[JsonValue, ...]) -> _Read:
+    """The listed value that equals this one: a number as it is listed, a list or object not shared with the schema."""
+    same = (member if type(member) in (int, float) else value for member in members if _same(value, member))
+    return next(same, _UNREAD)
+
+
+def _unquoted(text: str) -> str | None:
+    """Give the content of a JSON string; None where the text is none."""
+    try:
+        content = jsontext.loads(text)
+    except ParseError:
+        return None
+    return content if isinstance(content, str) else None
 
 
 def coerce_tree(value: JsonValue, schema: JsonObject | None) -> tuple[JsonValue, bool]:
@@ -109,7 +159,7 @@ def coerce_tree(value: JsonValue, schema: JsonObject | None) -> tuple[JsonValue,
     return value, False
 
 
-def _read_integer(text: str) -> JsonValue | _Unread:
+def _read_integer(text: str) -> _Read:
     if len(text) > _MAX_NUMBER:
         return _UNREAD
     whole = _INTEGER.fullmatch(text)
@@ -117,44 +167,39 @@ def _read_integer(text: str) -> JsonValue | _Unread:
         return int(whole[1])
     value = _read_float(text)
     # `1e3` is a whole number too; past 2**53 a float no longer tells neighbours apart.
-    if type(value) is float and value.is_integer() and abs(value) <= 2**53:
+    if type(value) is float and value.is_integer() and abs(value) <= 2**53 and Decimal(text) == Decimal(value):
         return int(value)
     return _UNREAD
 
 
-def _read_number(text: str) -> JsonValue | _Unread:
+def _read_number(text: str) -> _Read:
     if len(text) > _MAX_NUMBER:
         return _UNREAD
     whole = _INTEGER.fullmatch(text)
     return int(text) if whole and whole[1] == text else _read_float(text)
 
 
-def _read_float(text: str) -> JsonValue | _Unread:
-    """Read a float that gives the text's number again when written, in short or with as many digits as the text."""
+def _read_float(text: str) -> _Read:
+    """Read the nearest float; none where the text's number lies past all of them."""
     form = _FLOAT.fullmatch(text)
     if form is None:
         return _UNREAD
     value = float(text)
-    digits = form["digits"].replace(".", "").lstrip("0")
-    if value == 0 or not digits:
-        return _UNREAD if digits else value
-    if not math.isfinite(value):
-        return _UNREAD
-    again = (Decimal(repr(value)), Decimal(f"{value:.{len(digits) - 1}e}"))
-    return value if Decimal(text) in again else _UNREAD
+    lost = value == 0 and form["digits"].strip("0.")
+    return _UNREAD if lost or not math.isfinite(value) else value
 
 
-def _read_array(text: str) -> JsonValue | _Unread:
+def _read_array(text: str) -> _Read:
     value: object = _read_container(text, "[") if text else []
     return value if is_array(value) else _UNREAD
 
 
-def _read_object(text: str) -> JsonValue | _Unread:
+def _read_object(text: str) -> _Read:
     value: object = _read_container(text, "{") if text else {}
     return value if is_object(value) else _UNREAD
 
 
-def _read_container(text: str, opener: str) -> JsonValue | _Unread:
+def _read_container(text: str, opener: str) -> _Read:
     if not text.startswith(opener):
         return _UNREAD
     try:
@@ -163,6 +208,11 @@ def _read_container(text: str, opener: str) -> JsonValue | _Unread:
         pass
     try:
         return jsontext.loads(_json_of_python(text))
+    except ParseError:
+        pass
+    inner = _unquoted(f'"{text}"') if '\\"' in text else None  # escaped once too often
+    try:
+        return _UNREAD if inner is None else jsontext.loads(inner)
     except ParseError:
         return _UNREAD
 
