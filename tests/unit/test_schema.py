@@ -486,7 +486,7 @@ class TestCoercion:
             ('{"a": True}', OBJECT, {"a": True}),
             ("[,]", ARRAY, UNCHANGED),
             ("[1,,]", ARRAY, UNCHANGED),
-            ("[true, 'a']", ARRAY, UNCHANGED),
+            ("[true, 'a']", ARRAY, [True, "a"]),
             ("(1, 2)", ARRAY, UNCHANGED),
             ("[(1, 2)]", ARRAY, UNCHANGED),
             ("{1: 2}", OBJECT, UNCHANGED),

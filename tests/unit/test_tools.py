@@ -157,6 +157,8 @@ class TestShapes:
             {"toolSpec": {**HEAD, "inputSchema": {"json": CITY}}},
             {**HEAD, "parameters": BFCL},
             {**HEAD, "parameters": {"city": {"type": "str"}}},
+            {**HEAD, "parameters": {"jsonSchema": CITY}},
+            {**HEAD, "parameters": {**CITY, "type": ["object", "null"]}},
             {"tools": [{"type": "function", "function": {**HEAD, "parameters": CITY}}]},
             {"function_declarations": [{**HEAD, "parameters": UPPER}]},
             {"tools": [{"functionDeclarations": [{**HEAD, "parameters": UPPER}]}]},

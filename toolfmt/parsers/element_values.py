@@ -11,7 +11,7 @@ from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import escape
 from toolfmt.parsers.pieces import Pieces
-from toolfmt.schema import coerce, infer, item_schema, types
+from toolfmt.schema import chosen, coerce, depends, infer, item_schema, property_schema, types
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 
 _LONG = 512
 """Characters of a piece that is better not escaped twice."""
+
+
+class Untyped(str):
+    """An argument's text as it stands, to be typed once all arguments are known."""
+
+    __slots__ = ("verbatim",)
+
+    verbatim: bool
 
 
 class Repeated(list["JsonValue"]):
@@ -117,14 +125,18 @@ class Members:
     """The arguments as they are read, passed on as JSON text as soon as they are certain.
 
     Where a repeated element makes a list (`repeats`), what is no plain string by
-    the schema is certain only at the end; it and all after it wait until then.
+    the schema is certain only at the end; it and all after it wait until then. So
+    does text where the schema wants a list, of which it may be the first item, and
+    all where what one argument is depends on another (`later`).
     """
 
-    __slots__ = ("_draft", "_last", "_pending", "_pieces", "_repeats", "_started", "values")
+    __slots__ = ("_draft", "_last", "_pending", "_pieces", "_repeats", "_schema", "_started", "later", "values")
 
-    def __init__(self, draft: Draft, *, repeats: bool) -> None:
-        """Write into `draft`."""
+    def __init__(self, draft: Draft, schema: JsonObject | None, *, repeats: bool) -> None:
+        """Write into `draft` what is typed by a tool's `schema`."""
         self.values: JsonObject = {}
+        self.later = depends(schema)
+        self._schema = schema
         self._draft = draft
         self._repeats = repeats
         self._pending: list[str] = []
@@ -135,13 +147,20 @@ class Members:
     def add(self, key: str, value: JsonValue, span: Span) -> None:
         """Add a complete argument, which stands at `span`."""
         known = key in self.values
+        listed = isinstance(value, str) and not self._repeats and lists_only(property_schema(self._schema, key))
         if known and self._repeats and key in self._pending:
+            merge(self.values, key, value)
+            return
+        if listed:
+            value = Repeated([value])
+        if known and listed and isinstance(self.values[key], Repeated):
+            self._draft.note("coerced", f"the argument {key!r} is given several times: a list by its schema", *span)
             merge(self.values, key, value)
             return
         if known:
             self._draft.note("duplicate_key", f"the argument {key!r} is given twice; the last one counts", *span)
         self.values[key] = value
-        if self._repeats:
+        if self._repeats or self.later or self._pending or listed:
             self._pending.append(key)
         else:
             self._write(key, value)
@@ -176,11 +195,41 @@ class Members:
 
     def close(self) -> JsonObject:
         """All arguments; what waited is written now."""
+        if self.later and self._schema is not None:
+            told = {key: self._typed(value, self._schema, key) for key, value in self.values.items()}
+            schema = chosen(self._schema, told)
+            self.values = {key: self._typed(value, schema, key) for key, value in self.values.items()}
+        if not self._repeats:
+            self.values = {key: self._items(key, value) for key, value in self.values.items()}
         values = settle(self.values)
-        for key in self._pending:
+        for key in dict.fromkeys(self._pending):
             self._write(key, values[key])
         self._draft.delta("}" if self._started else "{}")
         return values
+
+    def _typed(self, value: JsonValue, schema: JsonObject, key: str) -> JsonValue:
+        if not isinstance(value, Untyped):
+            return value
+        inner = property_schema(schema, key)
+        return leaf(
+            str(value),
+            inner,
+            "",
+            verbatim=value.verbatim,
+            repeats=self._repeats,
+            inferred=self._draft.sink.options.infer_types,
+        )
+
+    def _items(self, key: str, value: JsonValue) -> JsonValue:
+        """Type the items of an argument that was given several times; one alone is no list."""
+        if not isinstance(value, Repeated) or key not in self._pending:
+            return value
+        if len(value) == 1:
+            return value[0]
+        inner = property_schema(self._schema, key)
+        return [
+            coerce(item, item_schema(inner, at))[0] if isinstance(item, str) else item for at, item in enumerate(value)
+        ]
 
     def _write(self, key: str, value: JsonValue) -> None:
         self._draft.delta(f"{self._lead()}{jsontext.dumps(key)}: {jsontext.dumps(value)}")

@@ -17,7 +17,17 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt.parsers.cursor import Malformed, Truncated
-from toolfmt.parsers.element_values import Members, Repeated, gather, leaf, lists_only, objects_only, plain, plural
+from toolfmt.parsers.element_values import (
+    Members,
+    Repeated,
+    Untyped,
+    gather,
+    leaf,
+    lists_only,
+    objects_only,
+    plain,
+    plural,
+)
 from toolfmt.parsers.patterns import NOTE, cut_off, match_next, strip_groups
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.raw_ends import Closer
@@ -51,6 +61,8 @@ class Spot:
     schema: JsonObject | None
     type: str
     depth: int
+    later: bool = False
+    """Its text is typed when all arguments are known."""
 
 
 class ElementReader:
@@ -68,7 +80,7 @@ class ElementReader:
     ) -> Reading[JsonObject]:
         """Read the arguments up to the call's tail, which is not read, behind those that are attributes of its tag."""
         grammar = self.grammar
-        members = Members(self.draft, repeats=grammar.repeats)
+        members = Members(self.draft, schema, repeats=grammar.repeats)
         for key, text in attributes.items():
             value = leaf(text, property_schema(schema, key) if schema else None, "", verbatim=False)
             members.add(key, value, (self.draft.start, cur.at))
@@ -117,7 +129,7 @@ class ElementReader:
             yield from self._raw(cur, Unpadded(emit).add if self.grammar.padded else emit, closer, parent)
             members.end_string(key)
         else:
-            value = yield from self.value(cur, Spot(key, closer, parent, inner, wire_type, 1))
+            value = yield from self.value(cur, Spot(key, closer, parent, inner, wire_type, 1, members.later))
             members.add(key, value, (start, cur.at))
 
     def _opened(self, cur: Cursor, opener: regex.Match[str]) -> tuple[str, str, str, bool]:
@@ -147,6 +159,10 @@ class ElementReader:
         pieces = Pieces()
         emit = Unpadded(pieces.add).add if grammar.padded else pieces.add
         raw = yield from self._raw(cur, emit, spot.closer, spot.parent)
+        if spot.later and not spot.type:
+            text = Untyped(pieces.text())
+            text.verbatim = raw.verbatim
+            return text
         return leaf(
             pieces.text(),
             spot.schema,

@@ -26,7 +26,7 @@ from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.yaml_flow import Node, Plain
 from toolfmt.parsers.yaml_scalars import YamlError, resolve
 from toolfmt.parsers.yaml_subset import parse
-from toolfmt.schema import coerce, item_schema, property_schema, types
+from toolfmt.schema import chosen, coerce, depends, item_schema, property_schema, types
 from toolfmt.schema.places import kind_of
 
 if TYPE_CHECKING:
@@ -60,7 +60,9 @@ class YamlBody:
             raise Malformed(error.reason, str(error), closer) from None
         if node is not None and not isinstance(node, dict):
             raise Malformed("arguments_not_object", "expected keys and values", closer)
-        values = {key: self._typed(inner, property_schema(schema, key)) for key, inner in (node or {}).items()}
+        values = self._members(node or {}, schema)
+        if schema is not None and depends(schema):
+            values = self._members(node or {}, chosen(schema, values))
         self.draft.delta(jsontext.dumps(values))
         return values
 
@@ -108,10 +110,13 @@ class YamlBody:
         below = rf" {{{min(base + 1, _DEEPEST)}}}|-\s|[\w.\-\"']{{1,64}}[ \t]{{0,8}}:(?:\s|\Z)|{at}"
         return (yield from match_next(cur, _compiled(rf"{at}(?:[ \t]{{0,64}}\r?\n){{1,16}}(?:{below})"))) is None
 
+    def _members(self, node: dict[str, Node], schema: JsonObject | None) -> JsonObject:
+        return {key: self._typed(inner, property_schema(schema, key)) for key, inner in node.items()}
+
     def _typed(self, node: Node, schema: JsonObject | None) -> JsonValue:
         """Give a node its value: the tool's schema decides, then what YAML says."""
         if isinstance(node, dict):
-            return {key: self._typed(inner, property_schema(schema, key)) for key, inner in node.items()}
+            return self._members(node, schema)
         if isinstance(node, list):
             return [self._typed(inner, item_schema(schema, at)) for at, inner in enumerate(node)]
         told = types(schema)

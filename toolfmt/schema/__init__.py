@@ -10,6 +10,7 @@ Schemas come from strangers: nothing here opens a URL or a file, and reading a
 place or coercing a text never raises.
 """
 
+from toolfmt.schema.branches import chosen, depends
 from toolfmt.schema.coercion import coerce, coerce_tree
 from toolfmt.schema.inference import infer
 from toolfmt.schema.places import declares, item_schema, property_schema, types
@@ -19,9 +20,11 @@ from toolfmt.schema.validation import Validator, extra_arguments, problems
 
 __all__ = [
     "Validator",
+    "chosen",
     "coerce",
     "coerce_tree",
     "declares",
+    "depends",
     "extra_arguments",
     "infer",
     "inline_refs",

@@ -53,14 +53,7 @@ _PYTHON_ESCAPES = re.compile(
 )
 _INVALID: Final = "?"
 """Stands for what Python would refuse, so that the JSON reader refuses it too."""
-_PYTHON_WORDS: Final = {
-    "True": "true",
-    "False": "false",
-    "None": "null",
-    "true": _INVALID,
-    "false": _INVALID,
-    "null": _INVALID,
-}
+_PYTHON_WORDS: Final = {"True": "true", "False": "false", "None": "null"}
 _TRAILING_COMMA = re.compile(r"(?P<nothing>[\[{,:]\s*)?,(?=\s*[\]}])")
 
 

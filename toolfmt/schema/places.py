@@ -92,7 +92,7 @@ def item_schema(schema: JsonObject | None, index: int) -> JsonObject | None:
 def reach(schema: JsonObject | None) -> Iterator[tuple[JsonObject, bool]]:
     """Yield each object schema that a schema combines, itself first, and whether it is one of alternatives."""
     pending: list[tuple[Any, bool]] = [(schema, False)]
-    root = _root(schema)
+    root = root_of(schema)
     seen: set[int] = set()
     for node, optional in pending:
         if not is_object(node) or id(node) in seen:
@@ -107,7 +107,7 @@ def reach(schema: JsonObject | None) -> Iterator[tuple[JsonObject, bool]]:
 
 def shape(schema: Schema) -> Shape:
     """Return what a schema allows at its top level."""
-    return _shape(schema, _root(schema), {}, 0)
+    return _shape(schema, root_of(schema), {}, 0)
 
 
 def _shape(node: Any, root: Any, seen: dict[str, Shape | None], nesting: int) -> Shape:
@@ -200,7 +200,7 @@ def _inside(schema: JsonObject | None, pick: Callable[[JsonObject], Any]) -> Jso
         sure += alternatives
     if not sure:
         return None
-    return Rooted(sure[0] if len(sure) == 1 else {"allOf": sure}, cast("JsonObject", _root(schema)))
+    return Rooted(sure[0] if len(sure) == 1 else {"allOf": sure}, cast("JsonObject", root_of(schema)))
 
 
 def _further(node: JsonObject) -> Any:
@@ -230,7 +230,8 @@ def _list(node: JsonObject, key: str) -> list[Any]:
     return value if is_array(value) else []
 
 
-def _root(schema: object) -> Any:
+def root_of(schema: object) -> Any:
+    """Return the document that a schema's references point into."""
     return schema.root if isinstance(schema, Rooted) else schema
 
 

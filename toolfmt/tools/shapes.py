@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from toolfmt.errors import SchemaError
-from toolfmt.jsontext import is_object
+from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import ToolDefinition
 from toolfmt.schema import normalise
 
@@ -97,6 +97,10 @@ def _definition(value: JsonObject, where: str) -> ToolDefinition:
 
 
 def _parameters(schema: Any, what: str) -> JsonObject:
+    if (
+        is_object(schema) and schema.keys() == {"jsonSchema"} and is_object(schema["jsonSchema"])
+    ):  # as the AI SDK wraps one
+        schema = schema["jsonSchema"]
     if not is_object(schema):
         raise SchemaError(f"{what} must be a JSON Schema object, not {repr(schema)[:80]}")
     if _is_flat_map(schema):
@@ -106,6 +110,8 @@ def _parameters(schema: Any, what: str) -> JsonObject:
     except SchemaError as error:
         raise SchemaError(f"{what}: {error}") from None
     kind = plain.get("type", "object")
+    if is_array(kind) and "object" in kind:  # null, too, for one, and a call always has arguments
+        kind = plain["type"] = "object"
     if kind != "object":
         raise SchemaError(f"{what}: arguments are an object, but its type is {kind!r}")
     return plain

@@ -1,0 +1,93 @@
+"""Types of arguments that other arguments, or a second value, decide; in formats that write every value as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import toolfmt
+from toolfmt import jsontext
+from toolfmt.events import coalesce
+
+TEXT = {"type": "object", "properties": {"kind": {"const": "text"}, "value": {"type": "string"}}}
+COUNT = {"type": "object", "properties": {"kind": {"const": "count"}, "value": {"type": "integer"}}}
+NOTHING = {"type": "object", "properties": {"kind": {"const": "none"}}}
+IN_DEFINITIONS = {
+    "$defs": {"T": TEXT, "C": COUNT},
+    "allOf": [{"oneOf": [{"$ref": "#/$defs/T"}, {"$ref": "#/$defs/C"}, NOTHING]}],
+}
+LISTS = {
+    "type": "object",
+    "properties": {
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "sizes": {"type": "array", "items": {"type": "integer"}},
+        "text": {"type": "string"},
+    },
+}
+
+
+def written(dialect: str, pairs: list[tuple[str, str]]) -> str:
+    """Write a call of `f` with these texts, any key as often as it is given."""
+    members = {
+        "qwen3-coder": "<parameter={}>\n{}\n</parameter>\n",
+        "glm45": "<arg_key>{}</arg_key>\n<arg_value>{}</arg_value>\n",
+        "yaml-xml": "{}: {}\n",
+    }[dialect]
+    around = {
+        "qwen3-coder": "<tool_call>\n<function=f>\n{}</function>\n</tool_call>",
+        "glm45": "<tool_call>f\n{}</tool_call>",
+        "yaml-xml": "<f>\n{}</f>",
+    }[dialect]
+    return around.format("".join(members.format(*pair) for pair in pairs))
+
+
+def read(dialect: str, pairs: list[tuple[str, str]], schema: dict[str, Any]) -> toolfmt.ParseResult:
+    """Read it whole, and make sure that the cuts change nothing and that the deltas add up."""
+    text, tools = written(dialect, pairs), [{"name": "f", "parameters": schema}]
+    result = toolfmt.parse(text, dialect=dialect, tools=tools)
+    streamed = toolfmt.parse_stream(text, dialect=dialect, tools=tools)
+    assert tuple(coalesce(list(streamed))) == result.events
+    (call,) = result.calls
+    deltas = [event.json for event in result.events if isinstance(event, toolfmt.ArgumentsDelta)]
+    assert jsontext.equal(jsontext.loads("".join(deltas)), call.arguments)
+    return result
+
+
+@pytest.mark.parametrize("schema", [{"type": "object", "oneOf": [TEXT, COUNT, NOTHING]}, IN_DEFINITIONS])
+@pytest.mark.parametrize("dialect", ["qwen3-coder", "glm45", "yaml-xml"])
+@pytest.mark.parametrize(
+    ("kind", "value", "expected"),
+    [
+        ("count", "7", 7),
+        ("text", "7", "7"),
+        ("count", "x", "x"),
+        ("none", "x", "x"),
+        ("other", "x", "x"),
+    ],
+)
+def test_the_value_of_one_argument_decides_the_type_of_another(
+    schema: dict[str, Any], dialect: str, kind: str, value: str, expected: object
+) -> None:
+    pairs = [("kind", kind), ("value", value)]
+    for ordered in (pairs, pairs[::-1]):
+        (call,) = read(dialect, ordered, schema).calls
+        assert jsontext.equal(call.arguments, {"kind": kind, "value": expected})
+
+
+@pytest.mark.parametrize("dialect", ["qwen3-coder", "glm45"])
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        ([("tags", "a"), ("tags", "b"), ("tags", "3")], {"tags": ["a", "b", "3"]}),
+        ([("sizes", "1"), ("text", "x"), ("sizes", "2")], {"sizes": [1, 2], "text": "x"}),
+        ([("tags", '["a", "b"]'), ("text", "x")], {"tags": ["a", "b"], "text": "x"}),
+        ([("tags", "a"), ("text", "x")], {"tags": "a", "text": "x"}),
+    ],
+)
+def test_a_repeated_argument_is_a_list_where_the_schema_wants_one(
+    dialect: str, pairs: list[tuple[str, str]], expected: dict[str, Any]
+) -> None:
+    result = read(dialect, pairs, LISTS)
+    assert jsontext.equal(result.calls[0].arguments, expected)
+    assert bool(result.notices) == (len(pairs) > len(expected))
