@@ -112,7 +112,8 @@ def transcripts(draw: st.DrawFn) -> Transcript:
     if draw(st.booleans()):
         messages.append(Message("system", (TextPart(draw(_texts)),)))
     for turn in range(draw(st.integers(1, 4))):
-        messages.append(Message("user", (TextPart(draw(_texts)),)))
+        # A conversation whose user says nothing but white space is refused by some, and has a test of its own.
+        messages.append(Message("user", (TextPart(draw(_texts if turn else _texts.filter(str.strip))),)))
         said: list[Part] = []
         if draw(st.booleans()):
             said.append(ReasoningPart(draw(_texts)))

@@ -13,12 +13,14 @@ from test_laws import every_format, every_source, others, written
 
 from toolfmt import check, convert, repair
 from toolfmt.conversation import Transcript
-from toolfmt.errors import UnknownFormatError
+from toolfmt.errors import ConversionError, UnknownFormatError
 from toolfmt.transcripts.check import RULES, Finding
 from toolfmt.transcripts.format import TranscriptFormat
+from toolfmt.transcripts.formats import find
 
 ASKED = {"role": "user", "content": "Hi"}
 SAID = {"role": "assistant", "content": "Yes."}
+OUTPUT = {"type": "function_call_output", "call_id": "a", "output": "1"}
 IMAGE = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
 
 
@@ -60,10 +62,12 @@ REFUSED: list[tuple[str, Any, list[tuple[str, str]]]] = [
     ("openai-chat", [], [("empty", "")]),
     ("openai-chat", [ASKED, {"role": "assistant", "content": ""}], [("empty", "/messages/1")]),
     ("anthropic", [{"role": "user", "content": ""}], [("empty", "/messages/0")]),
-    ("anthropic", [SAID, ASKED], [("first_role", "/messages/0")]),
-    ("bedrock", [{"role": "assistant", "content": [{"text": "a"}]}], [("first_role", "/messages/0")]),
+    ("anthropic", {"system": "Be brief.", "messages": []}, [("empty", "")]),
+    ("openai-responses", {"instructions": "Be brief.", "input": []}, [("empty", "")]),
     ("bedrock", [{"role": "user", "content": [{"text": "a"}]}] * 2, [("alternation", "/messages/1")]),
     ("anthropic", [{"role": "user", "content": "  \n"}], [("blank", "/messages/0")]),
+    ("bedrock", [{"role": "user", "content": [{"text": "\n"}]}], [("blank", "/messages/0")]),
+    ("bedrock", [{"role": "user", "content": [{"text": "a"}, {"text": ""}]}], [("blank", "/messages/0")]),
     ("anthropic", [ASKED, {"role": "assistant", "content": "Yes: "}], [("trailing_space", "/messages/1")]),
     ("openai-chat", [ASKED, {"role": "assistant", "content": [IMAGE]}], [("content", "/messages/1")]),
     ("openai-chat", [ASKED, calls(call()), result(content=[IMAGE])], [("content", "/messages/2")]),
@@ -78,7 +82,8 @@ REFUSED: list[tuple[str, Any, list[tuple[str, str]]]] = [
     ("openai-chat", [ASKED, calls(call("a" * 41))], [("call_id", "/messages/1")]),
     ("anthropic", [ASKED, use("a|b")], [("call_id", "/messages/1")]),
     ("openai-chat", [ASKED, calls(call(), call())], [("duplicate_id", "/messages/1")]),
-    ("anthropic", [ASKED, use(), used("a"), use()], [("duplicate_id", "/messages/3")]),
+    ("anthropic", [ASKED, use(), use(), used("a", "a")], [("duplicate_id", "/messages/2")]),
+    ("anthropic", [ASKED, use(), used("a"), use(), ASKED], [("unanswered_call", "/messages/3")]),
     ("openai-chat", [ASKED, calls(call(name="a.b"))], [("tool_name", "/messages/1")]),
     ("openai-chat", [ASKED, calls(call(name=""))], [("tool_name", "/messages/1")]),
     ("openai-chat", [ASKED, calls(call(name="a" * 65))], [("tool_name", "/messages/1")]),
@@ -120,9 +125,25 @@ ACCEPTED: list[tuple[str, Any]] = [
     ("openai-chat", [ASKED, calls(call())]),
     ("openai-chat", [ASKED, {"role": "user", "content": ""}, SAID, SAID]),
     ("openai-chat", [ASKED, calls(call(), call("b")), result("b"), result(), SAID, ASKED, calls(call()), result()]),
+    ("openai-chat", [{"role": "system", "content": "You are a potato."}]),
+    ("openai-chat", {"model": "google/gemini-2.5-flash", "messages": [ASKED, calls(call("a" * 50)), result("a" * 50)]}),
     ("anthropic", [ASKED, ASKED, use("a"), use("b"), used("b"), used("a"), SAID]),
+    ("anthropic", [ASKED, use(), used("a"), use(), used("a"), SAID]),
+    ("anthropic", [SAID, ASKED]),
+    ("bedrock", [{"role": "assistant", "content": [{"text": "a"}]}]),
+    ("bedrock", [{"role": "user", "content": [{"text": "a"}, {"text": "\n"}]}]),
     ("openai-responses", {"input": "Hi"}),
+    ("openai-responses", {"conversation": "conv_1", "input": [{**OUTPUT, "call_id": "earlier"}]}),
+    ("openai-responses", {"previous_response_id": "resp_1", "input": []}),
     ("gemini", [turn({"text": "Hi"}), turn({"functionCall": {"name": "f"}}, role="model")]),
+    (
+        "gemini",
+        [
+            turn({"text": "Hi"}),
+            *(turn({"functionCall": {"name": name}}, role="model") for name in "fg"),
+            turn(*({"functionResponse": {"name": name, "response": {}}} for name in "fg")),
+        ],
+    ),
 ]
 every_refusal = pytest.mark.parametrize(("name", "value", "expected"), REFUSED)
 
@@ -140,7 +161,7 @@ def test_what_is_accepted_has_no_findings(name: str, value: Any) -> None:
 def test_rules_are_described_and_used() -> None:
     shown = {rule for _, _, expected in REFUSED for rule, _ in expected}
     assert shown <= RULES.keys()
-    assert RULES.keys() - shown == {"last_role", "system", "result_name"}
+    assert RULES.keys() - shown == {"system", "result_name"}
 
 
 def test_a_finding_says_what_is_wrong() -> None:
@@ -157,13 +178,30 @@ def test_an_unknown_format_is_the_caller_s_mistake() -> None:
 @given(drawn=transcripts())
 def test_conversions_are_accepted(source: TranscriptFormat, drawn: Transcript) -> None:
     value = written(drawn, source)
-    # Who begins is the conversation's own affair, and one that ends in an answer is not sent.
     # Where the user says nothing, there may be nothing to send.
-    allowed = {"first_role", "trailing_space"} | (set() if "user" in source.rules.roles else {"empty"})
+    allowed = set() if "user" in source.rules.roles else {"empty"}
     for target in others(source):
         made = convert(value, source=source.name, target=target.name).value
         found = [found for found in check(made, format=target.name) if found.rule not in allowed]
         assert found == [], target.name
+
+
+@pytest.mark.parametrize("target", ["anthropic", "bedrock", "gemini", "openai-responses"])
+def test_a_request_says_something(target: str) -> None:
+    """Instructions alone are the user's where a provider answers nothing else; blanks alone are no conversation."""
+    alone = convert([{"role": "system", "content": "Be brief."}], source="openai-chat", target=target)
+    assert check(alone.value, format=target) == ()
+    assert [(loss.code, loss.action) for loss in alone.losses] == [("role", "changed")]
+    blank = [{"role": "user", "content": " \n"}]
+    if find(target).rules.blank_text != "accepted":
+        with pytest.raises(ConversionError, match="nothing is left"):
+            convert(blank, source="openai-chat", target=target)
+
+
+def test_an_answer_to_be_continued_loses_its_last_space() -> None:
+    there = convert([ASKED, {"role": "assistant", "content": "Yes: "}], source="openai-chat", target="anthropic")
+    assert there.value["messages"][-1]["content"] == "Yes:"
+    assert [(loss.code, loss.action) for loss in there.losses] == [("text", "changed")]
 
 
 @every_format

@@ -14,13 +14,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import Message, Part, ToolChoice, ToolDeclaration, Transcript
 from toolfmt.dialect import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.schema.rules import ANTHROPIC, ANTHROPIC_STRICT
+from toolfmt.schema.rules import ANTHROPIC, ANTHROPIC_STRICT, ANY
 from toolfmt.transcripts.anthropic_blocks import OWNER, TYPES, read_content, write_content
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.values import own, rest, text_at
@@ -206,34 +207,38 @@ def _tools(value: JsonObject) -> list[JsonObject]:
     return [tool for tool in tools if is_object(tool)] if is_array(tools) else []
 
 
+_RULES: Final = Rules(
+    roles=frozenset({"system", "user", "assistant"}),
+    call_id=r"[a-zA-Z0-9_-]",
+    fresh_ids=True,
+    tool_name=r"[a-zA-Z0-9_-]",
+    tool_name_length=128,
+    results_in="user",
+    result_kinds=frozenset({"text", "image", "document"}),
+    user_kinds=frozenset({"text", "image", "document"}),
+    media_types=TYPES,
+    owners=frozenset({OWNER}),
+    unsigned=False,
+    alternate=True,
+    neighbours="joined",
+    blank_text="refused",
+    empty_messages=False,
+    instructions_alone=False,
+    ends_in_space=False,
+    arguments="object",
+    schema=ANTHROPIC,
+    strict_schema=ANTHROPIC_STRICT,
+)
+
 FORMAT: Final = TranscriptFormat(
     name=OWNER,
     summary="Anthropic Messages: content blocks, tool_use and tool_result.",
     read=read,
     write=write,
     recognise=recognise,
-    rules=Rules(
-        roles=frozenset({"system", "user", "assistant"}),
-        call_id=r"[a-zA-Z0-9_-]",
-        unique_ids=True,
-        tool_name=r"[a-zA-Z0-9_-]",
-        tool_name_length=128,
-        results_in="user",
-        result_kinds=frozenset({"text", "image", "document"}),
-        user_kinds=frozenset({"text", "image", "document"}),
-        media_types=TYPES,
-        owners=frozenset({OWNER}),
-        unsigned=False,
-        alternate=True,
-        neighbours="joined",
-        blank_text=False,
-        empty_messages=False,
-        starts_with=frozenset({"user"}),
-        ends_in_space=False,
-        arguments="object",
-        schema=ANTHROPIC,
-        strict_schema=ANTHROPIC_STRICT,
-    ),
+    rules=_RULES,
+    models=r".*claude",
+    copies=replace(_RULES, unsigned=True, schema=ANY, strict_schema=None),
     aliases=("claude", "anthropic-messages"),
     sources=(
         Provenance(reference="anthropic-sdk-python, anthropic.types", revision="2.11.0", kind="source", license="MIT"),

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+MODELS: Final = r"(ft:)?(gpt-(?!oss)|o\d|chatgpt-|codex-|computer-use-)"
+"""The names of OpenAI's models; what has another is served by a copy of its API, with limits of its own."""
 Mode: TypeAlias = Literal["auto", "none", "required"]
 
 

@@ -41,8 +41,6 @@ RULES: Final = {
     "json": "a value that JSON does not have: NaN, an infinity, a lone surrogate",
     "unreadable": "what is no conversation of this format",
     "empty": "no messages at all, or a message without content",
-    "first_role": "who speaks first",
-    "last_role": "who speaks last",
     "system": "instructions in the middle of the conversation",
     "alternation": "two messages of one role in a row",
     "blank": "text of nothing but white space",
@@ -74,7 +72,8 @@ def check(value: JsonValue, *, format: str) -> tuple[Finding, ...]:  # noqa: A00
     found = [Finding("json", bad.pointer, bad.reason)] if bad is not None else []
     try:
         with told(made.name):
-            found.extend(findings(made.read(value), made.rules))
+            read = made.read(value)
+            found.extend(findings(read, made.rules_for(read)))
     except ParseError as error:
         found.append(_unreadable(str(error)))
     return tuple(found)
@@ -89,31 +88,39 @@ def _unreadable(said: str) -> Finding:
 def findings(transcript: Transcript, rules: Rules) -> Iterator[Finding]:
     """List what a provider with these rules would refuse."""
     messages = transcript.messages
-    yield from _ends(messages, rules)
+    if not says_something(transcript, rules):
+        yield Finding("empty", "", "there is no message")
+    yield from _end(messages, rules)
     for number, message in enumerate(messages):
         where = pointer(message.where)
         before = messages[number - 1] if number else None
         for rule, reason in _message(message, before, rules):
             yield Finding(rule, where, reason)
-    for at, rule, reason in call_findings(messages, rules):
+    for at, rule, reason in call_findings(messages, rules, continued=_continued(transcript, rules)):
         yield Finding(rule, pointer(messages[at].where), reason)
     for path, rule, reason in tool_findings(transcript.tools or (), rules):
         yield Finding(rule, path, reason)
 
 
-def _ends(messages: Sequence[Message], rules: Rules) -> Iterator[Finding]:
-    spoken = [message for message in messages if message.role not in INSTRUCTIONS]
-    if not spoken:
-        if "user" in rules.roles:
-            yield Finding("empty", "", "there is no message")
-        return
-    first, last = spoken[0], spoken[-1]
-    if rules.starts_with and first.role not in rules.starts_with:
-        yield Finding("first_role", pointer(first.where), f"the first message is of the {first.role}")
-    if rules.ends_with and last.role not in rules.ends_with:
-        yield Finding("last_role", pointer(last.where), f"the last message is of the {last.role}")
-    text = last.parts[-1] if last.role == "assistant" and last.parts else None
-    if not rules.ends_in_space and isinstance(text, TextPart) and text.text != text.text.rstrip():
+def says_something(transcript: Transcript, rules: Rules) -> bool:
+    """Whether there is a message that a provider with these rules can answer."""
+    if "user" not in rules.roles or _continued(transcript, rules):
+        return True
+    messages = transcript.messages
+    return bool(messages) and (
+        rules.instructions_alone or any(message.role not in INSTRUCTIONS for message in messages)
+    )
+
+
+def _continued(transcript: Transcript, rules: Rules) -> bool:
+    """Whether the provider holds what was said before."""
+    return any(transcript.extra.get(key) is not None for key in rules.continues)
+
+
+def _end(messages: Sequence[Message], rules: Rules) -> Iterator[Finding]:
+    last = next((message for message in reversed(messages) if message.role not in INSTRUCTIONS), None)
+    text = last.parts[-1] if last is not None and last.role == "assistant" and last.parts else None
+    if last is not None and not rules.ends_in_space and isinstance(text, TextPart) and text.text != text.text.rstrip():
         yield Finding("trailing_space", pointer(last.where), "the last answer ends in white space")
 
 
@@ -130,18 +137,25 @@ def _message(message: Message, before: Message | None, rules: Rules) -> Iterator
         if isinstance(part, ResultPart):
             yield from _content(part.content, rules.result_kinds, rules, "a result")
         else:
-            yield from _part(part, rules)
+            yield from _part(part, message, rules)
             if isinstance(part, (MediaPart, JsonPart)):
                 yield from _content((part,), kinds, rules, f"a message of the {role}")
 
 
-def _part(part: Part, rules: Rules) -> Iterator[tuple[str, str]]:
-    if isinstance(part, TextPart) and not rules.blank_text and not part.text.strip():
+def _part(part: Part, message: Message, rules: Rules) -> Iterator[tuple[str, str]]:
+    if isinstance(part, TextPart) and not part.text.strip() and not _bears_blank(part, message, rules):
         yield "blank", "a text is empty or nothing but white space"
     if isinstance(part, OpaquePart) and not rules.other_kinds:
         yield "content", f"the provider does not know this kind of content: {_kind(part.value)}"
     if isinstance(part, ReasoningPart) and not rules.unsigned and part.owner not in rules.owners:
         yield "unsigned", "reasoning has no signature of the provider's"
+
+
+def _bears_blank(part: TextPart, message: Message, rules: Rules) -> bool:
+    """Whether the provider takes a text of white space alone, in this message."""
+    if rules.blank_text != "beside":
+        return rules.blank_text == "accepted"
+    return bool(part.text) and any(not isinstance(found, TextPart) or found.text.strip() for found in message.parts)
 
 
 def _kind(value: JsonValue) -> str:

@@ -17,14 +17,17 @@ Found: TypeAlias = tuple[int, str, str]
 """The number of the message, the rule, and the reason."""
 
 
-def call_findings(messages: Sequence[Message], rules: Rules) -> Iterator[Found]:
-    """List what is wrong with the calls of a conversation and their results."""
+def call_findings(messages: Sequence[Message], rules: Rules, *, continued: bool = False) -> Iterator[Found]:
+    """List what is wrong with the calls of a conversation and their results.
+
+    `continued` says that the provider holds an earlier part, which results may answer.
+    """
     places = [place for place in flatten(messages) if isinstance(place.part, (CallPart, ResultPart))]
     if not places:
         return
     turns = turns_of(messages, rules)
     yield from _calls(places, turns, rules)
-    yield from _results(places, rules)
+    yield from _results(places, rules, continued=continued)
     yield from _pairs(messages, places, turns, rules)
 
 
@@ -100,7 +103,7 @@ def _arguments(part: CallPart, rules: Rules) -> str:
     return "" if is_object(part.arguments) else f"the arguments of {part.name} are not an object"
 
 
-def _results(places: list[Place], rules: Rules) -> Iterator[Found]:
+def _results(places: list[Place], rules: Rules, *, continued: bool) -> Iterator[Found]:
     for place in places:
         part, at = place.part, place.message
         if not isinstance(part, ResultPart):
@@ -111,7 +114,7 @@ def _results(places: list[Place], rules: Rules) -> Iterator[Found]:
             yield at, "result_name", "a result does not name its tool"
         if rules.call_ids == "required" and not part.id:
             yield at, "call_id", "a result has no id"
-        elif place.call is None:
+        elif place.call is None and not continued:
             said = f"the id {part.id!r}" if part.id else f"the name {part.name!r}"
             yield at, "orphan_result", f"no open call has {said}"
 

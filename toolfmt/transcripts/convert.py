@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.errors import ConversionError, ParseError
+from toolfmt.transcripts.check import says_something
 from toolfmt.transcripts.format import told
 from toolfmt.transcripts.formats import find, recognised
 from toolfmt.transcripts.losses import Loss, losses
@@ -62,7 +63,8 @@ def convert(  # noqa: PLR0913 - each is a choice of the caller's
         before = _only(origin.read(value), frozenset(include))
         if residue is not None:
             return _back(before, origin, goal, residue, strict=strict)
-        written = goal.write(shape(before, goal.rules))
+        shaped = _shaped(before, goal)
+        written = goal.write(shaped)
         found = tuple(losses(before, goal.read(written)))
     _refuse(found, strict=strict)
     kept: JsonObject = {"source": origin.name, "target": goal.name, "include": sorted(include), "value": value}
@@ -72,10 +74,20 @@ def convert(  # noqa: PLR0913 - each is a choice of the caller's
 def write(transcript: Transcript, target: str, *, strict: bool = False) -> Conversion:
     """Write a conversation that was read from no format; raises as `convert` does."""
     goal = find(target)
-    written = goal.write(shape(transcript, goal.rules))
+    written = goal.write(_shaped(transcript, goal))
     found = tuple(losses(transcript, goal.read(written)))
     _refuse(found, strict=strict)
     return Conversion(value=written, losses=found, source="", target=goal.name, residue=None)
+
+
+def _shaped(transcript: Transcript, goal: TranscriptFormat) -> Transcript:
+    """Fit a conversation to a format; raises ConversionError where nothing is left of it."""
+    shaped = shape(transcript, goal.rules)
+    if transcript.messages and not says_something(shaped, goal.rules):
+        raise ConversionError(
+            f"{goal.name}: nothing is left of what the conversation says, and a request says something"
+        )
+    return shaped
 
 
 def _back(

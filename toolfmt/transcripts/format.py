@@ -7,9 +7,10 @@ knows any other format.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from toolfmt.errors import ParseError
@@ -29,6 +30,8 @@ ANYTHING: Final[frozenset[Kind]] = frozenset({"text", "image", "audio", "video",
 class Rules:
     """What a format can hold and what its provider refuses; `shape` fits a conversation to it, `check` reports."""
 
+    format: str = ""
+    """The name of the format, which sets it: its opaque parts are written as they came, others have no place."""
     roles: frozenset[Role] = frozenset({"system", "developer", "user", "assistant", "tool"})
     system: Literal["anywhere", "first"] = "anywhere"
     """`first`: instructions stand before the conversation, in a place of their own."""
@@ -40,7 +43,9 @@ class Rules:
     call_id_exact: bool = False
     """An id has just as many characters as `call_id_length` says; letters and digits are among them."""
     unique_ids: bool = False
-    """No id may be used again later in the conversation."""
+    """No id may be used again later in the conversation; else within one turn alone."""
+    fresh_ids: bool = False
+    """A conversion gives each call an id of its own, although one that comes again in a later turn is accepted."""
     tool_name: str = ""
     tool_name_start: str = ""
     """What a tool's name may begin with, where that is less than what may follow."""
@@ -63,7 +68,7 @@ class Rules:
     media_types: frozenset[str] = frozenset()
     """The media types that are accepted, but for what stands at an address; empty: any."""
     owners: frozenset[str] = frozenset()
-    """Whose signatures, file ids and opaque parts mean something here; empty: the writer decides."""
+    """Whose signatures and file ids mean something here; empty: the writer decides."""
     unsigned: bool = True
     """Reasoning may stand without a proof from one of the `owners`."""
     alternate: bool = False
@@ -74,18 +79,18 @@ class Rules:
     """Neighbouring messages of the assistant that think or call are one message."""
     interleaved: bool = True
     """The order of reasoning, text and calls in a message is kept; else it is just this one."""
-    blank_text: bool = True
-    """Text of nothing but white space is accepted."""
+    blank_text: Literal["accepted", "beside", "refused"] = "accepted"
+    """What the provider makes of text that is nothing but white space; `beside`: accepted beside other content."""
     empty_messages: bool = True
     """A message may have no content."""
     one_answer: bool = False
     """Holds what the user asks and the calls of the first answer; the rest of a conversation is left out."""
     silent: frozenset[Role] = frozenset()
     """Whose messages may have no content all the same."""
-    starts_with: frozenset[Role] = frozenset()
-    """Roles that the first message after the instructions may have; empty: any."""
-    ends_with: frozenset[Role] = frozenset()
-    """Roles that the last message may have; empty: any."""
+    instructions_alone: bool = True
+    """Instructions are a request even where nobody has said anything; else the last of them are the user's."""
+    continues: frozenset[str] = frozenset()
+    """Fields of `Transcript.extra` which say that the provider holds what was said before."""
     ends_in_space: bool = True
     """An answer that comes last, to be continued, may end in white space."""
     results_follow: bool = True
@@ -124,6 +129,10 @@ class TranscriptFormat:
     """Whether a value can only be of this format, for `source="auto"`."""
     writable: bool = True
     """Else it is only read, and `write` raises `UnrepresentableError`."""
+    models: str = ""
+    """A regular expression for the models that the provider serves; a request for another is a copy's. Empty: all."""
+    copies: Rules | None = None
+    """What servers with the same API demand for other models; None: the same."""
     relative_of: str = ""
     """The format that this one is a variety of: what fits both is of this one."""
     messages: str = "messages"
@@ -132,6 +141,19 @@ class TranscriptFormat:
     """Further spellings of a request's keys that are read, each with the one that is written."""
     aliases: tuple[str, ...] = ()
     sources: tuple[Provenance, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Tell the rules whose they are."""
+        for key in ("rules", "copies"):
+            rules: Rules | None = getattr(self, key)
+            if rules is not None:
+                object.__setattr__(self, key, replace(rules, format=self.name))
+
+    def rules_for(self, transcript: Transcript) -> Rules:
+        """Give the rules of whoever serves the model that a request names."""
+        model = transcript.extra.get(f"{self.name}.model")
+        elsewhere = self.copies is not None and isinstance(model, str) and not re.match(self.models, model)
+        return self.copies if elsewhere and self.copies is not None else self.rules
 
 
 @contextmanager

@@ -138,7 +138,7 @@ def _id_policy(rules: Rules, taken: dict[str, str]) -> _Policy:
         wanted = given or f"call_{number}"
         if rules.call_id or rules.call_id_length:
             wanted = legal(wanted, rules.call_id or r"[\s\S]", rules.call_id_length, taken)
-        if (rules.unique_ids or twice or not given) and wanted in taken:
+        if (rules.unique_ids or rules.fresh_ids or twice or not given) and wanted in taken:
             wanted = _free(wanted, taken, rules.call_id_length)
         taken[wanted] = given or f"{name} {number}"
         return wanted

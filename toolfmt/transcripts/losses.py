@@ -47,34 +47,26 @@ def pairs(
 ) -> tuple[list[tuple[Place, Place]], list[Place], list[Place]]:
     """Match the parts of two conversations: the pairs, what has no partner before, what has none after.
 
-    First the parts that say the same, then what is left of one kind and role, in order.
+    First the parts that say the same, then texts that another role says, then
+    what is left of one kind and role, in order.
     """
-    waiting: dict[object, deque[int]] = defaultdict(deque)
-    for at, place in enumerate(after):
-        waiting[_key(place)].append(at)
-    taken = [False] * len(after)
     matched: list[tuple[Place, Place]] = []
-    left: list[Place] = []
-    for place in before:
-        queue = waiting.get(_key(place))
-        if queue:
-            at = queue.popleft()
-            taken[at] = True
-            matched.append((place, after[at]))
-        else:
-            left.append(place)
-    free: dict[object, deque[Place]] = defaultdict(deque)
-    for at, place in enumerate(after):
-        if not taken[at]:
-            free[_kind(place)].append(place)
-    lost: list[Place] = []
-    for place in left:
-        queue = free.get(_kind(place))
-        if queue:
-            matched.append((place, queue.popleft()))
-        else:
-            lost.append(place)
-    return matched, lost, [place for queue in free.values() for place in queue]
+    lost, added = list(before), list(after)
+    for key in (_key, _words_alone, _kind):
+        waiting: dict[object, deque[Place]] = defaultdict(deque)
+        for place in added:
+            waiting[key(place)].append(place)
+        left: list[Place] = []
+        for place in lost:
+            queue = waiting.get(key(place))
+            if queue:
+                matched.append((place, queue.popleft()))
+            else:
+                left.append(place)
+        lost, added = left, sorted((place for queue in waiting.values() for place in queue), key=lambda one: one.at)
+        if not (lost and added):
+            break
+    return matched, lost, added
 
 
 _SIDE: Final = {"system": "system", "developer": "system", "user": "user", "tool": "user", "assistant": "assistant"}
@@ -82,6 +74,10 @@ _SIDE: Final = {"system": "system", "developer": "system", "user": "user", "tool
 
 def _kind(place: Place) -> object:
     return type(place.part), _SIDE[place.role] if not isinstance(place.part, ResultPart) else ""
+
+
+def _words_alone(place: Place) -> object:
+    return place.part.text if isinstance(place.part, TextPart) else id(place)
 
 
 def _key(place: Place) -> object:  # noqa: PLR0911 - one for each kind of part

@@ -13,15 +13,16 @@ r"""OpenAI Chat Completions: a request, or the messages alone.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.dialect import Provenance
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.schema.rules import OPENAI, OPENAI_STRICT
-from toolfmt.transcripts.chat import ChatShape
+from toolfmt.schema.rules import ANY, OPENAI, OPENAI_STRICT
+from toolfmt.transcripts.chat import MODELS, ChatShape
 from toolfmt.transcripts.chat_request import messages_in, read_request, write_request
-from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonValue
@@ -41,26 +42,32 @@ def recognise(value: JsonValue) -> bool:
     return is_array(tools) and any("function" in tool for tool in tools if is_object(tool)) and bool(messages_in(value))
 
 
+_RULES: Final = Rules(
+    call_id_length=40,
+    tool_name=r"[a-zA-Z0-9_-]",
+    tool_name_length=64,
+    user_kinds=frozenset({"text", "image", "audio", "document"}),
+    other_kinds=False,
+    joined_answers=True,
+    interleaved=False,
+    empty_messages=False,
+    silent=frozenset({"system", "developer", "user"}),
+    custom_tools=True,
+    schema=OPENAI,
+    strict_schema=OPENAI_STRICT,
+)
+
 FORMAT: Final = TranscriptFormat(
     name=NAME,
     summary="OpenAI Chat Completions: messages with tool_calls, arguments as JSON text.",
     read=partial(read_request, shape=SHAPE),
     write=partial(write_request, shape=SHAPE),
     recognise=recognise,
-    rules=Rules(
-        call_id_length=40,
-        tool_name=r"[a-zA-Z0-9_-]",
-        tool_name_length=64,
-        user_kinds=frozenset({"text", "image", "audio", "document"}),
-        other_kinds=False,
-        joined_answers=True,
-        interleaved=False,
-        empty_messages=False,
-        silent=frozenset({"system", "developer", "user"}),
-        custom_tools=True,
-        schema=OPENAI,
-        strict_schema=OPENAI_STRICT,
-    ),
+    rules=_RULES,
+    models=MODELS,
+    copies=replace(
+        _RULES, call_id_length=0, user_kinds=ANYTHING, schema=ANY, strict_schema=None
+    ),  # each has limits of its own
     aliases=("openai", "openai_chat", "chat-completions"),
     sources=(
         Provenance(

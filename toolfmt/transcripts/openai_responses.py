@@ -13,14 +13,16 @@ r"""OpenAI Responses: a request with `input` items, or the items alone.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import Message, TextPart, ToolChoice, ToolDeclaration, Transcript
 from toolfmt.dialect import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.schema.rules import OPENAI, OPENAI_STRICT
-from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.schema.rules import ANY, OPENAI, OPENAI_STRICT
+from toolfmt.transcripts.chat import MODELS
+from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
 from toolfmt.transcripts.responses_items import OWNER, read_item, write_items
 from toolfmt.transcripts.values import expected, own, pointer, rest
 
@@ -190,26 +192,32 @@ def recognise(value: JsonValue) -> bool:
     return is_object(value) and "messages" not in value and any(is_object(item) and "role" in item for item in items)
 
 
+_RULES: Final = Rules(
+    call_id_length=64,
+    tool_name=r"[a-zA-Z0-9_-]",
+    tool_name_length=64,
+    result_kinds=frozenset({"text", "image", "document"}),
+    user_kinds=frozenset({"text", "image", "document"}),
+    empty_messages=False,
+    instructions_alone=False,
+    continues=frozenset(f"{OWNER}.{key}" for key in ("previous_response_id", "conversation", "prompt")),
+    silent=frozenset({"system", "developer", "user", "assistant"}),
+    neighbours="joined",
+    results_follow=False,
+    custom_tools=True,
+    schema=OPENAI,
+    strict_schema=OPENAI_STRICT,
+)
+
 FORMAT: Final = TranscriptFormat(
     name=OWNER,
     summary="OpenAI Responses: input items, one for each message, call, output and thought.",
     read=read,
     write=write,
     recognise=recognise,
-    rules=Rules(
-        call_id_length=64,
-        tool_name=r"[a-zA-Z0-9_-]",
-        tool_name_length=64,
-        result_kinds=frozenset({"text", "image", "document"}),
-        user_kinds=frozenset({"text", "image", "document"}),
-        empty_messages=False,
-        silent=frozenset({"system", "developer", "user", "assistant"}),
-        neighbours="joined",
-        results_follow=False,
-        custom_tools=True,
-        schema=OPENAI,
-        strict_schema=OPENAI_STRICT,
-    ),
+    rules=_RULES,
+    models=MODELS,
+    copies=replace(_RULES, call_id_length=0, user_kinds=ANYTHING, schema=ANY, strict_schema=None),
     messages="input",
     aliases=("responses",),
     sources=(

@@ -75,13 +75,14 @@ def repair(value: JsonValue, *, format: str, drop: bool = False) -> Repair:  # n
         raise ParseError(f"{bad.pointer}: {bad.reason}")
     with told(made.name):
         before = made.read(value)
-        wrong = list(findings(before, made.rules))
+        rules = made.rules_for(before)
+        wrong = list(findings(before, rules))
         if not wrong:
             return Repair(value, ())
-        after = _mended(before, made.rules, drop=drop)
+        after = _mended(before, rules, drop=drop)
         found = _written(value, before, after, made)
         done = made.read(found)
-        return Repair(found, (*losses(before, done), *_kept(wrong, before, done, made.rules)))
+        return Repair(found, (*losses(before, done), *_kept(wrong, before, done, rules)))
 
 
 def _mended(before: Transcript, rules: Rules, *, drop: bool) -> Transcript:

@@ -48,12 +48,16 @@ def shape(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Tr
     messages = _outside(messages, rules)
     if rules.one_answer:
         messages = _first_answer(messages)
+    if not rules.instructions_alone and messages and all(found.role in INSTRUCTIONS for found in messages):
+        messages = [*messages[:-1], changed(messages[-1], "user", messages[-1].parts)]
     if rules.system == "first":
         messages = _instructions_first(messages)
     if rules.alternate or rules.joined_answers:
         messages = _merged(messages, rules)
     if not rules.interleaved:
         messages = [_ordered(message) for message in messages]
+    if not rules.ends_in_space:
+        messages = _ended(messages)
     tools = transcript.tools
     if tools is not None:
         tools = fitted(tools, rules, names)
@@ -130,13 +134,13 @@ def _roles(rules: Rules) -> dict[Role, Role]:
 
 def _fits(part: Part, role: Role, rules: Rules) -> bool:
     if isinstance(part, TextPart):
-        return rules.blank_text or not (part.text.isspace() or not part.text)
+        return rules.blank_text == "accepted" or not (part.text.isspace() or not part.text)
     if isinstance(part, MediaPart):
         kinds = rules.user_kinds if role == "user" else rules.assistant_kinds if role == "assistant" else ()
         return part.kind in kinds and reachable(part, rules)
     if isinstance(part, ReasoningPart):
         return part.owner in rules.owners or not rules.owners or (rules.unsigned and bool(part.text))
-    return not isinstance(part, OpaquePart) or part.owner in rules.owners or not rules.owners
+    return not isinstance(part, OpaquePart) or part.owner == rules.format
 
 
 def reachable(part: MediaPart, rules: Rules) -> bool:
@@ -311,6 +315,15 @@ def _one(group: list[Message]) -> Message:
     joined = Message(group[0].role, tuple(parts), group[0].name, extra)
     joined.where = group[0].where
     return joined
+
+
+def _ended(messages: list[Message]) -> list[Message]:
+    """Cut the white space off the end of an answer that is to be continued."""
+    last = messages[-1] if messages else None
+    text = last.parts[-1] if last is not None and last.role == "assistant" and last.parts else None
+    if last is None or not isinstance(text, TextPart) or text.text == text.text.rstrip():
+        return messages
+    return [*messages[:-1], changed(last, last.role, (*last.parts[:-1], replace(text, text=text.text.rstrip())))]
 
 
 def _ordered(message: Message) -> Message:
