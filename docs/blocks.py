@@ -30,4 +30,4 @@ def codes(names: Iterable[str], nothing: str = "none") -> str:
 
 def prose(words: str) -> str:
     """Write words that are no Markdown, so that they stand as they are."""
-    return re.sub(r"([<*\[\]])", r"\\\1", words)
+    return re.sub(r"([*\[\]])", r"\\\1", words.replace("&", "&amp;").replace("<", "&lt;"))

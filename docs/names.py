@@ -39,7 +39,7 @@ def api_page() -> str:
             parts += described(name, *find(module, name))
     parts.append("Import the following names from the module that is the title of their section:")
     for module in SUBMODULES:
-        parts += [f"## `toolfmt.{module}` as a module", doc(source(module))]
+        parts += [f"## Module `toolfmt.{module}`", doc(source(module))]
         for name in filter(None, map(name_of, source(module).body)):
             if name not in PUBLIC:
                 parts += described(name, *find(module, name))

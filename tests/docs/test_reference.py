@@ -42,7 +42,7 @@ def test_the_pages_are_what_the_generator_writes(generate: Any) -> None:
 
 
 def test_every_public_name_has_a_heading(generate: Any) -> None:
-    headings = set(re.findall(r"^###? `(?:toolfmt\.)?(\w+)`$", generate.pages()["api.md"], re.MULTILINE))
+    headings = set(re.findall(r"^###? (?:Module )?`(?:toolfmt\.)?(\w+)`$", generate.pages()["api.md"], re.MULTILINE))
     assert set(toolfmt.__all__) - {"__version__"} <= headings
 
 
