@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import TYPE_CHECKING, Final
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import ViewportSize, sync_playwright
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-NARROW: Final = {"width": 400, "height": 800}
+NARROW: Final = ViewportSize(width=400, height=800)
 HERE: Final = ("http://127.0.0.1", "data:")
 """What the addresses of everything that a page loads begin with."""
 _TOO_WIDE: Final = """() => {
