@@ -9,14 +9,27 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests import sampling
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 """Specification material beside the checkout; the tests pass without it."""
 
+# The same examples every time, so that a change is never blamed for what was there; `fuzz/` looks for more.
 # No deadline: on a busy machine a slow example is no bug, and the laws bound time themselves.
-settings.register_profile("default", deadline=None)
-# In CI the same examples every time, so that a change is never blamed for what was there; fuzzing looks for more.
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True, max_examples=50)
-settings.load_profile("ci" if os.environ.get("CI") else "default")
+_FIXED = settings(derandomize=True, deadline=None, print_blob=True)
+settings.register_profile("sample", _FIXED, max_examples=25)
+settings.register_profile("all", _FIXED, max_examples=50)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--all`."""
+    parser.addoption("--all", action="store_true", help="test every dialect and format, not the representatives alone")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Decide what is left out, before any test file is imported."""
+    sampling.everything = config.getoption("--all")
+    settings.load_profile("all" if sampling.everything else "sample")
 
 
 @pytest.fixture(scope="session")

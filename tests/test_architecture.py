@@ -7,6 +7,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,12 @@ IMPORT_BUDGET_S = 0.1
 
 def name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
+
+
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """Parse the core's modules."""
+    return {path: ast.parse(path.read_text("utf-8")) for path in CORE}
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
@@ -66,9 +73,9 @@ def test_import_loads_nothing_heavy() -> None:
     assert run(f"import sys, toolfmt; print(*sorted({set(heavy)!r} & sys.modules.keys()))").split() == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name)
-def test_module_holds_one_idea(path: Path) -> None:
-    assert len(path.read_text("utf-8").splitlines()) <= LONGEST
+def test_a_module_holds_one_idea() -> None:
+    lengths = {name(path): len(path.read_text("utf-8").splitlines()) for path in MODULES}
+    assert {path: length for path, length in lengths.items() if length > LONGEST} == {}
 
 
 def surroundings_read(tree: ast.Module) -> Iterator[str]:
@@ -104,17 +111,17 @@ def names_branched_on(tree: ast.Module, names: set[str]) -> Iterator[str]:
                 yield f"line {constant.lineno}: {constant.value!r}"
 
 
-@pytest.mark.parametrize("path", CORE, ids=name)
-def test_core_depends_on_its_arguments_alone(path: Path) -> None:
-    assert list(surroundings_read(ast.parse(path.read_text("utf-8")))) == []
+def test_core_depends_on_its_arguments_alone() -> None:
+    assert [f"{name(path)}, {read}" for path, tree in trees().items() for read in surroundings_read(tree)] == []
 
 
-@pytest.mark.parametrize("path", CORE, ids=name)
-def test_core_branches_on_traits_not_names(path: Path) -> None:
-    if path.parent.name == "dialects" or path == PACKAGE / "providers.py":
-        return  # where the names are given
+def test_core_branches_on_traits_not_names() -> None:
     names = {*default_registry().names(), *(provider.name for provider in PROVIDERS)}
-    assert list(names_branched_on(ast.parse(path.read_text("utf-8")), names)) == []
+    given = {path for path in CORE if path.parent.name == "dialects" or path == PACKAGE / "providers.py"}
+    branching = {path: tree for path, tree in trees().items() if path not in given}
+    assert [
+        f"{name(path)}, {found}" for path, tree in branching.items() for found in names_branched_on(tree, names)
+    ] == []
 
 
 def test_the_checks_find_what_they_look_for() -> None:

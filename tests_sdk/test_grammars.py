@@ -13,11 +13,11 @@ from toolfmt import ToolDefinition, default_registry, grammar, parse, render_cal
 from toolfmt.errors import SchemaError
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "grammars"))
-from grammar_samples import TOOLS, broken, described, written
+from grammar_samples import TOOLS, UNDESCRIBED, broken, written
 
 TOKENS = llguidance.LLTokenizer("byte")
-FORMATS = described()
 REGISTRY = default_registry()
+FORMATS = [name for name in REGISTRY.names() if name != UNDESCRIBED]
 NICE = frozenset(b'<>/"}])\n,:=| abtk')
 CLOSERS = frozenset(b'"}])<>/')
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench.traps import offers, prefixes, sample
+from tests import sampling
 from toolfmt import jsontext
 from toolfmt.events import CallEnd, CallFailed
-from toolfmt.registry import default_registry
+from toolfmt.syntax import BODY_SLOTS
 from toolfmt.testing import laws
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.model import ToolInvocation
 
-pytestmark = pytest.mark.timeout(60)
 
 UNITS = {
     "tool": "<tool",
@@ -66,26 +66,25 @@ HOSTILE = {
     "bomb": "\"<!DOCTYPE a [<!ENTITY x 'lol'><!ENTITY y '&x;&x;&x;&x;'>]>&y;&y;\"",
     "reference": '"&#xD800;&#0;&#x110000;&#99999999999999999999;"',
 }
-AT_FULL_SIZE = {
-    *("openai-json", "gemini-json", "default-json", "anthropic-json", "xml-items", "xml-cdata", "tool-json"),
-    *("execute-array", "step-json", "sentinel", "react"),
-    *("hermes", "mistral-v11", "qwen3-coder", "glm45", "deepseek-v4", "minimax-m3", "yaml-xml"),
-}
-"""A dialect of each grammar; some of the others, which share them, are given a tenth."""
-SOME_OTHERS = {
-    "apertus",
-    "cline",
-    "glm4-0414",
-    "morph-xml",
-    "cohere-command",
-    "deepseek-v3",
-    "kimi-k2",
-    "kimi-k3",
-    "llama3-json",
-    "phi4-mini",
-    "xlam",
-}
-DIALECTS = [default_registry().dialect(name) for name in sorted(AT_FULL_SIZE | SOME_OTHERS)]
+DIALECTS = sampling.dialects()
+
+
+def bodies(dialect: Dialect[str]) -> frozenset[sampling.Part]:
+    """What reads the arguments of a dialect's calls, and what else decides how far it looks ahead."""
+    syntax = dialect.syntax
+    assert syntax is not None
+    form = syntax.forms[0]
+    read = [
+        ("json", form.json is not None),
+        ("elements", form.elements and (form.elements.escape, form.elements.keyed_by_tag, bool(form.elements.quotes))),
+        ("literals", form.literals and (form.literals.keywords, form.literals.escapes)),
+        *((slot, True) for slot in BODY_SLOTS if f"{{{slot}}}" in form.call),
+    ]
+    return frozenset({*read, ("frame", syntax.frame is not None), ("bare", syntax.bare), ("lines", syntax.lines)})
+
+
+AT_FULL_SIZE = frozenset(sampling.representatives({dialect.name: bodies(dialect) for dialect in DIALECTS}))
+"""A dialect of each kind of body; the others, which share its readers, are given a tenth."""
 REFUSED = {"malformed", "unsafe", "limit"}
 
 
@@ -158,14 +157,11 @@ def test_missing_doubled_and_wrong_marks_make_no_call_of_their_own(dialect: Dial
             laws.lossless(dialect, broken, offers()[offer])
 
 
-@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS.keys())
-def test_much_of_nothing_is_no_call(dialect: Dialect[str], unit: str) -> None:
+@pytest.mark.parametrize("kind", UNITS)
+def test_much_of_nothing_is_no_call_and_in_pieces_the_same(dialect: Dialect[str], kind: str) -> None:
+    unit = UNITS[kind]
     for place in places(dialect):
         assert not calls(checked(dialect, place + unit * (size(dialect) // len(unit))))
-
-
-@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS.keys())
-def test_nothing_in_pieces_is_the_same_nothing(dialect: Dialect[str], unit: str) -> None:
     for place in prefixes(dialect):
         text = place + unit * (1_000 // len(unit) + 1)
         laws.chunking(dialect, text, range(0, len(text), 7))

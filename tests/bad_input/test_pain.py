@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import pytest
 
 import toolfmt
+from tests import sampling
 from toolfmt import jsontext
 from toolfmt.dialect import Dialect
 from toolfmt.events import CallEnd, CallFailed, Event, TextDelta
 from toolfmt.registry import default_registry
 from toolfmt.testing import laws
 
-DIALECTS = [dialect for dialect in default_registry() if dialect.syntax is not None]
+DIALECTS = sampling.dialects()
 WRITE = toolfmt.ToolDefinition(
     name="write",
     parameters={

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests import sampling
 from toolfmt.cli import replay
 from toolfmt.model import ToolInvocation
 from toolfmt.registry import default_registry
@@ -94,7 +95,7 @@ def test_a_difference_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None
     assert json.loads(run("demo", "xml-items", "--json")[1])["ok"] is False
 
 
-@pytest.mark.parametrize("dialect", NAMES)
+@pytest.mark.parametrize("dialect", sampling.names())
 def test_a_dialect_without_an_answer_writes_one(dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replay, "_answers", lambda _: [])
     one = replay.replay(default_registry().dialect(dialect), replay.load())

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import sampling
 from toolfmt.providers import PROVIDERS
 from toolfmt.registry import default_registry
 
@@ -32,7 +33,7 @@ def test_dialects_as_json(run: Run) -> None:
     assert all(entry["sources"] for entry in found.values())
 
 
-@pytest.mark.parametrize("dialect", default_registry().names())
+@pytest.mark.parametrize("dialect", sampling.names())
 def test_a_dialect_with_a_sample_that_reads_back(run: Run, dialect: str, tmp_path: Path) -> None:
     code, out, _ = run("dialects", "show", dialect, "--json")
     assert code == 0

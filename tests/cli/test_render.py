@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import sampling
 from toolfmt.model import ToolInvocation, ToolResult
 from toolfmt.registry import default_registry
 from toolfmt.rendering import render_calls, render_results
@@ -20,7 +21,7 @@ CALLS = [
 ]
 
 
-@pytest.mark.parametrize("dialect", default_registry().names())
+@pytest.mark.parametrize("dialect", sampling.names())
 def test_calls_come_back(run: Run, tools: Path, dialect: str) -> None:
     calls = CALLS if default_registry().dialect(dialect).traits.parallel else CALLS[:1]
     options = ("-d", dialect, "--tools", tools)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import toolfmt
+from tests import sampling
 from tests.detection.plain import TOOLS
 from tests.detection.recorded import calls
 from toolfmt.detection import DETECTED, DetectingParser
@@ -83,7 +84,7 @@ KNOWN_TIES = {"glm4-0414": {"functionary-v32"}, "morph-xml": {"cline"}, "yaml-xm
 """Of these, the first call may say nothing that tells them from another."""
 
 
-@pytest.mark.parametrize("name", default_registry().names())
+@pytest.mark.parametrize("name", sampling.names())
 @settings(max_examples=8)
 @given(made=st.lists(INVOCATION, min_size=1, max_size=2), before=BEFORE)
 def test_the_calls_of_every_dialect_are_read(name: str, made: list[ToolInvocation], before: str) -> None:

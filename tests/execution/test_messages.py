@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from tests import sampling
 from toolfmt import (
     ConversionError,
     Media,
     ToolInvocation,
     ToolRegistry,
     ToolResult,
-    default_registry,
     ids,
     jsontext,
     parse,
@@ -103,7 +103,7 @@ def test_where_only_text_is_shown_media_have_a_note(content: Any, shown: str) ->
     assert render_results([result], dialect="react") == f"Observation: {shown}"
 
 
-@pytest.mark.parametrize("name", sorted(one.name for one in default_registry()))
+@pytest.mark.parametrize("name", sampling.names())
 def test_no_result_is_read_back_as_a_call(executions: list[ToolExecution], name: str) -> None:
     text = results_text(executions, dialect=name)
     assert IMAGE.note in text or jsontext.escape(IMAGE.note) in text

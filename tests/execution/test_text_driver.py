@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
+from tests import sampling
 from tests.execution.models import Api, Texts, said, toolbox
 from toolfmt import Media, Message, ToolInvocation, ToolRegistry, inject, render_calls
 from toolfmt.conversation import CallPart, MediaPart, ResultPart, TextPart
 from toolfmt.execution import AgentLoop, AgentState, Executor, Patience, Permissions, RateLimit, TextDriver
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, ToolCallStarted, ValidationFailed
-from toolfmt.registry import default_registry
 
 ADD = '<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>'
 BROKEN = '<tool_call>\n{"name": "add", "arguments": {"a": 1\n</tool_call>'
 AT_ONCE = Patience(tries=2, pause=0)
-DIALECTS = [dialect.name for dialect in default_registry() if dialect.syntax is not None]
+DIALECTS = sampling.names()
 
 
 def run(model: Any, *, start: Any = "1 + 2?", tools: Any = None, **options: Any) -> tuple[AgentState, list[Any]]:

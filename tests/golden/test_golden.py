@@ -59,7 +59,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.dialect.name}-{case.id}")
-def test_an_answer_is_read(case: Case) -> None:
+def test_an_answer_is_read_however_it_is_cut(case: Case) -> None:
     assert case.expect.keys() <= EXPECTED.keys()
     expect = EXPECTED | case.expect
     result = case.read([case.input])
@@ -72,11 +72,10 @@ def test_an_answer_is_read(case: Case) -> None:
     assert result.text == expect["text"]
     assert result.reasoning == expect["reasoning"]
     assert [notice.kind for notice in result.notices] == expect["notices"]
+    cuts_change_nothing_and_nothing_is_lost(case, result)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.dialect.name}-{case.id}")
-def test_cuts_change_nothing_and_nothing_is_lost(case: Case) -> None:
-    whole = case.read([case.input])
+def cuts_change_nothing_and_nothing_is_lost(case: Case, whole: toolfmt.ParseResult) -> None:
     for size in (1, 2, 3, 7, 16):
         places = range(size, len(case.input), size)
         assert case.read(laws.cut(case.input, places)).events == whole.events

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from toolfmt import ToolDefinition, default_registry, grammar, render_calls
+from toolfmt import ToolDefinition, render_calls
 from toolfmt.dialect import Dialect
 from toolfmt.errors import UnrepresentableError
 
+UNDESCRIBED = "yaml-xml"
+"""The one format that no grammar describes."""
 WEATHER = ToolDefinition(
     name="get_weather",
     parameters={
@@ -71,15 +73,3 @@ def broken(texts: list[str]) -> list[str]:
         texts[0].replace("city", "town"),
         texts[1].replace("3", "99"),
     ]
-
-
-def described() -> list[str]:
-    """The formats that have a grammar."""
-    names: list[str] = []
-    for dialect in default_registry():
-        try:
-            grammar(dialect, TOOLS, target="gbnf")
-        except UnrepresentableError:
-            continue
-        names.append(dialect.name)
-    return names

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 import regex
 from gbnf_matcher import Gbnf
-from grammar_samples import CALLS, TOOLS, broken, described, written
+from grammar_samples import CALLS, TOOLS, UNDESCRIBED, broken, written
 
+from tests import sampling
 from toolfmt import ToolDefinition, default_registry, grammar, parse, render_calls
-from toolfmt.errors import SchemaError
+from toolfmt.errors import SchemaError, UnrepresentableError
 
-FORMATS = described()
+FORMATS = [name for name in sampling.names() if name != UNDESCRIBED]
 REGISTRY = default_registry()
 LARGE = 30_000
 """Characters of a regular expression."""
@@ -29,8 +30,9 @@ def _deep() -> Any:
     sys.setrecursionlimit(limit)
 
 
-def test_almost_every_format_has_one() -> None:
-    assert {dialect.name for dialect in REGISTRY} - set(FORMATS) == {"yaml-xml"}
+def test_one_format_has_none() -> None:
+    with pytest.raises(UnrepresentableError):
+        grammar(UNDESCRIBED, TOOLS, target="gbnf")
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests import sampling
 from toolfmt.dialect import Dialect
-from toolfmt.registry import default_registry
 
-DIALECTS = [dialect for dialect in default_registry() if dialect.syntax is not None]
+DIALECTS = sampling.dialects()
 
 
 @pytest.fixture(params=DIALECTS, ids=lambda dialect: dialect.name, scope="session")

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests import sampling
 from toolfmt.dialect import Dialect, ParserOptions
 from toolfmt.events import CallEnd, CallFailed, ReasoningDelta, TextDelta
 from toolfmt.model import ToolDefinition, ToolInvocation
@@ -25,7 +26,7 @@ TOOL = ToolDefinition.model_validate(
 
 PLAIN = [
     one
-    for one in default_registry()
+    for one in sampling.dialects()
     if one.syntax is not None and one.syntax.frame is None and one.syntax.calls_in_reasoning != "call"
 ]
 """Headers tell the reasoning of the others, or calls in it are real."""

@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
+from tests import sampling
 from tests.real.bfcl import Data
 from toolfmt.dialect import Dialect
 from toolfmt.model import ToolInvocation
-from toolfmt.registry import default_registry
 from toolfmt.testing import laws
 
 TWELFTH = 340
 """Calls in every twelfth answer."""
-DIALECTS = [dialect for dialect in default_registry() if dialect.syntax is not None]
+DIALECTS = sampling.dialects()
 
 
 def messages(dialect: Dialect[str], calls: tuple[ToolInvocation, ...]) -> list[tuple[ToolInvocation, ...]]:

@@ -9,11 +9,11 @@ import pytest
 from jsonschema_rs import ValidationError, is_valid
 
 import toolfmt
+from tests import sampling
 from tests.real.bfcl import Data
 from toolfmt import jsontext
 from toolfmt.dialect import Dialect
 from toolfmt.errors import MalformedCallError, SchemaError
-from toolfmt.registry import default_registry
 
 
 def nodes(value: Any) -> Iterator[dict[str, Any]]:
@@ -38,7 +38,7 @@ def contradicts_itself(schema: dict[str, Any]) -> bool:
     return False
 
 
-@pytest.mark.parametrize("dialect", list(default_registry()), ids=lambda dialect: dialect.name)
+@pytest.mark.parametrize("dialect", sampling.dialects(), ids=lambda dialect: dialect.name)
 def test_documents_are_shown(dialect: Dialect[str], data: Data, record_property: Callable[[str, object], None]) -> None:
     hopeless: list[toolfmt.ToolDefinition] = []
     examples = 0

@@ -205,19 +205,13 @@ def test_an_answer_to_be_continued_loses_its_last_space() -> None:
 
 
 @every_format
-@pytest.mark.parametrize("title", BY_HAND)
-def test_what_is_written_is_accepted(made: TranscriptFormat, title: str) -> None:
-    assert check(written(BY_HAND[title], made), format=made.name) == ()
-
-
-@every_format
-@pytest.mark.parametrize("title", BY_HAND)
-def test_what_is_accepted_is_left_alone(made: TranscriptFormat, title: str) -> None:
-    value = written(BY_HAND[title], made)
-    if not check(value, format=made.name):
+def test_what_is_written_is_accepted_and_left_alone(made: TranscriptFormat) -> None:
+    for title, transcript in BY_HAND.items():
+        value = written(transcript, made)
+        assert check(value, format=made.name) == (), title
         mended = repair(value, format=made.name)
-        assert mended.value is value
-        assert mended.changes == ()
+        assert mended.value is value, title
+        assert mended.changes == (), title
 
 
 MENDED: list[tuple[str, Any, Any, list[tuple[str, str]]]] = [

@@ -13,12 +13,12 @@ from bench.dialects import Report
 from bench.measure import peak, seconds
 from bench.speeds import FIGURES, SIZES
 from bench.workload import RAW, Workload, kinds
+from tests import sampling
 from toolfmt import check, jsontext
 from toolfmt.dialect import Dialect
 from toolfmt.events import CallEnd, CallFailed
-from toolfmt.registry import default_registry
 
-DIALECTS = [dialect for dialect in default_registry() if dialect.syntax is not None]
+DIALECTS = sampling.dialects()
 
 
 def run(*arguments: str) -> str:

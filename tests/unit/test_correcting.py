@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import toolfmt
+from tests import sampling
 from toolfmt.correcting import ADVICE
 from toolfmt.events import CallEnd, CallFailed
-from toolfmt.registry import default_registry
 from toolfmt.testing.laws import read
 
 TOOLS = [
@@ -17,7 +17,7 @@ TOOLS = [
         "parameters": {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]},
     }
 ]
-TEXT_DIALECTS = [dialect for dialect in default_registry() if dialect.syntax is not None]
+TEXT_DIALECTS = sampling.dialects()
 
 
 @pytest.mark.parametrize("reason", sorted(ADVICE))

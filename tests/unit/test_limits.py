@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests import sampling
 from toolfmt.dialect import Dialect, Limits, ParserOptions
 from toolfmt.events import CallEnd, CallFailed, Event, TextDelta, coalesce
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.registry import default_registry
 
-DIALECTS = [dialect for dialect in default_registry() if dialect.syntax is not None]
+DIALECTS = sampling.dialects()
 
 
 @pytest.fixture(params=DIALECTS, ids=lambda dialect: dialect.name)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from tests import sampling
 from toolfmt.dialect import Dialect, Example
 from toolfmt.errors import SchemaError, TemplateError, UnknownDialectError
 from toolfmt.manifests import NO_TOOLS, PREFIX, inject, manifest
@@ -60,7 +61,7 @@ TRICKY = ToolDefinition(
         "required": ["text", "count"],
     },
 )
-TEXT_DIALECTS = [dialect for dialect in default_registry() if dialect.syntax is not None]
+TEXT_DIALECTS = sampling.dialects()
 
 
 @pytest.fixture(params=TEXT_DIALECTS, ids=lambda dialect: dialect.name)

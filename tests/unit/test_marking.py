@@ -6,13 +6,14 @@ import re
 
 import pytest
 
+from tests import sampling
 from toolfmt import ToolInvocation, render_calls, text_dialect
 from toolfmt.formatters.signatures import markdown_parameters
 from toolfmt.marking import Markers, markers
 from toolfmt.registry import default_registry
 from toolfmt.syntax import Form, Syntax
 
-DESCRIBED = [dialect.name for dialect in default_registry() if dialect.syntax is not None]
+DESCRIBED = sampling.names()
 CALL = ToolInvocation(name="f", arguments={"a": "b"}, id="call00000", server="s", agent="t")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import toolfmt
+from tests import sampling
 from toolfmt import ToolInvocation, ToolResult, testing
 from toolfmt.errors import MissingExtraError, RenderError, UnknownToolError
 from toolfmt.registry import default_registry
@@ -84,7 +85,7 @@ def test_a_wrong_type_is_told(
         function(*given, **options)
 
 
-@pytest.mark.parametrize("dialect", default_registry().names())
+@pytest.mark.parametrize("dialect", sampling.names())
 def test_dicts_are_calls_and_results_too(dialect: str) -> None:
     call = {"name": "f", "arguments": {"a": "b"}}
     tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}]

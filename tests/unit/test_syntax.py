@@ -8,11 +8,11 @@ import pytest
 from pydantic import ValidationError
 
 import toolfmt
-from toolfmt.registry import default_registry
+from tests import sampling
 from toolfmt.syntax import dump, load, markers
 from toolfmt.testing.laws import read
 
-TEXT_DIALECTS = [dialect for dialect in default_registry() if dialect.syntax is not None]
+TEXT_DIALECTS = sampling.dialects()
 CALL = toolfmt.ToolInvocation(name="f", arguments={"a": "x"}, server="s")
 TOOL = toolfmt.ToolDefinition(name="f", parameters={"type": "object", "properties": {"a": {"type": "string"}}})
 

@@ -62,12 +62,8 @@ def right(fixture: Fixture) -> bool:
 
 
 @pytest.mark.parametrize("fixture", FIXTURES, ids=lambda one: one.id)
-def test_an_output_is_read(fixture: Fixture) -> None:
+def test_an_output_is_read_however_it_is_cut(fixture: Fixture) -> None:
     assert right(fixture) != (fixture.id in OPEN), OPEN.get(fixture.id, "not listed in open.toml")
-
-
-@pytest.mark.parametrize("fixture", FIXTURES, ids=lambda one: one.id)
-def test_cuts_change_nothing(fixture: Fixture) -> None:
     text = fixture.raw_output
     whole = read(fixture, [text]).events
     for size in (1, 5):

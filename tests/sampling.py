@@ -1,0 +1,97 @@
+"""Which dialects a run tests: with `--all` every one, else the fewest that show every part a record can have.
+
+Dozens of dialects differ in the words of their markers alone. What the code sees of a record are its parts: which
+fields are set, where the slots of a template stand, whether a marker touches a blank. Each such part of any dialect
+is in one of the representatives. They are computed from the records, so a dialect with a new part is one of them
+from its first run; `pytest --all -k NAME` runs every test of one dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import cache
+from typing import Any, TypeAlias, TypeVar
+
+from toolfmt.dialect import Dialect
+from toolfmt.registry import default_registry
+from toolfmt.syntax import Maybe, Piece, Slot, dump, pieces
+
+T = TypeVar("T")
+Part: TypeAlias = tuple[str, object]
+"""A field's path in the record, and what of its value the code sees."""
+
+everything = False
+"""Whether this run leaves no dialect out: set by `--all`, before any test file is imported."""
+
+
+def dialects() -> list[Dialect[str]]:
+    """Give the text dialects to test, by name."""
+    known = [dialect for dialect in default_registry() if dialect.syntax is not None]
+    if everything:
+        return known
+    chosen = _chosen()
+    return [dialect for dialect in known if dialect.name in chosen]
+
+
+def names() -> list[str]:
+    """Give the names of the dialects to test."""
+    return [dialect.name for dialect in dialects()]
+
+
+def partners(one: T, known: Sequence[T], count: int = 6) -> list[T]:
+    """Give the others of `known`; without `--all` the next `count`, in a ring, so that each is as often a partner."""
+    at = known.index(one)
+    rest = [*known[at + 1 :], *known[:at]]
+    return rest if everything else rest[:count]
+
+
+@cache
+def _chosen() -> frozenset[str]:
+    return frozenset(
+        representatives({dialect.name: parts(dialect) for dialect in default_registry() if dialect.syntax})
+    )
+
+
+def representatives(parts: Mapping[str, frozenset[Part]]) -> list[str]:
+    """Choose few names that have all parts among them, those with the most new parts first."""
+    missing = frozenset[Part]().union(*parts.values())
+    chosen: list[str] = []
+    while missing:
+        best = max(sorted(parts), key=lambda name: len(parts[name] & missing))
+        chosen.append(best)
+        missing -= parts[best]
+    return chosen
+
+
+def parts(dialect: Dialect[str]) -> frozenset[Part]:
+    """List the parts of a dialect's record, with the words of its markers left out."""
+    assert dialect.syntax is not None
+    return frozenset({*_parts("syntax", dump(dialect.syntax)), *_parts("traits", asdict(dialect.traits))})
+
+
+def _parts(path: str, value: Any) -> Iterator[Part]:
+    match value:
+        case dict():
+            for key, inner in value.items():
+                yield from _parts(f"{path}.{key}", inner)
+        case list() | tuple():
+            yield path, min(len(value), 2)
+            for inner in value:
+                yield from _parts(f"{path}[]", inner)
+        case str():
+            yield path, _skeleton(pieces(value))
+        case _:
+            yield path, value
+
+
+def _skeleton(template: Iterable[Piece]) -> tuple[object, ...]:
+    """The slots of a template, and of the text between them whether a blank begins and ends it."""
+    return tuple(
+        _skeleton(piece.pieces)
+        if isinstance(piece, Maybe)
+        else piece.name
+        if isinstance(piece, Slot)
+        else (piece.text[0].isspace(), piece.text[-1].isspace())
+        for piece in template
+    )
