@@ -43,6 +43,7 @@ ADVICE: Final = {
     "extra_field": "Leave out everything that the format does not name.",
     "mismatch": "Use the values that the format prescribes.",
     "mixed_content": "Write the call alone: no other text, no code fence, no second call.",
+    "unread_call": "To call a tool, write the call in exactly the format shown below. Otherwise answer in words.",
     "no_call": "A tool call was expected in your answer, and there was none.",
 }
 """What to do, by a failure's reason."""

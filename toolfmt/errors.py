@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from toolfmt.events import CallFailed
     from toolfmt.execution.records import Failure, ToolExecution
+    from toolfmt.execution.state import AgentState
 
 
 SUGGESTED = 3
@@ -252,6 +253,15 @@ class AgentStop(ToolFmtError):  # noqa: N818 - nothing is wrong
         super().__init__(reason)
         self.executions: tuple[ToolExecution, ...] = ()
         """The records of all calls of the turn; set by the executor on the way."""
+
+
+class AgentFailedError(ExecutionError):
+    """A run failed or was stopped; raised by `AgentState.raise_for_failure`."""
+
+    def __init__(self, status: str, reason: str, state: AgentState) -> None:
+        """Keep the state that the run ended in."""
+        super().__init__(f"the run {'failed' if status == 'failed' else 'was stopped'}: {reason}")
+        self.state = state
 
 
 class DriverError(ExecutionError):

@@ -99,6 +99,11 @@ class ParseResult:
         return tuple(event.call for event in self.events if isinstance(event, CallEnd))
 
     @cached_property
+    def ended(self) -> tuple[CallEnd | CallFailed, ...]:
+        """How each call ended, in order: the complete ones and those that cannot be used."""
+        return tuple(event for event in self.events if isinstance(event, CallEnd | CallFailed))
+
+    @cached_property
     def failures(self) -> tuple[CallFailed, ...]:
         """The calls that were begun and cannot be used."""
         return tuple(event for event in self.events if isinstance(event, CallFailed))

@@ -12,7 +12,7 @@ a hook. What is left in the middle, because its task was cancelled or nobody goe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -43,11 +43,13 @@ if TYPE_CHECKING:
     from toolfmt.execution.offering import Offer
     from toolfmt.execution.records import ToolExecution
     from toolfmt.execution.runtime import Visible
+    from toolfmt.execution.state import MessageLike
 
 EventT = TypeVar("EventT")
 StopRule: TypeAlias = Callable[[AgentState], "str | None"]
 """Looks at a state between two steps: the reason to stop the run, or None."""
-Start: TypeAlias = "str | Message | Sequence[Message | str] | AgentState | None"
+Start: TypeAlias = "MessageLike | Sequence[MessageLike] | AgentState | None"
+"""What a run begins with: what the user says, messages, or a state."""
 MAX_STEPS: Final = 50
 """Steps of one run, where nothing else is said."""
 
@@ -56,7 +58,8 @@ class AgentLoop:
     """Runs a driver with tools; immutable but for its listeners, so many runs may share one.
 
     `tools` are whatever `ToolRegistry` takes, run by an `Executor` of their own; or give an `executor`, an
-    `Executor` or whatever runs calls, with `tools` saying what it runs where it is none. `compiler` says what of
+    `Executor` or whatever runs calls, with `tools` saying what it runs where it is none. `system` is the system
+    prompt of a new conversation, into which a text driver puts the tools. `compiler` says what of
     the state the model is shown, `visible` which tools. A run stops after `max_steps`, when one of `stop_when`
     gives a reason, and when a guard does. `guards` are made anew for each run, by functions without
     arguments: `guards=[Breaker, lambda: Budget(tokens=200_000)]`. `name` is the agent's, which its calls carry.
@@ -68,6 +71,7 @@ class AgentLoop:
         tools: object = None,
         *,
         executor: CallExecutor | None = None,
+        system: str = "",
         compiler: Compiler = all_sections,
         guards: Sequence[Callable[[], Guard]] = (),
         max_steps: int | None = MAX_STEPS,
@@ -92,6 +96,9 @@ class AgentLoop:
         self._driver = driver
         self._tools = None if tools is None else tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
         self._executor = executor or Executor(ToolRegistry() if self._tools is None else self._tools)
+        if not isinstance(system, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+            raise TypeError(f"system is the instructions' text, not {type(system).__name__}")
+        self._system = system
         self._compiler = compiler
         self._guards = tuple(guards)
         self._max_steps = max_steps
@@ -160,8 +167,10 @@ class AgentLoop:
             if state is not None:
                 raise TypeError("give one state: as the start, or as state= beside what is said")
             state, start = start, None
-        said = (start,) if isinstance(start, (str, Message)) else tuple(start or ())
+        said = (start,) if isinstance(start, (str, Message, Mapping)) else tuple(start or ())
         state = AgentState() if state is None else state
+        if self._system and not state.messages:
+            state = state.with_messages(*AgentState.of(system=self._system).messages)
         if state.agent is None and self._name is not None:
             state = replace(state, agent=self._name)
         begun = (state if state.status == "running" else state.with_run()).with_messages(*said)

@@ -13,15 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, Self, TypeAlias, cast
 
 from toolfmt.conversation import Message, TextPart
+from toolfmt.errors import AgentFailedError, ParseError
 from toolfmt.events import CallFailed  # noqa: TC001 - `stored` makes checks of these annotations
 from toolfmt.execution.records import ToolExecution  # noqa: TC001 - as above
 from toolfmt.model import JsonObject, ToolInvocation  # noqa: TC001 - as above
 from toolfmt.transcripts.answer_info import AnswerInfo, Stop, Usage
 
+MessageLike: TypeAlias = "Message | str | Mapping[str, Any]"
+"""A message: a `Message`, a text of the user's, or an object of a transcript format."""
 Status: TypeAlias = Literal["ready", "running", "completed", "failed", "stopped"]
 """`stopped`: something other than the model ended the run, such as a guard."""
 TALK: Final = "messages"
@@ -94,10 +98,10 @@ class AgentState:
         object.__setattr__(self, "metadata", MappingProxyType({**self.metadata}))
 
     @classmethod
-    def of(cls, *messages: Message | str, agent: str | None = None, system: str = "") -> AgentState:
+    def of(cls, *messages: MessageLike, agent: str | None = None, system: str = "") -> AgentState:
         """Make a state of the first messages; a text is the user's."""
         first = (Message("system", (TextPart(system),)),) if system else ()
-        return cls(sections={TALK: (*first, *map(_message, messages))}, agent=agent)
+        return cls(sections={TALK: (*first, *messages_of(messages))}, agent=agent)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -106,8 +110,16 @@ class AgentState:
 
     @property
     def text(self) -> str:
-        """What the model said last; empty before the first step."""
+        """What the model said last; empty before the first step, and the reason in brackets of a failed run."""
+        if self.status == "failed":
+            return f"[failed: {self.reason}]"
         return self.steps[-1].text if self.steps else ""
+
+    def raise_for_failure(self) -> Self:
+        """Raise `AgentFailedError`, with this state, unless the run completed; give the state."""
+        if self.status in ("failed", "stopped"):
+            raise AgentFailedError(self.status, self.reason, self)
+        return self
 
     @property
     def usage(self) -> Usage:
@@ -124,14 +136,14 @@ class AgentState:
         """Whether the run is over."""
         return self.status not in ("ready", "running")
 
-    def with_messages(self, *messages: Message | str, section: str = TALK) -> AgentState:
+    def with_messages(self, *messages: MessageLike, section: str = TALK) -> AgentState:
         """Add messages to a section; a text is the user's."""
         known = self.sections.get(section, ())
-        return replace(self, sections={**self.sections, section: (*known, *map(_message, messages))})
+        return replace(self, sections={**self.sections, section: (*known, *messages_of(messages))})
 
-    def with_section(self, section: str, messages: Iterable[Message | str]) -> AgentState:
+    def with_section(self, section: str, messages: Iterable[MessageLike]) -> AgentState:
         """Put messages in place of a section's, such as a new summary; of the talk, before a run alone."""
-        return replace(self, sections={**self.sections, section: tuple(map(_message, messages))})
+        return replace(self, sections={**self.sections, section: messages_of(messages)})
 
     def with_metadata(self, **values: Any) -> AgentState:
         """Set values of the metadata."""
@@ -175,5 +187,28 @@ def total(usages: Iterable[Usage]) -> Usage:
     return Usage(**sums)
 
 
-def _message(value: Message | str) -> Message:
-    return Message("user", (TextPart(value),)) if isinstance(value, str) else value
+def messages_of(values: Iterable[MessageLike]) -> tuple[Message, ...]:
+    """Read messages: a text is the user's, neighbouring objects are messages of one transcript format.
+
+    Raises `ParseError` for objects that are not messages.
+    """
+    messages: list[Message] = []
+    for are_objects, group in groupby(values, lambda value: isinstance(value, Mapping)):
+        if are_objects:
+            messages.extend(_read([dict(value) for value in cast("Iterable[Mapping[str, Any]]", group)]))
+            continue
+        messages.extend(
+            Message("user", (TextPart(value),)) if isinstance(value, str) else value
+            for value in cast("Iterable[Message | str]", group)
+        )
+    return tuple(messages)
+
+
+def _read(objects: list[JsonObject]) -> tuple[Message, ...]:
+    from toolfmt.transcripts.formats import find, recognised
+
+    try:
+        source = recognised(objects)
+    except ParseError:
+        source = find("openai-chat")  # the most common one, where the messages could be of several
+    return source.read(objects).messages

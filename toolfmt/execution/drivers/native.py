@@ -19,8 +19,10 @@ from toolfmt.events import CallEnd, CallFailed
 from toolfmt.execution.drivers.asking import Answer, Request, ask
 from toolfmt.execution.drivers.patience import Patience
 from toolfmt.execution.drivers.turns import Said, played
+from toolfmt.execution.drivers.unread import with_unread
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.jsontext import is_object
+from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answer_info import Usage
 from toolfmt.transcripts.answer_message import answer_message
 from toolfmt.transcripts.formats import find
@@ -28,6 +30,9 @@ from toolfmt.transcripts.losses import losses
 from toolfmt.transcripts.shape import shape
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from toolfmt.events import Event
     from toolfmt.execution.contracts import ModelClient
     from toolfmt.execution.runtime import Runtime
     from toolfmt.execution.state import AgentState
@@ -85,7 +90,8 @@ class NativeDriver:
         async def once(attempt: int) -> Answer:
             return await ask(self._client, request, runtime, stream=self._stream, attempt=attempt)
 
-        said = _said(await self._patience.ask(once), {tool.name for tool in runtime.tools} - _names(offered))
+        hidden = {tool.name for tool in runtime.tools} - _names(offered)
+        said = _said(await self._patience.ask(once), hidden, offered)
         for failure in said.failures:
             runtime.tell(ValidationFailed, attempt=_broken(state) + 1, error=api_feedback(failure), failure=failure)
         return state.with_step(await played(said, state, runtime, api_feedback, self._errors(said, state)))
@@ -130,10 +136,14 @@ class NativeDriver:
         return (f"{count} answers in a row had calls that could not be used: {said.failures[-1].detail}",)
 
 
-def _said(answer: Answer, hidden: set[str]) -> Said:
-    """Take an answer apart; calls of tools that are not offered now fail."""
-    events = [_refused(event) if isinstance(event, CallEnd) and event.call.name in hidden else event
-              for event in answer.events]  # fmt: skip
+def _said(answer: Answer, hidden: set[str], offered: tuple[ToolDefinition, ...]) -> Said:
+    """Take an answer apart; calls of tools that are not offered now fail, and so does text that is an unread call."""
+    events: Sequence[Event] = [
+        _refused(event) if isinstance(event, CallEnd) and event.call.name in hidden else event
+        for event in answer.events
+    ]
+    result = ParseResult(tuple(events))
+    events = with_unread(result, result.text, offered).events
     message = answer_message(events, answer.info)
     return Said(
         message=message,

@@ -10,6 +10,7 @@ that once and are not kept.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Unpack
 
 from toolfmt.choice import Choice, chosen, known_options
@@ -20,6 +21,7 @@ from toolfmt.execution.drivers.patience import Patience
 from toolfmt.execution.drivers.reading import Asker, Written
 from toolfmt.execution.drivers.text_models import text_source
 from toolfmt.execution.drivers.turns import Said, played
+from toolfmt.execution.drivers.unread import with_unread
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.execution.state import Step, total
 from toolfmt.parsing import ParseOptions, open_parser
@@ -74,6 +76,7 @@ class TextDriver:
         options: ParseOptions = {**self._options, "tools": tools, "validate": bool(tools)}
         while len(answers) <= self._retries:
             written = await asker.ask(self._source, [*chat, *again], lambda: open_parser(**options), lost)
+            written = replace(written, result=with_unread(written.result, written.raw, tools))
             answers.append(written)
             wrong = self._wrong(written, tools, due=due)
             for failure in written.result.failures:

@@ -1,0 +1,93 @@
+"""A run does not end on a call that nobody could read; a mention of a tool or a marker is an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.execution.models import Api, Texts, said, toolbox
+from toolfmt.errors import AgentFailedError, ParseError
+from toolfmt.execution import AgentLoop, AgentState, NativeDriver, TextDriver
+from toolfmt.execution.events import ValidationFailed
+
+CALLS = {
+    "hermes": '<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>',
+    "react": 'Action: add\nAction Input: {"a": 1}',
+}
+UNREAD = [
+    "Action: add(1)",
+    '**Action:** add\n**Action Input:** {"a": 1}',
+    '1. Action: "add"\nAction Input: {"a": 1}',
+    'Let me.\n```json\n{"name": "add", "arguments": {"a": 1}}\n```',
+    '```json\n{"action": "add", "action_input": {"a": 1}}\n```',
+    "<function=add><parameter=a>1</parameter></function>",
+    "add(a=1)",
+    "**add**(1)",
+    'Thought: hm\nAction: add["1"]',
+    "[add(a=1)]",
+]
+ANSWERS = [
+    "I used add to get it: 3.",
+    "You could call add(1) yourself.",
+    "The tools:\n- add(a, b)\n- boom()\n",
+    "`add(a=1)` adds.",
+    '```python\nprint("add(1)")\n```',
+    'Here is JSON: {"name": "Bob"}',
+    "Write it as\n```python\nadd(1)\n```\nin your file.",
+]
+
+
+def run(model: Any, dialect: str, **options: Any) -> tuple[AgentState, list[ValidationFailed]]:
+    events: list[Any] = []
+    loop = AgentLoop(TextDriver(model, dialect=dialect), toolbox(), on_event=events.append, **options)
+    return loop.run_sync("1 + 2?"), [event for event in events if isinstance(event, ValidationFailed)]
+
+
+@pytest.mark.parametrize("text", UNREAD)
+@pytest.mark.parametrize("dialect", CALLS)
+def test_what_looks_like_a_call_is_asked_for_again(dialect: str, text: str) -> None:
+    model = Texts(text, CALLS[dialect], "3")
+    state, failed = run(model, dialect)
+    assert [one.result.content for one in state.executions] == [3]
+    assert (state.status, state.text) == ("completed", "3")
+    assert len(failed) == 1
+    assert failed[0].failure is not None
+    assert "could not be used" in model.chats[1][-1]["content"]
+
+
+@pytest.mark.parametrize("text", ANSWERS)
+@pytest.mark.parametrize("dialect", CALLS)
+def test_a_mention_is_an_answer(dialect: str, text: str) -> None:
+    state, failed = run(Texts(text), dialect)
+    assert (state.status, state.text, failed) == ("completed", text.strip(), [])
+
+
+def test_a_model_that_goes_on_fails_the_run_and_says_so() -> None:
+    state, failed = run(Texts(*["Action: add(1)"] * 3), "react")
+    assert (state.status, len(failed)) == ("failed", 3)
+    assert state.text == f"[failed: {state.reason}]"
+    assert "3 answers in a row could not be used" in state.reason
+    with pytest.raises(AgentFailedError, match="3 answers in a row") as caught:
+        state.raise_for_failure()
+    assert caught.value.state is state
+
+
+def test_a_call_in_the_text_of_an_api_is_asked_for_again() -> None:
+    api = Api(said(CALLS["hermes"]), said("", ("c1", "add", '{"a": 1}')), said("3"))
+    state = AgentLoop(NativeDriver(api), toolbox()).run_sync("1 + 2?").raise_for_failure()
+    assert [one.result.content for one in state.executions] == [3]
+    assert "unread_call" in api.requests[1]["messages"][-1]["content"]
+
+
+def test_a_run_begins_with_instructions_and_with_message_objects() -> None:
+    model = Texts("Hi", "Bye")
+    loop = AgentLoop(TextDriver(model, dialect="hermes"), system="Be brief.")
+    state = loop.run_sync([{"role": "user", "content": "Hello"}])
+    assert model.chats[0] == [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}]
+    again = loop.run_sync({"role": "user", "content": "Bye"}, state=state)
+    assert [message.role for message in again.messages] == ["system", "user", "assistant", "user", "assistant"]
+    with pytest.raises(ParseError):
+        loop.run_sync([{"speaker": "me"}])
+    with pytest.raises(TypeError, match="system is the instructions' text, not list"):
+        AgentLoop(TextDriver(model, dialect="hermes"), system=["Be brief."])  # type: ignore[arg-type]
