@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from anyio.from_thread import start_blocking_portal
 
@@ -24,9 +24,10 @@ from toolfmt.conversation import Message
 from toolfmt.errors import AgentStop, DriverError
 from toolfmt.execution.bus import Bus
 from toolfmt.execution.compilers import all_sections
-from toolfmt.execution.events import RunCompleted, RunStarted, StepCompleted, StepStarted
+from toolfmt.execution.events import RunCompleted, RunStarted, StepCompleted, StepStarted, ValidationFailed
 from toolfmt.execution.executor import Executor
 from toolfmt.execution.guards import Budget
+from toolfmt.execution.output import Output
 from toolfmt.execution.resolving import LOCAL
 from toolfmt.execution.runtime import Runtime, bound
 from toolfmt.execution.state import AgentState, Step
@@ -59,7 +60,8 @@ class AgentLoop:
 
     `tools` are whatever `ToolRegistry` takes, run by an `Executor` of their own; or give an `executor`, an
     `Executor` or whatever runs calls, with `tools` saying what it runs where it is none. `system` is the system
-    prompt of a new conversation, into which a text driver puts the tools. `compiler` says what of
+    prompt of a new conversation, into which a text driver puts the tools. `output` is the type of the final answer: a
+    pydantic model or any type that pydantic validates; the state's `output` is its value. `compiler` says what of
     the state the model is shown, `visible` which tools. A run stops after `max_steps`, when one of `stop_when`
     gives a reason, and when a guard does. `guards` are made anew for each run, by functions without
     arguments: `guards=[Breaker, lambda: Budget(tokens=200_000)]`. `name` is the agent's, which its calls carry.
@@ -72,6 +74,7 @@ class AgentLoop:
         *,
         executor: CallExecutor | None = None,
         system: str = "",
+        output: Any = None,
         compiler: Compiler = all_sections,
         guards: Sequence[Callable[[], Guard]] = (),
         max_steps: int | None = MAX_STEPS,
@@ -99,7 +102,8 @@ class AgentLoop:
         if not isinstance(system, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
             raise TypeError(f"system is the instructions' text, not {type(system).__name__}")
         self._system = system
-        self._compiler = compiler
+        self._output = None if output is None else Output(output)
+        self._compiler = compiler if self._output is None else self._output.compiled(compiler)
         self._guards = tuple(guards)
         self._max_steps = max_steps
         self._rules = tuple(stop_when)
@@ -198,7 +202,10 @@ class AgentLoop:
         for guard in guards:
             if isinstance(guard, Budget):
                 guard.spend(after.steps[-1].usage)
-        after = self._limited(_judged(after, runtime.offer), guards)
+        after = _judged(after, runtime.offer)
+        if self._output is not None and after.status == "completed":
+            after = self._output.settled(after, partial(_refused, runtime))
+        after = self._limited(after, guards)
         runtime.tell(StepCompleted, step=number, state=after)
         return after
 
@@ -217,6 +224,10 @@ class AgentLoop:
         except Exception as error:  # noqa: BLE001 - anybody's rule
             return state.with_status("failed", f"a rule of stop_when failed: {_said(error)}")
         return state if reason is None else state.with_status("stopped", reason)
+
+
+def _refused(runtime: Runtime, attempt: int, error: str) -> None:
+    runtime.tell(ValidationFailed, attempt=attempt, error=error)
 
 
 def _used_up(state: AgentState) -> str:

@@ -89,6 +89,8 @@ class AgentState:
     """Why the run failed or was stopped."""
     agent: str | None = None
     """The agent's name, which its calls carry."""
+    output: Any = None
+    """The final answer as a value, where the loop was given its type; JSON in a state that was stored."""
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """JSON values of the application's and of drivers'."""
 
@@ -154,7 +156,7 @@ class AgentState:
         run = Run(steps=self.steps, status=self.status, reason=self.reason)
         last = (run,) if self.steps or self.ended else ()
         begin = len(self.messages)
-        return replace(self, steps=(), runs=(*self.runs, *last), begin=begin, status="running", reason="")
+        return replace(self, steps=(), runs=(*self.runs, *last), begin=begin, status="running", reason="", output=None)
 
     def with_step(self, step: Step) -> AgentState:
         """Add a step and its messages."""
