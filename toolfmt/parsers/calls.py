@@ -25,6 +25,7 @@ from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.raw_ends import Closer
 from toolfmt.parsers.sink import Draft
 from toolfmt.parsers.yaml_body import YamlBody
+from toolfmt.schema import kind_of, property_schema, types
 from toolfmt.syntax import name_in_id
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from toolfmt.parsers.grammar import FormGrammar
     from toolfmt.parsers.head_parts import HeadParts
     from toolfmt.parsers.json_shapes import Node
-    from toolfmt.parsers.literal_values import LiteralGrammar
+    from toolfmt.parsers.literal_grammar import LiteralGrammar
     from toolfmt.parsers.sink import Sink
     from toolfmt.parsers.skipping import Skipper
 
@@ -293,12 +294,18 @@ class CallReader:
         at = cur.at
         tool = self.sink.options.tools.get(draft.name)
         reader = LiteralReader(literals, cur, draft.delta, self._repaired(at), self.limits)
-        yield from reader.arguments(tool.parameters if tool else None)
-        return decode(draft.pieces.text(), at, self.limits)
+        schema = tool.parameters if tool else None
+        yield from reader.arguments(schema)
+        arguments = decode(draft.pieces.text(), at, self.limits)
+        for name in reader.by_place:
+            told, kind = types(property_schema(schema, name)), kind_of(arguments[name])
+            if not (told is None or kind in told or (kind == "integer" and "number" in told)):
+                raise Malformed("malformed", f"an argument without a name: {name!r} is no {kind}", at)
+        return arguments
 
     def _repaired(self, at: int) -> Callable[..., None]:
-        def note(what: str, kind: str = "repaired_json") -> None:
-            self.draft.note(kind, what, at)
+        def note(what: str, kind: str = "repaired_json", *, guessed: bool = False) -> None:
+            self.draft.note(kind, what, at, guessed=guessed)
 
         return note
 

@@ -16,7 +16,7 @@ from toolfmt.parsers.element_grammar import ElementGrammar
 from toolfmt.parsers.head_parts import HeadParts
 from toolfmt.parsers.json_shapes import compile_shape
 from toolfmt.parsers.leading import Leading
-from toolfmt.parsers.literal_values import LiteralGrammar
+from toolfmt.parsers.literal_grammar import Ending, LiteralGrammar
 from toolfmt.parsers.patterns import GAP, JSON_HINT, LAYOUT, SLOT, Head, head, literal, strip_groups
 from toolfmt.parsers.payload import PayloadEnds
 from toolfmt.parsers.raw_ends import Around
@@ -278,7 +278,9 @@ class Grammar:
         """Compile a call's head; a name stays on its line where lines matter, and is a plain word where it begins."""
         found = head(template)
         if self.syntax.lines:
-            return replace(found, source=found.source.replace(r"\s{0,64}+(?P<name>", r"[ \t]{0,64}+(?P<name>"))
+            found = replace(found, source=found.source.replace(r"\s{0,64}+(?P<name>", r"[ \t]{0,64}+(?P<name>"))
+            if not template.startswith("{name}"):
+                return found
         behind = _BEHIND_NAME.search(template)
         if behind and not template.startswith("{name}"):  # else a name might hold the marker that ends it
             narrow = SLOT.replace("<>{", f"<>{{{re.escape(behind[1])}")
@@ -324,9 +326,23 @@ class Grammar:
             if form.elements
             else None,
             json=form.json,
-            literals=LiteralGrammar(form.literals) if form.literals else None,
+            literals=LiteralGrammar(form.literals, self._ending(end, closer, strip_groups(own), begins))
+            if form.literals
+            else None,
             begins="|".join(begins),
         )
+
+    def _ending(self, tail: str, closer: str, own: str, begins: tuple[str, ...]) -> Ending:
+        """What follows a call's arguments where these are literals."""
+        others = [*begins, *map(literal, self.syntax.stop)]
+        line = r"[ \t]{0,64}(?:" + "|".join((r"\r?\n", *others)) + ")"
+        if not closer:
+            return Ending(tail, "", line if _PUNCTUATION(tail) else "")
+        following = rf"(?:[,;]{GAP})?(?:{own})"
+        ends = "|".join([following, closer, *others])
+        if _PUNCTUATION(closer):
+            closer = f"(?:{closer})(?={line})"
+        return Ending(tail, ends, GAP + f"(?:{following}|{closer})")
 
 
 def _named(found: regex.Match[str]) -> bool:
@@ -358,7 +374,7 @@ def _with_and_without(template: str) -> list[str]:
 def _before_call(opening: str, form: Form) -> str:
     """What tells a marker that may also be text: the call right behind it."""
     if form.literals is not None:
-        return rf"(?={GAP}{PLAIN_NAME}\({GAP}(?:\)|{KEYWORD}\s{{0,64}}=))"
+        return rf"(?={GAP}{PLAIN_NAME}\({GAP}(?:\)|{KEYWORD}\s{{0,64}}=|[rR]?['\"]|[\[{{\d\-]|True|False|None))"
     return r"(?=[\[{])" if opening[-1:].isalnum() else rf"(?={GAP}[\[{{])"
 
 

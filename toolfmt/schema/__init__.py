@@ -13,7 +13,7 @@ place or coercing a text never raises.
 from toolfmt.schema.branches import chosen, depends
 from toolfmt.schema.coercion import coerce, coerce_tree
 from toolfmt.schema.inference import infer
-from toolfmt.schema.places import declares, item_schema, property_schema, types
+from toolfmt.schema.places import declares, item_schema, kind_of, property_names, property_schema, types
 from toolfmt.schema.refs import inline_refs
 from toolfmt.schema.spelling import normalise
 from toolfmt.schema.validation import Validator, extra_arguments, problems
@@ -29,8 +29,10 @@ __all__ = [
     "infer",
     "inline_refs",
     "item_schema",
+    "kind_of",
     "normalise",
     "problems",
+    "property_names",
     "property_schema",
     "types",
 ]

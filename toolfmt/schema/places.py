@@ -84,6 +84,12 @@ def declares(schema: JsonObject | None, key: str) -> bool:
     return any(key in _object(node, "properties") for node, _ in reach(schema))
 
 
+def property_names(schema: JsonObject | None) -> Iterator[str]:
+    """Yield the members that a schema names for certain, in its order."""
+    names = (key for node, optional in reach(schema) if not optional for key in _object(node, "properties"))
+    yield from dict.fromkeys(names)
+
+
 def item_schema(schema: JsonObject | None, index: int) -> JsonObject | None:
     """Return the schema of an array's item; None if the schema doesn't speak of it."""
     return _inside(schema, lambda node: _item(node, index))

@@ -1,0 +1,105 @@
+"""Arguments as literals: which quote ends a text, arguments without names, texts without quotes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import toolfmt
+from toolfmt import jsontext
+from toolfmt.events import coalesce
+
+TOOLS = [
+    {
+        "name": "bash",
+        "parameters": {
+            "type": "object",
+            "properties": {"command": {"type": "string"}, "n": {"type": "integer"}, "tags": {"type": "array"}},
+        },
+    }
+]
+FRAMES = {
+    "pythonic": "[{}]",
+    "llama4-pythonic": "<|python_start|>[{}]<|python_end|>",
+    "lfm2": "<|tool_call_start|>[{}]<|tool_call_end|>",
+    "olmo3": "<function_calls>\n{}\n</function_calls>",
+    "nexus": "Call: {}<bot_end>",
+}
+
+
+def read(dialect: str, text: str, tools: object = TOOLS) -> toolfmt.ParseResult:
+    """Read it whole, and make sure that the cuts change nothing."""
+    result = toolfmt.parse(text, dialect=dialect, tools=tools)
+    streamed = toolfmt.parse_stream(text, dialect=dialect, tools=tools)
+    assert tuple(coalesce(list(streamed))) == result.events
+    return result
+
+
+@pytest.mark.parametrize("dialect", FRAMES)
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("command='it's here'", {"command": "it's here"}),
+        ("command='the dogs' den', n=1", {"command": "the dogs' den", "n": 1}),
+        ("command='python3 -c \"print(f(x, s='a,b'))\"'", {"command": "python3 -c \"print(f(x, s='a,b'))\""}),
+        ("command='He said 'no', then left', n=2", {"command": "He said 'no', then left", "n": 2}),
+        ("command='awk '{print $1}' f.txt'", {"command": "awk '{print $1}' f.txt"}),
+        ('command="say "hi" twice", n=3', {"command": 'say "hi" twice', "n": 3}),
+        ("tags=['a', 'it's', 'b'], n=1", {"tags": ["a", "it's", "b"], "n": 1}),
+        ("tags={'a', 'b'}", {"tags": ["a", "b"]}),
+        ("tags={1, 2}, n=3", {"tags": [1, 2], "n": 3}),
+        ("'ls -l', 3", {"command": "ls -l", "n": 3}),
+        ("'ls -l', n=3", {"command": "ls -l", "n": 3}),
+        ("'ls', 3, ['x']", {"command": "ls", "n": 3, "tags": ["x"]}),
+    ],
+)
+def test_a_slip_with_one_reading_is_read_with_a_notice(dialect: str, arguments: str, expected: dict[str, Any]) -> None:
+    result = read(dialect, FRAMES[dialect].format(f"bash({arguments})"))
+    assert [jsontext.equal(call.arguments, expected) for call in result.calls] == [True], result.events
+    assert result.notices
+
+
+@pytest.mark.parametrize("dialect", FRAMES)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "command='echo ', n=1)')",  # the text ends too early, and the call with it
+        "command='f(s='a')] x')",
+        "command='f(s='a', n=1, b='c')'",
+        "3, 'ls'",  # not what the schema has there
+        "'ls', 3, ['x'], 4",
+        "n=3, 'ls'",
+    ],
+)
+def test_a_slip_with_several_readings_is_a_failure(dialect: str, arguments: str) -> None:
+    result = read(dialect, FRAMES[dialect].format(f"bash({arguments})"))
+    assert not result.calls
+    assert result.failures
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("command:ls -l", {"command": "ls -l"}),
+        ('command:ls -l<|"|>', {"command": "ls -l"}),
+        ('command:ls, then cat<|"|>,n:5', {"command": "ls, then cat", "n": 5}),
+        ("command:ls,n:5", {"command": "ls", "n": 5}),
+        ("command:12345", {"command": "12345"}),
+        ("command:null,n:1", {"command": None, "n": 1}),
+        ('tags:[<|"|>a<|"|>,b<|"|>]', {"tags": ["a", "b"]}),
+        ("tags:[a,b]", {"tags": ["a", "b"]}),
+        ('command:<|"|>a {b:<|"|>c<|"|>} d<|"|>', {"command": 'a {b:<|"|>c<|"|>} d'}),
+        ("command:see: this {x} and [y]", {"command": "see: this {x} and [y]"}),
+    ],
+)
+def test_texts_without_their_quotes(body: str, expected: dict[str, Any]) -> None:
+    result = read("gemma4", f"<|tool_call>call:bash{{{body}}}<tool_call|>")
+    assert [jsontext.equal(call.arguments, expected) for call in result.calls] == [True], result.events
+    assert bool(result.notices) == ("null" not in body)
+
+
+def test_a_quoted_argument_that_ends_its_call_is_a_failure() -> None:
+    result = read("gemma4", '<|tool_call>call:bash{command:<|"|>a<|"|>} d<|"|>}<tool_call|>')
+    assert not result.calls
+    assert [failure.reason for failure in result.failures] == ["malformed"]

@@ -1,0 +1,113 @@
+r"""A language of literals, compiled: what its texts begin and end with, and what may follow its arguments.
+
+[f(city='Paris', n=3), g()]<|tool_call_end|>
+               ^ a quote ends the text where an argument or the end of the call follows
+                       ^^ and a call ends where the next one or the end of the calls follows
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import regex
+
+from toolfmt.literals import KEYWORD
+from toolfmt.parsers.patterns import GAP
+
+if TYPE_CHECKING:
+    from toolfmt.literals import Literals
+
+_NAMED: Final = rf"{KEYWORD}\s{{0,64}}="
+_KEY: Final = r"[^\s,:{}\[\]][^,:{}\[\]\n]{0,255}:"
+_VALUE: Final = r"""\s{0,64}(?:['"\[{(\d+\-.]|(?:[TtFf]|[Nn](?:one|ull))[a-z]{0,5}\s{0,64}[,)\]}])"""
+_INSIDE: Final = {
+    "{": r"\s{0,256}(?:\}|,\s{0,256}(?:\}|QUOTE|" + _KEY + "))",
+    "[": r"\s{0,256}[\],]",
+    "(": r"\s{0,256}[\),]",
+    "key": r"\s{0,64}:",
+    "set": r"\s{0,256}[\},]",
+}
+_SURELY_INSIDE: Final = {
+    "{": r"\s{0,256}(?:\}\s{0,256}[,)\]}]|,\s{0,256}(?:QUOTE[^'\"]{0,255}QUOTE\s{0,64}:|" + _KEY + "))",
+    "[": r"\s{0,256}(?:\]\s{0,256}[,)\]}]|,\s{0,256}(?:QUOTE|" + _VALUE + "))",
+    "(": r"\s{0,256}(?:\)\s{0,256}[,)\]}]|,\s{0,256}(?:QUOTE|" + _VALUE + "))",
+    "key": r"\s{0,64}:",
+    "set": r"\s{0,256}(?:\}\s{0,256}[,)\]}]|,\s{0,256}(?:QUOTE|" + _VALUE + "))",
+}
+_EXPRESSION: Final = (
+    r"(?:\s{0,64}[+%*]\s{0,64}['\"\w(\[{]|\s{1,64}['\"]|\s{0,8}\.[A-Za-z_]\w{0,64}\("
+    r"|\s{1,64}if\s[^'\"]{1,256}\selse\s)"
+)
+"""What follows a text that is part of a sum, a format, a call of its method: Python, but no literal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What follows the arguments of a call: sources of patterns, without groups."""
+
+    tail: str
+    """The call's own closer; "" where it has none."""
+    after: str
+    """What may follow that: the next call, the end of the calls, another marker; "" where anything may."""
+    surely: str
+    """The same where the text before holds quotes, so that any bracket might be part of it."""
+
+    @property
+    def source(self) -> str:
+        """The pattern of all that tells the end of a call."""
+        return f"{GAP}(?:{self.tail})" + (f"{GAP}(?:{self.after})" if self.after else "")
+
+    @property
+    def sure(self) -> str:
+        """The pattern of what tells it for sure."""
+        return f"{GAP}(?:{self.tail})" + (f"(?:{self.surely})" if self.surely else "")
+
+
+class LiteralGrammar:
+    """A language of literals, compiled for one form of calls."""
+
+    def __init__(self, literals: Literals, ending: Ending) -> None:
+        """Compile its quotes, and what ends the arguments."""
+        self.literals = literals
+        escapes = literals.escapes
+        single = dict.fromkeys((*literals.quotes, *("'\"" if escapes else "")))
+        self.quotes = sorted([*single, *(3 * quote for quote in single if escapes)], key=len, reverse=True)
+        opener = "|".join(map(regex.escape, self.quotes))
+        prefix = r"(?P<raw>[rR])?" if escapes else ""
+        self.openers = [regex.compile(f"{prefix}(?P<quote>{regex.escape(quote)})") for quote in self.quotes]
+        self.starts = frozenset([quote[0] for quote in self.quotes] + (["r", "R"] if escapes else []))
+        self.end = regex.compile(ending.source)
+        """Matches behind the arguments where the call ends."""
+        self.braced_end = regex.compile(r"\}" + ending.source)
+        """The same, with the brace around the arguments before it."""
+        weak, sure = dict(_INSIDE), dict(_SURELY_INSIDE)
+        if literals.keywords:
+            weak["top"] = rf"\s{{0,256}}(?:\)|,\s{{0,256}}(?:\)|{_NAMED}|QUOTE|{_VALUE})|(?<=\s){_NAMED})"
+            sure["top"] = rf"\s{{0,256}}(?:,\s{{0,256}})?(?:{ending.sure}|(?<=[,\s]){_NAMED}{_VALUE})"
+        else:
+            weak["top"] = _INSIDE["{"]
+            sure["top"] = rf"\s{{0,256}}(?:,\s{{0,256}})?(?:\}}{ending.sure}|(?<=,\s{{0,256}}){_KEY})"
+        self.follow = {quote: _follow(quote, opener, weak) for quote in self.quotes}
+        """What may follow a text, by where it is."""
+        self.surely = {quote: _follow(quote, opener, sure) for quote in self.quotes}
+        """What must follow a text that has quotes inside."""
+        self.expression = {quote: regex.compile(regex.escape(quote) + _EXPRESSION) for quote in self.quotes}
+        escaped = r"|\\[nrt\\'\"]" if escapes else ""
+        self.plain = {
+            quote: re.compile(rf"(?:[^{re.escape(quote[0])}\\]+{escaped})+").match
+            if escapes
+            else re.compile(f"[^{re.escape(quote[0])}]+").match
+            for quote in self.quotes
+        }
+        self.raw = {quote: re.compile(f"[^{re.escape(quote[0])}]+").match for quote in self.quotes}
+        self.clean = {quote: re.compile(rf"[^{re.escape(quote[0])}\\]*").fullmatch for quote in self.quotes}
+        """Matches a piece of text that holds nothing to look at."""
+
+
+def _follow(quote: str, opener: str, sources: dict[str, str]) -> dict[str, regex.Pattern[str]]:
+    return {
+        kind: regex.compile(regex.escape(quote) + source.replace("QUOTE", f"(?:{opener})"))
+        for kind, source in sources.items()
+    }

@@ -1,0 +1,137 @@
+r"""Texts in a language of literals: quotes, escapes, and which of the quotes ends a text.
+
+    'it's fine'      an apostrophe: no structure follows it
+    'f(s='a,b')'     two quotes inside: what follows the last is the end of the call
+
+Models and templates forget to escape. The first quote that structure follows
+ends a text, as it does in the language. Once a quote was read as text, only what
+surely ends an argument counts, and never in the middle of a quoted part.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import regex
+
+from toolfmt.parsers.cursor import WHITE, Malformed, Truncated
+from toolfmt.parsers.patterns import cut_off, match_first, match_next
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolfmt.parsers.cursor import Cursor, Reading
+    from toolfmt.parsers.literal_grammar import LiteralGrammar
+
+_ESCAPES: Final = (
+    regex.compile(r"\\(?P<code>x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"),
+    regex.compile(r"\\(?P<octal>[0-7]{3}|[0-7]{1,2}(?=[^0-7]))"),
+    regex.compile(r"\\(?P<char>[\s\S])"),
+)
+_PLAIN_ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": ""}
+_SIMPLE: Final = re.compile(r"\\([nrt\\'\"])")
+_KEPT: Final = frozenset("\\'\"/")
+_LOW: Final = regex.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+
+
+_CLOSES: Final = re.compile(r"[\w)\]}.,;:!?]")
+"""What a quote that closes a quoted part, or an apostrophe, follows."""
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return _PLAIN_ESCAPES.get(found[1], found[1])
+
+
+class Texts:
+    """Reads the texts of one call; `note` takes what was tolerated."""
+
+    def __init__(self, grammar: LiteralGrammar, cur: Cursor, note: Callable[..., None]) -> None:
+        """Read from `cur`."""
+        self._grammar = grammar
+        self._cur = cur
+        self._note = note
+
+    def read(self, quote: str, kind: str, put: Callable[[str], None], *, raw: bool) -> Reading[None]:
+        """Read a text up to its quote, which is read too; `kind` is what it is in."""
+        cur = self._cur
+        plain = (self._grammar.raw if raw else self._grammar.plain)[quote]
+        clean = self._grammar.clean[quote]
+        escapes = self._grammar.literals.escapes and not raw
+        inside = opened = False  # quotes were read as text; the last of them opened a quoted part
+        while True:
+            run = plain(cur.buf, cur.pos)
+            if run is not None:
+                text = run.group()
+                put(_SIMPLE.sub(_unescaped, text) if escapes and "\\" in text else text)
+                cur.pos = run.end()
+            if cur.pos == len(cur.buf):
+                if cur.eof:
+                    raise Truncated
+                cur.clean, cur.pass_on = clean, put
+                yield
+                continue
+            if escapes and cur.buf[cur.pos] == "\\":
+                put((yield from self._escape()))
+                continue
+            while not cur.eof and len(cur.buf) - cur.pos < len(quote) and quote.startswith(cur.buf[cur.pos :]):
+                yield
+            if not cur.buf.startswith(quote, cur.pos):
+                put(cur.buf[cur.pos])
+                cur.pos += 1
+                continue
+            if (yield from self._ends(quote, kind, inside=inside, opened=opened)):
+                cur.pos += len(quote)
+                return
+            if escapes and not inside and (yield from match_next(cur, self._grammar.expression[quote])) is not None:
+                raise Malformed("malformed", "an expression where a literal is due", cur.at)
+            self._note("a quote inside text", "ambiguous_closer")
+            opened = self._grammar.literals.escapes and not opened and not _CLOSES.match(cur.buf, cur.pos - 1)
+            inside = True
+            put(quote)
+            cur.pos += len(quote)
+
+    def _ends(self, quote: str, kind: str, *, inside: bool, opened: bool) -> Reading[bool]:
+        """Whether the quote at the cursor ends the text."""
+        cur, grammar = self._cur, self._grammar
+        if cur.eof and not cur.buf[cur.pos + len(quote) :].strip(WHITE):
+            return True
+        if not inside:
+            return (yield from match_next(cur, grammar.follow[quote][kind])) is not None
+        surely = grammar.surely[quote][kind]
+        if (yield from match_next(cur, surely)) is None and not cut_off(cur, surely):
+            return False
+        if opened:
+            raise Malformed("malformed", "quotes inside a quoted text: where it ends is not certain", cur.at)
+        return True
+
+    def _escape(self) -> Reading[str]:
+        cur = self._cur
+        found = yield from match_first(cur, _ESCAPES)
+        if found is None:
+            raise Truncated
+        cur.pos = found.end()
+        kind, text = str(found.lastgroup), found[1]
+        if kind == "code":
+            value = int(text[1:], 16)
+            if 0xD800 <= value < 0xDC00:  # noqa: PLR2004 - half of a pair
+                return (yield from self._pair(value))
+            if value > 0x10FFFF:  # noqa: PLR2004 - the last character there is
+                raise Malformed("malformed", f"no character {found.group()!r}", cur.at)
+            return chr(value)
+        if kind == "octal":
+            return chr(int(text, 8))
+        if text in _KEPT:
+            return text
+        if text == "N":
+            raise Malformed("malformed", "a character by its name", cur.at)
+        return _PLAIN_ESCAPES.get(text, f"\\{text}")
+
+    def _pair(self, high: int) -> Reading[str]:
+        """Join two escapes that stand for one character, as JSON writes them."""
+        cur = self._cur
+        found = yield from match_next(cur, _LOW)
+        if found is None:
+            return chr(high)
+        cur.pos = found.end()
+        return chr(0x10000 + ((high - 0xD800) << 10) + int(found[1], 16) - 0xDC00)
