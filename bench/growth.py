@@ -1,69 +1,64 @@
-"""How reading grows with the input, on texts that were made to slow it down.
+"""How the time of reading grows with the input, on texts that were made to slow it down.
 
-    python -m bench.growth                       # the named units, every dialect
-    python -m bench.growth xml-items react       # some dialects
-    python -m bench.growth --screen 300          # all prefixes and units, in a random order, for 300 seconds
+    python -m bench.growth                    # cells by chance, for a minute
+    python -m bench.growth xml-items auto     # of some dialects; `auto` is the detection
+    python -m bench.growth --seconds 600      # for ten minutes
+    python -m bench.growth --all              # every cell, once
+    python -m bench.growth --all --write      # and put the figures into `growth.json`, of which the docs make a table
 
-Prints a Markdown row for each trap whose time grows more than 12 times when the
-input grows tenfold, or that costs more than 20 microseconds a character. Run it
-on a machine that does nothing else: it measures processor time.
+A cell is a dialect, an option, the size of the pieces, a beginning and a unit that is repeated behind it.
+It is measured at a small and a four times larger size, in processor time; where that grows faster than
+n ** 1.2, again at 50 and 400 KB. Exit code 1 where the growth is confirmed.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import json
+import math
 import random
 import signal
 import sys
 import time
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.traps import Trap, offers, prefixes, traps
-from toolfmt.dialect import ParserOptions
+from bench.traps import Trap, beginnings, offers, repeated
+from toolfmt import open_parser
+from toolfmt.events import CallEnd, coalesce
+from toolfmt.leaks import drop_leaks
 from toolfmt.registry import default_registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from toolfmt.dialect import Dialect
-    from toolfmt.model import ToolDefinition
+    from toolfmt.parsing import ParseOptions
 
-NAMED = (
-    *(
-        "<tool",
-        "{",
-        "[x ",
-        '{"a":',
-        '<arg name="',
-        "[[SEG_START ",
-        "Action: ",
-        "<item>1</item>",
-        '<tool name="x">',
-        "[{",
-    ),
-    *("</arg", "</arg>", "<!--", "<!-- -->", "&", "&#1", "\\", '"', "'", " ", "\n", "/", "/*", "<", "</", "<a>", "<a "),
-    *("]]>", "<![CDATA[", "__START_CONTENT__", "```json\n", "```", "<think>", "</think>", "<execute>", "</execute>"),
-    *(
-        "1",
-        "a",
-        "1,",
-        '"a":1,',
-        "}",
-        "]",
-        "[[SEG_END]]",
-        "</tool>",
-        "<tool>",
-        "Action: f\nAction Input: {\n",
-        "Thought: ",
-    ),
-)
-GROWTH, COST = 12, 20e-6
-SHORTEST = 0.02
+FIGURES = Path(__file__).parent / "growth.json"
+EXPONENT = 1.2
+"""The most that reading may grow: time is proportional to at most the length to this power."""
+SIZES = (16_000, 64_000)
+CONFIRMING = (50_000, 400_000)
+LIMIT = 30
+"""Seconds after which a measurement is abandoned."""
+FLOOR = 0.01
 """Seconds below which differences mean nothing."""
-LIMIT = 15
-"""Seconds after which a measurement is given up."""
+PIECES = (0, 4, 1)
+"""Characters in a piece; 0 for the whole text at once."""
+OPTIONS: dict[str, ParseOptions] = {
+    "plain": {},
+    "reasoning_open": {"reasoning_open": True},
+    "drop_leaks": {"drop_leaks": True},
+    "repair": {"repair": True},
+    "validate": {"validate": True},
+    "strict": {"strict": True},
+    "infer_types": {"infer_types": True},
+    "no tools": {},
+}
+AUTO = "auto"
 
 
 class _TooSlowError(BaseException):
@@ -72,7 +67,7 @@ class _TooSlowError(BaseException):
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Give up what takes longer than `seconds`."""
+    """Abandon what takes longer than `seconds`."""
 
     def stop(*_: object) -> None:
         raise _TooSlowError
@@ -85,89 +80,128 @@ def limited(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
-def seconds(dialect: Dialect[str], text: str, size: int, tools: Sequence[ToolDefinition]) -> float:
-    """Read a text in pieces of `size` characters, 0 for whole; processor time, infinite past the limit."""
-    parser = dialect.open_parser(ParserOptions(tools={tool.name: tool for tool in tools}))
-    began = time.process_time()
-    try:
-        with limited(LIMIT):
-            for at in range(0, len(text), size or len(text)):
-                parser.feed(text[at : at + (size or len(text))])
-            parser.close()
-    except _TooSlowError:
-        return float("inf")
-    return max(time.process_time() - began, SHORTEST)
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One thing to measure."""
+
+    dialect: str
+    option: str
+    piece: int
+    trap: Trap
+
+    def seconds(self, size: int) -> float:
+        """Read the trap's text of this size; processor time, infinite past the limit."""
+        text = self.trap.text(size)
+        tools = None if self.option == "no tools" else offers()["fitting"]
+        parser = open_parser(dialect=self.dialect, tools=tools, **OPTIONS[self.option])
+        step = self.piece or len(text)
+        began = time.process_time()
+        try:
+            with limited(LIMIT):
+                events = [event for at in range(0, len(text), step) for event in parser.feed(text[at : at + step])]
+                events += parser.close()
+                if OPTIONS[self.option].get("drop_leaks"):
+                    drop_leaks(coalesce(events), [event.call for event in events if isinstance(event, CallEnd)])
+        except _TooSlowError:
+            return float("inf")
+        return max(time.process_time() - began, FLOOR)
+
+    def exponent(self, sizes: Sequence[int], runs: int = 1) -> float:
+        """Measure at two sizes: 1 is linear, 2 quadratic; infinite past the limit."""
+        small, large = (min(self.seconds(size) for _ in range(runs)) for size in sizes)
+        if large == math.inf:
+            return math.inf
+        return math.log(large / small) / math.log(len(self.trap.text(sizes[1])) / len(self.trap.text(sizes[0])))
 
 
-def measure(
-    dialect: Dialect[str], trap: Trap, sizes: tuple[int, int], chunk: int, tools: Sequence[ToolDefinition]
-) -> str:
-    """Measure one trap at two sizes; a row of the table, or "" where it grows as it should."""
-    small, large = (trap.text(size) for size in sizes)
-    first = seconds(dialect, small, chunk, tools)
-    second = seconds(dialect, large, chunk, tools) if first < LIMIT else first
-    expected = len(large) / len(small)
-    if second / first > GROWTH / 10 * expected and second != first:
-        first = min(first, seconds(dialect, small, chunk, tools))
-    growth, cost = second / first if second != first else float("inf"), min(first / len(small), second / len(large))
-    if growth <= GROWTH / 10 * expected and cost <= COST:
-        return ""
-    shown = repr(trap.prefix if len(trap.prefix) < 48 else "…" + trap.prefix[-48:]), repr(trap.unit[:40])  # noqa: PLR2004 - a table's width
-    return (
-        f"| {dialect.name} | `{shown[0]}` | `{shown[1]}` | {chunk or 'whole'} "
-        f"| {first / len(small) * 1e6:.2f} | {second / len(large) * 1e6:.2f} | {growth:.1f} |"
+@dataclass(slots=True)
+class Row:
+    """What was measured of one dialect."""
+
+    cells: int = 0
+    worst: float = 0.0
+    """The largest exponent that was confirmed at the large sizes."""
+    slow: list[str] = field(default_factory=list[str])
+    """The cells that grow too fast."""
+
+
+def measure(cell: Cell, row: Row) -> bool:
+    """Measure a cell; whether it grows as it should."""
+    sizes = SIZES if cell.piece != 1 else (SIZES[0] // 2, SIZES[1] // 2)
+    row.cells += 1
+    exponent = cell.exponent(sizes)
+    if exponent > EXPONENT:
+        exponent = cell.exponent(sizes, runs=3)
+    if exponent > EXPONENT:
+        exponent = cell.exponent(CONFIRMING)
+        if EXPONENT < exponent < math.inf:
+            exponent = min(exponent, cell.exponent(CONFIRMING, runs=2))
+    row.worst = max(row.worst, exponent)
+    if exponent > EXPONENT:
+        row.slow.append(
+            f"{cell.option}, pieces of {cell.piece or 'all'}, {cell.trap.prefix!r} + {cell.trap.unit!r} ..."
+        )
+    return exponent <= EXPONENT
+
+
+def traps_of(name: str) -> tuple[Trap, ...]:
+    """List the traps of a dialect; of the detection, those of all dialects."""
+    texts = [dialect for dialect in default_registry() if dialect.syntax is not None and name in (AUTO, dialect.name)]
+    return tuple(
+        dict.fromkeys(
+            Trap(begin, unit) for dialect in texts for begin in beginnings(dialect) for unit in repeated(dialect)
+        )
     )
 
 
-def named(dialect: Dialect[str]) -> Iterator[Trap]:
-    """Give the named units in prose, in a string, and where a value is due."""
-    string = next(prefix for prefix in prefixes(dialect) if prefix.endswith("HOLE"))
-    due = string.removesuffix("HOLE").removesuffix('"')
-    for prefix in dict.fromkeys(("", string, due)):
-        for unit in NAMED:
-            yield Trap(prefix, unit)
+def cells(traps: dict[str, tuple[Trap, ...]]) -> Iterator[Cell]:
+    """Give every cell."""
+    for name, own in traps.items():
+        for trap in own:
+            yield from (Cell(name, option, piece, trap) for option in OPTIONS for piece in PIECES)
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Measure and print."""
+def by_chance(traps: dict[str, tuple[Trap, ...]], chance: random.Random) -> Iterator[Cell]:
+    """Give cells without end: each dialect and option is as likely as any other."""
+    while True:
+        name = chance.choice(list(traps))
+        yield Cell(name, chance.choice(list(OPTIONS)), chance.choice(PIECES), chance.choice(traps[name]))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure and print; 1 where something grows too fast."""
     told = argparse.ArgumentParser(prog="python -m bench.growth", description=__doc__)
     told.add_argument("dialects", nargs="*")
-    told.add_argument("--screen", type=float, default=0, metavar="SECONDS")
-    told.add_argument("--seed", type=int, default=0)
-    told.add_argument("--tools", choices=sorted(offers()), default="fitting")
+    told.add_argument("--all", action="store_true", help="every cell, once")
+    told.add_argument("--seconds", type=float, default=60, help="cells by chance for this time")
+    told.add_argument("--seed", type=int, default=0, help="of the order")
+    told.add_argument("--write", action="store_true", help=f"put the figures into {FIGURES.name}")
     options = told.parse_args(arguments)
-    chosen = [
-        dialect
-        for dialect in default_registry()
-        if dialect.syntax is not None and (not options.dialects or dialect.name in options.dialects)
-    ]
+    known = [AUTO, *(dialect.name for dialect in default_registry() if dialect.syntax is not None)]
+    traps = {name: traps_of(name) for name in options.dialects or known}
+    chance = random.Random(options.seed)  # noqa: S311 - an order, not a secret
+    chosen = cells(traps) if options.all else by_chance(traps, chance)
+    total = sum(map(len, traps.values())) * len(OPTIONS) * len(PIECES)
+    end = time.monotonic() + (math.inf if options.all else options.seconds)
+    rows: dict[str, Row] = {}
     gc.disable()
-    print(
-        "| dialect | begins | repeated | chunk | us/char small | us/char large | growth |\n|---|---|---|---|---|---|---|"
-    )
-    tools = offers()[options.tools]
-    if not options.screen:
-        for dialect in chosen:
-            for trap in named(dialect):
-                for chunk in (0, 4, 1):
-                    row = measure(dialect, trap, (100_000, 1_000_000), chunk, tools)
-                    if row:
-                        print(row, flush=True)
-                    gc.collect()
-        return
-    cells = [(dialect, trap) for dialect in chosen for trap in traps(dialect)]
-    random.Random(options.seed).shuffle(cells)  # noqa: S311 - an order, not a secret
-    end = time.monotonic() + options.screen
-    for count, (dialect, trap) in enumerate(cells):
+    for count, cell in enumerate(chosen):
         if time.monotonic() > end:
-            print(f"\n{count} of {len(cells)} traps")
-            return
-        for chunk, sizes in ((0, (10_000, 50_000)), (1, (2_000, 10_000))):
-            row = measure(dialect, trap, sizes, chunk, tools)
-            if row:
-                print(row, flush=True)
-        gc.collect()
+            break
+        row = rows.setdefault(cell.dialect, Row())
+        if not measure(cell, row):
+            print(f"{cell.dialect}: {row.slow[-1]} {row.worst:.2f}", flush=True)
+        if not count % 64:
+            gc.collect()
+    slow = sum(len(row.slow) for row in rows.values())
+    worst = max((row.worst for row in rows.values()), default=0)
+    measured = sum(row.cells for row in rows.values())
+    print(f"{measured} of {total} cells, {slow} faster than n ** {EXPONENT}; the largest exponent is {worst:.2f}")
+    if options.write:
+        figures = {"cells": total, "measured": {name: asdict(rows[name]) for name in sorted(rows)}}
+        FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    return int(bool(slow))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

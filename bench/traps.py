@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolfmt.model import ToolDefinition, ToolInvocation
+from toolfmt.syntax import markers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -202,3 +203,26 @@ def traps(dialect: Dialect[str]) -> Iterator[Trap]:
     for prefix in prefixes(dialect):
         for unit in units(dialect):
             yield Trap(prefix, unit)
+
+
+def beginnings(dialect: Dialect[str]) -> list[str]:
+    """Give the places where a unit is repeated: prose, a call's first string, where a value is due, a whole call."""
+    text = sample(dialect)
+    string = text[: text.index(_HOLE) + len(_HOLE)]
+    due = string.removesuffix(_HOLE).removesuffix('"')
+    return list(dict.fromkeys(("", string, due, text + "\n")))
+
+
+_PARTS = re.compile(r"""\w+|[^\w\s]""")
+
+
+def repeated(dialect: Dialect[str]) -> list[str]:
+    """Give the units: every beginning of every marker, a whole call, openers, quotes, brackets, runs of white space."""
+    syntax = dialect.syntax
+    found: list[str] = []
+    for marker in markers(syntax) if syntax else ():
+        found += [marker[: match.end()] for match in _PARTS.finditer(marker)]
+    text = sample(dialect)
+    ends = [match.end() for match in _CUT.finditer(text)]
+    found += [text[:end] for end in ends[:: max(1, len(ends) // 8)]] + [text, text + "\n"]
+    return [unit for unit in dict.fromkeys((*found, *UNITS)) if unit]

@@ -3,7 +3,7 @@
     ToolFmtError
     ├─ UnknownDialectError · UnknownFormatError (LookupError)   DuplicateDialectError (ValueError)
     ├─ BrokenDialectError (RuntimeError)   MissingExtraError (ImportError)
-    ├─ DuplicateToolError (ValueError)
+    ├─ DuplicateToolError · DialectRecordError (ValueError)
     ├─ RenderError (ValueError)  ─ UnrepresentableError · TemplateError ─ TemplateRefusedError
     ├─ SchemaError (ValueError)  ─ UnresolvableReferenceError · UnsupportedSchemaError
     ├─ ResponseTemplateError (ValueError)
@@ -64,6 +64,10 @@ class BrokenDialectError(ToolFmtError, RuntimeError):
     def __init__(self, name: str, value: str, reason: object) -> None:
         """Name the entry point, what it points to, and what went wrong."""
         super().__init__(f"dialect {name!r} cannot be loaded from its entry point {value!r}: {reason}")
+
+
+class DialectRecordError(ToolFmtError, ValueError):
+    """A text dialect's description that cannot be read or compiled; the message names the field."""
 
 
 class DuplicateToolError(ToolFmtError, ValueError):

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 MAX_DEPTH: Final = 128
 """Levels of nesting read by default; the decoder's own bound is 201."""
+MAX_NESTING: Final = MAX_DEPTH + 32
+"""Levels of a Python value that are taken in: a call's arguments at their deepest, and what is around them."""
 MAX_DIGITS: Final = 4300
 """Digits of an integer; Python's own bound on turning text into int, so it can't be raised."""
 
@@ -177,6 +179,23 @@ def escape(text: str) -> str:
 def depth(value: JsonValue) -> int:
     """Count the levels of nesting in a value; a plain value has none."""
     return _survey(value)[0]
+
+
+def too_deep(value: object, most: int = MAX_NESTING) -> bool:
+    """Whether lists and objects nest more than `most` levels deep, or hold themselves; work is bounded by the value."""
+    level: list[Iterable[Any]] = [(value,)]
+    for _ in range(most + 1):
+        below: list[Iterable[Any]] = []
+        for children in level:
+            for child in children:
+                if isinstance(child, dict):
+                    below.append(cast("dict[Any, Any]", child).values())
+                elif isinstance(child, (list, tuple)):
+                    below.append(cast("list[Any]", child))
+        if not below:
+            return False
+        level = below
+    return True
 
 
 def equal(left: JsonValue, right: JsonValue) -> bool:

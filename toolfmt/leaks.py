@@ -11,16 +11,16 @@ import re
 from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
-from toolfmt.errors import ParseError
+from toolfmt.errors import ParseError, UnrepresentableError
 from toolfmt.events import Notice, TextDelta
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from toolfmt.events import Event
-    from toolfmt.model import ToolInvocation
+    from toolfmt.model import JsonObject, ToolInvocation
 
-_FENCE = re.compile(r"```\w*[ \t]*\n?(.*?)\n?```", re.DOTALL)
+_OPENS = re.compile(r"```\w*+[ \t]*+\n?+")
 _ARGUMENTS = ("arguments", "args", "parameters", "input")
 
 
@@ -30,29 +30,48 @@ def is_leak(text: str, calls: Iterable[ToolInvocation]) -> bool:
     Compared as JSON, type for type; the order of keys does not count. Empty
     arguments are never a leak: `{}` says too little.
     """
-    stripped = text.strip()
-    fenced = _FENCE.fullmatch(stripped)
+    value = _object_in(text)
+    return bool(value) and _canonical(value) in _echoes(calls)
+
+
+def _object_in(text: str) -> JsonObject:
+    """Read the object that a text is, plain or fenced; empty where it is none."""
+    text = text.strip()
+    opens = _OPENS.match(text)
+    if opens is not None and text.endswith("```"):
+        text = text[opens.end() : -3]
+    if not text.lstrip().startswith("{"):
+        return {}
     try:
-        value = jsontext.loads(fenced[1] if fenced else stripped)
+        value = jsontext.loads(text)
     except ParseError:
-        return False
-    if not jsontext.is_object(value) or not value:
-        return False
-    return any(_echoes(value, call) for call in calls)
+        return {}
+    return value if jsontext.is_object(value) else {}
 
 
-def _echoes(value: dict[str, object], call: ToolInvocation) -> bool:
-    if call.arguments and jsontext.equal(value, call.arguments):
-        return True
-    return any(jsontext.equal(value, {"name": call.name, key: call.arguments}) for key in _ARGUMENTS)
+def _echoes(calls: Iterable[ToolInvocation]) -> frozenset[str]:
+    """Spell what would be a leak of one of the calls."""
+    found: set[str] = set()
+    for call in calls:
+        if call.arguments:
+            found.add(_canonical(call.arguments))
+        found.update(_canonical({"name": call.name, key: call.arguments}) for key in _ARGUMENTS)
+    return frozenset(found)
+
+
+def _canonical(value: JsonObject) -> str:
+    try:
+        return jsontext.canonical(value)
+    except UnrepresentableError:  # no text of an answer is read as such a value
+        return ""
 
 
 def drop_leaks(events: Iterable[Event], calls: Iterable[ToolInvocation]) -> list[Event]:
     """Replace each text that is a leak by an `arguments_leak` notice that holds it; all else stays."""
-    known = list(calls)
+    echoes = _echoes(calls)
     return [
         Notice("arguments_leak", event.text, (event.start, event.start + len(event.text)))
-        if isinstance(event, TextDelta) and is_leak(event.text, known)
+        if isinstance(event, TextDelta) and (value := _object_in(event.text)) and _canonical(value) in echoes
         else event
         for event in events
     ]

@@ -13,6 +13,7 @@ from typing import Any, TypeVar, Unpack, cast
 
 from pydantic import BaseModel, ValidationError
 
+from toolfmt import jsontext
 from toolfmt.choice import Choice, chosen_only
 from toolfmt.errors import RenderError
 from toolfmt.model import ToolInvocation, ToolResult
@@ -77,6 +78,8 @@ def records(values: object, what: str, kind: type[RecordT]) -> list[RecordT]:
 def _record(value: object, where: str, kind: type[RecordT]) -> RecordT:
     if not isinstance(value, Mapping):
         raise TypeError(f"{where} is a {kind.__name__} or a dict with its fields, not {type(value).__name__}")
+    if jsontext.too_deep(cast("object", value)):
+        raise RenderError(f"{where}: it is nested more than {jsontext.MAX_NESTING} levels deep")
     try:
         return kind.model_validate(value)
     except ValidationError as error:

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from toolfmt.errors import DialectRecordError
 from toolfmt.frames import Frame  # noqa: TC001 - pydantic reads the annotations
 from toolfmt.literals import Literals  # noqa: TC001 - pydantic reads the annotations
 
@@ -224,10 +225,17 @@ def dump(syntax: Syntax) -> JsonObject:
 
 
 def load(data: JsonObject) -> Syntax:
-    """Read a description from JSON; a wrong field is named in the error."""
-    from pydantic import TypeAdapter
+    """Read a description from JSON; raises `DialectRecordError` that names a wrong field."""
+    from pydantic import TypeAdapter, ValidationError
 
-    return TypeAdapter(Syntax).validate_python(data)
+    try:
+        found = TypeAdapter(Syntax).validate_python(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise DialectRecordError(f"/{'/'.join(map(str, first['loc']))}: {first['msg']}") from None
+    if not found.forms:
+        raise DialectRecordError("/forms: a format has one form at least")
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import regex
+
 from toolfmt.dialect import Dialect, Traits
+from toolfmt.errors import DialectRecordError
 from toolfmt.formatters.examples import example_formatter
 from toolfmt.formatters.syntax_calls import call_formatter, result_formatter
 from toolfmt.formatters.verified import verified
@@ -55,7 +58,10 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
 
     @lru_cache(maxsize=32)
     def compiled(tools: tuple[str, ...]) -> Grammar:
-        return Grammar(syntax, tools)
+        try:
+            return Grammar(syntax, tools)
+        except (LookupError, TypeError, ValueError, RecursionError, regex.error) as error:
+            raise DialectRecordError(f"the description of {name!r} cannot be compiled: {error}") from error
 
     def open_parser(options: ParserOptions) -> Parser[str]:
         if syntax.frame is None:

@@ -115,8 +115,8 @@ def test_no_trait_of_a_conversation_is_lost_in_silence() -> None:
     assert "openai-chat, toolfmt: names of speakers: told" in lines
 
 
-def test_growth_is_screened() -> None:
-    assert " of " in run("bench.growth", "tool-json", "--screen", "0.2").splitlines()[-1]
+def test_growth_is_measured() -> None:
+    assert " of " in run("bench.growth", "tool-json", "--seconds", "0.2").splitlines()[-1]
 
 
 def test_time_and_memory_are_those_of_the_function() -> None:

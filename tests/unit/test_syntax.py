@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from pydantic import ValidationError
 
 import toolfmt
 from tests import sampling
+from toolfmt.errors import DialectRecordError
 from toolfmt.syntax import dump, load, markers
 from toolfmt.testing.laws import read
 
@@ -30,7 +30,7 @@ def test_a_description_survives_json(dialect: toolfmt.Dialect[str]) -> None:
 
 
 def test_a_wrong_field_is_named() -> None:
-    with pytest.raises(ValidationError, match="forms"):
+    with pytest.raises(DialectRecordError, match="forms"):
         load({"reasoning": []})
 
 

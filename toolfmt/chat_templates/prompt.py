@@ -135,7 +135,7 @@ def _request(messages: Transcript | JsonValue, source: str) -> tuple[JsonObject,
         before = messages
     else:
         origin = _origin(messages, source)
-        with told(origin.name):
+        with told(origin.name, messages):
             before = origin.read(messages)
     with told(FORMAT.name):
         written = FORMAT.write(shape(before, FORMAT.rules))

@@ -69,6 +69,8 @@ class Detector:
         """No JSON value before this offset is a call: text follows it."""
         self._begins = True
         self._closers: set[str] = set()
+        self._ends: dict[str, int] = {}
+        """Where each closer stands in the buffer, from the place reached on; -1 for nowhere."""
         self._draft: Detection | None = None
         self._defined = False
         """The text shows a tool's definition."""
@@ -89,7 +91,7 @@ class Detector:
                 return []
             chunk, self._parts = "".join(self._parts), []
         self._buf = self._buf + chunk if self._buf else chunk
-        self._marks = []
+        self._marks, self._ends = [], {}
         while self.found is None and not self._muted and self._step(eof=eof):
             pass
         if self._muted or (eof and self.found is None):
@@ -203,7 +205,10 @@ class Detector:
         return self._choose.marked(matches, self._buf, pos, self._base, 0, line_start=line, eof=eof)
 
     def _closer(self) -> tuple[int, str] | None:
-        places = [(pos, closer) for closer in self._closers if (pos := self._buf.find(closer, self._at)) >= 0]
+        for closer in self._closers:  # each is searched for once, not at every trigger
+            if -1 < self._ends.get(closer, 0) <= self._at:
+                self._ends[closer] = self._buf.find(closer, self._at)
+        places = [(self._ends[closer], closer) for closer in self._closers if self._ends[closer] >= 0]
         return min(places) if places else None
 
     def _close(self, pos: int, closer: str) -> bool:

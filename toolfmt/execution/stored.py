@@ -31,7 +31,7 @@ from toolfmt.conversation import (
     ResultPart,
     TextPart,
 )
-from toolfmt.errors import ParseError
+from toolfmt.errors import LimitExceededError, ParseError
 from toolfmt.execution.state import AgentState, Run, Step
 from toolfmt.transcripts.pieces import Piece
 
@@ -64,6 +64,8 @@ def dump_state(state: AgentState) -> JsonObject:
 
 def load_state(value: JsonValue) -> AgentState:
     """Read a state; raises `ParseError` with the place of what is not as it was written."""
+    if jsontext.too_deep(value):
+        raise LimitExceededError(f"a state is nested more than {jsontext.MAX_NESTING} levels deep")
     found = _fields(value, "")
     version = found.pop("version", None)
     if version != VERSION:
@@ -119,7 +121,7 @@ def _list(value: JsonValue, where: str, each: Callable[[JsonValue, str], _T]) ->
 def _part(value: JsonValue, where: str) -> Any:
     found = _fields(value, where)
     tag = found.pop("type", None)
-    if tag not in PARTS:
+    if not isinstance(tag, str) or tag not in PARTS:
         raise ParseError(f"{where}/type: {tag!r}; a part is one of {', '.join(PARTS)}")
     return _record(PARTS[tag], found, where)
 

@@ -16,13 +16,14 @@ from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.errors import UnknownToolError, UnsupportedSchemaError
+from toolfmt.errors import SchemaError, UnknownToolError, UnsupportedSchemaError
 from toolfmt.grammars.answers import answer
 from toolfmt.grammars.gbnf import write_gbnf
 from toolfmt.grammars.lark import write_lark
 from toolfmt.grammars.regexes import write_regex
 from toolfmt.grammars.structural_tag import write_structural_tag
 from toolfmt.registry import Registry, default_registry
+from toolfmt.schema.misshapen import refuse_misshapen
 from toolfmt.tools import tools as definitions
 
 if TYPE_CHECKING:
@@ -89,6 +90,11 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
         raise UnknownToolError(choice, names)
     if not offered and word != "none":
         raise ValueError("no tools are given, so that there is nothing to call: give tools, or choice='none'")
+    for tool in offered:
+        try:
+            refuse_misshapen(tool.parameters)
+        except SchemaError as error:
+            raise SchemaError(f"tool {tool.name!r}: {error}") from None
     called = offered if word is not None else [tool for tool in offered if tool.name == choice]
     made = partial(answer, chosen, called, choice=word or "required", parallel=parallel, offered=names)
     held = made()

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 LONGEST: Final = 1000
 """Repetitions that a grammar counts; engines refuse more."""
+LARGEST: Final = 10**19
+"""Numbers are held to a bound whose size is less than this: a state is needed for each digit."""
 _DEEPEST: Final = 64
 _MOST_SHAPES: Final = 20_000
 _UNSAID: Final = (
@@ -204,14 +206,27 @@ class SchemaShapes:
         return low, high
 
     def _number(self, node: JsonObject, place: str, *, whole: bool) -> Number:
-        low = [(node[key], key.startswith("ex")) for key in ("minimum", "exclusiveMinimum") if _real(node.get(key))]
-        high = [(node[key], key.startswith("ex")) for key in ("maximum", "exclusiveMaximum") if _real(node.get(key))]
+        low = self._bounds(node, place, "minimum", "exclusiveMinimum")
+        high = self._bounds(node, place, "maximum", "exclusiveMaximum")
         found = Number(whole)
         if low:
             found = replace(found, low=self._bound(max(low), place, up=whole, whole=whole, key="minimum"))
         if high:
             value, past = min(high, key=lambda bound: (bound[0], not bound[1]))
             found = replace(found, high=self._bound((value, past), place, up=not whole, whole=whole, key="maximum"))
+        return found
+
+    def _bounds(self, node: JsonObject, place: str, *keys: str) -> list[tuple[float, bool]]:
+        """Give the bounds that a grammar can count to, each with whether it is excluded."""
+        found: list[tuple[float, bool]] = []
+        for key in keys:
+            value = node.get(key)
+            if not isinstance(value, int | float) or isinstance(value, bool):
+                continue
+            if abs(value) < LARGEST:
+                found.append((value, key.startswith("ex")))
+            else:
+                self._relax(place, key, f"bounds are less than {LARGEST:.0e}")
         return found
 
     def _bound(self, bound: tuple[float, bool], place: str, *, up: bool, whole: bool, key: str) -> Bound:
@@ -276,10 +291,6 @@ _SPOKEN_OF: Final = {
     "array": {"items", "prefixItems", "minItems", "maxItems", "contains", "uniqueItems"},
     "object": {"properties", "required", "additionalProperties", "patternProperties"},
 }
-
-
-def _real(value: JsonValue) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def argument_lists(shapes: SchemaShapes, tool: str) -> list[Members]:

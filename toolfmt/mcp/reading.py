@@ -71,7 +71,12 @@ def read_tools(
 
 
 def _read_tool(server: str, name: str, listed: types.Tool, inject: Collection[str]) -> Offer:
-    item = listed.model_dump(mode="json", by_alias=True, exclude_none=True)
+    try:
+        item = listed.model_dump(mode="json", by_alias=True, exclude_none=True)
+    except ValueError as error:  # a lone surrogate, for one
+        raise SchemaError(f"{name!r} is no JSON: {error}") from None
+    if jsontext.too_deep(item):
+        raise SchemaError(f"{name!r}: it is nested more than {jsontext.MAX_NESTING} levels deep")
     schema, hidden = _hide(item["inputSchema"], inject)
     definition = tool({**item, "inputSchema": schema}, name=name, server=server)
     if _dangerous(item.get("annotations")):

@@ -96,7 +96,7 @@ class RepairingParser:
             at = len(before) - 1  # the object stands in a list, which is cut off with it
         try:
             text = repair_json(complete_word(failure.raw[at:]), ensure_ascii=False)
-        except RecursionError:
+        except (RecursionError, ValueError):  # nested too deeply for it
             return []
         opener, closer = self._frame
         events = self._read(failure.raw[:at] + text) or self._read(opener + text + closer)

@@ -60,6 +60,8 @@ def response_dialect(
             raise ResponseTemplateError("", f"not JSON: {error}") from error
     else:
         found = cast("object", template)
+        if jsontext.too_deep(found):
+            raise ResponseTemplateError("", f"nested more than {jsontext.MAX_NESTING} levels deep")
     if not isinstance(found, Mapping):
         raise ResponseTemplateError("", f"an object is due, not {type(found).__name__}")
     return text_dialect(

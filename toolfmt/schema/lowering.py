@@ -20,6 +20,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.drafts import modernise
 from toolfmt.schema.limits import check_limits, subschemas
 from toolfmt.schema.lowered_places import Places, describe
+from toolfmt.schema.misshapen import refuse_misshapen
 from toolfmt.schema.refs import inline_refs, recursive_refs, unfold_root
 from toolfmt.schema.respelling import draft7, target, type_list, united
 from toolfmt.schema.rules import ANY
@@ -44,6 +45,7 @@ def lower(schema: JsonValue, rules: SchemaRules) -> JsonObject:
     if jsontext.depth(schema) > jsontext.MAX_DEPTH:
         raise UnsupportedSchemaError(f"the schema is nested more than {jsontext.MAX_DEPTH} levels deep")
     try:
+        refuse_misshapen(schema)
         found = _rooted(_referenced(_worded(schema, rules), rules), rules)
         if rules.keywords or not all(_usual(node, rules) for _, node in subschemas(found)):
             found = Places(rules).lower(found)

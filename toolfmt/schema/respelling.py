@@ -36,7 +36,8 @@ _MOST: Final = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems"
 def type_list(node: JsonObject) -> list[str]:
     """List the types that `type` states; none if it states nothing."""
     stated = node.get("type")
-    return [stated] if isinstance(stated, str) else list(stated) if is_array(stated) else []
+    listed: list[JsonValue] = stated if is_array(stated) else [stated]
+    return [word for word in listed if isinstance(word, str)]
 
 
 def is_null(node: JsonValue) -> bool:
@@ -44,8 +45,10 @@ def is_null(node: JsonValue) -> bool:
     return is_object(node) and type_list(node) == ["null"] and not node.keys() - {"type"} - NOTES
 
 
-def with_null(node: JsonObject) -> JsonObject:
+def with_null(node: JsonValue) -> JsonValue:
     """Allow null as well."""
+    if not is_object(node):
+        return {"type": "null"} if node is False else node
     types = type_list(node)
     if types and "anyOf" not in node and "const" not in node and "$ref" not in node:
         found = node | {"type": types if "null" in types else [*types, "null"]}

@@ -26,9 +26,9 @@ MAX_PLACE: Final = 200
 """Tokens in the pointer of the deepest subschema; deeper schemas are refused rather than overflow the stack."""
 
 DEFINITIONS: Final = frozenset({"$defs", "definitions"})
-_NAMED: Final = DEFINITIONS | {"properties", "patternProperties", "dependentSchemas"}
-_LISTED: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems", "items"})
-_SINGLE: Final = frozenset(
+NAMED: Final = DEFINITIONS | {"properties", "patternProperties", "dependentSchemas"}
+LISTED: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems", "items"})
+SINGLE: Final = frozenset(
     {
         "additionalItems",
         "additionalProperties",
@@ -43,7 +43,7 @@ _SINGLE: Final = frozenset(
         "unevaluatedProperties",
     }
 )
-SUBSCHEMAS: Final = {key: key in _NAMED for key in (*_NAMED, *_LISTED, *_SINGLE)}
+SUBSCHEMAS: Final = {key: key in NAMED for key in (*NAMED, *LISTED, *SINGLE)}
 """Every keyword that holds schemas, and whether they stand under names of their own."""
 
 
@@ -56,14 +56,14 @@ def map_subschemas(schema: JsonObject, change: Change, place: Place) -> JsonObje
         raise SchemaError(f"the schema is nested too deeply, from {pointer(place[:6])} on")
     copy: JsonObject = {}
     for key, value in schema.items():
-        if key in _NAMED and is_object(value):
+        if key in NAMED and is_object(value):
             inner: JsonObject = {}
             for name, sub in value.items():
                 inner[name] = change(sub, (*place, key, name))
             copy[key] = inner
-        elif key in _LISTED and is_array(value):
+        elif key in LISTED and is_array(value):
             copy[key] = [change(sub, (*place, key, str(i))) for i, sub in enumerate(value)]
-        elif key in _SINGLE and isinstance(value, (dict, bool)):
+        elif key in SINGLE and isinstance(value, (dict, bool)):
             copy[key] = change(value, (*place, key))
         else:
             copy[key] = _copied(value, place)

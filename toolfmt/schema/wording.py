@@ -114,6 +114,13 @@ def _plural(unit: str) -> str:
     return {"property": "properties"}.get(unit, f"{unit}s")
 
 
+def _pattern_message(name: str, error: Any) -> str:
+    pattern = getattr(error.kind, "pattern", None)
+    if pattern is None:  # the search was given up: the pattern takes too many steps on this text
+        return f"{name}: its pattern takes too long to be checked on {_json(error.instance)}"
+    return f"{name} must match the pattern {pattern}; got {_json(error.instance)}"
+
+
 _WORDINGS: Final[dict[str, Wording]] = {
     "type": lambda name, error: _type_message(name, error.kind.types, error.instance),
     "enum": lambda name, error: _enum_message(name, error.kind.options, error.instance),
@@ -131,7 +138,7 @@ _WORDINGS: Final[dict[str, Wording]] = {
     "maxItems": _size("at most", "item"),
     "minProperties": _size("at least", "property"),
     "maxProperties": _size("at most", "property"),
-    "pattern": lambda name, error: f"{name} must match the pattern {error.kind.pattern}; got {_json(error.instance)}",
+    "pattern": _pattern_message,
     "format": lambda name, error: f"{name} must be a valid {error.kind.format}; got {_json(error.instance)}",
     "uniqueItems": lambda name, _: f"{name} must not hold the same item twice",
     "contains": lambda name, _: f"{name} holds no item of the form it must hold",

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolfmt import jsontext
-from toolfmt.errors import ParseError, UnknownFormatError, UnrepresentableError
+from toolfmt.errors import LimitExceededError, ParseError, UnknownFormatError, UnrepresentableError
 from toolfmt.events import coalesce
 from toolfmt.jsontext import is_object
 from toolfmt.parsing import ParseResult
@@ -85,12 +85,14 @@ class AnswerReader:
         value = _plain(value)
         if not is_object(value):
             raise ParseError(f"an event of a stream is an object, not {type(value).__name__}")
+        if jsontext.too_deep(value):
+            raise LimitExceededError(f"an answer is nested more than {jsontext.MAX_NESTING} levels deep")
         latest = self._latest
         try:
             if latest is APART or not latest.fits(value):
                 self._latest = latest = self._shape(value)
             latest.read(value, self._made)
-        except (AttributeError, KeyError, TypeError, UnrepresentableError) as error:
+        except (AttributeError, IndexError, KeyError, TypeError, UnrepresentableError) as error:
             raise ParseError(f"a field of an answer has not the type that it should have: {error}") from error
         return self._made.take()
 
@@ -162,7 +164,10 @@ def _plain(value: object) -> Any:
     if is_object(value):
         return value
     if isinstance(value, (str, bytes)):
-        return jsontext.loads(value if isinstance(value, str) else value.decode("utf-8"))
+        try:
+            return jsontext.loads(value if isinstance(value, str) else value.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise ParseError(f"an answer is not UTF-8 at byte {error.start}") from None
     for name in _DUMPS:
         method = getattr(value, name, None)
         if callable(method):

@@ -71,7 +71,7 @@ def check(value: JsonValue, *, format: str) -> tuple[Finding, ...]:  # noqa: A00
     bad = jsontext.unwritable(value)
     found = [Finding("json", bad.pointer, bad.reason)] if bad is not None else []
     try:
-        with told(made.name):
+        with told(made.name, value):
             read = made.read(value)
             found.extend(findings(read, made.rules_for(read)))
     except ParseError as error:

@@ -59,7 +59,7 @@ def convert(  # noqa: PLR0913 - each is a choice of the caller's
     goal = find(target)
     if origin is goal and residue is None:
         return Conversion(value=value, losses=(), source=origin.name, target=goal.name, residue=None)
-    with told(origin.name):
+    with told(origin.name, value, residue):
         before = _only(origin.read(value), frozenset(include))
         if residue is not None:
             return _back(before, origin, goal, residue, strict=strict)

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from toolfmt.errors import ParseError
+from toolfmt import jsontext
+from toolfmt.errors import LimitExceededError, ParseError
 from toolfmt.schema.rules import ANY, SchemaRules
 
 if TYPE_CHECKING:
@@ -157,8 +158,13 @@ class TranscriptFormat:
 
 
 @contextmanager
-def told(name: str) -> Generator[None]:
-    """Turn what a value of quite another shape makes a reader stumble over into a ParseError."""
+def told(name: str, *values: object) -> Generator[None]:
+    """Turn what a value of quite another shape makes a reader stumble over into a ParseError.
+
+    `values` are what is read: one that is nested too deeply is refused before.
+    """
+    if any(jsontext.too_deep(value) for value in values):
+        raise LimitExceededError(f"{name}: a value is nested more than {jsontext.MAX_NESTING} levels deep")
     try:
         yield
     except (AttributeError, IndexError, KeyError, TypeError) as error:

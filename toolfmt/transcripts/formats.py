@@ -89,9 +89,17 @@ def _relatives(made: TranscriptFormat) -> Iterator[str]:
 _NAME_IT: Final = "name it (`source=`, `format=`; on the command line --from or --format)"
 
 
+def _fits(made: TranscriptFormat, value: JsonValue) -> bool:
+    """Whether a value is of a format; what its recogniser stumbles over is of quite another shape."""
+    try:
+        return made.recognise(value)
+    except (AttributeError, IndexError, KeyError, TypeError):
+        return False
+
+
 def recognised(value: JsonValue) -> TranscriptFormat:
     """Tell a value's format by what only that format has; raises ParseError if none or several fit."""
-    fits = [found for found in formats() if found.recognise(value)]
+    fits = [found for found in formats() if _fits(found, value)]
     general = {name for found in fits for name in _relatives(found)}
     fits = [found for found in fits if found.name not in general]
     if len(fits) == 1:

@@ -73,7 +73,7 @@ def repair(value: JsonValue, *, format: str, drop: bool = False) -> Repair:  # n
     made = find(format)
     if bad := jsontext.unwritable(value):
         raise ParseError(f"{bad.pointer}: {bad.reason}")
-    with told(made.name):
+    with told(made.name, value):
         before = made.read(value)
         rules = made.rules_for(before)
         wrong = list(findings(before, rules))

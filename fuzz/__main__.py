@@ -1,0 +1,159 @@
+"""Try every public function on what strangers may send: `python -m fuzz`.
+
+    python -m fuzz                              # all targets, for a minute
+    python -m fuzz --hours 8                    # for a night
+    python -m fuzz --targets convert grammar    # some of them
+    python -m fuzz --input fuzz/corpus/x.json   # one case again
+    python -m fuzz --coverage --seconds 600     # the parsers alone, guided by atheris
+
+First come the cases of `corpus/`, each of which broke something once, then cases by chance. A finding is printed and
+written to `--found`, and the run goes on; the exit code is 1 where there was one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import signal
+import sys
+import time
+import traceback
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+CORPUS = Path(__file__).parent / "corpus"
+HANG = 20
+"""Seconds that one case may take."""
+
+
+class HangError(BaseException):
+    """A case took too long; no handler of the code under test catches it."""
+
+
+@contextmanager
+def limited(seconds: int) -> Iterator[None]:
+    """Raise `HangError` in what takes longer, where the system has timers."""
+
+    def stop(*_: object) -> None:
+        raise HangError(f"no end within {seconds} s")
+
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+
+def broken(name: str, case: Any) -> tuple[str, str]:
+    """Run a case: what it raised, as a name for all findings of its kind, and in full; empty where all is well."""
+    from fuzz.targets import attempt
+
+    try:
+        with limited(HANG):
+            attempt(name, case)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - whatever comes out is the finding
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if "toolfmt" in frame.filename] or frames
+        place = f"{Path(own[-1].filename).name}:{own[-1].lineno}"
+        recursive = isinstance(error, RecursionError)  # where the stack ends is chance
+        return f"{name}: {type(error).__name__} in {Path(own[-1].filename).name if recursive else place}", "".join(
+            traceback.format_exception(error, limit=-6)
+        )
+    return "", ""
+
+
+def kept() -> Iterator[tuple[str, Any]]:
+    """Give the cases of the corpus, each with its target."""
+    for path in sorted(CORPUS.glob("*.json")):
+        held = json.loads(path.read_text("utf-8"))
+        yield held["target"], held["case"]
+
+
+def written(name: str, case: Any, folder: Path, number: int) -> str:
+    """Write a case to a file that `--input` takes; where JSON cannot hold it, say so."""
+    try:
+        text = json.dumps({"target": name, "case": case})
+    except (RecursionError, ValueError):
+        return "nested too deeply to be written"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}-{number}.json"
+    path.write_text(text + "\n", "utf-8")
+    return str(path)
+
+
+def search(names: Sequence[str], seconds: float, seed: int, folder: Path) -> int:
+    """Run the corpus, then cases by chance until the time is over; how many kinds of findings there were."""
+    from fuzz.targets import TARGETS
+
+    count: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+
+    def run(name: str, case: Any, number: int) -> None:
+        count[name] += 1
+        kind, full = broken(name, case)
+        if kind:
+            found[kind] += 1
+        if found[kind] == 1:
+            print(f"{kind} (case {number} of seed {seed}; {written(name, case, folder, number)})\n{full}", flush=True)
+
+    for name, case in kept():
+        if name in names:
+            run(name, case, 0)
+    end = time.monotonic() + seconds
+    number = 0
+    while time.monotonic() < end:
+        number += 1
+        name = names[number % len(names)]
+        run(name, TARGETS[name].make(random.Random(f"{seed} {number}")), number)  # noqa: S311 - to be repeated
+    print(f"{count.total()} cases of {len(names)} targets, {len(found)} kinds of findings")
+    print(", ".join(f"{name} {count[name]}" for name in names))
+    for kind, times in found.most_common():
+        print(f"{times} x {kind}")
+    return len(found)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run; 0 when nothing was found."""
+    told = argparse.ArgumentParser(
+        prog="python -m fuzz", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    told.add_argument("--seconds", type=float, default=60)
+    told.add_argument("--hours", type=float, default=0)
+    told.add_argument("--targets", nargs="*", help="all of them where none is named")
+    told.add_argument("--seed", type=int, default=0, help="of the chance")
+    told.add_argument("--found", type=Path, default=Path("fuzz-found"), help="the folder that findings are written to")
+    told.add_argument("--input", type=Path, help="run one case and end")
+    told.add_argument("--coverage", action="store_true", help="let atheris guide the search through the parsers")
+    options = told.parse_args(arguments)
+    seconds = options.hours * 3600 or options.seconds
+    if options.coverage:
+        from fuzz.coverage import guided
+
+        guided(int(seconds), options.seed)
+    from fuzz.targets import TARGETS
+
+    if options.input:
+        held = json.loads(options.input.read_text("utf-8"))
+        kind, full = broken(held["target"], held["case"])
+        print(full or "nothing is wrong")
+        return int(bool(kind))
+    unknown = set(options.targets or ()) - TARGETS.keys()
+    if unknown:
+        told.error(f"no target {', '.join(sorted(unknown))}; there are {', '.join(TARGETS)}")
+    return int(bool(search(options.targets or list(TARGETS), seconds, options.seed, options.found)))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
