@@ -187,7 +187,7 @@ class TestInlineRefs:
         }
         definitions["D40"] = {"type": "string"}
         schema = {"properties": {"a": {"$ref": "#/$defs/D0"}}, "$defs": definitions}
-        with pytest.raises(SchemaError, match="unfold to more than"):
+        with pytest.raises(SchemaError, match=r"unfold to more than 50,000 schemas, from #/\S+ on"):
             inline_refs(schema)
         assert types(property_schema(schema, "a")) == {"object"}
 

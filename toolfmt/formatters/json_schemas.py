@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
+from toolfmt.errors import SchemaError
 from toolfmt.schema import inline_refs, normalise
 
 if TYPE_CHECKING:
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
 
 def parameters_object(tool: ToolDefinition) -> JsonObject:
     """Give the schema of a tool's arguments as providers want it. Raises `SchemaError`."""
-    schema = inline_refs(normalise(tool.parameters))
+    try:
+        schema = inline_refs(normalise(tool.parameters))
+    except SchemaError as error:
+        raise type(error)(f"the schema of tool {tool.name!r}: {error}") from None
     schema = schema if "type" in schema else {"type": "object", **schema}
     missing: dict[str, JsonValue] = {"properties": {}, "required": []}
     before = "properties" if "properties" in schema else "type"

@@ -89,7 +89,9 @@ class _Inliner:
             return schema
         self.count += 1
         if self.count > MAX_SCHEMAS:
-            raise SchemaError(f"the references unfold to more than {MAX_SCHEMAS} schemas")
+            raise SchemaError(
+                f"the references unfold to more than {MAX_SCHEMAS:,} schemas, from {pointer(place[:6])} on"
+            )
         own = _without_definitions(schema)
         if "$ref" not in own:
             return map_subschemas(own, self.inline, place)

@@ -17,7 +17,9 @@ from toolfmt.schema.drafts import modernise
 from toolfmt.schema.places import reach
 from toolfmt.schema.refs import inline_refs
 from toolfmt.schema.spelling import normalise
+from toolfmt.schema.walk import Place, pointer, token
 from toolfmt.schema.wording import describe
+from toolfmt.schema.work import MAX_WORK, Work, check_work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 _BACKTRACK_LIMIT: Final = 10_000
 """Steps of a pattern with look-around or back-references; all others run in linear time anyway."""
 
+_LISTED: Final = 10_000
+"""Visits up to which everything that is wrong is listed: an error takes a thousand times as long as a visit."""
+_WHOLE: Final = "urn:toolfmt:schema"
+
 _validators: dict[int, tuple[weakref.ref[ToolDefinition], Validator]] = {}
 
 
@@ -35,11 +41,20 @@ class Validator:
 
     def __init__(self, tool: ToolDefinition) -> None:
         """Compile; raises `SchemaError` that names the tool, the place in its schema and what is wrong there."""
-        self._check = _compiled(tool.name, tool.parameters)
+        check_work(tool.name, tool.parameters)
+        self._check, self._schema = _compiled(tool.name, tool.parameters)
+        self._work = Work(self._schema)
 
     def problems(self, arguments: Mapping[str, Any]) -> tuple[Problem, ...]:
         """Return everything that is wrong with the arguments; empty if they fit."""
+        if not self._work.fits(arguments, MAX_WORK):
+            detail = f"the arguments take more than {MAX_WORK:,} steps to check: they are too large for their schema"
+            return (Problem("", "limit", detail),)
         try:
+            if self._check.is_valid(arguments):
+                return ()
+            if not self._work.fits(arguments, _LISTED):
+                return self._placed(arguments)
             return tuple(problem for error in self._check.iter_errors(arguments) for problem in describe(error))
         except ValueError:
             # Not JSON at all: a set, a lone surrogate, a key that is no text.
@@ -48,6 +63,16 @@ class Validator:
             except UnrepresentableError as error:
                 return (Problem(error.pointer, "json", error.reason),)
             raise
+
+    def _placed(self, arguments: Mapping[str, Any]) -> tuple[Problem, ...]:
+        """Name the arguments that do not fit, where listing all that is wrong with them takes too long."""
+        named = self._schema.get("properties")
+        wrong = [
+            Problem(f"/{token(key)}", "limit", f"'{key}' does not fit its schema, in too many ways to list them")
+            for key, value in arguments.items()
+            if is_object(named) and key in named and not _part(self._schema, ("properties", key)).is_valid(value)
+        ]
+        return tuple(wrong) or (Problem("", "limit", "the arguments do not fit, in too many ways to list them"),)
 
 
 def problems(tool: ToolDefinition, arguments: Mapping[str, Any]) -> tuple[Problem, ...]:
@@ -85,20 +110,31 @@ def _validator(tool: ToolDefinition) -> Validator:
     return known[1]
 
 
-def _compiled(name: str, schema: JsonObject) -> Any:
+def _compiled(name: str, schema: JsonObject) -> tuple[Any, JsonObject]:
+    """Compile a schema; also give it as it was compiled."""
     # Loaded here, as it takes 28 ms that a reader of calls need not spend.
     import jsonschema_rs as engine
 
     try:
-        return engine.Draft202012Validator(
-            modernise(normalise(schema)),
-            offline=True,
-            pattern_options=engine.FancyRegexOptions(backtrack_limit=_BACKTRACK_LIMIT),
-        )
+        current = modernise(normalise(schema))
+        return engine.Draft202012Validator(current, offline=True, pattern_options=_patterns(engine)), current
     except engine.ValidationError as error:
         raise _invalid(name, schema, error) from None
     except ValueError as error:
         raise SchemaError(f"the schema of tool {name!r} cannot be used: {error}") from None
+
+
+def _part(schema: JsonObject, place: Place) -> Any:
+    """Compile one place of a schema that compiles as a whole."""
+    import jsonschema_rs as engine
+
+    whole = engine.Registry([(_WHOLE, schema)])
+    reference: JsonObject = {"$ref": _WHOLE + pointer(place)}
+    return engine.Draft202012Validator(reference, offline=True, registry=whole, pattern_options=_patterns(engine))
+
+
+def _patterns(engine: Any) -> Any:
+    return engine.FancyRegexOptions(backtrack_limit=_BACKTRACK_LIMIT)
 
 
 def _invalid(name: str, schema: JsonObject, error: Any) -> SchemaError:

@@ -1,0 +1,186 @@
+"""Schemas that take exponential time to check: refused where a tool is read; what grows with the value is counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toolfmt import ToolDefinition, ToolRegistry, parse
+from toolfmt.errors import SchemaError
+from toolfmt.execution import Executor, Permissions
+from toolfmt.jsontext import is_object
+from toolfmt.schema import problems
+from toolfmt.schema.work import MAX_WORK, Work
+from toolfmt.tools import tools
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.timeout(60)
+
+TEXT = {"type": "string"}
+BESIDE: dict[str, Callable[[Any], Any]] = {
+    "allOf": lambda ref: {"allOf": [ref, ref]},
+    "anyOf": lambda ref: {"anyOf": [ref, ref]},
+    "oneOf": lambda ref: {"oneOf": [ref, ref]},
+    "mixed": lambda ref: {"anyOf": [ref], "oneOf": [ref]},
+    "not": lambda ref: {"not": ref, "allOf": [ref]},
+    "if": lambda ref: {"if": ref, "then": ref},
+    "else": lambda ref: {"if": {}, "then": ref, "else": ref},
+    "dependentSchemas": lambda ref: {"dependentSchemas": {"x": ref, "y": ref}},
+    "dependencies": lambda ref: {"dependencies": {"x": ref, "y": ref}},
+    "beside a reference": lambda ref: {**ref, "allOf": [ref]},
+    "unevaluatedProperties": lambda ref: {"allOf": [ref], "unevaluatedProperties": False},
+    "unevaluatedItems": lambda ref: {"anyOf": [ref], "unevaluatedItems": {}},
+}
+"""What doubles the visits of one value with every level."""
+BELOW: dict[str, Callable[[Any], Any]] = {
+    "properties": lambda ref: {"properties": {"x": ref}, "patternProperties": {"x": ref}},
+    "patternProperties": lambda ref: {"patternProperties": {"^x": ref, "x$": ref}},
+    "additionalProperties": lambda ref: {"additionalProperties": {"allOf": [ref, ref]}},
+    "items": lambda ref: {"items": {"allOf": [ref, ref]}},
+    "contains": lambda ref: {"contains": ref, "items": ref},
+    "prefixItems": lambda ref: {"prefixItems": [{"anyOf": [ref, ref]}]},
+}
+"""What doubles the visits of the values inside one."""
+
+
+def chain(length: int, link: Callable[[Any], Any], pointer: str = "$ref") -> dict[str, Any]:
+    """Make a schema of definitions, each made of the one before."""
+    definitions: dict[str, Any] = {"d0": TEXT | ({"$dynamicAnchor": "d0"} if pointer == "$dynamicRef" else {})}
+    for number in range(1, length + 1):
+        name = f"d{number - 1}"
+        target = f"#{name}" if pointer != "$ref" else f"#/$defs/{name}"
+        definitions[f"d{number}"] = link({pointer: target})
+        if pointer != "$ref":
+            definitions[f"d{number}"][pointer.replace("Ref", "Anchor").replace("$anchor", "$anchor")] = f"d{number}"
+    last = {pointer: f"#d{length}" if pointer != "$ref" else f"#/$defs/d{length}"}
+    return {"type": "object", "properties": {"a": last}, "$defs": definitions}
+
+
+def nested(levels: int, link: Callable[[Any], Any]) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = {"x": value} if "items" not in str(link({})).lower() and "contains" not in link({}) else [value]
+    return value
+
+
+@pytest.mark.parametrize("pointer", ["$ref", "$dynamicRef"])
+@pytest.mark.parametrize("link", BESIDE.values(), ids=BESIDE)
+def test_a_schema_that_doubles_the_visits_of_one_value_is_refused_when_the_tool_is_read(
+    link: Callable[[Any], Any], pointer: str
+) -> None:
+    given = {"name": "bomb", "parameters": chain(40, link, pointer)}
+    with pytest.raises(SchemaError, match=r"'bomb'.*at #/\S+: references and combinations take more than 10,000 steps"):
+        tools([given])
+    with pytest.raises(SchemaError, match=r"'bomb'.*at #/\S+: references"):
+        problems(ToolDefinition(**given), {"a": "x"})
+    assert len(tools([{**given, "parameters": chain(5, link, pointer)}])) == 1
+
+
+@pytest.mark.parametrize("link", BELOW.values(), ids=BELOW)
+def test_arguments_that_take_too_many_visits_are_refused_and_others_are_checked(link: Callable[[Any], Any]) -> None:
+    (tool,) = tools([{"name": "bomb", "parameters": chain(40, link)}])
+    (problem,) = problems(tool, {"a": nested(40, link)})
+    assert problem.keyword == "limit"
+    assert "too large for their schema" in problem.message
+    assert problems(tool, {"a": nested(3, link)}) == ()
+
+
+def test_a_refused_schema_hangs_neither_reading_nor_executing() -> None:
+    tool = ToolDefinition(name="bomb", parameters=chain(40, BESIDE["allOf"]))
+    answer = '<tool_call>{"name": "bomb", "arguments": {"a": "x"}}</tool_call>'
+    with pytest.raises(SchemaError, match="'bomb'"):
+        parse(answer, dialect="hermes", tools=[tool], validate=True)
+    registry = ToolRegistry()
+    registry.register(tool, function=lambda a: a)
+    denied = Executor(registry, timeout=1, policies=[Permissions({"*": ["nothing"]})])
+    (allowed,) = Executor(registry, timeout=1).execute_sync(parse(answer, dialect="hermes", tools=[tool]).calls)
+    assert allowed.failure == "broken_tool"
+    (execution,) = denied.execute_sync([{"name": "bomb", "arguments": {"a": "x"}}])
+    assert execution.has_error
+
+
+def test_what_is_wrong_in_too_many_places_is_reported_by_its_argument() -> None:
+    items = {"type": "array", "items": TEXT}
+    (tool,) = tools([{"name": "f", "parameters": {"properties": {"many": items, "few": items, "~/": TEXT}}}])
+    (problem,) = problems(tool, {"many": [1] * 20_000, "few": ["x"], "~/": "x"})
+    assert (problem.pointer, problem.keyword) == ("/many", "limit")
+    assert len(problems(tool, {"many": [1] * 20})) == 20
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#"},
+        {"anyOf": [{"$ref": "#/$defs/n"}], "$defs": {"n": {"oneOf": [TEXT, {"$ref": "#/$defs/n"}]}}},
+        {"properties": {"a": {"anyOf": [TEXT, {"type": "array", "items": {"$ref": "#"}}, {"$ref": "#"}]}}},
+    ],
+)
+def test_recursive_schemas_are_read(schema: dict[str, Any]) -> None:
+    (tool,) = tools([{"name": "f", "parameters": schema}])
+    assert problems(tool, {"a": "x"}) == ()
+
+
+def test_definitions_that_all_hold_one_another_are_refused() -> None:
+    names = [f"d{number}" for number in range(12)]
+    everything = {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in names]}
+    parameters = {"properties": {"a": everything}, "$defs": {name: {**everything, **TEXT} for name in names}}
+    with pytest.raises(SchemaError, match="10,000 steps"):
+        tools([{"name": "f", "parameters": parameters}])
+
+
+NAMES = st.sampled_from(["a", "b", "c", "d"])
+REFS = st.builds(lambda name: {"$ref": f"#/$defs/{name}"}, NAMES)
+LISTED = st.sampled_from(["allOf", "anyOf", "oneOf"])
+SINGLE = st.sampled_from(["not", "items", "additionalProperties", "contains"])
+SUBS = st.recursive(
+    st.sampled_from([TEXT, {}, {"type": "integer"}]) | REFS,
+    lambda sub: st.one_of(
+        st.builds(lambda key, subs: {key: subs}, LISTED, st.lists(sub, min_size=1, max_size=3)),
+        st.builds(lambda key, sub: {key: sub}, SINGLE, sub),
+        st.builds(lambda a, b: {"properties": {"x": a, "y": b}}, sub, sub),
+        st.builds(lambda a, b: {"if": a, "then": b}, sub, sub),
+    ),
+    max_leaves=6,
+)
+VALUES = st.recursive(
+    st.sampled_from([1, "s", None]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("xyz"), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def naive(root: Any, node: Any, value: Any, path: tuple[int, ...] = ()) -> int:
+    """Count visits the slow way: one by one."""
+    if not is_object(node) or id(node) in path:
+        return 0
+    beside = [*node.get("allOf", ()), *node.get("anyOf", ()), *node.get("oneOf", ())]
+    beside += [node[key] for key in ("not", "if", "then") if key in node]
+    if "$ref" in node:
+        beside.append(root["$defs"][node["$ref"].rpartition("/")[2]])
+    count = 1 + sum(naive(root, sub, value, (*path, id(node))) for sub in beside)
+    if isinstance(value, list):
+        count += sum(naive(root, node.get(key), item) for item in value for key in ("items", "contains"))
+    if isinstance(value, dict):
+        named = node.get("properties", {})
+        count += sum(naive(root, named.get(key, node.get("additionalProperties")), item) for key, item in value.items())
+    return count
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.fixed_dictionaries(dict.fromkeys("abcd", SUBS)), SUBS, VALUES)
+def test_the_count_is_that_of_a_validator_that_remembers_nothing(defs: dict[str, Any], sub: Any, value: Any) -> None:
+    root = {"allOf": [sub], "$defs": defs}
+    work = Work(root)
+    try:
+        work.check()
+    except SchemaError:
+        return
+    exact = naive(root, root, value)
+    assert work.of(value) == exact or (exact > MAX_WORK and work.of(value) > MAX_WORK)
+    assert work.fits(value, MAX_WORK) == (exact <= MAX_WORK)
+    assert not work.fits(value, exact - 1) or exact == 0

@@ -1,0 +1,324 @@
+"""How much work a schema asks for, counted before it is done.
+
+    {"$defs": {"d1": {"allOf": [{"$ref": "#/$defs/d0"}, {"$ref": "#/$defs/d0"}]}, "d2": ..., "d40": ...}}
+
+A validator visits a subschema once for each way that leads to it on the same value: 2^40 visits here, for any
+value. So a schema is refused where one value takes more than `MAX_VISITS`, whatever keywords double them. What is
+left grows with the value: a recursive schema with alternatives may take more visits with every level. So the visits
+of a call's arguments are counted as well, and beyond `MAX_WORK` they are not checked, and do not pass.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from math import inf
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+from toolfmt.errors import SchemaError, UnresolvableReferenceError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.schema.refs import resolve
+from toolfmt.schema.walk import SUBSCHEMAS, Place, pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from toolfmt.model import JsonObject, JsonValue
+
+MAX_VISITS: Final = 10_000
+"""Visits of subschemas that one value may take, not counting those of the values inside it."""
+MAX_WORK: Final = 1_000_000
+"""Visits that a call's arguments may take, and steps that counting those of a schema's places may take."""
+
+_LISTED: Final = ("allOf", "anyOf", "oneOf")
+_SINGLE: Final = ("not", "if", "then", "else")
+_LATE: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
+"""What asks all that is combined again, to find what it left."""
+_STEPS: Final = 2_000
+"""What a pattern that has to be backtracked counts for; others take their time by the text's length."""
+_BACKTRACKED: Final = re.compile(r"\(\?<?[=!]|\\[1-9k]")
+
+_DEEPEST: Final = 50
+"""Levels of a schema at which its visits are worked out beforehand."""
+
+_Node: TypeAlias = "JsonObject"
+
+
+class Visits(NamedTuple):
+    """The subschemas that one value is held against, each with how often, from the same starting point."""
+
+    nodes: tuple[tuple[_Node, int], ...]
+    total: int
+
+
+class Work:
+    """One schema, whose visits can be counted."""
+
+    def __init__(self, schema: JsonObject) -> None:
+        """Take a schema."""
+        self._root = schema
+        self._visits: dict[int, Visits] = {}
+        self._beside: dict[int, tuple[_Node, ...]] = {}
+        self._names: dict[str, list[_Node]] | None = None
+
+    def check(self) -> None:
+        """Raise `SchemaError` with the place of a subschema at which one value takes too many visits."""
+        pending: list[tuple[Any, Place]] = [(self._root, ())]
+        seen: set[int] = set()
+        total = 0
+        for start, place in pending:
+            if not is_object(start) or id(start) in seen:
+                continue
+            seen.add(id(start))
+            try:
+                total += self.visits(start).total
+            except OverflowError:
+                total = MAX_WORK + 1
+            if total > MAX_WORK:
+                raise SchemaError(
+                    f"at {pointer(place)}: references and combinations take more than {MAX_VISITS:,} steps to check "
+                    "a single value: write alternatives once, and let them differ by a property"
+                )
+            pending.extend(_inside(start, place))
+
+    def fits(self, value: JsonValue, most: int) -> bool:
+        """Whether a value takes no more than `most` visits; quick where that is plain from its size."""
+        try:
+            text = repr(value)
+        except RecursionError:
+            return self.of(value, most) <= most
+        values = 1 + sum(map(text.count, ",[{"))
+        return self._each * values <= most or self.of(value, most) <= most
+
+    @cached_property
+    def _each(self) -> float:
+        """Visits for each value inside one at the most; infinite for a schema where that is not plain."""
+        return self._most(self._root, 0, {})
+
+    def _most(self, start: _Node, level: int, known: dict[int, float]) -> float:
+        if id(start) not in known:
+            known[id(start)] = inf  # where it holds itself
+            known[id(start)] = inf if level > _DEEPEST else self._counted(start, level, known)
+        return known[id(start)]
+
+    def _counted(self, start: _Node, level: int, known: dict[int, float]) -> float:
+        nodes = self.visits(start).nodes
+        keys: dict[Any, None] = {None: None}
+        for node, _ in nodes:
+            keys.update(dict.fromkeys(node["properties"] if is_object(node.get("properties")) else ()))
+        indices = range(1 + _special(nodes))
+        if (len(keys) + len(indices)) * len(nodes) > MAX_VISITS or any(_is_backtracked(node) for node, _ in nodes):
+            return inf
+
+        def inner(subs: Iterable[tuple[Any, int]]) -> float:
+            return sum(self._most(sub, level + 1, known) * times for sub, times in subs if is_object(sub))
+
+        return max(
+            sum(times * (_weight(node, None) + len(node) + self._of_names(node)) for node, times in nodes),
+            *(inner((sub, times) for node, times in nodes for sub in _member(node, key)) for key in keys),
+            *(inner((sub, times) for node, times in nodes for sub in _item(node, index)) for index in indices),
+        )
+
+    def of(self, value: JsonValue, most: int = MAX_WORK) -> int:
+        """Count the visits that a value takes, values inside it included; stops at the first sum above `most`."""
+        total = 0
+        pending: list[tuple[JsonValue, int, dict[int, tuple[_Node, int]]]] = [
+            (value, 1, {id(self._root): (self._root, 1)})
+        ]
+        while pending and total <= most:
+            value, count, starts = pending.pop()
+            nodes = [
+                (node, times * each) for start, times in starts.values() for node, each in self.visits(start).nodes
+            ]
+            total += count * sum(times * _weight(node, value) for node, times in nodes)
+            if is_object(value):
+                total += len(value) * sum(times * self._of_names(node) for node, times in nodes)
+                for key, item in value.items():
+                    pending.append(
+                        (item, 1, _merged((sub, times) for node, times in nodes for sub in _member(node, key)))
+                    )
+            elif is_array(value):
+                pending.extend(self._items(value, nodes))
+        return total
+
+    def visits(self, start: _Node) -> Visits:
+        """Count the visits of one value from a subschema on; raises OverflowError beyond `MAX_VISITS`."""
+        known = self._visits.get(id(start))
+        if known is not None:
+            return known
+        found: dict[int, tuple[_Node, int]] = {}
+        total = 0
+        path: set[int] = set()
+        # How often a node is checked, and how often it is asked what it has checked, as `unevaluated…` does.
+        stack: list[tuple[_Node | None, Iterator[_Node], int, int]] = [(None, iter((start,)), 1, 0)]
+        while stack:
+            parent, below, checked, asked = stack[-1]
+            node = next(below, None)
+            if node is None:
+                stack.pop()
+                path.discard(id(parent))
+            elif id(node) not in path:  # else a circle, which a validator does not go round
+                total += checked + asked
+                if total > MAX_VISITS:
+                    raise OverflowError
+                found[id(node)] = (node, found.get(id(node), (node, 0))[1] + checked + asked)
+                late = not _LATE.isdisjoint(node)
+                path.add(id(node))
+                inner = iter(self._combined(node))
+                stack.append((node, inner, checked * (1 + late) + asked, checked * late + asked))
+        made = self._visits[id(start)] = Visits(tuple(found.values()), total)
+        return made
+
+    def _items(
+        self, value: list[JsonValue], nodes: Sequence[tuple[_Node, int]]
+    ) -> Iterator[tuple[JsonValue, int, dict[int, tuple[_Node, int]]]]:
+        """Give the items of a list with what they are held against; plain ones at the end of it together."""
+        special = _special(nodes)
+        for index, item in enumerate(value[:special]):
+            yield item, 1, _merged((sub, times) for node, times in nodes for sub in _item(node, index))
+        rest = value[special:]
+        starts = _merged((sub, times) for node, times in nodes for sub in _item(node, special))
+        plain = [item for item in rest if not isinstance(item, (dict, list))]
+        if plain:
+            longest = max((item for item in plain if isinstance(item, str)), key=len, default=plain[0])
+            yield longest, len(plain), starts
+        yield from ((item, 1, starts) for item in rest if isinstance(item, (dict, list)))
+
+    def _of_names(self, node: _Node) -> int:
+        names = node.get("propertyNames")
+        return self.visits(names).total if is_object(names) else 0
+
+    def _combined(self, node: _Node) -> tuple[_Node, ...]:
+        """Give the subschemas that the same value is held against."""
+        known = self._beside.get(id(node))
+        if known is None:
+            known = self._beside[id(node)] = tuple(sub for sub in self._applied(node) if is_object(sub))
+        return known
+
+    def _applied(self, node: _Node) -> Iterator[Any]:
+        for key in ("$ref", "$dynamicRef", "$recursiveRef"):
+            if key in node:
+                yield from self._targets(node[key])
+        for key in _LISTED:
+            if is_array(node.get(key)):
+                yield from node[key]
+        yield from (node[key] for key in _SINGLE if key in node)
+        for key in ("dependentSchemas", "dependencies"):
+            if is_object(node.get(key)):
+                yield from node[key].values()
+
+    def _targets(self, reference: object) -> list[Any]:
+        """Find what a reference may point to: a place, else whatever has a name of that ending."""
+        try:
+            return [resolve(self._root, reference)]
+        except UnresolvableReferenceError:
+            pass
+        if self._names is None:
+            self._names = {}
+            for node in _all(self._root):
+                for key in ("$id", "$anchor", "$dynamicAnchor"):
+                    if isinstance(node.get(key), str):
+                        self._names.setdefault(_last(node[key]), []).append(node)
+        url, hash_, fragment = str(reference).partition("#")
+        found = self._names.get(_last(fragment if hash_ and not fragment.startswith("/") else url), [])
+        if not fragment.startswith("/"):
+            return list(found)
+        inside: list[Any] = []
+        for node in found:
+            try:
+                inside.append(resolve(node, f"#{fragment}"))
+            except UnresolvableReferenceError:
+                continue
+        return inside
+
+
+def check_work(name: str, schema: JsonObject) -> None:
+    """Raise `SchemaError`, with the tool's name and the place, for a schema that asks for too much work."""
+    try:
+        Work(schema).check()
+    except SchemaError as error:
+        raise SchemaError(f"the schema of tool {name!r}, {error}") from None
+
+
+def _is_backtracked(node: _Node) -> bool:
+    patterns = [node.get("pattern"), *(node["patternProperties"] if is_object(node.get("patternProperties")) else ())]
+    return any(isinstance(one, str) and _BACKTRACKED.search(one) for one in patterns)
+
+
+def _weight(node: _Node, value: JsonValue) -> int:
+    """What one visit counts for: more where texts are matched or values are compared."""
+    weight = 1 + sum(len(node[key]) for key in ("enum", "required") if is_array(node.get(key)))
+    if isinstance(value, str) and ("pattern" in node or "format" in node):
+        weight += len(value) // 64 + (_STEPS if _BACKTRACKED.search(str(node.get("pattern"))) else 0)
+    elif is_object(value) and is_object(node.get("patternProperties")):
+        weight += len(value) * sum(_STEPS if _BACKTRACKED.search(one) else 1 for one in node["patternProperties"])
+    elif is_array(value) and "uniqueItems" in node:
+        weight += len(value)
+    return weight
+
+
+def _member(node: _Node, key: str) -> Iterator[Any]:
+    """Give the subschemas that an object's member is held against."""
+    named = node.get("properties")
+    if is_object(named) and key in named:
+        yield named[key]
+    else:
+        yield node.get("additionalProperties")
+    yield node.get("unevaluatedProperties")
+    if is_object(node.get("patternProperties")):
+        yield from node["patternProperties"].values()
+
+
+def _item(node: _Node, index: int) -> Iterator[Any]:
+    """Give the subschemas that an array's item is held against."""
+    first = node.get("prefixItems")
+    listed = node.get("items")
+    if is_array(first) and index < len(first):
+        yield first[index]
+    elif is_array(listed):  # an older draft's
+        yield listed[index] if index < len(listed) else node.get("additionalItems")
+    else:
+        yield listed
+    yield node.get("contains")
+    yield node.get("unevaluatedItems")
+
+
+def _special(nodes: Iterable[tuple[_Node, int]]) -> int:
+    """How many items at the beginning of a list have a schema of their own."""
+    own = (node.get(key) for node, _ in nodes for key in ("prefixItems", "items"))
+    return max((len(one) for one in own if is_array(one)), default=0)
+
+
+def _merged(subs: Iterable[tuple[Any, int]]) -> dict[int, tuple[_Node, int]]:
+    merged: dict[int, tuple[_Node, int]] = {}
+    for sub, times in subs:
+        if is_object(sub):
+            merged[id(sub)] = (sub, times + (merged[id(sub)][1] if id(sub) in merged else 0))
+    return merged
+
+
+def _inside(node: _Node, place: Place) -> Iterator[tuple[Any, Place]]:
+    """Give every subschema directly inside one, with its place."""
+    for key in node.keys() & SUBSCHEMAS:
+        held = node[key]
+        if SUBSCHEMAS[key] and is_object(held):
+            yield from ((sub, (*place, key, str(name))) for name, sub in held.items())
+        elif is_array(held):
+            yield from ((sub, (*place, key, str(index))) for index, sub in enumerate(held))
+        else:
+            yield held, (*place, key)
+
+
+def _all(root: _Node) -> Iterator[_Node]:
+    pending: list[Any] = [root]
+    while pending:
+        node = pending.pop()
+        if is_object(node):
+            yield node
+            pending.extend(node.values())
+        elif is_array(node):
+            pending.extend(node)
+
+
+def _last(name: str) -> str:
+    return name.rstrip("#/").rpartition("/")[2].rpartition("#")[2]
