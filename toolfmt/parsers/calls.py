@@ -95,9 +95,14 @@ class CallReader:
             draft = self.draft
             if not all(map(jsontext.encodable, (draft.name, draft.id or "", draft.server or "", draft.pieces.text()))):
                 raise Malformed("unsafe", "a lone surrogate in the call", self.cur.at, start)
+        if arguments is not None:  # a list's calls have been measured each
+            self._measure(start)
+        return arguments
+
+    def _measure(self, start: int) -> None:
+        """Refuse a call that is too long though the deadline did not stop it: its text was there before it was read."""
         if self.cur.at - start > self.limits.call_chars:
             raise Malformed("limit", f"a call of more than {self.limits.call_chars} characters", self.cur.at)
-        return arguments
 
     def _read(self, form: FormGrammar, start: int) -> Reading[JsonObject | None]:
         draft = self.draft = Draft(self.sink, start, self.provenance, confirmed=self.confirmed)
@@ -107,6 +112,8 @@ class CallReader:
             return (yield from self._in_parts(form, form.parts))
         self.attributes = {}
         parameters = self._head(form)
+        if self.cur.at >= self.cur.deadline:  # as where the text comes in pieces, nothing of the body is emitted
+            raise Malformed("limit", f"a call of more than {self.limits.call_chars} characters", self.cur.deadline)
         if self.empty and not self.attributes:
             draft.delta("{}")
             return {}
@@ -258,6 +265,7 @@ class CallReader:
             else:
                 yield from read_value(cur, ignore, ignore, self.limits, tolerant=json.tolerant)
                 problem = "malformed", "an element of the list is not a call"
+            self._measure(opened)
         except Malformed as broken:
             if not (yield from self.skipper.skip(opened, broken.at)):
                 raise
