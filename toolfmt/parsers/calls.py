@@ -301,7 +301,7 @@ class CallReader:
         cur, draft = self.cur, self.draft
         at = cur.at
         tool = self.sink.options.tools.get(draft.name)
-        reader = LiteralReader(literals, cur, draft.delta, self._repaired(at), self.limits)
+        reader = LiteralReader(literals, cur, draft.delta, self._repaired(at), self.sink.options)
         schema = tool.parameters if tool else None
         yield from reader.arguments(schema)
         arguments = decode(draft.pieces.text(), at, self.limits)

@@ -33,6 +33,8 @@ _PUNCTUATION = re.compile(r"[\\()\[\]{},;`]+").fullmatch
 """A closer of which no text is made to be rid: a bracket may be anybody's."""
 _BODY = re.compile(r"\{(" + "|".join(sorted(BODY_SLOTS)) + r")\}")
 _BEHIND_NAME = re.compile(r"\{name\}\s*([^\w\s<>{}\"'.:/\-])")
+_LEAD = re.compile(r"<[^<>{]{1,64}>|[A-Z]\w{1,64}:")
+"""A marker that no text begins with by chance."""
 _YAML = r"""[ \t]{0,64}(?:\r?\n|</|\{|[^\s:<]{1,64}:)"""
 """What YAML behind a tag begins with; where prose goes on, the tag was only mentioned."""
 _BARE = r"(?:`{3,8}+[\w+.\-]{0,32}\s{0,64})?" + JSON_HINT
@@ -166,13 +168,13 @@ class Grammar:
                 yield group, regex.compile(f"{line}(?:{'|'.join(rivals)})", self.flags)
 
     def cut_call(self, pattern: regex.Pattern[str], text: str, pos: int) -> tuple[int, str] | None:
-        """Where the text's end cuts a call off behind its whole opening marker or behind its name, and that name."""
+        """Where the text's end cuts a call off after its whole opening marker or after its name, and that name."""
         part = pattern.search(text, pos, partial=True) if self.cut_heads else None
         if part is None or not part.partial:
             return None
-        for opening in self.cut_heads:
+        for opening, lead in self.cut_heads:
             found = opening.match(text, part.start(), partial=True)
-            if found is not None and (not found.partial or _named(found)):
+            if found is not None and (not found.partial or _named(found) or (lead and lead.match(text, part.start()))):
                 return part.start(), found.groupdict().get("name") or ""
         return None
 
@@ -205,13 +207,16 @@ class Grammar:
         ]
         return "|".join(map(strip_groups, sources)) or r"(?!)"
 
-    def _cut_heads(self) -> Iterator[regex.Pattern[str]]:
-        """What begins a call outside a section and can be told although it is cut off."""
+    def _cut_heads(self) -> Iterator[tuple[regex.Pattern[str], regex.Pattern[str] | None]]:
+        """What begins a call outside a section and can be told although it is cut off: its head, its first marker."""
         line = r"[ \t]{0,8}" if self.syntax.lines else ""
         for form in self.syntax.forms:
             opening = _BODY.split(form.call, maxsplit=1)[0].strip()
-            if form.section == "{calls}" and (form.tentative or opening.rpartition("{name}")[2].strip("\"' >")):
-                yield regex.compile(line + self._head(opening).source, self.flags)
+            lead = _LEAD.match(opening) if form.literals is not None else None
+            named = opening.rpartition("{name}")[2].strip("\"' >")
+            if form.section == "{calls}" and (form.tentative or named or lead is not None):
+                marker = regex.compile(line + literal(lead.group()), self.flags) if lead is not None else None
+                yield regex.compile(line + self._head(opening).source, self.flags), marker
 
     def _sections(self) -> Iterator[Section]:
         grouped: dict[str, list[Form]] = {}
@@ -264,6 +269,8 @@ class Grammar:
         if not parts[0].strip():
             return None
         begin = self._head(parts[0])
+        if form.literals is not None and form.literals.keywords:
+            begin = replace(begin, source=begin.source.replace(f"(?P<name>{SLOT})", f"(?P<name>{PLAIN_NAME})"))
         if not form.offered:
             unsure = form.tentative and form.section == "{calls}" and not parts[0].rstrip().endswith("}")
             return replace(begin, source=begin.source + _before_call(parts[0], form)) if unsure else begin
@@ -326,9 +333,7 @@ class Grammar:
             if form.elements
             else None,
             json=form.json,
-            literals=LiteralGrammar(form.literals, self._ending(end, closer, strip_groups(own), begins))
-            if form.literals
-            else None,
+            literals=LiteralGrammar(form.literals, self._ending(end, closer, own, begins)) if form.literals else None,
             begins="|".join(begins),
         )
 
@@ -336,13 +341,14 @@ class Grammar:
         """What follows a call's arguments where these are literals."""
         others = [*begins, *map(literal, self.syntax.stop)]
         line = r"[ \t]{0,64}(?:" + "|".join((r"\r?\n", *others)) + ")"
+        again = rf"(?:[,;]{GAP})?{own}(?=\)|{KEYWORD}\s{{0,64}}=)" if _PUNCTUATION(tail) else tail
         if not closer:
-            return Ending(tail, "", line if _PUNCTUATION(tail) else "")
-        following = rf"(?:[,;]{GAP})?(?:{own})"
+            return Ending(tail, "", again, line if _PUNCTUATION(tail) else "")
+        following = rf"(?:[,;]{GAP})?(?:{strip_groups(own)})"
         ends = "|".join([following, closer, *others])
         if _PUNCTUATION(closer):
             closer = f"(?:{closer})(?={line})"
-        return Ending(tail, ends, GAP + f"(?:{following}|{closer})")
+        return Ending(tail, ends, again, GAP + f"(?:{following}|{closer})")
 
 
 def _named(found: regex.Match[str]) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import regex
 
 from toolfmt.literals import KEYWORD
-from toolfmt.parsers.patterns import GAP
+from toolfmt.parsers.patterns import GAP, strip_groups
 
 if TYPE_CHECKING:
     from toolfmt.literals import Literals
@@ -51,6 +51,8 @@ class Ending:
     """The call's own closer; "" where it has none."""
     after: str
     """What may follow that: the next call, the end of the calls, another marker; "" where anything may."""
+    unclosed: str
+    """What follows arguments that are not closed: the call's own marker, or the next call with its `name`."""
     surely: str
     """The same where the text before holds quotes, so that any bracket might be part of it."""
 
@@ -82,12 +84,16 @@ class LiteralGrammar:
         """Matches behind the arguments where the call ends."""
         self.braced_end = regex.compile(r"\}" + ending.source)
         """The same, with the brace around the arguments before it."""
+        self.unclosed = regex.compile(GAP + f"(?:{ending.unclosed})")
+        """Matches behind arguments that lack their bracket."""
         weak, sure = dict(_INSIDE), dict(_SURELY_INSIDE)
         if literals.keywords:
-            weak["top"] = rf"\s{{0,256}}(?:\)|,\s{{0,256}}(?:\)|{_NAMED}|QUOTE|{_VALUE})|(?<=\s){_NAMED})"
+            weak["top"] = (
+                rf"\s{{0,256}}(?:\)|,\s{{0,256}}(?:\)|{_NAMED}|QUOTE|{_VALUE})|(?<=\s){_NAMED}|{strip_groups(ending.unclosed)})"
+            )
             sure["top"] = rf"\s{{0,256}}(?:,\s{{0,256}})?(?:{ending.sure}|(?<=[,\s]){_NAMED}{_VALUE})"
         else:
-            weak["top"] = _INSIDE["{"]
+            weak["top"] = rf"(?:{_INSIDE['{']}|\s{{0,256}}(?:{ending.unclosed}))"
             sure["top"] = rf"\s{{0,256}}(?:,\s{{0,256}})?(?:\}}{ending.sure}|(?<=,\s{{0,256}}){_KEY})"
         self.follow = {quote: _follow(quote, opener, weak) for quote in self.quotes}
         """What may follow a text, by where it is."""

@@ -26,24 +26,24 @@ from toolfmt.schema import coerce, declares, property_names, property_schema, ty
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolfmt.dialect import Limits
+    from toolfmt.dialect import ParserOptions
     from toolfmt.model import JsonObject
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.literal_grammar import LiteralGrammar
 
 _SPACE = re.compile(r"\s*").match
-_WORD: Final = regex.compile(r"""[^\s,:()\[\]{}='"<#]{1,5000}+(?=[\s,:()\[\]{}='"<#])""")
+_WORD: Final = regex.compile(r"""[^\s,;:()\[\]{}='"<#]{1,5000}+(?=[\s,;:()\[\]{}='"<#])""")
 _KEYWORD: Final = regex.compile(rf"({KEYWORD})\s{{0,64}}=(?!=)")
 _BARE_KEY: Final = regex.compile(r"([^\s,:(){}\[\]'\"<](?:[^,:(){}\[\]'\"<\n]{0,254}[^\s,:(){}\[\]'\"<])?)\s{0,64}:")
 _COLON: Final = regex.compile(r"\s{0,64}:")
 _SET: Final = regex.compile(
-    r"""\{\s{0,64}(?:'[^'\\\n]{0,255}'|"[^"\\\n]{0,255}"|[^\s,:()\[\]{}='"<#]{1,255})\s{0,64}[,}]"""
+    r"""\{\s{0,64}(?:'[^'\\\n]{0,255}'|"[^"\\\n]{0,255}"|[^\s,;:()\[\]{}='"<#]{1,255})\s{0,64}[,}]"""
 )
 """A brace that opens a set: its first value is no key."""
-_WHOLE_WORD: Final = regex.compile(r"""([^\s,:()\[\]{}='"<#]{1,5000}+)(?=\s{0,256}[,\]}])""")
+_WHOLE_WORD: Final = regex.compile(r"""([^\s,;:()\[\]{}='"<#]{1,5000}+)(?=\s{0,256}[,\]}])""")
 _BARE_END: Final = re.compile(r"[<,\]}]")
 _NEXT_KEY: Final = regex.compile(r",\s{0,64}([^\s,:{}\[\]<>]{1,256})\s{0,64}:")
-_ONE_WORD: Final = re.compile(r"""[^\s,:()\[\]{}='"<#]*\Z""").match
+_ONE_WORD: Final = re.compile(r"""[^\s,;:()\[\]{}='"<#]*\Z""").match
 _WORDS: Final = {"True": "true", "true": "true", "False": "false", "false": "false"} | dict.fromkeys(
     ("None", "null", "none"), "null"
 )
@@ -62,14 +62,15 @@ class LiteralReader:
         cur: Cursor,
         emit: Callable[[str], None],
         note: Callable[..., None],
-        limits: Limits,
+        options: ParserOptions,
     ) -> None:
         """Read from `cur`."""
+        self._tools = options.tools
         self._grammar = grammar
         self._cur = cur
         self._emit = emit
         self._note = note
-        self._limits = limits
+        self._limits = options.limits
         self._texts = Texts(grammar, cur, note)
         self._named = False
         self.by_place: list[str] = []
@@ -86,6 +87,9 @@ class LiteralReader:
         while stack:
             char = yield from self._next()
             kind = stack[-1]
+            if len(stack) == 1 and not first and char != _CLOSERS[kind] and (yield from self._unclosed()):
+                self._emit("}")
+                return
             if not first and char != _CLOSERS[kind]:
                 char = yield from self._comma(char, kind)
                 if char != _CLOSERS[kind]:
@@ -106,6 +110,15 @@ class LiteralReader:
         cur, end = self._cur, self._grammar.end
         if (yield from match_next(cur, end)) is None and not cut_off(cur, end):
             raise Malformed("malformed", "expected the end of the call after its arguments", cur.at)
+
+    def _unclosed(self) -> Reading[bool]:
+        """Whether the call's own marker or the next call of an offered tool follows, its bracket left out."""
+        found = yield from match_next(self._cur, self._grammar.unclosed)
+        name = None if found is None else found.groupdict().get("name")
+        if found is None or (name is not None and name not in self._tools):
+            return False
+        self._note("the arguments are not closed", "missing_close", guessed=True)
+        return True
 
     def _entry(self, char: str, stack: list[str], schema: JsonObject | None) -> Reading[bool]:
         """Read a key and what it begins; whether that is a list or object, whose entries are still to come."""
@@ -155,7 +168,7 @@ class LiteralReader:
     def _key(self, kind: str, schema: JsonObject | None) -> Reading[str]:
         cur = self._cur
         if kind == "keywords":
-            found = yield from match_next(cur, _KEYWORD)
+            found = yield from self._match(_KEYWORD)
             if found is None:
                 return self._place(schema)
             cur.pos, self._named = found.end(), True
@@ -166,18 +179,25 @@ class LiteralReader:
             if opened is not None:
                 cur.pos = opened.end()
                 yield from self._texts.read(opened["quote"], "key", text.add, raw=False)
-                colon = yield from match_next(cur, _COLON)
+                colon = yield from self._match(_COLON)
                 if colon is None:
                     raise Malformed("malformed", "expected a colon after the key", cur.at)
                 cur.pos = colon.end()
                 return text.text()
-        found = yield from match_next(cur, _BARE_KEY)
+        found = yield from self._match(_BARE_KEY)
         if found is None:
             raise Malformed("malformed", f"expected a key, found {cur.buf[cur.pos]!r}", cur.at)
         if not self._grammar.literals.bare_keys:
             self._note("a key without quotes")
         cur.pos = found.end()
         return found[1]
+
+    def _match(self, pattern: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:
+        """Match at the cursor; raises `Truncated` where the input ends inside what would have matched."""
+        found = yield from match_next(self._cur, pattern)
+        if found is None and cut_off(self._cur, pattern):
+            raise Truncated
+        return found
 
     def _place(self, schema: JsonObject | None) -> str:
         """Name an argument that is given without its name: the schema's next one, if no named one came before."""
@@ -259,8 +279,10 @@ class LiteralReader:
             elif (yield from self._bare_ends(kind, schema)):
                 self._note("a text without quotes", guessed=True)
                 return text.text().rstrip()
-            if (yield from match_next(cur, grammar.end)) is not None:
-                raise Malformed("malformed", "the arguments are not closed", cur.at)
+            if cur.eof and any(opener.match(cur.buf, cur.pos, partial=True) for opener in grammar.openers):
+                raise Truncated
+            if cur.buf[cur.pos] == "<" and quote is None:
+                raise Malformed("malformed", "markup in a text without quotes", cur.at)
             text.add(cur.buf[cur.pos])
             cur.pos += 1
 

@@ -103,14 +103,15 @@ class TextParser(Driver):
             if end > pos:
                 text(buf[pos:end], cur.base + pos)
                 cur.pos = end
+            if found is not None and not found.partial:
+                rival = self._grammar.earlier.get(str(found.lastgroup))
+                other = rival and rival.match(buf, found.start(), partial=True)
+                if other is None or (cur.eof and not other.partial):
+                    return found
+                cut = (found.start(), "") if cur.eof else None
             if cut is not None:
                 self._cut_off(cut[1])
                 return None
-            if found is not None and not found.partial:
-                rival = self._grammar.earlier.get(str(found.lastgroup)) if not cur.eof else None
-                other = rival and rival.match(buf, found.start(), partial=True)
-                if other is None:
-                    return found
             if cur.eof:
                 return None
             if found is None and not (self._grammar.breaks and buf.endswith(self._grammar.breaks)):
