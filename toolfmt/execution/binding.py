@@ -13,7 +13,7 @@ import contextlib
 import inspect
 import weakref
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
@@ -46,6 +46,11 @@ class Binding:
     @cached_property
     def _adapters(self) -> dict[str, TypeAdapter[Any]]:
         return {one.name: adapter for one in self._arguments if (adapter := _adapter(one)) is not None}
+
+    @cached_property
+    def runs_code(self) -> bool:
+        """Whether filling the parameters may run anybody's code, or look at the world, as `FilePath` does."""
+        return bool(self._defaults) or not all(_is_plain(one.core_schema) for one in self._adapters.values())
 
     def missing(self, given: Mapping[str, Any]) -> tuple[str, ...]:
         """Name the injected values that the function needs and that are not given."""
@@ -134,6 +139,26 @@ def _adapter(parameter: Parameter) -> TypeAdapter[Any] | None:
         return TypeAdapter[Any](hint)
     except PydanticUserError:  # a type that pydantic does not know takes what it is given
         return None
+
+
+_PLAIN: Final = frozenset(
+    {"any", "none", "bool", "int", "float", "str", "literal", "list", "tuple", "set", "dict", "nullable", "union"}
+)
+"""Kinds of types that pydantic itself checks."""
+
+
+_INNER: Final = frozenset({"items_schema", "keys_schema", "values_schema", "schema", "choices"})
+
+
+def _is_plain(core: object) -> bool:
+    """Whether no code of a type's author runs when a value is made."""
+    if isinstance(core, (list, tuple)):
+        return all(map(_is_plain, cast("list[object]", core)))
+    if not isinstance(core, dict):
+        return True
+    schema = cast("dict[str, object]", core)
+    inner = (value for key, value in schema.items() if key in _INNER)
+    return schema.get("type") in _PLAIN and all(map(_is_plain, inner))
 
 
 def _problem(name: str, location: tuple[int | str, ...], keyword: str, message: str) -> Problem:

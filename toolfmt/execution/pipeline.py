@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar, cast
 from uuid import uuid4
 
 import anyio
@@ -18,20 +19,23 @@ from toolfmt.execution.binding import own_copy
 from toolfmt.execution.context import ToolContext
 from toolfmt.execution.events import HookFailed, PolicyChecked, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
 from toolfmt.execution.hooks import Blocked, addressed, ask, changed, name_of, replaced
-from toolfmt.execution.policies.policy import BEFORE_RESOLVED, Candidate
+from toolfmt.execution.policies.policy import BEFORE_RESOLVED, BEFORE_STRUCTURE, Candidate
 from toolfmt.execution.records import Failure, ToolExecution
-from toolfmt.execution.resolving import Prepared, Resolver, UnrunnableError
+from toolfmt.execution.resolving import Prepared, Resolver, Target, UnrunnableError
 from toolfmt.execution.running import words
 from toolfmt.execution.telling import Progress, Teller, log, now
 from toolfmt.execution.values import clean, cut
 from toolfmt.model import ToolInvocation, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from toolfmt.execution.hooks import AfterHook, BeforeHook, Guard
     from toolfmt.execution.policies.policy import Policy
+
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,18 +183,11 @@ class Pipeline:
         # What has been checked is what runs, whatever a policy does to what it sees.
         shown = own_copy(passage.call) if self._settings.listed else passage.call
         passage.context = context = ToolContext(shown, passage.id, self._state, self._agent, passage.progress)
-        try:
-            passage.prepared = self._settings.resolver.prepare(passage.call, context)
-            candidate = Candidate(shown, context, passage.prepared.definition, passage.prepared.server)
-        except UnrunnableError as error:
-            passage.prepared = error
-            candidate = Candidate(shown, context, error=error)
-        except AgentStop:
-            raise
-        except Exception as error:  # noqa: BLE001 - a server's list of tools, a default that is made, a validator
-            passage.prepared = UnrunnableError("broken_tool", ExecutionError(words(error)))
-            candidate = Candidate(shown, context, error=passage.prepared)
+        target = self._guarded_code(partial(self._settings.resolver.find, passage.call, self._state))
+        candidate = _candidate(shown, context, target)
         for policy in self._settings.policies:
+            if passage.prepared is None and policy.step not in BEFORE_STRUCTURE:
+                candidate = self._fitting(passage, candidate, target)
             if candidate.error is not None and policy.step not in BEFORE_RESOLVED:
                 continue
             blocked = await self._step(policy, candidate, passage)
@@ -199,7 +196,31 @@ class Pipeline:
                 self._tell(PolicyChecked(now(), passage.call, policy.step, message))
             if blocked is not None:
                 return blocked
+        if passage.prepared is None:
+            self._fitting(passage, candidate, target)
         return None
+
+    def _fitting(self, passage: Passage, candidate: Candidate, target: Target | UnrunnableError) -> Candidate:
+        """Check the arguments of a call whose tool was found."""
+        if isinstance(target, UnrunnableError):
+            passage.prepared = target
+            return candidate
+        prepare = partial(self._settings.resolver.prepare, target, passage.call, candidate.context)
+        passage.prepared = prepared = self._guarded_code(prepare)
+        if isinstance(prepared, UnrunnableError):
+            return Candidate(candidate.call, candidate.context, error=prepared)
+        return candidate
+
+    def _guarded_code(self, code: Callable[[], _T]) -> _T | UnrunnableError:
+        """Ask the resolver, and with it a server's list of tools or a tool's `visible`."""
+        try:
+            return code()
+        except UnrunnableError as error:
+            return error
+        except AgentStop:
+            raise
+        except Exception as error:  # noqa: BLE001 - anybody's code
+            return UnrunnableError("broken_tool", ExecutionError(words(error)))
 
     async def _step(self, policy: Policy, candidate: Candidate, passage: Passage) -> Blocked | None:
         try:
@@ -237,6 +258,9 @@ class Pipeline:
                 raise stop from None
             error = raised
             failure = "timeout" if isinstance(raised, ToolTimeoutError) else failure
+        if isinstance(error, UnrunnableError):  # the function's own types do not take the arguments
+            passage.cause = error.cause
+            return self._error(passage.call, words(error)), error.failure, error.problems
         passage.cause = error
         return self._error(passage.call, words(error)), failure, ()
 
@@ -294,6 +318,12 @@ class Pipeline:
                 guard.record(execution)
             except Exception:  # noqa: BLE001 - anybody's code; what it does not know it will not count
                 log.warning("%s failed on a record", name_of(guard), exc_info=True)
+
+
+def _candidate(call: ToolInvocation, context: ToolContext, target: Target | UnrunnableError) -> Candidate:
+    if isinstance(target, UnrunnableError):
+        return Candidate(call, context, error=target)
+    return Candidate(call, context, target.definition, target.server)
 
 
 def _from_outside() -> bool:

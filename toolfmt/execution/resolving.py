@@ -8,11 +8,13 @@ ToolInvocation(name="read", server="files")      the server `files`
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from toolfmt.errors import ArgumentsError, ExecutionError, SchemaError, UnknownToolError, close_names
+from toolfmt.errors import AgentStop, ArgumentsError, ExecutionError, SchemaError, UnknownToolError, close_names
 from toolfmt.execution.binding import Binding, binding, own_copy
-from toolfmt.execution.running import Place, check_seconds, place_of, run
+from toolfmt.execution.running import Place, check_seconds, place_of, run, words
+from toolfmt.execution.threads import in_thread
 from toolfmt.execution.values import result_of
 from toolfmt.schema.validation import problems
 
@@ -41,14 +43,21 @@ class UnrunnableError(ExecutionError):
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A call whose tool is found and whose arguments fit."""
+class Target:
+    """The tool that a call names."""
 
     definition: ToolDefinition
     server: str | None
     """The name of the server that runs it; None for a function of the registry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A call whose tool is found and whose arguments fit the tool's schema."""
+
     timeout: float | None
     run: Callable[[], Awaitable[ToolResult]]
+    """Makes the function's arguments, which may run anybody's code, and calls it."""
     failure: Failure
     """What kind of failure it is if that raises."""
 
@@ -93,15 +102,19 @@ class Resolver:
                     f"tool {definition.name!r} needs {', '.join(missing)}: give it as inject={{{missing[0]!r}: ...}}"
                 )
 
-    def prepare(self, call: ToolInvocation, context: ToolContext) -> Prepared:
-        """Find a call's tool, inject what it needs and check its arguments; raises `UnrunnableError`."""
-        definition, at = self._find(call, context.state)
-        server = None if at is None else self.servers[at]
-        function = None if at is not None else self.registry.function(definition.name)
+    def find(self, call: ToolInvocation, state: object) -> Target:
+        """Find a call's tool; raises `UnrunnableError`."""
+        return Target(*self._find(call, state))
+
+    def prepare(self, target: Target, call: ToolInvocation, context: ToolContext) -> Prepared:
+        """Check a call's arguments against the tool's schema; raises `UnrunnableError`. Runs no code of the tool."""
+        definition = target.definition
+        server = None if target.server is None else self.servers[target.server]
+        function = None if server is not None else self.registry.function(definition.name)
         injected = {**self.inject, type(context).injected_as: context}
         try:
             local = self._local(definition, function) if function is not None else None
-            bound = _bound(definition, call, local, injected)
+            _check(definition, call, local)
             seconds, limit = self._seconds(definition), self._limit(definition)
         except ArgumentsError as error:
             raise UnrunnableError("invalid_arguments", error) from None
@@ -110,11 +123,12 @@ class Resolver:
 
         async def ready() -> ToolResult:
             if local is not None:
+                bound = await _bound(local.binding, call, injected)
                 return await run(local.function, bound, call.name, local.place, limit)
             assert server is not None  # noqa: S101 - a tool has one or the other
             return result_of(await server.call(own_copy(call), injected=injected), call.name, limit)
 
-        return Prepared(definition, at, seconds, ready, "raised" if server is None else "server_failed")
+        return Prepared(seconds, ready, "raised" if server is None else "server_failed")
 
     def _find(self, call: ToolInvocation, state: object) -> tuple[ToolDefinition, str | None]:
         """Find a call's tool, and the server that runs it if it is none of the registry's functions."""
@@ -179,16 +193,27 @@ def check_limit(limit: object) -> int | None:
     raise ValueError(f"result_limit is a number of characters, or None for no limit, not {limit!r}")
 
 
-def _bound(
-    definition: ToolDefinition, call: ToolInvocation, local: Local | None, injected: Mapping[str, Any]
-) -> dict[str, Any]:
+def _check(definition: ToolDefinition, call: ToolInvocation, local: Local | None) -> None:
+    """Raise `ArgumentsError` for arguments that the schema, or the function's injected parameters, do not allow."""
     wrong = problems(definition, call.arguments)
     if local is not None:
         known = {one.pointer for one in wrong}
         wrong += tuple(one for one in local.binding.refused(call.arguments) if one.pointer not in known)
     if wrong:
         raise ArgumentsError(call.name, wrong)
-    return local.binding.bind(call.arguments, injected) if local is not None else {}
+
+
+async def _bound(binding: Binding, call: ToolInvocation, injected: Mapping[str, Any]) -> dict[str, Any]:
+    """Make a function's arguments, in a thread if that runs anybody's code; raises `UnrunnableError`."""
+    bind = partial(binding.bind, call.arguments, injected)
+    try:
+        return await in_thread(bind) if binding.runs_code else bind()
+    except AgentStop:
+        raise
+    except ArgumentsError as error:
+        raise UnrunnableError("invalid_arguments", error) from None
+    except Exception as error:
+        raise UnrunnableError("broken_tool", ExecutionError(words(error))) from error
 
 
 def _unknown_server(name: str, known: Mapping[str, object]) -> ExecutionError:

@@ -1,6 +1,6 @@
 """A policy is one step of the enforcement that every call passes before it runs.
 
-    json  schema  permissions  rate_limit  workspace  project  provenance  certainty  custom  approval
+    permissions  json  schema  rate_limit  workspace  project  provenance  certainty  custom  approval
 
 Whatever the order in which policies are given, this is the one in which they are
 asked. The first that blocks a call ends it: no later one is asked.
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolDefinition, ToolInvocation
 
 ORDER: Final = (
+    "permissions",
     "json",
     "schema",
-    "permissions",
     "rate_limit",
     "workspace",
     "project",
@@ -32,6 +32,8 @@ ORDER: Final = (
     "approval",
 )
 """The steps, in the order in which they are enforced."""
+BEFORE_STRUCTURE: Final = frozenset({"permissions"})
+"""The steps that need no more than the tool's name: nobody looks at the arguments of a call that they refuse."""
 BEFORE_RESOLVED: Final = frozenset({"json", "schema"})
 """The steps that look at calls which cannot run anyway; no other sees them."""
 

@@ -1,0 +1,140 @@
+"""The order in which a call is looked at: no code of a tool runs before the last policy has let the call pass."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, FilePath, model_validator
+
+from toolfmt import ToolInvocation, ToolRegistry
+from toolfmt.execution import Approval, Executor, JsonPolicy, Permissions, ProjectBoundaries, RateLimit, SchemaPolicy
+from toolfmt.execution.policies.policy import ORDER, Candidate
+
+SEEN: list[str] = []
+RELEASED = threading.Event()
+
+
+def note(what: str) -> Callable[[Any], Any]:
+    def check(value: Any) -> Any:
+        SEEN.append(what)
+        return value
+
+    return check
+
+
+class Model(BaseModel):
+    """A model with code of its own."""
+
+    name: Annotated[str, AfterValidator(note("field"))] = "x"
+
+    @model_validator(mode="before")
+    @classmethod
+    def look(cls, data: Any) -> Any:
+        SEEN.append("model")
+        return data
+
+
+MADE: Any = Field(default_factory=lambda: SEEN.append("factory") or [])
+
+
+def use(
+    text: Annotated[str, BeforeValidator(note("before")), AfterValidator(note("after"))],
+    model: Model,
+    made: list[str] = MADE,
+) -> str:
+    """Use it."""
+    SEEN.append("function")
+    return text + model.name + str(made)
+
+
+def read(path: FilePath | None = None) -> str:
+    """Read it."""
+    SEEN.append("read")
+    return str(path)
+
+
+def hang(text: Annotated[str, AfterValidator(lambda _: RELEASED.wait(30))]) -> str:
+    """Never get that far."""
+    return text
+
+
+async def wait(text: Annotated[str, AfterValidator(lambda _: RELEASED.wait(30))]) -> str:
+    """Never get that far, in the loop."""
+    return text
+
+
+class Step:
+    """A policy that records when it is asked."""
+
+    def __init__(self, step: str) -> None:
+        self.step = step
+
+    def check(self, candidate: Candidate) -> None:
+        SEEN.append(self.step)
+        assert candidate.error is None
+
+
+@pytest.fixture
+def registry() -> ToolRegistry:
+    SEEN.clear()
+    return ToolRegistry([use, read, hang, wait])
+
+
+CALL = ToolInvocation(name="use", arguments={"text": "t", "model": {}})
+CODE = {"before", "after", "model", "field", "factory", "function"}
+
+
+def test_every_policy_is_asked_before_any_of_the_tools_own_code_runs(registry: ToolRegistry) -> None:
+    (execution,) = Executor(registry, policies=[Step(step) for step in reversed(ORDER)]).execute_sync([CALL])
+    assert execution.failure is None
+    assert SEEN[: len(ORDER)] == list(ORDER)
+    assert set(SEEN[len(ORDER) :]) == CODE
+    assert SEEN[-1] == "function"
+
+
+@pytest.mark.parametrize(
+    ("policy", "failure"),
+    [
+        (Permissions({"*": ["nothing"]}), "denied"),
+        (Permissions(deny={"*": ["use"]}), "denied"),
+        (RateLimit(0, per=1), "rate_limited"),
+        (ProjectBoundaries(["/srv"], parameters={"use": ["text"]}), "outside_project"),
+        (Approval(lambda _: False, tools=["*"]), "rejected"),
+    ],
+)
+def test_a_refused_call_runs_none_of_the_tools_own_code(registry: ToolRegistry, policy: Any, failure: str) -> None:
+    call = CALL.model_copy(update={"arguments": {**CALL.arguments, "text": "/etc/passwd"}})
+    (execution,) = Executor(registry, policies=[policy, JsonPolicy(), SchemaPolicy()]).execute_sync([call])
+    assert (execution.failure, SEEN) == (failure, [])
+
+
+@pytest.mark.parametrize("policy", [Permissions({"*": ["use"]}), ProjectBoundaries(["/srv"])])
+def test_a_refusal_does_not_say_whether_a_file_exists(registry: ToolRegistry, tmp_path: Path, policy: Any) -> None:
+    there, missing = tmp_path / "there", tmp_path / "missing"
+    there.touch()
+    answers = [
+        Executor(registry, policies=[policy]).execute_sync([ToolInvocation(name="read", arguments={"path": str(path)})])
+        for path in (there, missing)
+    ]
+    texts = {one.error.replace(str(there), "").replace(str(missing), "") for (one,) in answers}
+    assert len(texts) == 1
+    assert SEEN == []
+    (allowed,) = Executor(registry).execute_sync([ToolInvocation(name="read", arguments={"path": str(missing)})])
+    assert (allowed.failure, [problem.pointer for problem in allowed.problems]) == ("invalid_arguments", ["/path"])
+
+
+def test_wrong_arguments_of_a_denied_call_are_not_looked_at(registry: ToolRegistry) -> None:
+    wrong = ToolInvocation(name="use", arguments={"text": 1})
+    (execution,) = Executor(registry, policies=[Permissions({"*": ["read"]})]).execute_sync([wrong])
+    assert (execution.failure, execution.problems) == ("denied", ())
+
+
+@pytest.mark.parametrize("name", ["hang", "wait"])
+def test_a_validator_that_hangs_is_out_of_time(registry: ToolRegistry, name: str) -> None:
+    call = ToolInvocation(name=name, arguments={"text": "t"})
+    (execution,) = Executor(registry, timeout=0.2).execute_sync([call])
+    assert execution.failure == "timeout"
