@@ -84,7 +84,7 @@ def registry() -> ToolRegistry:
     return ToolRegistry([use, read, hang, wait])
 
 
-CALL = ToolInvocation(name="use", arguments={"text": "t", "model": {}})
+CALL = ToolInvocation(name="use", arguments={"text": "t", "model": {"name": "n"}})
 CODE = {"before", "after", "model", "field", "factory", "function"}
 
 
