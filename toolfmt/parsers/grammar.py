@@ -20,7 +20,8 @@ from toolfmt.parsers.literal_grammar import Ending, LiteralGrammar
 from toolfmt.parsers.patterns import GAP, JSON_HINT, LAYOUT, SLOT, Head, head, literal, strip_groups
 from toolfmt.parsers.payload import PayloadEnds
 from toolfmt.parsers.raw_ends import Around
-from toolfmt.parsers.sieves import plain_start
+from toolfmt.parsers.resuming import Resync
+from toolfmt.parsers.sieves import first_characters, plain_start
 from toolfmt.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME
 
 if TYPE_CHECKING:
@@ -66,6 +67,11 @@ class FormGrammar:
     """What may begin the next call."""
 
     @property
+    def quotes(self) -> bool:
+        """Whether the body is JSON, in whose strings no marker counts."""
+        return self.body in {"call", "args"} and self.literals is None
+
+    @property
     def openers(self) -> tuple[regex.Pattern[str], ...]:
         """What may open inside the body instead of the tail."""
         elements = self.elements
@@ -87,8 +93,8 @@ class Section:
     """What may stand in the section, first come first: `again`, a call of form `f0`, `f1`, ..., or the `close`."""
     bare: bool
     """The opening marker is ordinary punctuation, so that the calls may also be text."""
-    resync: regex.Pattern[str]
-    """Where reading goes on after a broken call: a closer (group `end`) or the next opener."""
+    resync: Resync
+    """Where reading goes on after a broken call."""
 
 
 class Grammar:
@@ -233,7 +239,6 @@ class Grammar:
             )
         line = r"(?<![^\n])[ \t]{0,8}" if self.syntax.lines else ""
         begins = tuple(line + source for source in openers if source)
-        anywhere = "|".join(begins) or r"(?!)"
         for template, forms in grouped.items():
             opening, _, closing_text = template.partition("{calls}")
             closers = [literal(text) for text in _with_and_without(closing_text)]
@@ -252,7 +257,6 @@ class Grammar:
             bracketed = len(closing_text) > 1 and closing_text.lstrip().startswith(("[", "{"))
             heads = [*(closes if bracketed else ()), *heads, *closes]  # else the closer's bracket would begin a call
             tails = [form.tail.pattern for form in compiled if form.tail]
-            ends = "|".join(filter(None, [closer, *tails]))
             yield Section(
                 opener=_section_opener(opening, forms),
                 closer=regex.compile(closer, self.flags) if closer else None,
@@ -260,7 +264,7 @@ class Grammar:
                 forms=compiled,
                 bare=forms[0].bare,
                 next=tuple(regex.compile(source, self.flags) for source in heads),
-                resync=regex.compile((f"(?P<end>{ends})|" if ends else "") + f"(?:{anywhere})", self.flags),
+                resync=Resync([closer, *tails], begins, self.flags),
             )
 
     def _begin(self, form: Form) -> Head | None:
@@ -400,15 +404,3 @@ def form_start(form: FormGrammar) -> str:
 def closing(opener: str, pairs: tuple[Pair, ...]) -> str:
     """Give the pattern of what ends a block: the closers of all pairs with its opener."""
     return "|".join(literal(closer) for begin, closer in pairs if begin == opener and closer)
-
-
-def first_characters(sources: list[str], *, bare: bool, ignore_case: bool) -> str:
-    """The characters with which any marker may begin, for a character class: text without them is passed on."""
-    firsts = {source[1] if source.startswith("\\") else source[0] for source in sources if source}
-    if ignore_case:
-        firsts |= {char.swapcase() for char in firsts}
-    if bare:
-        firsts |= set("`[{")
-    if "(" in firsts:  # a pattern that begins with an optional part may begin with anything
-        return r"\s\S"
-    return "".join(map(re.escape, sorted(firsts)))

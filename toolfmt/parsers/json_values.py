@@ -104,7 +104,6 @@ def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens,
     run = pos  # buf[run:pos] is certain and not yet passed on
     stack: list[str] = []
     state, first, held = VALUE, False, ""
-    suspect: int | None = None
     reason, problem = "malformed", ""
     while True:
         pos = SPACE(buf, pos).end()  # type: ignore[union-attr] - matches everywhere
@@ -118,7 +117,7 @@ def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens,
             if cur.eof:
                 if held:
                     emit(held)
-                raise Truncated(suspect)
+                raise Truncated
             yield
             buf, pos = cur.buf, cur.pos
             run = pos
@@ -141,7 +140,7 @@ def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens,
                 if cur.eof:
                     if held:
                         emit(held)
-                    raise Truncated(suspect)
+                    raise Truncated
                 if len(buf) - pos > MOST_COMMENT:
                     break
                 yield
@@ -160,7 +159,6 @@ def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens,
                 note("single quotes")
                 emit(buf[run:pos] + '"')
                 run = pos + 1
-            began = cur.base + pos
             search = _IN_DOUBLE if char == '"' else _IN_SINGLE
             pos += 1
             while True:
@@ -171,7 +169,7 @@ def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens,
                         emit(buf[run:pos])
                     cur.pos = pos
                     if cur.eof:
-                        raise Truncated(suspect)
+                        raise Truncated
                     cur.clean, cur.pass_on = (_CLEAN if char == '"' else None), emit
                     yield
                     buf, pos = cur.buf, cur.pos
@@ -214,8 +212,6 @@ def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens,
                     if not (tolerant and lines):
                         problem = "raw control character in a string"
                         break
-                    if suspect is None:
-                        suspect = began
                     note("raw control character")
                     emit(buf[run:pos] + jsontext.escape(special))
                     pos += 1
@@ -265,7 +261,7 @@ def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens,
                 if pos > run:
                     emit(buf[run:pos])
                 cur.pos = len(buf)
-                raise Truncated(suspect)
+                raise Truncated
             if word.end() == len(buf) and not cur.eof:
                 if pos > run:
                     emit(buf[run:pos])
@@ -304,4 +300,4 @@ def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens,
         emit(buf[run:pos])
     cur.pos = pos
     expected = ("a value", "a key", "a colon", "a comma or the end")[state]
-    raise Malformed(reason, problem or f"expected {expected}, found {buf[pos]!r}", cur.base + pos, suspect)
+    raise Malformed(reason, problem or f"expected {expected}, found {buf[pos]!r}", cur.base + pos)

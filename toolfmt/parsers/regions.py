@@ -16,6 +16,7 @@ from toolfmt.parsers.calls import CallReader
 from toolfmt.parsers.cursor import WHITE, Cursor, Malformed, Truncated
 from toolfmt.parsers.driving import Driver
 from toolfmt.parsers.patterns import cut_off, match_first, match_next, skip_cut
+from toolfmt.parsers.resuming import Fault
 from toolfmt.parsers.sink import Draft, Sink
 from toolfmt.parsers.skipping import Skipper
 
@@ -193,14 +194,15 @@ class TextParser(Driver):
             if sink.calls > count:
                 cur.mark()
             cur.pos = found.start(group)
+            form = section.forms[int(group[1:])]
             try:
-                arguments = yield from reader.read(section.forms[int(group[1:])], cur.mark_at)
+                arguments = yield from reader.read(form, cur.mark_at)
             except (Malformed, Truncated) as problem:
                 limited = isinstance(problem, Malformed) and problem.reason == "limit"
                 if not reader.confirmed and empty and not limited:
                     self._was_text(problem, body)
                     return
-                yield from self._failed(section, reader.draft, problem, body)
+                yield from self._failed(section, reader.draft, problem, body, quotes=form.quotes)
                 return
             empty, reader.confirmed = False, True
             if arguments is not None and section.closer is None:
@@ -238,7 +240,7 @@ class TextParser(Driver):
         if cut_off(cur, *section.next):
             yield from self._failed(section, draft, Truncated(), body)
             return
-        found = yield from self._search(section.resync)
+        found = yield from self._search(section.resync.markers)
         if found is not None and found.lastgroup == "end":
             cur.pos = found.end()
         else:
@@ -246,8 +248,13 @@ class TextParser(Driver):
         detail = f"no call where one was due, at offset {body}"
         draft.fail(cur.since(draft.start), "malformed", detail, cur.at)
 
-    def _failed(self, section: Section, draft: Draft, problem: Malformed | Truncated, body: int) -> Reading[None]:
-        """Tell a call's failure and find where reading goes on: behind a closer, or before the next opener."""
+    def _failed(
+        self, section: Section, draft: Draft, problem: Malformed | Truncated, body: int, *, quotes: bool = False
+    ) -> Reading[None]:
+        """Fail a call and find where reading goes on: after a closer, or before the next opener.
+
+        Where `quotes` are those of JSON, no marker in an open one counts.
+        """
         cur = self._cur
         if isinstance(problem, Truncated):
             self._second_looks += 1
@@ -260,10 +267,13 @@ class TextParser(Driver):
             cur.pos = len(cur.buf)
         else:
             cur.go(max(body, resume))
-            found = yield from self._search(section.resync)
+            if quotes:
+                found = yield from section.resync.after(cur, Fault(cur.since(body)))
+            else:
+                found = yield from self._search(section.resync.markers)
             if found is not None and found.lastgroup == "end":
                 cur.pos = found.end()
-            elif reason == "malformed":
+            elif reason == "malformed" and not quotes:
                 cur.go(max(body, resume))  # no end of it: what follows is text
         draft.fail(cur.since(draft.start), reason, detail, cur.at)
         cur.release()

@@ -38,3 +38,15 @@ def _rest(starts: Sequence[str], begun: str) -> str:
 
 def _any_case(char: str) -> str:
     return re.escape(char) if char.upper() == char else f"[{char}{char.upper()}]"
+
+
+def first_characters(sources: list[str], *, bare: bool, ignore_case: bool) -> str:
+    """The characters with which any marker may begin, for a character class: text without them is passed on."""
+    firsts = {source[1] if source.startswith("\\") else source[0] for source in sources if source}
+    if ignore_case:
+        firsts |= {char.swapcase() for char in firsts}
+    if bare:
+        firsts |= set("`[{")
+    if "(" in firsts:  # a pattern that begins with an optional part may begin with anything
+        return r"\s\S"
+    return "".join(map(re.escape, sorted(firsts)))

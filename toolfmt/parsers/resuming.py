@@ -1,0 +1,111 @@
+r"""Where reading goes on after a JSON call that broke: at a marker of the format, outside every open quote.
+
+    {"name": "write", "arguments": {"text": "a <tool_call>{"name": "rm", ...}}</tool_call> b"}}</tool_call>
+                                     ^ sound up to here --- ^                              the end ^
+
+What a string held before the fault is never looked at. If the fault is right after a string, a quote in
+that string's text may have ended it, and what follows may still be that text: then an opener begins
+something that is only quoted, and the call ends at a closer where fewer brackets are open than at the fault.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt.parsers.patterns import match_next
+from toolfmt.parsers.sieves import first_characters
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from toolfmt.parsers.cursor import Cursor, Reading
+
+_TOKEN = re.compile(
+    r"""(?P<string>"(?:[^"\\]++|\\[\s\S])*+"|(?<=[\s{\[,:])'(?:[^'\\\n]++|\\.)*+')|(?P<open>")|[{}\[\]]|[^\s{}\[\]"]"""
+).finditer
+_IN_STRING = re.compile(r'(?:[^"\\]++|\\[\s\S])*+').match
+_DEEPER = {"{": 1, "[": 1, "}": -1, "]": -1}
+
+
+class Fault:
+    """The state of a JSON text where it broke."""
+
+    __slots__ = ("_least", "after_string", "depth", "quoted")
+
+    def __init__(self, text: str) -> None:
+        """Read over `text`, which ends at the fault."""
+        self.depth = self._least = 0
+        self.quoted = self.after_string = False
+        """The fault is in a string, or right after one."""
+        for token in _TOKEN(text):
+            self.after_string = token["string"] is not None
+            self.read(token.group())
+        self._least = self.depth
+
+    @property
+    def fewer(self) -> bool:
+        """Whether fewer brackets are open than there were."""
+        return self.depth < self._least
+
+    def read(self, char: str) -> None:
+        """Read on over a character outside every string, which may be a quote or a bracket."""
+        self.quoted = char == '"'
+        self.depth = max(self.depth + _DEEPER.get(char, 0), 0)
+
+
+class Resync:
+    """The markers at which reading may go on: closers, and what begins a call."""
+
+    __slots__ = ("_steps", "markers")
+
+    def __init__(self, closers: Sequence[str], openers: Sequence[str], flags: int) -> None:
+        """Compile the markers; `flags` are those of the format's other patterns."""
+        ends = "|".join(filter(None, closers))
+        opens = "|".join(openers) or r"(?!)"
+        self.markers = regex.compile((f"(?P<end>{ends})|" if ends else "") + f"(?:{opens})", flags)
+        """A closer is the group `end`."""
+        parts = [part for source in (ends, *openers) for part in source.split("|") if part]
+        firsts = first_characters(parts, bare=False, ignore_case=bool(flags & regex.IGNORECASE))
+        self._steps = re.compile(rf"""[{firsts}"{{}}\[\]]""").search
+
+    def after(self, cur: Cursor, fault: Fault) -> Reading[regex.Match[str] | None]:
+        """Read on from the fault in a JSON text to the marker where the next thing begins, which is not read.
+
+        None where there is none: then the cursor is where all brackets are closed, or at the input's end.
+        """
+        at_fault, nested, closed = cur.at, 0, -1
+        while True:
+            char = yield from self._step(cur, fault)
+            if not char:
+                cur.go(cur.end if closed < 0 else closed)
+                return None
+            found = yield from match_next(cur, self.markers)
+            if found is None or found.end() == cur.pos:
+                cur.pos += 1
+                fault.read(char)
+                if closed < 0 and char in "}]" and not fault.depth:
+                    closed = cur.at
+                continue
+            if not fault.after_string or fault.fewer or (found.lastgroup == "end" and cur.at == at_fault):
+                return found
+            nested = max(nested + (-1 if found.lastgroup == "end" else 1), 0)
+            cur.pos = found.end()
+
+    def _step(self, cur: Cursor, fault: Fault) -> Reading[str]:
+        """Go on to what must be looked at, outside every quote; "" at the end of the input."""
+        while True:
+            if fault.quoted:
+                cur.pos = _IN_STRING(cur.buf, cur.pos).end()  # type: ignore[union-attr] - matches everywhere
+                fault.quoted = cur.buf[cur.pos : cur.pos + 1] != '"'
+                cur.pos += not fault.quoted
+            if not fault.quoted:
+                step = self._steps(cur.buf, cur.pos)
+                cur.pos = len(cur.buf) if step is None else step.start()
+                if step is not None:
+                    return step.group()
+            if cur.eof:
+                return ""
+            yield
