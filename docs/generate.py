@@ -107,9 +107,14 @@ def loss_page() -> str:
             "# Losses and findings",
             (
                 "What `convert` may lose, as `Loss.code` says it. `Loss.action` is one of "
-                f"{codes(get_args(loss.Action))}, and `Loss.path` the JSON pointer of the source's message or field."
+                f"{codes(get_args(loss.Action))}, and `Loss.path` the JSON pointer of the source's message or field. "
+                "`Loss.severity` says how much it matters: `strict=True` raises for content and meaning, and what is "
+                "of bookkeeping is in `Conversion.bookkeeping` instead of `Conversion.losses`."
             ),
-            table(("code", "what is lost or changed"), ((f"`{code}`", what) for code, what in loss.CODES.items())),
+            table(
+                ("code", "what is lost or changed", "severity"),
+                ((f"`{code}`", what, loss.SEVERITIES[code]) for code, what in loss.CODES.items()),
+            ),
             "[What survives a conversion](matrix.md) shows which of them to expect between which formats.",
             "## Findings",
             "What `check` may find, as `Finding.rule` says it.",

@@ -33,7 +33,7 @@ def matrix_page() -> str:
                 f"{len(TRAITS)} traits that a conversation may have, each in a small conversation of its own. Every "
                 "format that holds the trait wrote it down, and `convert` brought it to every other. It arrived if no "
                 "loss that concerns it was reported; an id that a format demands and adds takes nothing away. What "
-                "does not arrive has [a code](losses.md) in `Conversion.losses`, and the residue brings it "
+                "does not arrive has [a code](losses.md) in `Conversion.all_losses`, and the residue brings it "
                 "[back](../explanation/lossless-conversion.md#the-way-back-is-a-three-way-merge)."
             ),
             "## Pairs",
@@ -111,5 +111,5 @@ def measured() -> Mapping[str, Losses]:
                 for target in FORMATS:
                     if target != source:
                         there = convert(value, source=source, target=target)
-                        found[target][trait][source] = one.lost(there.losses)
+                        found[target][trait][source] = one.lost(there.all_losses)
     return found

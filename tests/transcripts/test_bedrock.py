@@ -137,7 +137,7 @@ def test_ids_names_and_empty_descriptions_are_made_valid() -> None:
         ],
         "toolConfig": {"tools": [{"toolSpec": {"name": "f_g", "inputSchema": {"json": {"type": "object"}}}}]},
     }
-    assert {loss.code for loss in there.losses} == {"call_id", "tool_name", "tool", "tool_choice"}
+    assert {loss.code for loss in there.all_losses} == {"call_id", "tool_name", "tool", "tool_choice"}
 
 
 def test_a_result_that_is_json_but_no_object_is_text() -> None:

@@ -234,7 +234,7 @@ def test_what_only_openai_has_a_key_for_is_text_or_left_out(name: str) -> None:
     assert user == {"role": "user", "content": "Hi"}
     assert "extra_content" not in called["tool_calls"][0]
     assert refused == {"role": "assistant", "content": "No."}
-    assert {"refusal", "signature", "speaker"} <= {loss.code for loss in there.losses}
+    assert {"refusal", "signature", "speaker"} <= {loss.code for loss in there.all_losses}
 
 
 @pytest.mark.parametrize("name", ["cohere", "mistral"])

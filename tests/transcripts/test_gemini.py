@@ -131,7 +131,10 @@ def test_signatures_of_others_are_left_out_and_reported() -> None:
             {"role": "model", "parts": [{"text": "One.", "thought": True}, {"text": "Done."}]},
         ]
     }
-    assert {(loss.code, loss.action) for loss in made.losses} == {("signature", "dropped"), ("reasoning", "dropped")}
+    assert {(loss.code, loss.action) for loss in made.all_losses} == {
+        ("signature", "dropped"),
+        ("reasoning", "dropped"),
+    }
 
 
 def test_results_have_a_turn_of_their_own_with_all_of_them() -> None:

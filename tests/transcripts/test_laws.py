@@ -90,7 +90,7 @@ def test_what_is_missing_is_reported(source: TranscriptFormat, drawn: Transcript
     before = source.read(value)
     for target in others(source):
         there = convert(value, source=source.name, target=target.name)
-        codes = {loss.code for loss in there.losses}
+        codes = {loss.code for loss in there.all_losses}
         after = target.read(there.value)
         for kind, code in (
             (TextPart, "text"),

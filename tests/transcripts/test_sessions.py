@@ -130,7 +130,7 @@ def test_text_and_list_are_the_same(name: str) -> None:
 @every_session
 def test_other_lines_are_told_as_lost(name: str) -> None:
     there = convert(SESSIONS[name], target="openai-responses")
-    assert ("request_field", f"{name}.lines") in [(loss.code, loss.detail) for loss in there.losses]
+    assert ("request_field", f"{name}.lines") in [(loss.code, loss.detail) for loss in there.all_losses]
 
 
 @every_session
@@ -162,4 +162,4 @@ def test_an_odd_line_is_kept(name: str, odd: Any) -> None:
 )
 def test_an_odd_message_is_read(odd: Any) -> None:
     assert len(CLAUDE.read([odd]).messages) == 1
-    assert convert([odd], source="claude-code", target="openai-chat").losses
+    assert convert([odd], source="claude-code", target="openai-chat").all_losses

@@ -73,6 +73,6 @@ UNNAMED: list[tuple[str, Any]] = [
 @pytest.mark.parametrize(("source", "value"), UNNAMED)
 def test_what_is_no_text_where_one_is_due_is_told(source: str, value: Any) -> None:
     found = convert(value, source=source, target="openai-chat")
-    assert "provider_field" in {loss.code for loss in found.losses}
+    assert "provider_field" in {loss.code for loss in found.all_losses}
     back = convert(found.value, source="openai-chat", target=source, residue=found.residue)
     assert json.dumps(back.value) == json.dumps(value)

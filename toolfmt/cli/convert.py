@@ -127,6 +127,8 @@ def _show(tally: Tally, goal: str, *, ended: str, kept: str) -> None:
     if rows:
         write_table(("loss", "action", "times", "conversations", "what it is"), rows, to=sys.stderr)
     left = f", {tally.failed} left out{kept}" if tally.failed else ""
+    if tally.bookkeeping:
+        left += f"; {tally.bookkeeping} losses of bookkeeping (--report lists them)"
     note(f"{ended}{tally.converted} converted to {goal}, {tally.exact} without loss{left}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
-from toolfmt.transcripts.loss import CODES
+from toolfmt.transcripts.loss import CODES, SEVERITIES
 
 if TYPE_CHECKING:
     from toolfmt.corpora.rows import Row
@@ -38,8 +38,10 @@ class Tally:
         """Count a converted conversation and its losses."""
         self.converted += 1
         seen: set[tuple[str, str]] = set()
+        exact = True
         for loss in losses:
             key = (loss.code, loss.action)
+            exact = exact and loss.severity == "bookkeeping"
             count = self._count(key)
             count.times += 1
             count.conversations += key not in seen
@@ -47,7 +49,7 @@ class Tally:
             if len(count.examples) < EXAMPLES:
                 where: JsonObject = {"file": row.file, "line": row.line or None}
                 count.examples.append({**where, "path": loss.path, "detail": loss.detail})
-        self.exact += not seen
+        self.exact += exact
 
     def merge(self, later: Tally) -> None:
         """Add the counts of conversations that come behind."""
@@ -70,6 +72,7 @@ class Tally:
                 {
                     "code": code,
                     "action": action,
+                    "severity": SEVERITIES[code],
                     "what": CODES[code],
                     "times": count.times,
                     "conversations": count.conversations,
@@ -89,11 +92,17 @@ class Tally:
         return made
 
     def table(self) -> Sequence[tuple[str, ...]]:
-        """Give the losses as rows: code, action, times, conversations, what it is."""
+        """Give the losses but for bookkeeping as rows: code, action, times, conversations, what it is."""
         return [
             (code, action, str(count.times), str(count.conversations), CODES[code])
             for (code, action), count in sorted(self._counts.items())
+            if SEVERITIES[code] != "bookkeeping"
         ]
+
+    @property
+    def bookkeeping(self) -> int:
+        """How many losses are of bookkeeping alone."""
+        return sum(count.times for (code, _), count in self._counts.items() if SEVERITIES[code] == "bookkeeping")
 
     def _count(self, key: tuple[str, str]) -> Count:
         count = self._counts.get(key)

@@ -84,7 +84,7 @@ def convert_batch(work: Work, batch: Batch) -> Done:
         else:
             rows.append(at)
             texts.append(text)
-            done.tally.add(row, (*made.losses, *lost))
+            done.tally.add(row, (*made.all_losses, *lost))
     if is_table:
         done.data = (batch.kept(rows, texts) if isinstance(batch, TableBatch) else table(texts)) if rows else b""
     else:

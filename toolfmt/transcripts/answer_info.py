@@ -8,6 +8,7 @@ them all, and each writer has its own table for the way back.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -33,6 +34,16 @@ STOPS: Final[dict[JsonValue, Stop]] = {
     "refusal": "content_filter",
     "content_filtered": "content_filter",
     "guardrail_intervened": "content_filter",
+    # Mistral
+    "model_length": "length",
+    "error": "length",
+    # Bedrock
+    "malformed_model_output": "length",
+    "malformed_tool_use": "length",
+    # Gemini Interactions
+    "requires_action": "tool_calls",
+    "incomplete": "length",
+    "budget_exceeded": "length",
     # Gemini
     "MAX_TOKENS": "length",
     "MALFORMED_FUNCTION_CALL": "length",
@@ -42,6 +53,11 @@ STOPS: Final[dict[JsonValue, Stop]] = {
     "BLOCKLIST": "content_filter",
     "PROHIBITED_CONTENT": "content_filter",
     "SPII": "content_filter",
+    "LANGUAGE": "content_filter",
+    "IMAGE_SAFETY": "content_filter",
+    "IMAGE_PROHIBITED_CONTENT": "content_filter",
+    "IMAGE_RECITATION": "content_filter",
+    "MODEL_ARMOR": "content_filter",
     # Cohere; its word for `length` is Gemini's
     "TOOL_CALL": "tool_calls",
     "STOP_SEQUENCE": "stop_sequence",
@@ -49,6 +65,74 @@ STOPS: Final[dict[JsonValue, Stop]] = {
     "TIMEOUT": "length",
 }
 """Every provider's word for a reason that is not simply `stop`."""
+
+WRITTEN: Final[Mapping[str, Mapping[Stop, str]]] = {
+    "openai-chat": {
+        "stop": "stop",
+        "tool_calls": "tool_calls",
+        "stop_sequence": "stop",
+        "length": "length",
+        "content_filter": "content_filter",
+        "pause": "stop",
+    },
+    "mistral": {
+        "stop": "stop",
+        "tool_calls": "tool_calls",
+        "stop_sequence": "stop",
+        "length": "length",
+        "content_filter": "stop",
+        "pause": "stop",
+    },
+    "anthropic": {
+        "stop": "end_turn",
+        "tool_calls": "tool_use",
+        "stop_sequence": "stop_sequence",
+        "length": "max_tokens",
+        "content_filter": "refusal",
+        "pause": "pause_turn",
+    },
+    "gemini": {
+        "stop": "STOP",
+        "tool_calls": "STOP",
+        "stop_sequence": "STOP",
+        "length": "MAX_TOKENS",
+        "content_filter": "SAFETY",
+        "pause": "OTHER",
+    },
+    "gemini-interactions": {
+        "stop": "completed",
+        "tool_calls": "requires_action",
+        "stop_sequence": "completed",
+        "length": "incomplete",
+        "content_filter": "incomplete",
+        "pause": "incomplete",
+    },
+    "bedrock": {
+        "stop": "end_turn",
+        "tool_calls": "tool_use",
+        "stop_sequence": "stop_sequence",
+        "length": "max_tokens",
+        "content_filter": "content_filtered",
+        "pause": "end_turn",
+    },
+    "cohere": {
+        "stop": "COMPLETE",
+        "tool_calls": "TOOL_CALL",
+        "stop_sequence": "STOP_SEQUENCE",
+        "length": "MAX_TOKENS",
+        "content_filter": "ERROR",
+        "pause": "COMPLETE",
+    },
+    "ollama": {
+        "stop": "stop",
+        "tool_calls": "stop",
+        "stop_sequence": "stop",
+        "length": "length",
+        "content_filter": "stop",
+        "pause": "stop",
+    },
+}
+"""Each API's word for a reason, by the name of its format."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +162,36 @@ class Proof:
     encrypted: str | None = None
 
 
+Trouble: TypeAlias = Literal[
+    "invalid",
+    "authentication",
+    "billing",
+    "permission",
+    "not_found",
+    "conflict",
+    "too_large",
+    "rate_limit",
+    "overloaded",
+    "timeout",
+    "server",
+]
+"""What went wrong, whatever a provider calls it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """An error that a provider gave in place of an answer, or of the rest of one."""
+
+    kind: Trouble
+    message: str
+    code: str | None = None
+    """The provider's own word for it, beside the kind."""
+    param: str | None = None
+    """The field of the request that it is about."""
+    status: int = 500
+    """The HTTP status that goes with it."""
+
+
 @dataclass(slots=True)
 class AnswerInfo:
     """What is known of an answer so far; `stop` is None until the answer says that it is complete."""
@@ -92,5 +206,7 @@ class AnswerInfo:
     usage: Usage | None = None
     error: str | None = None
     """The provider's words, where it gave an error instead of the rest of the answer."""
+    failure: Failure | None = None
+    """The same error, with its kind."""
     proofs: list[Proof] = field(default_factory=list[Proof])
     """In the order of their places."""

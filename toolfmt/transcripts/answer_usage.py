@@ -127,9 +127,56 @@ def read_bedrock(value: JsonObject) -> Usage:
     )
 
 
+def write_bedrock(usage: Usage) -> JsonObject:
+    """Write a count for Bedrock."""
+    return {
+        "inputTokens": usage.input - usage.cached - usage.cache_written,
+        "outputTokens": usage.output,
+        "totalTokens": usage.input + usage.output,
+        "cacheReadInputTokens": usage.cached,
+        "cacheWriteInputTokens": usage.cache_written,
+    }
+
+
 def read_ollama(value: JsonObject) -> Usage:
     """Read Ollama's count."""
     return Usage(input=_count(value, "prompt_eval_count"), output=_count(value, "eval_count"))
+
+
+def write_ollama(usage: Usage) -> JsonObject:
+    """Write a count for Ollama, beside the message."""
+    return {"prompt_eval_count": usage.input, "eval_count": usage.output}
+
+
+def write_mistral(usage: Usage) -> JsonObject:
+    """Write a count for Mistral, whose types have no details."""
+    return {
+        "prompt_tokens": usage.input,
+        "completion_tokens": usage.output,
+        "total_tokens": usage.input + usage.output,
+    }
+
+
+def read_interactions(value: JsonObject) -> Usage:
+    """Read Gemini Interactions' count."""
+    thoughts = _count(value, "total_thought_tokens")
+    return Usage(
+        input=_count(value, "total_input_tokens") + _count(value, "total_tool_use_tokens"),
+        output=_count(value, "total_output_tokens") + thoughts,
+        cached=_count(value, "total_cached_tokens"),
+        reasoning=thoughts,
+    )
+
+
+def write_interactions(usage: Usage) -> JsonObject:
+    """Write a count for Gemini Interactions."""
+    return {
+        "total_input_tokens": usage.input,
+        "total_cached_tokens": usage.cached,
+        "total_output_tokens": usage.output - usage.reasoning,
+        "total_thought_tokens": usage.reasoning,
+        "total_tokens": usage.input + usage.output,
+    }
 
 
 def read_cohere(value: JsonObject) -> Usage:
@@ -139,3 +186,9 @@ def read_cohere(value: JsonObject) -> Usage:
         output=_count(value, "tokens", "output_tokens"),
         cached=_count(value, "cached_tokens"),
     )
+
+
+def write_cohere(usage: Usage) -> JsonObject:
+    """Write a count for Cohere."""
+    tokens = {"input_tokens": usage.input, "output_tokens": usage.output}
+    return {"tokens": tokens, "cached_tokens": usage.cached}

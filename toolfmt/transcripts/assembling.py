@@ -21,6 +21,7 @@ from toolfmt.errors import LimitExceededError, ParseError, UnsafeInputError
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
 from toolfmt.model import ToolInvocation
 from toolfmt.transcripts.answer_info import AnswerInfo, Proof, Usage
+from toolfmt.transcripts.failures import read_error
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -196,11 +197,11 @@ class Assembler:
         self.events.append(CallFailed(self._count, raw, reason, detail, (self._at, self._at)))
         self._count += 1
 
-    def fail(self, error: object) -> None:
+    def fail(self, error: JsonValue) -> None:
         """Record that the provider gave an error in place of the rest of the answer."""
-        words = error.get("message") if jsontext.is_object(error) else error
-        self.info.error = words if isinstance(words, str) and words else str(error)
-        self.note("provider_error", self.info.error)
+        self.info.failure = failure = read_error(error)
+        self.info.error = failure.message
+        self.note("provider_error", failure.message)
 
     def note(self, kind: str, detail: str) -> None:
         """Record what the answer holds beside text, reasoning and calls."""

@@ -5,8 +5,9 @@ Conversion(value={"system": "Be brief.", "messages": [...]}, losses=(Loss("call_
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.errors import ConversionError, ParseError
@@ -15,14 +16,18 @@ from toolfmt.transcripts.format import told
 from toolfmt.transcripts.formats import find, recognised
 from toolfmt.transcripts.losses import Loss, losses
 from toolfmt.transcripts.merge import merged, restored
+from toolfmt.transcripts.settings.carrying import Carried, adjusted, carried, stated
 from toolfmt.transcripts.shape import shape
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Transcript
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.format import TranscriptFormat
+    from toolfmt.transcripts.settings.record import Values
 
 INCLUDE: Final = frozenset({"tools", "request"})
+_STRICT: Final = frozenset({"content", "meaning"})
+"""What `strict` is about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +36,20 @@ class Conversion:
 
     value: JsonValue
     losses: tuple[Loss, ...]
+    """What matters of all that was lost: content, meaning and settings."""
     source: str
     target: str
     residue: JsonObject | None = field(repr=False)
     """JSON for `convert(..., residue=)`: with it the way back is exact."""
+    bookkeeping: tuple[Loss, ...] = field(default=(), repr=False)
+    """What else was lost: ids that were renamed, fields of the format's own, how an argument was spelled."""
+    settings: Values = field(default_factory=dict[str, "JsonValue"], repr=False)
+    """A request's settings by name, those that the URL says among them: `model`, `stream`, `max_tokens`, ..."""
+
+    @property
+    def all_losses(self) -> tuple[Loss, ...]:
+        """All that was lost."""
+        return self.losses + self.bookkeeping
 
 
 def convert(  # noqa: PLR0913 - each is a choice of the caller's
@@ -49,26 +64,92 @@ def convert(  # noqa: PLR0913 - each is a choice of the caller's
     """Convert a conversation to another format.
 
     `include` says what goes along beside the messages: `tools` (declarations,
-    choice, parallel flag) and `request` (further fields that both formats have).
-    `residue` is that of the conversion which made `value`: what it could not hold
-    is put back, and what was edited or added since then stays. Raises
-    `ConversionError` with all losses under `strict`, `ParseError` for a value
-    that is not of its format, `LookupError` for a format that does not exist.
+    choice, parallel flag) and `request` (these, and the settings: see
+    `convert_request`). `residue` is that of the conversion which made `value`:
+    what it could not hold is put back, and what was edited or added since then
+    stays. Under `strict`, content or meaning that would be lost raises
+    `ConversionError`. Raises `ParseError` for a value that is not of its format,
+    `LookupError` for a format that does not exist.
     """
+    return _converted(value, source, target, strict=strict, include=_included(include), residue=residue)
+
+
+def convert_request(  # noqa: PLR0913 - as above
+    value: JsonValue,
+    *,
+    source: str = "auto",
+    target: str,
+    settings: Values | None = None,
+    defaults: Values | None = None,
+    strict: bool = False,
+) -> Conversion:
+    """Convert a whole request: messages, tools and settings.
+
+    Settings are translated: names, units, words, and ranges, to which values are
+    clamped. `settings` are set whatever the request says, `defaults` where it says
+    nothing, both by their names between all APIs: `{"model": "m", "max_tokens":
+    4096}`; so goes what a URL says, Gemini's model and whether it streams. The
+    result's `settings` are those that it says, by the same names. Raises as
+    `convert` does, and ValueError for a setting that has no name.
+    """
+    given = (stated(settings), stated(defaults))
+    return _converted(value, source, target, strict=strict, include=INCLUDE, given=given)
+
+
+def _converted(  # noqa: PLR0913 - as above
+    value: JsonValue,
+    source: str,
+    target: str,
+    *,
+    strict: bool,
+    include: frozenset[str],
+    residue: JsonObject | None = None,
+    given: tuple[Values, Values] | None = None,
+) -> Conversion:
     origin = recognised(value) if source == "auto" else find(source)
     goal = find(target)
+    request = "request" in include
     if origin is goal and residue is None:
-        return Conversion(value=value, losses=(), source=origin.name, target=goal.name, residue=None)
+        value, said = adjusted(value, goal, *(given or ({}, {}))) if request else (value, {})
+        return Conversion(value=value, losses=(), source=origin.name, target=goal.name, residue=None, settings=said)
     with told(origin.name, value, residue):
-        before = _only(origin.read(value), frozenset(include))
+        before = _only(origin.read(value), include)
         if residue is not None:
             return _back(before, origin, goal, residue, strict=strict)
-        shaped = _shaped(before, goal)
-        written = goal.write(shaped)
-        found = tuple(losses(before, goal.read(written)))
-    _refuse(found, strict=strict)
+        way = Carried(before, before)
+        if request:
+            way = carried(before, origin, goal, *(given or ({}, {})), whole=given is not None)
+        written = goal.write(_shaped(way.sent, goal))
+        after = goal.read(written)
+        found = (*losses(way.before, after), *way.losses(after, goal))
+    refuse(found, strict=strict)
     kept: JsonObject = {"source": origin.name, "target": goal.name, "include": sorted(include), "value": value}
-    return Conversion(value=written, losses=found, source=origin.name, target=goal.name, residue=kept)
+    return made_of(written, found, origin.name, goal.name, residue=kept, settings=way.settings)
+
+
+def made_of(  # noqa: PLR0913 - the parts of a conversion
+    value: JsonValue,
+    found: Iterable[Loss],
+    source: str,
+    target: str,
+    *,
+    residue: JsonObject | None = None,
+    settings: Values = MappingProxyType({}),
+) -> Conversion:
+    """Make a conversion of a value and all that it lost."""
+    listed: list[Loss] = []
+    counted: list[Loss] = []
+    for loss in found:
+        (counted if loss.severity == "bookkeeping" else listed).append(loss)
+    return Conversion(
+        value=value,
+        losses=tuple(listed),
+        source=source,
+        target=target,
+        residue=residue,
+        bookkeeping=tuple(counted),
+        settings=settings,
+    )
 
 
 def write(transcript: Transcript, target: str, *, strict: bool = False) -> Conversion:
@@ -76,8 +157,8 @@ def write(transcript: Transcript, target: str, *, strict: bool = False) -> Conve
     goal = find(target)
     written = goal.write(_shaped(transcript, goal))
     found = tuple(losses(transcript, goal.read(written)))
-    _refuse(found, strict=strict)
-    return Conversion(value=written, losses=found, source="", target=goal.name, residue=None)
+    refuse(found, strict=strict)
+    return made_of(written, found, "", goal.name)
 
 
 def _shaped(transcript: Transcript, goal: TranscriptFormat) -> Transcript:
@@ -111,20 +192,27 @@ def _back(
     whole = merged(ours, base, theirs, goal.rules)
     written = restored(original, goal.write(ours), goal.write(whole), goal)
     found = tuple(losses(theirs, goal.read(written)))
-    _refuse(found, strict=strict)
-    return Conversion(value=written, losses=found, source=origin.name, target=goal.name, residue=None)
+    refuse(found, strict=strict)
+    return made_of(written, found, origin.name, goal.name)
+
+
+def _included(include: Collection[str]) -> frozenset[str]:
+    found = frozenset({include} if isinstance(include, str) else include)
+    unknown = found - INCLUDE
+    if unknown:
+        raise ValueError(f"include takes {' and '.join(sorted(INCLUDE))}, not {', '.join(sorted(unknown))}")
+    return found | {"tools"} if "request" in found else found
 
 
 def _only(transcript: Transcript, include: frozenset[str]) -> Transcript:
-    unknown = include - INCLUDE
-    if unknown:
-        raise ValueError(f"include takes {' and '.join(sorted(INCLUDE))}, not {', '.join(sorted(unknown))}")
     if "tools" in include:
         return transcript
     return replace(transcript, tools=None, tool_choice=None, parallel=None)
 
 
-def _refuse(found: tuple[Loss, ...], *, strict: bool) -> None:
-    if strict and found:
-        lines = "\n".join(f"- {loss.code} {loss.action} at {loss.path or '/'}: {loss.detail}" for loss in found)
+def refuse(found: Iterable[Loss], *, strict: bool) -> None:
+    """Raise `ConversionError` for losses of content or meaning, under `strict`."""
+    grave = [loss for loss in found if loss.severity in _STRICT] if strict else ()
+    if grave:
+        lines = "\n".join(f"- {loss.code} {loss.action} at {loss.path or '/'}: {loss.detail}" for loss in grave)
         raise ConversionError(f"the conversion would lose:\n{lines}")

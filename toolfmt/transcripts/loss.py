@@ -13,7 +13,8 @@ from typing import Final, Literal, TypeAlias
 from toolfmt.conversation import ToolChoice, ToolDeclaration, Transcript
 from toolfmt.schema.comparing import differences
 
-Action: TypeAlias = Literal["dropped", "changed", "renamed", "moved", "merged", "added"]
+Action: TypeAlias = Literal["dropped", "changed", "renamed", "moved", "merged", "added", "missing"]
+Severity: TypeAlias = Literal["content", "meaning", "setting", "bookkeeping"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,11 @@ class Loss:
     path: str
     action: Action
     detail: str = ""
+
+    @property
+    def severity(self) -> Severity:
+        """What the loss is about: `content`, `meaning`, `setting` or `bookkeeping`."""
+        return SEVERITIES[self.code]
 
 
 CODES: Final = {
@@ -55,6 +61,7 @@ CODES: Final = {
     "role": "the role of a message",
     "order": "the order of what a message says",
     "message": "a message without content",
+    "unread": "a message of which no field was understood",
     "boundary": "where one message or text ends and the next begins",
     "tools": "the list of tools",
     "tool": "a tool's declaration",
@@ -62,9 +69,61 @@ CODES: Final = {
     "strict": "whether a call must fit its tool's schema",
     "tool_choice": "which tools may be called",
     "parallel": "whether several calls may be made at once",
-    "request_field": "a field of the request",
+    "request_field": "a field of the request, which was not to be carried",
+    "setting": "a setting of the request: a limit, a temperature, a format of the answer",
+    "delivery": "how the provider keeps and sends an answer, which nothing in it depends on",
+    "choice": "a further answer to the same question",
+    "answer_field": "a field beside the message of an answer",
+    "context": "a reference to earlier messages that the provider keeps",
 }
 """What a loss's code says is lost."""
+
+_BY_SEVERITY: Final[dict[Severity, tuple[str, ...]]] = {
+    "content": (
+        "text",
+        "reasoning",
+        "media",
+        "refusal",
+        "call",
+        "arguments",
+        "result",
+        "result_content",
+        "citations",
+        "provider_part",
+        "unread",
+        "tools",
+        "tool",
+        "context",
+        "choice",
+    ),
+    "meaning": (
+        "call_kind",
+        "tool_name",
+        "namespace",
+        "result_link",
+        "error_flag",
+        "speaker",
+        "role",
+        "order",
+        "schema",
+        "strict",
+        "tool_choice",
+    ),
+    "setting": ("parallel", "setting"),
+    "bookkeeping": (
+        "signature",
+        "call_id",
+        "argument_text",
+        "provider_field",
+        "message",
+        "boundary",
+        "request_field",
+        "delivery",
+        "answer_field",
+    ),
+}
+SEVERITIES: Final[dict[str, Severity]] = {code: severity for severity, codes in _BY_SEVERITY.items() for code in codes}
+"""How much each code matters: content and meaning are what `strict` is about, bookkeeping is counted apart."""
 
 
 _AUTO: Final = ToolChoice()
@@ -78,7 +137,7 @@ def request_losses(before: Transcript, after: Transcript) -> Iterator[Loss]:
         yield from _tools(before.tools or (), after.tools or ())
     if (before.tool_choice or _AUTO) != (after.tool_choice or _AUTO):
         yield Loss("tool_choice", "/tool_choice", "changed", f"{before.tool_choice}")
-    if before.parallel != after.parallel:
+    if (before.parallel is False) != (after.parallel is False):
         yield Loss("parallel", "", "dropped", f"{before.parallel}")
     for key in before.extra:
         if key not in after.extra:

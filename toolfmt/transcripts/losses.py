@@ -313,6 +313,9 @@ def _envelopes(
         new = after[partner[number]] if number in partner else Message(message.role)
         if message.name != new.name:
             yield Loss("speaker", where[number], "dropped" if new.name is None else "changed", message.name or "")
+        unread = [key for key, value in message.extra.items() if value] if not message.parts else ()
+        if unread and new.extra != message.extra:
+            yield Loss("unread", where[number], "dropped", ", ".join(unread))
         yield from _extras(message.extra, new.extra, where[number])
 
 

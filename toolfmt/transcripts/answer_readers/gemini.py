@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from toolfmt.transcripts.assembling import Assembler
 
 
-_KEYS: Final = frozenset({"candidates", "usageMetadata", "usage_metadata"})
+_KEYS: Final = frozenset({"candidates", "promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata"})
 
 _BROKEN: Final[Mapping[JsonValue, str]] = {
     "MALFORMED_FUNCTION_CALL": "malformed",
@@ -34,6 +34,10 @@ def _read(value: JsonObject, made: Assembler) -> None:
     value = _spelt(value)
     if not made.info.id:
         made.about(value.get("responseId"), value.get("modelVersion"))
+    blocked = _spelt(inner(value, "promptFeedback")).get("blockReason")
+    if blocked:
+        made.info.stop = "content_filter"
+        made.note("blocked", str(blocked))
     for candidate in map(_spelt, objects(value, "candidates")):
         if candidate.get("index"):
             continue  # another answer to the same question

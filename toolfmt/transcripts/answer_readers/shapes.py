@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.transcripts.answer_readers import anthropic, bedrock, chat, cohere, gemini, ollama, responses
+from toolfmt.transcripts.answer_readers import (
+    anthropic,
+    bedrock,
+    chat,
+    cohere,
+    gemini,
+    interactions,
+    ollama,
+    responses,
+)
 from toolfmt.transcripts.answer_readers.steps import Shape
 
 if TYPE_CHECKING:
@@ -24,13 +33,25 @@ SHAPES: Final[Mapping[str, tuple[Shape, ...]]] = {
     "bedrock": bedrock.SHAPES,
     "ollama": ollama.SHAPES,
     "cohere": cohere.SHAPES,
+    "gemini-interactions": interactions.SHAPES,
+    "mistral": chat.SHAPES,
 }
 
 
 def _apart(value: JsonObject, made: Assembler) -> None:
     if value.get("type") != "ping" and value:
-        made.fail(value.get("error") or value)
+        made.fail(value)
 
 
-APART: Final = Shape(lambda value: not value or "error" in value or value.get("type") in ("ping", "error"), _apart)
-"""What may come in between and is no part of an answer."""
+def _is_apart(value: JsonObject) -> bool:
+    return (
+        not value
+        or "error" in value
+        or value.get("type") in ("ping", "error")
+        or isinstance(value.get("message"), str)
+        or (len(value) == 1 and next(iter(value)).endswith("Exception"))
+    )
+
+
+APART: Final = Shape(_is_apart, _apart)
+"""What may come in between and is no part of an answer: pings and errors."""

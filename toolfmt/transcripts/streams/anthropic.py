@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.transcripts.answer_info import Usage
+from toolfmt.transcripts.answer_info import WRITTEN, Usage
 from toolfmt.transcripts.answer_usage import write_anthropic
 from toolfmt.transcripts.anthropic_blocks import OWNER
 from toolfmt.transcripts.streams.sink import Head, Sink
@@ -21,14 +21,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
     from toolfmt.transcripts.answer_info import Proof, Stop
 
-_STOPS: Final[dict[Stop, str]] = {
-    "stop": "end_turn",
-    "tool_calls": "tool_use",
-    "stop_sequence": "stop_sequence",
-    "length": "max_tokens",
-    "content_filter": "refusal",
-    "pause": "pause_turn",
-}
+_STOPS: Final = WRITTEN["anthropic"]
 _TEXT: Final = "text"
 _THINKING: Final = "thinking"
 _USE: Final = "tool_use"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.transcripts.answer_info import WRITTEN
 from toolfmt.transcripts.answer_usage import write_chat
 from toolfmt.transcripts.streams.sink import Sink
 
@@ -18,14 +19,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
     from toolfmt.transcripts.answer_info import Stop, Usage
 
-_STOPS: Final[dict[Stop, str]] = {
-    "stop": "stop",
-    "tool_calls": "tool_calls",
-    "stop_sequence": "stop",
-    "length": "length",
-    "content_filter": "content_filter",
-    "pause": "stop",
-}
+_STOPS: Final = WRITTEN["openai-chat"]
 
 
 class ChatSink(Sink):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.transcripts.answer_info import WRITTEN
 from toolfmt.transcripts.answer_usage import write_gemini
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER
 from toolfmt.transcripts.streams.sink import Head, Sink
@@ -21,14 +22,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
     from toolfmt.transcripts.answer_info import Proof, Stop, Usage
 
-_STOPS: Final[dict[Stop, str]] = {
-    "stop": "STOP",
-    "tool_calls": "STOP",
-    "stop_sequence": "STOP",
-    "length": "MAX_TOKENS",
-    "content_filter": "SAFETY",
-    "pause": "OTHER",
-}
+_STOPS: Final = WRITTEN["gemini"]
 
 
 class GeminiSink(Sink):

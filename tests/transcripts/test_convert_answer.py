@@ -1,0 +1,161 @@
+"""Whole answers of one API as another's, and errors."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolfmt import ParseError, convert_answer
+from toolfmt.transcripts.answer_info import AnswerInfo, Usage
+from toolfmt.transcripts.answers import AnswerReader, answered, read_answer
+from toolfmt.transcripts.envelopes import ENVELOPES
+from toolfmt.transcripts.failures import WRITERS, convert_error, error_status, read_error, write_error
+
+RECORDED = Path(__file__).resolve().parents[3] / "shared" / "transcripts" / "recorded.jsonl.gz"
+CALL = {"id": "call_A1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+MESSAGE = {"role": "assistant", "content": "Checking.", "reasoning_content": "One call.", "tool_calls": [CALL]}
+CHAT: dict[str, Any] = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "created": 7,
+    "model": "m",
+    "choices": [{"index": 0, "message": MESSAGE, "finish_reason": "tool_calls"}],
+    "usage": {
+        "prompt_tokens": 12,
+        "completion_tokens": 9,
+        "total_tokens": 21,
+        "prompt_tokens_details": {"cached_tokens": 5},
+        "completion_tokens_details": {"reasoning_tokens": 4},
+    },
+}
+every_target = pytest.mark.parametrize("target", ENVELOPES)
+
+
+def info_of(value: Any, source: str) -> AnswerInfo:
+    reader = AnswerReader(source)
+    reader.feed(value)
+    reader.close()
+    return reader.info
+
+
+@every_target
+@pytest.mark.parametrize("source", ENVELOPES)
+def test_everything_arrives(source: str, target: str) -> None:
+    first = convert_answer(CHAT, source="openai-chat", target=source).value
+    made = convert_answer(first, source=source, target=target).value
+    events, found = answered(made), read_answer(made)
+    (call,) = found.calls
+    assert (found.text, found.reasoning) == ("Checking.", "One call.")
+    assert (call.name, call.arguments) == ("f", {"a": 1})
+    list(events)
+    info = events.info
+    assert info.stop == ("stop" if target in ("gemini", "ollama", "openai-responses") else "tool_calls")
+    assert info.usage is not None
+    assert (info.usage.input, info.usage.output) == (12, 9)
+    if "cohere" not in (source, target) and "bedrock" not in (source, target):
+        assert info.model == "m"
+
+
+def test_an_answer_of_anthropic_is_one_of_chat() -> None:
+    value = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude",
+        "content": [
+            {"type": "thinking", "thinking": "Hm.", "signature": "EqQB"},
+            {"type": "text", "text": "Hi"},
+        ],
+        "stop_reason": "max_tokens",
+        "stop_sequence": None,
+        "usage": {"input_tokens": 2, "cache_read_input_tokens": 10, "output_tokens": 9},
+    }
+    made = convert_answer(value, target="openai-chat", model="other", created=5)
+    (choice,) = made.value["choices"]
+    assert (choice["message"]["content"], choice["message"]["reasoning_content"]) == ("Hi", "Hm.")
+    assert (choice["finish_reason"], made.value["model"], made.value["created"]) == ("length", "other", 5)
+    assert made.value["usage"]["prompt_tokens"] == 12
+    assert made.losses == ()
+
+
+def test_further_choices_are_carried_or_lost() -> None:
+    value = CHAT | {"choices": [{"index": at, "message": {"content": f"{at}"}} for at in range(2)]}
+    kept = convert_answer(value, source="openai-chat", target="gemini")
+    assert [item["content"]["parts"] for item in kept.value["candidates"]] == [[{"text": "0"}], [{"text": "1"}]]
+    lost = convert_answer(value, source="openai-chat", target="anthropic")
+    assert [(loss.code, loss.severity) for loss in lost.losses] == [("choice", "content")]
+
+
+@every_target
+def test_calls_without_ids_get_some_that_follow_from_the_answer(target: str) -> None:
+    call = {"functionCall": {"name": "f", "args": {}}}
+    value = {"candidates": [{"content": {"role": "model", "parts": [call, call]}}], "responseId": "r1"}
+    found = [convert_answer(value, source="gemini", target=target, id=ident).value for ident in ("r1", "r1", "r2")]
+    first, again, other = (tuple(call.id for call in read_answer(made).calls) for made in found)
+    assert first == again
+    if target not in ("gemini", "ollama"):
+        assert len({*first, *other}) == 4
+
+
+def test_a_blocked_prompt_is_no_answer_cut_short() -> None:
+    value = {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 4}}
+    assert convert_answer(value, source="gemini", target="openai-chat").value["choices"][0]["finish_reason"] == (
+        "content_filter"
+    )
+    assert info_of(value, "gemini").usage == Usage(input=4)
+
+
+@pytest.mark.parametrize("source", WRITERS)
+@pytest.mark.parametrize("target", WRITERS)
+def test_an_error_keeps_its_kind_and_words(source: str, target: str) -> None:
+    error = {"type": "error", "error": {"type": "rate_limit_error", "message": "Slow down"}}
+    failure = read_error(write_error(read_error(error), source), status=429)
+    assert (failure.kind, failure.message) == ("rate_limit", "Slow down")
+    again = read_error(convert_error(write_error(failure, source), target=target, status=429), status=429)
+    assert (again.kind, again.message) == ("rate_limit", "Slow down")
+    if source not in ("cohere", "ollama"):
+        assert convert_answer(write_error(failure, source), source=source, target=target).value == (
+            write_error(failure, target)
+        )
+
+
+def test_errors_have_their_status() -> None:
+    overloaded = read_error({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
+    assert [error_status(overloaded, name) for name in ("anthropic", "openai-chat")] == [529, 503]
+    assert write_error(overloaded, "gemini")["error"]["status"] == "UNAVAILABLE"
+    assert read_error({"throttlingException": {"message": "x"}}).kind == "rate_limit"
+    assert read_error({"message": "x", "__type": "com.amazon#ValidationException"}).kind == "invalid"
+    assert read_error("x", status=418).kind == "invalid"
+    with pytest.raises(ParseError, match="an error"):
+        read_error(7)
+
+
+@pytest.mark.skipif(not RECORDED.is_file(), reason="there is no ../shared")
+@every_target
+def test_recorded_answers_keep_what_they_say(target: str) -> None:
+    for row in map(json.loads, gzip.decompress(RECORDED.read_bytes()).splitlines()):
+        value, source = row["response"], row["fmt"]
+        if not isinstance(value, dict) or row["status"] != 200 or row["id"] in NO_ANSWERS:
+            continue
+        made = convert_answer(value, source=source, target=target)
+        assert (made.value is value) == (source == target)
+        before, after = read_answer(value), read_answer(made.value)
+        assert [call.arguments for call in after.calls] == [call.arguments for call in before.calls], row["id"]
+        codes = {loss.code for loss in made.losses}
+        for name, code in (("text", "text"), ("reasoning", "reasoning")):
+            said, told = getattr(before, name), getattr(after, name)
+            assert told.replace("\n", "") == said.replace("\n", "") or codes & {code, "order"}, row["id"]
+        usage, now = info_of(value, source).usage, info_of(made.value, target).usage
+        if usage is not None and now is not None:
+            assert (usage.input, usage.output) == (now.input, now.output)
+
+
+NO_ANSWERS = {
+    "models/test_openai/test_invalid_response#0",
+    "models/test_openai_responses/test_responses_usage_limit_exceeded#0",
+}
+"""Recorded as answers: a mistaken address, and a count of tokens."""

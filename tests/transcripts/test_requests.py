@@ -1,0 +1,195 @@
+"""The settings of requests, carried between APIs."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolfmt import ConversionError, Loss, convert, convert_request
+from toolfmt.transcripts.settings.engine import read, write
+from toolfmt.transcripts.settings.tables import TABLES
+
+RECORDED = Path(__file__).resolve().parents[3] / "shared" / "transcripts" / "recorded.jsonl.gz"
+USER = [{"role": "user", "content": "Hi"}]
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}},
+    "required": ["city"],
+    "additionalProperties": False,
+}
+EVERYWHERE = {"model": "m", "max_tokens": 2000, "temperature": 0.5, "top_p": 0.9}
+"""What each API has a place for."""
+
+
+def chat(**settings: Any) -> dict[str, Any]:
+    return {"model": "m", "messages": USER, **settings}
+
+
+def to(target: str, value: Any, **options: Any) -> dict[str, Any]:
+    return convert_request(value, source="openai-chat", target=target, defaults={"max_tokens": 9}, **options).value
+
+
+@pytest.mark.parametrize(("source", "target"), list(permutations(TABLES, 2)))
+def test_what_every_api_has_is_carried(source: str, target: str) -> None:
+    first = write(EVERYWHERE, TABLES[source])
+    values = {**EVERYWHERE, **read(first, TABLES[source]).values}
+    assert read(write(values, TABLES[target]), TABLES[target]).values == {
+        name: value for name, value in EVERYWHERE.items() if name not in TABLES[target].elsewhere
+    }
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_each_setting_is_read_where_it_is_written(name: str) -> None:
+    table = TABLES[name]
+    samples = {"number": 0.5, "integer": 5, "text": "x", "flag": True, "texts": ["x"], "object": {"a": "b"}, "any": 1}
+    for setting in table.settings:
+        if setting.at:
+            value: Any = next(iter(setting.words), samples[setting.kind])
+            value = [value] if setting.words and setting.kind == "texts" else value
+            found = read(write({setting.name: value}, table), table).values
+            assert found.pop(setting.name, "none") == value, setting
+            assert found.keys() <= {*table.streams, "thinks"}
+
+
+FORMATS = [
+    ("openai-chat", ("response_format", "json_schema", "schema")),
+    ("openai-responses", ("text", "format", "schema")),
+    ("anthropic", ("output_config", "format", "schema")),
+    ("gemini", ("generationConfig", "responseJsonSchema")),
+    ("mistral", ("response_format", "json_schema", "schema")),
+    ("cohere", ("response_format", "json_schema")),
+    ("ollama", ("format",)),
+    ("gemini-interactions", ("response_format", "schema")),
+]
+
+
+@pytest.mark.parametrize(("target", "path"), FORMATS)
+@pytest.mark.parametrize(("source", "_"), FORMATS)
+def test_a_schema_of_the_answer_has_its_place_everywhere(
+    source: str, _: Any, target: str, path: tuple[str, ...]
+) -> None:
+    wanted = {"type": "schema", "schema": SCHEMA, "name": "city"}
+    values = read(write({"format": wanted}, TABLES[source]), TABLES[source]).values
+    found: Any = write(values, TABLES[target])
+    for key in path:
+        found = found[key]
+    assert found == SCHEMA
+
+
+def test_bedrock_s_schema_is_text() -> None:
+    found = to("bedrock", chat(response_format={"type": "json_schema", "json_schema": {"name": "c", "schema": SCHEMA}}))
+    inside = found["outputConfig"]["textFormat"]["structure"]["jsonSchema"]
+    assert (inside["name"], json.loads(inside["schema"])) == ("c", SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("target", "place"),
+    [
+        ("openai-responses", {"reasoning": {"effort": "high"}}),
+        ("anthropic", {"output_config": {"effort": "high"}, "thinking": {"type": "adaptive"}}),
+        ("gemini", {"generationConfig": {"thinkingConfig": {"thinkingLevel": "HIGH"}}}),
+        ("cohere", {"thinking": {"type": "enabled", "token_budget": 24576}}),
+        ("ollama", {"think": "high"}),
+        ("mistral", {"reasoning_effort": "high"}),
+        ("gemini-interactions", {"generation_config": {"thinking_level": "high"}}),
+    ],
+)
+def test_an_effort_has_its_counterpart(target: str, place: dict[str, Any]) -> None:
+    assert write({"effort": "high"}, TABLES[target]) == place
+
+
+def test_a_budget_becomes_an_effort_and_fits_below_the_limit() -> None:
+    value = {**chat(max_tokens=2000), "thinking": {"type": "enabled", "budget_tokens": 5000}}
+    made = convert_request(value, source="anthropic", target="openai-chat")
+    assert made.value["reasoning_effort"] == "medium"
+    assert Loss("setting", "/thinking", "changed", "budget: 5000 -> effort: medium") in made.losses
+    assert write({"budget": 5000, "thinks": True, "max_tokens": 2000}, TABLES["anthropic"])["thinking"] == {
+        "type": "enabled",
+        "budget_tokens": 1999,
+    }
+
+
+def test_gemini_s_older_models_have_budgets() -> None:
+    made = write({"effort": "low", "model": "gemini-2.5-flash"}, TABLES["gemini"])
+    assert made["generationConfig"]["thinkingConfig"] == {"thinkingBudget": 1024}
+
+
+@pytest.mark.parametrize(
+    ("target", "off"), [("anthropic", {"thinking": {"type": "disabled"}}), ("ollama", {"think": False})]
+)
+def test_thinking_is_switched_off(target: str, off: dict[str, Any]) -> None:
+    assert write({"effort": "none"}, TABLES[target]) == off
+    assert read(off, TABLES[target]).values == {"thinks": False}
+
+
+def test_values_are_clamped_and_reported() -> None:
+    made = convert_request(
+        chat(temperature=1.7, n=3, stop=["a", " "], seed=7), source="openai-chat", target="anthropic"
+    )
+    assert (made.value["temperature"], made.value["stop_sequences"]) == (1, ["a"])
+    found = {(loss.path, loss.action) for loss in made.losses}
+    assert found == {
+        ("/temperature", "changed"),
+        ("/n", "dropped"),
+        ("/seed", "dropped"),
+        ("/stop", "changed"),
+        ("", "missing"),
+    }
+    assert {loss.severity for loss in made.losses} == {"setting"}
+
+
+def test_what_holds_anyway_is_no_loss() -> None:
+    value = chat(n=1, logprobs=False, presence_penalty=0, stream=False, response_format={"type": "text"}, user=None)
+    assert convert_request(value, source="openai-chat", target="anthropic", defaults={"max_tokens": 9}).losses == ()
+
+
+def test_what_the_url_says_is_given_and_told() -> None:
+    value = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}
+    made = convert_request(value, target="openai-chat", settings={"model": "m", "stream": True})
+    assert (made.value["model"], made.value["stream"]) == ("m", True)
+    back = convert_request(made.value, source="openai-chat", target="gemini")
+    assert "model" not in back.value
+    assert (back.settings["model"], back.settings["stream"], back.losses) == ("m", True, ())
+
+
+def test_settings_are_set_in_the_same_format_too() -> None:
+    made = convert_request(chat(temperature=1), source="openai-chat", target="openai-chat", settings={"model": "other"})
+    assert made.value == chat(temperature=1) | {"model": "other"}
+    assert convert_request(chat(), source="openai-chat", target="openai-chat").value == chat()
+    with pytest.raises(ValueError, match="no setting colour"):
+        convert_request(chat(), target="anthropic", source="openai-chat", settings={"colour": "red"})
+
+
+def test_earlier_messages_that_are_only_referred_to_are_content() -> None:
+    value = {"model": "m", "input": "And there?", "previous_response_id": "resp_1"}
+    made = convert_request(value, source="openai-responses", target="openai-chat")
+    assert [(loss.code, loss.severity) for loss in made.losses] == [("context", "content")]
+    with pytest.raises(ConversionError, match="previous_response_id"):
+        convert_request(value, source="openai-responses", target="openai-chat", strict=True)
+
+
+def test_convert_takes_the_request_along() -> None:
+    made = convert(chat(max_tokens=5), source="openai-chat", target="anthropic", include="request")
+    assert made.value["max_tokens"] == 5
+    assert "max_tokens" not in convert(chat(max_tokens=5), source="openai-chat", target="anthropic").value
+
+
+@pytest.mark.skipif(not RECORDED.is_file(), reason="there is no ../shared")
+@pytest.mark.parametrize("target", TABLES)
+def test_recorded_requests_say_all_that_both_have(target: str) -> None:
+    """An oracle of its own: a setting with a place in the target is there, or has a loss."""
+    for row in map(json.loads, gzip.decompress(RECORDED.read_bytes()).splitlines()):
+        given = {"model": "m", "max_tokens": 4096}
+        made = convert_request(row["request"], source=row["fmt"], target=target, defaults=given)
+        if row["fmt"] == target:
+            continue
+        now = read(made.value, TABLES[target]).values
+        lost = {loss.detail.partition(":")[0] for loss in made.losses if loss.code in ("setting", "schema")}
+        for name in ("model", "max_tokens", "temperature", "top_p", "stop", "seed"):
+            if name in made.settings and name in TABLES[target].names - TABLES[target].elsewhere:
+                assert now.get(name) == made.settings[name] or name in lost, (row["id"], name)

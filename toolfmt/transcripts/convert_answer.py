@@ -1,0 +1,147 @@
+"""Converts a whole answer of one API to another's.
+
+convert_answer({"choices": [{"message": {...}, "finish_reason": "stop"}], ...}, target="anthropic")
+Conversion(value={"type": "message", "content": [...], "stop_reason": "end_turn", ...}, losses=())
+
+The message is converted as one of a conversation is; what is around it, the reason to end, the usage, is written anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, Transcript
+from toolfmt.errors import ParseError, UnknownFormatError
+from toolfmt.jsontext import is_object
+from toolfmt.transcripts.answer_readers.shapes import SHAPES
+from toolfmt.transcripts.answers import AnswerReader
+from toolfmt.transcripts.convert import Conversion, made_of, refuse
+from toolfmt.transcripts.envelopes import ENVELOPES, Ending, Envelope
+from toolfmt.transcripts.failures import write_error
+from toolfmt.transcripts.format import told
+from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.losses import Loss, losses
+from toolfmt.transcripts.shape import shape
+from toolfmt.transcripts.streams.sink import Head
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.answer_info import AnswerInfo, Stop
+    from toolfmt.transcripts.format import TranscriptFormat
+
+
+def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
+    value: JsonValue,
+    *,
+    source: str = "auto",
+    target: str,
+    id: str = "",  # noqa: A002 - the field's name
+    model: str = "",
+    created: int = 0,
+    strict: bool = False,
+) -> Conversion:
+    """Convert a whole answer: what the model said, called and thought, why it ended, its usage, id and model.
+
+    `source` and `target` are the names of APIs' formats, as `convert` has them;
+    `auto` finds the source by the answer's shape. `id`, `model` and `created`
+    (seconds since 1970) replace what the answer says. A call without an id gets
+    one that follows from the answer's. An answer that is an error becomes the
+    target's error. Same API in and out is the identity, unless one of the three
+    is given. Raises `ParseError` for a value that is no answer of the source,
+    `LookupError` for a format without answers, `ConversionError` under `strict`
+    where content or meaning would be lost.
+    """
+    if not is_object(value):
+        raise ParseError(f"an answer is an object, not {type(value).__name__}")
+    name = _recognised(value) if source == "auto" else find(source).name
+    goal = find(target)
+    origin_envelope, envelope = _envelope(name), _envelope(goal.name)
+    if name == goal.name and not (id or model or created):
+        return made_of(value, (), name, name)
+    reader = AnswerReader(name)
+    reader.feed(value)
+    reader.close()
+    info = reader.info
+    if info.failure is not None and not info.stop:
+        written = write_error(info.failure, goal.name)
+        return made_of(written, (), name, goal.name)
+    head = Head(id or info.id, model or info.model, created or info.created)
+    origin = find(name)
+    with told(name):
+        answers = [origin.read(opened).messages for opened in origin_envelope.open(value)]
+        kept = answers if envelope.several else answers[:1]
+        written, found = _written(kept, goal, envelope, Ending(_stop(info, kept), info, head))
+    found.extend(Loss("choice", f"/{at}", "dropped", "a further choice") for at in range(len(kept), len(answers)))
+    found.extend(_beside(value, origin_envelope))
+    refuse(found, strict=strict)
+    return made_of(written, found, name, goal.name)
+
+
+def _recognised(value: JsonObject) -> str:
+    """Find the API whose answer this is; Mistral's has the shape of OpenAI's."""
+    found = next((name for name, shapes in SHAPES.items() if any(shape.fits(value) for shape in shapes)), None)
+    if found is None:
+        raise ParseError(f"no provider's answer has the keys {', '.join(map(repr, list(value)[:6]))}: give `source`")
+    return found
+
+
+def _envelope(name: str) -> Envelope:
+    found = ENVELOPES.get(name)
+    if found is None:
+        raise UnknownFormatError(name, sorted(ENVELOPES))
+    return found
+
+
+def _written(
+    answers: list[tuple[Message, ...]], goal: TranscriptFormat, envelope: Envelope, ending: Ending
+) -> tuple[JsonObject, list[Loss]]:
+    """Write each choice's messages as the target's format does, and the answer around them."""
+    found: list[Loss] = []
+    choices: list[list[JsonObject]] = []
+    for messages in answers:
+        before = Transcript((_one(messages, ending.head),))
+        (message,) = before.messages
+        sent = replace(message, parts=tuple(_proven(part, envelope) for part in message.parts))
+        conversation = goal.write(shape(Transcript((sent,)), goal.rules))
+        items = conversation.get(goal.messages) if is_object(conversation) else conversation
+        choices.append([item for item in items or () if is_object(item)])
+        found.extend(losses(before, goal.read(conversation)))
+    return envelope.close(choices or [[]], ending), found
+
+
+def _one(messages: Sequence[Message], head: Head) -> Message:
+    """Join an answer's messages; each call gets an id."""
+    parts: list[Part] = []
+    for message in messages:
+        parts.extend(message.parts)
+    numbers = iter(range(len(parts)))
+    parts = [
+        replace(part, id=head.mint("call_", next(numbers))) if isinstance(part, CallPart) and part.id is None else part
+        for part in parts
+    ]
+    extra = {key: found for message in messages for key, found in message.extra.items()}
+    return Message("assistant", tuple(parts), extra=extra)
+
+
+def _proven(part: Part, envelope: Envelope) -> Part:
+    """Let reasoning of others stand without a proof, where an answer may and a request may not."""
+    if not envelope.proves or not isinstance(part, ReasoningPart) or part.owner == envelope.proves or not part.text:
+        return part
+    return replace(part, owner=envelope.proves, signature=envelope.unsigned, encrypted=None)
+
+
+def _stop(info: AnswerInfo, answers: Sequence[Sequence[Message]]) -> Stop:
+    """Say why the answer ended; one that calls and simply stopped ended for its calls."""
+    stop = info.stop or "stop"
+    calls = any(isinstance(part, CallPart) for messages in answers[:1] for found in messages for part in found.parts)
+    if stop in ("stop", "tool_calls"):
+        return "tool_calls" if calls else "stop"
+    return stop
+
+
+def _beside(value: JsonObject, envelope: Envelope) -> Iterator[Loss]:
+    for key, found in value.items():
+        if key not in envelope.known and found not in (None, {}, [], ""):
+            yield Loss("answer_field", f"/{key}", "dropped", key)

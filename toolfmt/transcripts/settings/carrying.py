@@ -1,0 +1,110 @@
+"""Carries the settings of a request from one format to another, beside the conversation.
+
+A format's reader leaves the fields that are not of the conversation in the transcript's `extra`, under the format's
+name; there the settings are read, translated, and put under the name of the format that is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from toolfmt.jsontext import is_object
+from toolfmt.transcripts.settings.engine import Said, left_out, lost, missing, read, write
+from toolfmt.transcripts.settings.tables import TABLES
+from toolfmt.transcripts.values import own
+
+if TYPE_CHECKING:
+    from toolfmt.conversation import Transcript
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.format import TranscriptFormat
+    from toolfmt.transcripts.loss import Loss
+    from toolfmt.transcripts.settings.record import Values
+
+
+@dataclass(slots=True)
+class Carried:
+    """A conversation on its way, with the settings of its request."""
+
+    before: Transcript
+    """What was read, without what is compared here."""
+    sent: Transcript
+    """What is to be written."""
+    settings: Values = field(default_factory=dict[str, "JsonValue"])
+    said: Said | None = None
+    """What is compared here; None where no setting was carried."""
+    context: frozenset[str] = frozenset()
+    whole: bool = False
+    """The target has to have what a request needs."""
+
+    def losses(self, after: Transcript, goal: TranscriptFormat) -> Iterator[Loss]:
+        """List what the settings that were written do not say."""
+        table = TABLES.get(goal.name)
+        if table is not None and self.said is not None:
+            now = own(after.extra, goal.name)
+            yield from lost(self.said, table, now)
+            yield from left_out(self.said, self.context)
+            if self.whole:
+                yield from missing(table, now)
+
+
+def carried(  # noqa: PLR0913 - a request, its way, and what is given beside it
+    before: Transcript,
+    origin: TranscriptFormat,
+    goal: TranscriptFormat,
+    settings: Values,
+    defaults: Values,
+    *,
+    whole: bool,
+) -> Carried:
+    """Translate the settings in a transcript's `extra`; formats without settings leave it as it is."""
+    table, written = TABLES.get(origin.name), TABLES.get(goal.name)
+    if written is None:
+        return Carried(before, before)
+    fields = own(before.extra, origin.name)
+    said = read(fields, table) if table is not None else Said()
+    said.values = {**defaults, **said.values, **settings}
+    for name in settings:
+        said.where[name] = ""
+    extra = {f"{goal.name}.{key}": value for key, value in write(said.values, written).items()}
+    if table is not None:
+        before = replace(before, extra={})
+    context = table.context if table is not None else frozenset[str]()
+    return Carried(before, replace(before, extra=extra), said.values, said, context, whole)
+
+
+def adjusted(
+    value: JsonValue, made: TranscriptFormat, settings: Values, defaults: Values
+) -> tuple[JsonValue, JsonObject]:
+    """Set settings in a request that stays in its format, and give those that it says."""
+    table = TABLES.get(made.name)
+    if table is None or not is_object(value):
+        return value, {}
+    said = read(value, table).values
+    wanted = {**{name: found for name, found in defaults.items() if name not in said}, **settings}
+    if wanted:
+        value = _joined(value, write(wanted, table))
+    return value, {**said, **wanted}
+
+
+def _joined(value: JsonObject, more: JsonObject) -> JsonObject:
+    made = dict(value)
+    for key, new in more.items():
+        old = made.get(key)
+        made[key] = _joined(old, new) if is_object(old) and is_object(new) else new
+    return made
+
+
+def stated(settings: Values | None) -> Values:
+    """Check the names of settings; raises ValueError for one that no API has."""
+    given = settings or {}
+    unknown = given.keys() - _names()
+    if unknown:
+        known = ", ".join(sorted(_names()))
+        raise ValueError(f"there is no setting {', '.join(sorted(unknown))}; the settings are {known}")
+    return given
+
+
+def _names() -> frozenset[str]:
+    return frozenset[str]().union(*(table.names for table in TABLES.values()))

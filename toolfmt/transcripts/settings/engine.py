@@ -1,0 +1,280 @@
+"""Reads the settings of one API's request and writes them as another's; what they lose is found by reading back.
+
+said = read({"max_tokens": 256, "temperature": 0.2, "container": "c_1"}, ANTHROPIC)
+said.values    {"max_tokens": 256, "temperature": 0.2}
+said.left      {"/container": "c_1"}
+write(said.values, GEMINI)    {"generationConfig": {"maxOutputTokens": 256, "temperature": 0.2}}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from toolfmt import jsontext
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.schema.comparing import differences
+from toolfmt.transcripts.loss import Loss
+from toolfmt.transcripts.settings import reasoning
+from toolfmt.transcripts.settings.record import Kind, Setting, Table, Values, at, put
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+
+SILENT: Final[Mapping[str, JsonValue]] = {
+    "n": 1,
+    "logprobs": False,
+    "top_logprobs": 0,
+    "stream": False,
+    "stream_usage": False,
+    "frequency_penalty": 0,
+    "presence_penalty": 0,
+    "repetition_penalty": 1,
+    "top_p": 1,
+    "top_k": 0,
+    "stop": [],
+    "modalities": ["text"],
+    "service_tier": "auto",
+    "format": {"type": "text"},
+    "metadata": {},
+    "labels": {},
+    "logit_bias": {},
+    "encrypted": False,
+    "obfuscation": False,
+}
+"""Values that say what holds anyway where nothing is said: a request without them means the same."""
+
+_BESIDE: Final = frozenset(
+    {"cache", "cache_key", "cache_options", "cache_retention", "encrypted", "obfuscation", "store", "stream_usage"}
+)
+"""Settings of how an API keeps and sends things, which no answer depends on."""
+
+
+@dataclass(slots=True)
+class Said:
+    """The settings of a request, where each was read, and what the table does not know."""
+
+    values: JsonObject = field(default_factory=dict[str, "JsonValue"])
+    where: dict[str, str] = field(default_factory=dict[str, str])
+    left: JsonObject = field(default_factory=dict[str, "JsonValue"])
+    """By their JSON pointer."""
+
+
+def read(fields: JsonObject, table: Table) -> Said:
+    """Read a request's fields, those of its messages and tools taken out."""
+    if table.spelled is not None:
+        fields = table.spelled(fields)
+    said = Said()
+    used: set[str] = set()
+    for name, place, value in _found(fields, table):
+        used.add(place)
+        if name not in said.values:
+            said.values[name], said.where[name] = value, _pointer(place)
+    for group in table.groups:
+        found = group.read(fields)
+        if found:
+            used.update(group.at)
+            said.values = {**found, **said.values}
+            said.where = {**dict.fromkeys(found, _pointer(group.at[0])), **said.where}
+    if said.values.get("stream"):
+        said.values = {**table.streams, **said.values}
+    members: dict[str, set[str]] = {}
+    for setting in table.settings:
+        if setting.member:
+            members.setdefault(setting.at, set()).add(setting.member)
+    said.left = dict(_left(fields, used.difference(members), members, ""))
+    return said
+
+
+def _found(fields: JsonObject, table: Table) -> Iterator[tuple[str, str, JsonValue]]:
+    """List each setting that is given, with its place and its value."""
+    for setting in table.settings:
+        for place in (setting.at, *setting.also):
+            found = at(fields, place) if place else None
+            value = None if found is None else _meaning(found, setting)
+            if value is not None:
+                yield setting.name, place, value
+
+
+def _pointer(place: str) -> str:
+    return "/" + place.replace(".", "/")
+
+
+def _left(
+    fields: JsonObject, used: set[str], members: Mapping[str, set[str]], outer: str
+) -> Iterator[tuple[str, JsonValue]]:
+    """List what no setting has taken; null says nothing."""
+    for key, value in fields.items():
+        place = outer + key
+        if value is None or place in used:
+            continue
+        if is_array(value) and place in members:
+            value = [word for word in value if word not in members[place]]  # noqa: PLW2901 - what is left of it
+        if is_object(value) and any(name.startswith(place + ".") for name in used):
+            yield from _left(value, used, members, place + ".")
+        elif value not in ({}, []):
+            yield _pointer(place), value
+
+
+def _meaning(found: JsonValue, setting: Setting) -> JsonValue:
+    """Give the value that a place says, in the words of all APIs; None for what it cannot say."""
+    if setting.member:
+        return True if is_array(found) and setting.member in found else None
+    if setting.kind == "texts" and isinstance(found, str):
+        found = [found]
+    if not _KINDS[setting.kind](found):
+        return None
+    if not setting.words:
+        return found
+    if is_array(found):
+        made = [_word(item, setting) for item in found]
+        return None if None in made else made
+    return _word(found, setting)
+
+
+def _word(found: JsonValue, setting: Setting) -> JsonValue:
+    return next((word for word, spelled in setting.words.items() if spelled == found), None)
+
+
+def _number(value: JsonValue) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _integer(value: JsonValue) -> bool:
+    return _number(value) and float(value).is_integer()
+
+
+def _texts(value: JsonValue) -> bool:
+    return is_array(value) and all(isinstance(item, str) for item in value)
+
+
+_KINDS: Final[dict[Kind, Callable[[Any], bool]]] = {
+    "number": _number,
+    "integer": _integer,
+    "text": lambda value: isinstance(value, str),
+    "flag": lambda value: isinstance(value, bool),
+    "texts": _texts,
+    "object": is_object,
+    "any": lambda _: True,
+}
+
+
+def write(values: Values, table: Table) -> JsonObject:
+    """Write settings as a request's fields, in words and ranges that the API takes; what has no place is left out."""
+    table = fitting(table, values)
+    said = reasoning.suited(values, table)
+    fields: JsonObject = {}
+    for setting in filter(_writable, table.settings):
+        name = next((name for name in (setting.name, *setting.stands_for) if name in said), None)
+        value = None if name is None else _fitted(said[name], setting)
+        if value is None:
+            continue
+        if setting.member:
+            if value:
+                put(fields, setting.at, [*(at(fields, setting.at) or ()), setting.member])
+        else:
+            put(fields, setting.at, value)
+    for group in table.groups:
+        if not said.keys().isdisjoint(group.names):
+            group.write(said, fields)
+    return fields
+
+
+def _writable(setting: Setting) -> bool:
+    return bool(setting.at)
+
+
+def fitting(table: Table, values: Values) -> Table:
+    """Give the table without the places that are not for the model."""
+    model = values.get("model")
+    if not isinstance(model, str):
+        return table
+    kept = tuple(setting for setting in table.settings if re.search(setting.models, model))
+    return table if len(kept) == len(table.settings) else replace(table, settings=kept)
+
+
+def _fitted(value: JsonValue, setting: Setting) -> JsonValue:
+    """Bring a value into the words and the range of its place; None if it has no form there."""
+    if setting.words:
+        if is_array(value):
+            made = [setting.words[item] for item in value if item in setting.words]
+            return made or None
+        return setting.words.get(value) if isinstance(value, str) else None
+    if _number(value):
+        low, high = setting.low, setting.high
+        bounded = low if low is not None and value < low else high if high is not None and value > high else value
+        return int(bounded) if setting.kind == "integer" else bounded
+    if not setting.blank and is_array(value):
+        value = [text for text in value if text.strip()] or None
+    if setting.most and is_array(value):
+        return value[: setting.most]
+    if setting.most and is_object(value):
+        return dict(list(value.items())[: setting.most])
+    return value
+
+
+def lost(before: Said, table: Table, after: JsonObject) -> Iterator[Loss]:
+    """List what a request in another API's words does not say as the settings did."""
+    now = read(after, table)
+    fits = fitting(table, before.values).names
+    for name, value in before.values.items():
+        where = before.where.get(name, "")
+        if name in now.values:
+            yield from _compared(name, value, now.values[name], where)
+        elif name in table.elsewhere or _silent(name, value) or table.streams.get(name) == value or not where:
+            continue
+        elif (stand_in := _stands_in(name, value, now.values, table)) is not None:
+            if stand_in:
+                yield Loss("setting", where, "changed", f"{name}: {_short(value)} -> {stand_in}")
+        else:
+            code = "delivery" if name in _BESIDE else "setting"
+            reason = "" if name in fits else ": the target has no such setting"
+            yield Loss(code, where, "dropped", f"{name}: {_short(value)}{reason}")
+
+
+def missing(table: Table, after: JsonObject) -> Iterator[Loss]:
+    """List what a request needs and nobody gave."""
+    given = read(after, table).values
+    for name in table.required:
+        if name not in given:
+            yield Loss("setting", "", "missing", f"the target needs {name}: give it in `settings` or `defaults`")
+
+
+def left_out(before: Said, context: frozenset[str]) -> Iterator[Loss]:
+    """List the fields that are no settings of several APIs."""
+    for pointer, value in before.left.items():
+        code = "context" if pointer.removeprefix("/") in context else "setting"
+        yield Loss(code, pointer, "dropped", f"{pointer.removeprefix('/')}: {_short(value)}")
+
+
+def _compared(name: str, value: JsonValue, other: JsonValue, where: str) -> Iterator[Loss]:
+    if name == "format" and is_object(value) and is_object(other) and {value["type"], other["type"]} == {"schema"}:
+        for found in differences(value["schema"], other["schema"]):
+            yield Loss("schema", where + found.pointer, found.action, found.detail)
+    elif not jsontext.equal(value, other) and value != other:
+        yield Loss("setting", where, "changed", f"{name}: {_short(value)} -> {_short(other)}")
+
+
+def _silent(name: str, value: JsonValue) -> bool:
+    return name in SILENT and SILENT[name] == value
+
+
+def _stands_in(name: str, value: JsonValue, now: Values, table: Table) -> str | None:
+    """Say what stands for a setting that is not there itself: "" if it says the same, None if nothing does."""
+    for setting in table.settings:
+        if name in setting.stands_for and now.get(setting.name) == value:
+            return ""
+    if name not in reasoning.NAMES or name == "thoughts":
+        return None
+    if name == "thinks":
+        return "" if value is reasoning.on(now) else None
+    if value in ("none", 0) and reasoning.on(now) is False:
+        return ""
+    return next((f"{other}: {now[other]}" for other in reasoning.NAMES[:3] if other in now), None)
+
+
+def _short(value: JsonValue) -> str:
+    text = value if isinstance(value, str) else jsontext.dumps(value)
+    return text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004 - part of a line on a screen

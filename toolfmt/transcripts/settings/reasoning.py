@@ -1,0 +1,221 @@
+"""How much a model is to think: an effort, a budget of tokens, or a switch; one stands for another where it has to.
+
+    {"reasoning_effort": "high"}                                    Chat Completions: an effort
+    {"thinking": {"type": "enabled", "budget_tokens": 24576}}       Anthropic: a switch and a budget
+    {"thinkingConfig": {"thinkingBudget": 24576}}                   Gemini: a budget, or a level
+    {"think": "high"}                                               Ollama: a switch or an effort
+
+Between them: `effort` (a word of `EFFORTS`), `budget` (tokens), `thinks` (a flag), `thoughts` (whether they are shown).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from toolfmt.jsontext import is_object
+from toolfmt.transcripts.settings.record import Group, Setting, Table, Values, at, put
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+
+EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+"""The words for an effort, least first."""
+
+BUDGETS: Final = {"minimal": 1024, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 32768, "max": 65536}
+"""Tokens that an effort stands for: Gemini API, OpenAI compatibility, "Thinking"; the last two go on from there."""
+
+NAMES: Final = ("effort", "budget", "thinks", "thoughts")
+SWITCH: Final[dict[Any, JsonValue]] = {True: "enabled", False: "disabled"}
+"""The words of a switch."""
+LEAST: Final = 1024
+"""anthropic 2.12, types/thinking_config_enabled_param.py: a budget is at least this, and less than `max_tokens`."""
+
+
+def suited(values: Values, table: Table) -> JsonObject:
+    """Say how much to think in the words that an API has; the other settings stay."""
+    said = dict(values)
+    effort, budget = said.get("effort"), said.get("budget")
+    thinks = on(said)
+    if thinks is None:
+        return said
+    if not thinks:
+        return {**_without(said), **_off(table)}
+    words = _efforts(table)
+    made: JsonObject = {}
+    if isinstance(effort, str) and words:
+        made["effort"] = _nearest(effort, words)
+    elif isinstance(effort, str) and "budget" in table.names:
+        made["budget"] = BUDGETS.get(effort, BUDGETS["medium"])
+    if isinstance(budget, int) and "budget" in table.names:
+        made["budget"] = budget
+    elif isinstance(budget, int) and "effort" not in made and words and budget > 0:
+        made["effort"] = _nearest(_of_budget(budget), words)
+    if "thinks" in table.names:
+        made["thinks"] = True
+    return {**_without(said), **made}
+
+
+def _without(values: JsonObject) -> JsonObject:
+    return {key: value for key, value in values.items() if key not in ("effort", "budget", "thinks")}
+
+
+def _off(table: Table) -> JsonObject:
+    """Say that the model does not think."""
+    if "thinks" in table.names:
+        return {"thinks": False}
+    words = _efforts(table)
+    if words and "none" in words:
+        return {"effort": "none"}
+    return {"effort": words[0]} if words else {}
+
+
+def _efforts(table: Table) -> tuple[str, ...]:
+    """List the words that an API has, least first."""
+    if "effort" not in table.names:
+        return ()
+    place = table.one("effort")
+    words = place.words if place is not None else _THINK
+    return tuple(word for word in EFFORTS if word in words)
+
+
+def _nearest(effort: str, words: tuple[str, ...]) -> str:
+    """Pick the word that is nearest, the greater of two."""
+    if effort in words or effort not in EFFORTS:
+        return effort
+    rank = EFFORTS.index(effort)
+    real = [word for word in words if word != "none"]
+    return min(real, key=lambda word: (abs(EFFORTS.index(word) - rank), -EFFORTS.index(word)))
+
+
+def _of_budget(budget: int) -> str:
+    """Pick the least effort whose tokens are enough."""
+    return next((word for word in EFFORTS[2:] if budget <= BUDGETS[word]), EFFORTS[-1])
+
+
+def on(values: Values) -> bool | None:
+    """Say whether a model is to think; None where nothing says so."""
+    if values.get("thinks") is False or values.get("effort") == "none" or values.get("budget") == 0:
+        return False
+    return True if any(values.get(name) for name in NAMES[:3]) else None
+
+
+def _read_switch(found: JsonValue, on: tuple[str, ...]) -> JsonObject:
+    kind = found.get("type") if is_object(found) else None
+    return {"thinks": True} if kind in on else {"thinks": False} if kind == "disabled" else {}
+
+
+def _read_thinking(found: JsonValue, key: str) -> JsonObject:
+    made = _read_switch(found, ("enabled", "adaptive"))
+    tokens = found.get(key) if is_object(found) else None
+    return {**made, "budget": tokens} if made and isinstance(tokens, int) else made
+
+
+def _room(values: Values) -> int | None:
+    """Give the budget that fits below the limit of the whole answer; None where none does."""
+    budget, limit = values["budget"], values.get("max_tokens")
+    budget = max(budget, LEAST)
+    if isinstance(limit, int):
+        budget = min(budget, limit - 1)
+    return budget if budget >= LEAST else None
+
+
+_DISPLAYS: Final = {"auto": "summarized", "concise": "summarized", "detailed": "summarized", "none": "omitted"}
+
+
+def _anthropic(place: str) -> Group:
+    """Make the group of Anthropic's `thinking`, which Bedrock passes on to the same models."""
+
+    def read(fields: JsonObject) -> JsonObject:
+        found = at(fields, place)
+        made = _read_thinking(found, "budget_tokens")
+        shown = found.get("display") if is_object(found) else None
+        if shown in ("summarized", "omitted"):
+            made["thoughts"] = "auto" if shown == "summarized" else "none"
+        return made
+
+    def write(values: Values, fields: JsonObject) -> None:
+        made: JsonObject
+        if values.get("thinks") is False:
+            made = {"type": "disabled"}
+        elif "budget" in values:
+            tokens = _room(values)
+            if tokens is None:
+                return
+            made = {"type": "enabled", "budget_tokens": tokens}
+        elif values.get("thinks"):
+            made = {"type": "adaptive"}
+        else:
+            return
+        shown = _DISPLAYS.get(str(values.get("thoughts")))
+        if shown is not None and made["type"] != "disabled":
+            made["display"] = shown
+        put(fields, place, made)
+
+    return Group(names=("thinks", "budget", "thoughts"), at=(place,), read=read, write=write)
+
+
+def _write_cohere(values: Values, fields: JsonObject) -> None:
+    made: JsonObject = {"type": "disabled" if values.get("thinks") is False else "enabled"}
+    if "budget" in values and made["type"] == "enabled":
+        made["token_budget"] = values["budget"]
+    fields["thinking"] = made
+
+
+_CONFIG: Final = "generationConfig.thinkingConfig"
+
+
+def _read_gemini(fields: JsonObject) -> JsonObject:
+    """Read a budget, of which 0 is none and -1 any, and whether thoughts are shown."""
+    found = at(fields, _CONFIG)
+    budget, shown = (found.get("thinkingBudget"), found.get("includeThoughts")) if is_object(found) else (None, None)
+    made: JsonObject = {}
+    if isinstance(budget, int):
+        made = {"budget": budget} if budget > 0 else {"thinks": budget < 0}
+    return {**made, "thoughts": "auto" if shown else "none"} if isinstance(shown, bool) else made
+
+
+def _write_gemini(values: Values, fields: JsonObject) -> None:
+    if values.get("thinks") is False:
+        put(fields, f"{_CONFIG}.thinkingBudget", 0)
+    elif "budget" in values:
+        put(fields, f"{_CONFIG}.thinkingBudget", values["budget"])
+    elif values.get("thinks") and "effort" not in values:
+        put(fields, f"{_CONFIG}.thinkingBudget", -1)
+    if "thoughts" in values:
+        put(fields, f"{_CONFIG}.includeThoughts", values["thoughts"] != "none")
+
+
+_THINK: Final = ("low", "medium", "high")
+"""Ollama's words for an effort."""
+
+
+def _read_ollama(fields: JsonObject) -> JsonObject:
+    found = fields.get("think")
+    return {"effort": found} if found in EFFORTS else {"thinks": found} if isinstance(found, bool) else {}
+
+
+def _write_ollama(values: Values, fields: JsonObject) -> None:
+    if "effort" in values or "thinks" in values:
+        fields["think"] = values.get("effort", values.get("thinks"))
+
+
+ANTHROPIC: Final = _anthropic("thinking")
+BEDROCK: Final = _anthropic("additionalModelRequestFields.thinking")
+COHERE: Final = Group(
+    names=("thinks", "budget"),
+    at=("thinking",),
+    read=lambda fields: _read_thinking(fields.get("thinking"), "token_budget"),
+    write=_write_cohere,
+)
+GEMINI: Final = Group(
+    names=("thinks", "budget", "thoughts"),
+    at=(f"{_CONFIG}.thinkingBudget", f"{_CONFIG}.includeThoughts"),
+    read=_read_gemini,
+    write=_write_gemini,
+)
+OLLAMA: Final = Group(names=("thinks", "effort"), at=("think",), read=_read_ollama, write=_write_ollama)
+
+
+def effort(place: str, words: tuple[str, ...] = EFFORTS, *, also: tuple[str, ...] = (), models: str = "") -> Setting:
+    """Make the setting of an effort."""
+    return Setting("effort", place, "text", also, words={word: word for word in words}, models=models)
