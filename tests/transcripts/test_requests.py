@@ -46,10 +46,11 @@ def test_what_every_api_has_is_carried(source: str, target: str) -> None:
 @pytest.mark.parametrize("name", TABLES)
 def test_each_setting_is_read_where_it_is_written(name: str) -> None:
     table = TABLES[name]
-    samples = {"number": 0.5, "integer": 5, "text": "x", "flag": True, "texts": ["x"], "object": {"a": "b"}, "any": 1}
+    samples = {"number": 0.5, "integer": 20, "text": "x", "flag": True, "texts": ["x"], "object": {"a": "b"}, "any": 1}
     for setting in table.settings:
         if setting.at:
             value: Any = next(iter(setting.words), samples[setting.kind])
+            value = min(value, setting.high or value) if setting.kind == "integer" else value
             value = [value] if setting.words and setting.kind == "texts" else value
             found = read(write({setting.name: value}, table), table).values
             assert found.pop(setting.name, "none") == value, setting

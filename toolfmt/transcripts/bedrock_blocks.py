@@ -69,7 +69,7 @@ TYPES: Final = {
 _FORMATS: Final = {media: name for name, media in TYPES.items()}
 _SAID: Final = frozenset({"text", "signature"})
 _USE: Final = frozenset({"toolUseId", "name", "input"})
-_OURS: Final = "tool_use"
+OURS: Final = "tool_use"
 """The type that answers of some models give to a call which the client runs."""
 _RESULT: Final = frozenset({"toolUseId", "content", "status"})
 _IN_REASONING: Final = f"{OWNER}.reasoningContent"
@@ -142,7 +142,7 @@ def _reasoning(value: JsonValue, _: JsonObject) -> Part | None:
 def _use(value: JsonValue, _: JsonObject) -> Part | None:
     if not is_object(value) or not isinstance(value.get("name"), str) or not says(value, "toolUseId"):
         return None
-    if value.get("type", _OURS) != _OURS:
+    if value.get("type", OURS) != OURS:
         return None  # the provider runs it
     arguments = value.get("input")
     return CallPart(

@@ -93,7 +93,7 @@ def _spoken(item: JsonObject, role: Role, shape: ChatShape) -> Message:
         parts.append(RefusalPart(refusal))
     if item.get("tool_calls"):
         _calls(item["tool_calls"], parts, shape)
-    if item.get("function_call"):
+    if _made(item.get("function_call")):
         parts.append(_legacy(item["function_call"], shape))
     extra = rest(item, known, shape.owner) if not item.keys() <= known else {}
     return Message(role, tuple(parts), text_at(item, "name"), extra)
@@ -157,7 +157,7 @@ def _legacy(item: JsonValue, shape: ChatShape) -> CallPart:
 
 
 def _call(item: JsonValue, shape: ChatShape) -> CallPart:
-    custom = item.get("custom") if is_object(item) else None
+    custom = item.get("custom") if is_object(item) and not _made(item.get("function")) else None
     body = custom if is_object(custom) else item.get("function") if is_object(item) else None
     if not is_object(item) or not is_object(body):
         raise ParseError("function: a tool call is an object with a `function`")
@@ -188,6 +188,11 @@ def _called(body: JsonObject, call: CallPart, shape: ChatShape) -> CallPart:
     if not body.keys() <= _BODY:
         call.extra = call.extra | rest(body, _BODY, f"{shape.owner}.function")
     return call
+
+
+def _made(call: JsonValue) -> bool:
+    """Whether a call is one: some servers write every field of an answer, with empty texts."""
+    return bool(call) and (not is_object(call) or bool(call.get("name") or call.get("arguments")))
 
 
 _CALL: Final = frozenset({"id", "type", "function", "custom"})

@@ -100,7 +100,7 @@ def _open_anthropic(value: JsonObject) -> list[JsonValue]:
 
 
 def _close_anthropic(choices: list[list[JsonObject]], ending: Ending) -> JsonObject:
-    content = _only(choices[0]).get("content") or []
+    content: JsonValue = _only(choices[0]).get("content") or []
     return {
         "id": ending.head.id,
         "type": "message",

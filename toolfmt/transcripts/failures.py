@@ -134,7 +134,9 @@ def read_error(value: JsonValue, *, status: int = 0) -> Failure:
     named: list[Trouble] = [_WORDS[word] for word in map(_last, words) if word in _WORDS]
     numbers = [found for key in ("code", "status", "status_code") if isinstance(found := body.get(key), int)]
     status = status or next(iter(numbers), 0)
-    kind = next(iter(named), _of_status(status))
+    kind = _of_status(status)
+    if named:
+        kind = named[0]
     code, param = body.get("code"), body.get("param")
     return Failure(
         kind=kind,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.answer_readers.steps import Shape, ended, inner, objects, whole_call
 from toolfmt.transcripts.answer_usage import read_bedrock
+from toolfmt.transcripts.bedrock_blocks import OURS
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
@@ -30,7 +31,9 @@ def _read(value: JsonObject, made: Assembler) -> None:
         made.reasoning((inner(inner(block, "reasoningContent"), "reasoningText")).get("text"))
         if block.keys().isdisjoint(_READ):
             made.note("provider_part", ", ".join(block))
-        if use:
+        if use.get("type", OURS) != OURS:
+            made.note("provider_part", str(use["type"]))
+        elif use:
             whole_call(made, use.get("name"), use.get("toolUseId"), use.get("input"))
     ended(made, value.get("stopReason") or "stop")
     made.tokens(value.get("usage"), read_bedrock)
@@ -41,6 +44,8 @@ def _event(value: JsonObject, made: Assembler) -> None:
     body = inner(value, kind)
     at = body.get("contentBlockIndex")
     match kind:
+        case "contentBlockStart" if (use := inner(inner(body, "start"), "toolUse")).get("type", OURS) != OURS:
+            made.note("provider_part", str(use["type"]))
         case "contentBlockStart" if use := inner(inner(body, "start"), "toolUse"):
             made.call(at, use.get("name"), use.get("toolUseId"))
         case "contentBlockDelta":

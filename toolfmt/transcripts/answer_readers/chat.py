@@ -57,9 +57,10 @@ def _content(content: JsonValue, made: Assembler) -> None:
 def _calls(said: JsonObject, made: Assembler) -> None:
     for at, call in enumerate(objects(said, "tool_calls")):
         key = at if call.get("index") is None else call["index"]
-        body = call.get("function") or inner(call, "custom")
+        custom = call.get("type") == "custom" or not is_object(call.get("function"))
+        body = inner(call, "custom" if custom else "function")
         if body.get("name") or call.get("id"):
-            made.call(key, body.get("name"), call.get("id"), form="text" if "custom" in call else "json")
+            made.call(key, body.get("name"), call.get("id"), form="text" if custom and body else "json")
         made.arguments(key, body.get("arguments", body.get("input")))
     only = inner(said, "function_call")  # from before there were several
     if only.get("name"):
