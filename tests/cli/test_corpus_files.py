@@ -78,7 +78,6 @@ def test_a_column_is_named(run: Run, tmp_path: Path) -> None:
     assert len(read(out)[0]["chosen"]) == 3
     # Where there are no columns, what stood in them is a loss.
     _, _, err = run("convert", file, *TO, "--column", "chosen", "-o", tmp_path / "out.jsonl")
-    assert ["request_field", "dropped", "2", "2"] in [line.split()[:4] for line in err.splitlines()]
     assert run("convert", file, *TO, "--column", "chosen", "--strict")[0] == 2
     code, _, err = run("convert", file, *TO, "--column", "chozen")
     assert (code, "no column 'chozen'; there are chosen, rejected" in err) == (2, True)
