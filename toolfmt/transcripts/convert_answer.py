@@ -69,7 +69,7 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
         return made_of(written, (), name, goal.name)
     head = Head(id or info.id, model or info.model, created or info.created)
     origin = find(name)
-    with told(name):
+    with told(name, value):
         answers = [origin.read(opened).messages for opened in origin_envelope.open(value)]
         kept = answers if envelope.several else answers[:1]
         written, found = _written(kept, goal, envelope, Ending(_stop(info, kept), info, head))
