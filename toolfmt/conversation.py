@@ -130,10 +130,11 @@ class JsonPart:
 
 @dataclass(slots=True)
 class OpaquePart:
-    """Something only its `owner` understands, kept as it came."""
+    """Something only its `owner` understands, kept as it came; `says` is what it says to all others."""
 
     owner: str
     value: JsonValue
+    says: tuple[Said, ...] = field(default=(), compare=False)
 
 
 Content: TypeAlias = TextPart | JsonPart | MediaPart | OpaquePart
@@ -152,6 +153,8 @@ class ResultPart:
     extra: JsonObject = field(default_factory=_object)
 
 
+Said: TypeAlias = TextPart | JsonPart | MediaPart | CallPart | ResultPart
+"""What an opaque part can say: a provider's own search is a call and its result."""
 Part: TypeAlias = TextPart | ReasoningPart | RefusalPart | MediaPart | CallPart | ResultPart | JsonPart | OpaquePart
 Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
 

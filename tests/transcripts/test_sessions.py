@@ -162,4 +162,6 @@ def test_an_odd_line_is_kept(name: str, odd: Any) -> None:
 )
 def test_an_odd_message_is_read(odd: Any) -> None:
     assert len(CLAUDE.read([odd]).messages) == 1
-    assert convert([odd], source="claude-code", target="openai-chat").all_losses
+    assert convert(
+        [{"message": {"role": "user", "content": "Hi"}}, odd], source="claude-code", target="openai-chat"
+    ).all_losses

@@ -47,7 +47,7 @@ def test_a_wrong_type_is_refused_with_its_place(source: str, value: Any, said: s
 @pytest.mark.parametrize("ident", [["a"], {"a": 1}, 7])
 def test_an_id_that_is_no_text_is_told(ident: Any) -> None:
     use = {"toolUse": {"toolUseId": ident, "name": "f", "input": {}}}
-    value = {"messages": [{"role": "assistant", "content": [use]}]}
+    value = {"messages": [{"role": "user", "content": [{"text": "Hi"}]}, {"role": "assistant", "content": [use]}]}
     found = convert(value, source="bedrock", target="openai-chat")
     assert found.losses
     back = convert(found.value, source="openai-chat", target="bedrock", residue=found.residue)

@@ -24,6 +24,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import ANTHROPIC, ANTHROPIC_STRICT, ANY
 from toolfmt.transcripts.anthropic_blocks import OWNER, TYPES, read_content, write_content
 from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.native import read_hosted, write_hosted
 from toolfmt.transcripts.values import own, rest, text_at
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from toolfmt.transcripts.chat import Mode
 
 _REQUEST: Final = frozenset({"messages", "system", "tools", "tool_choice"})
+_SERVER: Final = f"{OWNER}.server"
 _SAID: Final = frozenset({"role", "content"})
 _TOOL: Final = frozenset({"name", "description", "input_schema", "strict", "cache_control"})
 _MODES: Final[dict[str, Mode]] = {"auto": "auto", "any": "required", "none": "none"}
@@ -49,12 +51,17 @@ def read(value: JsonValue) -> Transcript:
         messages.insert(0, first)
     choice = value.get("tool_choice")
     read = _read_choice(choice)
+    known = _REQUEST if read is not None or choice is None else _REQUEST - {"tool_choice"}
+    tools, servers = _read_tools(value.get("tools")), value.get("mcp_servers")
+    if is_array(servers) and servers and all(map(is_object, servers)):
+        known |= {"mcp_servers"}
+        tools = (tools or ()) + tuple(map(_read_server, servers))
     return Transcript(
         tuple(messages),
-        _read_tools(value.get("tools")),
+        tools,
         read,
         False if is_object(choice) and choice.get("disable_parallel_tool_use") else None,
-        rest(value, _REQUEST if read is not None or choice is None else _REQUEST - {"tool_choice"}, OWNER),
+        rest(value, known, OWNER),
     )
 
 
@@ -93,7 +100,7 @@ def _read_tools(items: JsonValue) -> tuple[ToolDeclaration, ...] | None:
 def _read_tool(item: JsonObject) -> ToolDeclaration:
     name = text_at(item, "name")
     if "input_schema" not in item:
-        return ToolDeclaration(name or text_at(item, "type") or "", kind="hosted", extra={f"{OWNER}.hosted": item})
+        return read_hosted(item, OWNER, name or text_at(item, "type") or "")
     if name is None:
         raise ParseError("name: a tool has a name")
     mark: JsonObject = {"cache_control": item["cache_control"]} if "cache_control" in item else {}
@@ -106,6 +113,13 @@ def _read_tool(item: JsonObject) -> ToolDeclaration:
         strict=strict if isinstance(strict, bool) else None,
         extra=mark | rest(item, known, OWNER),
     )
+
+
+def _read_server(item: JsonObject) -> ToolDeclaration:
+    """Read a server of MCP's, which a request names beside its tools."""
+    tool = read_hosted(item, OWNER, str(item.get("name", "")))
+    tool.extra[_SERVER] = tool.extra.pop(f"{OWNER}.hosted")
+    return tool
 
 
 def _read_choice(value: JsonValue) -> ToolChoice | None:
@@ -132,7 +146,7 @@ def write(transcript: Transcript) -> JsonObject:
         value["system"] = write_content(system)
     value["messages"] = [written for message in messages[leading:] if (written := _write_message(message)) is not None]
     if transcript.tools is not None:
-        value["tools"] = [written for tool in transcript.tools if (written := _write_tool(tool)) is not None]
+        _write_tools(transcript.tools, value)
     choice = _write_choice(transcript)
     if choice is not None:
         value["tool_choice"] = choice
@@ -147,9 +161,29 @@ def _write_message(message: Message) -> JsonObject | None:
     return {"role": role, "content": content, **own(message.extra, OWNER)} if content else None
 
 
+def _write_tools(tools: tuple[ToolDeclaration, ...], value: JsonObject) -> None:
+    """Write declarations, and the servers of MCP's beside them; one that is new is a set of tools too."""
+    servers: list[JsonValue] = []
+    written: list[JsonValue] = []
+    for tool in tools:
+        item = tool.extra.get(_SERVER) or _write_tool(tool)
+        if item is None:
+            continue
+        if item.get("type") != "url":
+            written.append(item)
+            continue
+        servers.append(item)
+        if _SERVER not in tool.extra:
+            written.append({"type": "mcp_toolset", "mcp_server_name": item.get("name")})
+    if written or not servers:
+        value["tools"] = written
+    if servers:
+        value["mcp_servers"] = servers
+
+
 def _write_tool(tool: ToolDeclaration) -> JsonObject | None:
     if tool.kind == "hosted":
-        return tool.extra.get(f"{OWNER}.hosted")
+        return write_hosted(tool, OWNER)
     item: JsonObject = {"name": tool.name}
     if tool.description is not None:
         item["description"] = tool.description

@@ -23,11 +23,13 @@ from toolfmt.conversation import (
     ReasoningPart,
     RefusalPart,
     ResultPart,
+    Said,
     TextPart,
 )
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.values import argument_object, own, plain_text, rest, text_at
+from toolfmt.transcripts.hosted import ANTHROPIC, hosted
+from toolfmt.transcripts.values import argument_object, own, plain_text, rest, tagged, text_at, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -59,7 +61,29 @@ def _read(block: JsonValue) -> Part:
     kind = block.get("type") if is_object(block) else None
     reader = _READERS.get(kind) if isinstance(kind, str) else None
     part = reader(block) if reader is not None else None
-    return OpaquePart(OWNER, block) if part is None else part
+    return OpaquePart(OWNER, block, _says(block)) if part is None else part
+
+
+def _says(block: JsonValue) -> tuple[Said, ...]:
+    """Say what a block that only Anthropic has says to others: a call, its result, or text."""
+    said = hosted(block, ANTHROPIC)
+    if said or not is_object(block):
+        return said
+    match block.get("type"):
+        case "search_result":
+            content = block.get("content")
+            texts = [word(found, "text") for found in content] if is_array(content) else []
+            return (
+                tagged("search_result", "\n".join(texts), title=word(block, "title"), source=word(block, "source")),
+            )
+        case "compaction":
+            return (tagged("summary", word(block, "content")),) if word(block, "content") else ()
+        case "tool_addition":
+            return (tagged("tool_addition", word(block.get("tool"), "name")),)
+        case "tool_reference":
+            return (TextPart(f"tool: {word(block, 'tool_name')}"),)
+        case _:
+            return (TextPart(block["text"]),) if word(block, "text") else ()
 
 
 def _extra(block: JsonObject, known: frozenset[str]) -> JsonObject:
@@ -124,7 +148,19 @@ def _result(block: JsonObject) -> Part:
 
 
 def _whole(part: Part) -> Content:
-    return part if isinstance(part, OpaquePart) else OpaquePart(OWNER, write_content([part])[0])
+    """Keep what no result of the hub's holds as it came: a result in a result, or reasoning in one."""
+    if isinstance(part, OpaquePart):
+        return part
+    says = (
+        part.content
+        if isinstance(part, ResultPart)
+        else (TextPart(part.text),)
+        if isinstance(part, ReasoningPart)
+        else ()
+    )
+    return OpaquePart(
+        OWNER, write_content([part])[0], tuple(found for found in says if not isinstance(found, OpaquePart))
+    )
 
 
 def _media(block: JsonObject) -> Part | None:

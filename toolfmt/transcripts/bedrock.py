@@ -30,6 +30,7 @@ from toolfmt.transcripts.bedrock_blocks import (
     write_mark,
 )
 from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.native import read_hosted
 from toolfmt.transcripts.values import expected, own, rest, word
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _read_tool(item: JsonValue) -> ToolDeclaration:
     spec = item.get("toolSpec") if is_object(item) else None
     if not is_object(spec) or not isinstance(spec.get("name"), str):
         name = next(iter(item), "") if is_object(item) else ""
-        return ToolDeclaration(name, kind="hosted", extra={f"{OWNER}.hosted": item})
+        return read_hosted(item, OWNER, name, kind=word(item.get(name), "name") if is_object(item) else "")
     schema = spec.get("inputSchema")
     tool = ToolDeclaration(
         spec["name"],
@@ -201,6 +202,7 @@ FORMAT: Final = TranscriptFormat(
     write=write,
     recognise=recognise,
     rules=Rules(
+        calls_declared=True,
         roles=frozenset({"system", "user", "assistant"}),
         system="first",
         call_id=r"[a-zA-Z0-9_.:-]",

@@ -26,11 +26,12 @@ from toolfmt.conversation import (
     ReasoningPart,
     RefusalPart,
     ResultPart,
+    Said,
     TextPart,
 )
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.media import MediaKind, kind_of
-from toolfmt.transcripts.values import argument_object, put_own, rest, says
+from toolfmt.transcripts.values import argument_object, put_own, rest, says, tagged, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -111,8 +112,35 @@ def _read(block: JsonValue) -> Part:
     for key in block if is_object(block) else ():
         reader = _READERS.get(key)
         if reader is not None:
-            return reader(block[key], block) or OpaquePart(OWNER, block)
-    return OpaquePart(OWNER, block)
+            return reader(block[key], block) or OpaquePart(OWNER, block, _says(block))
+    return OpaquePart(OWNER, block, _says(block))
+
+
+def _says(block: JsonValue) -> tuple[Said, ...]:
+    """Say what a block that only Bedrock has says to others: a call that it ran, its result, or text."""
+    for key, value in block.items() if is_object(block) else ():
+        if not is_object(value):
+            continue
+        content = value.get("content")
+        texts = [word(found, "text") for found in content] if is_array(content) else []
+        match key:
+            case "toolUse" if "type" in value:
+                return (CallPart(word(value, "name"), value.get("input") or {}, id=word(value, "toolUseId") or None),)
+            case "toolResult" if "type" in value:
+                inside = tuple(map(_inside, content)) if is_array(content) else ()
+                return (ResultPart(inside, word(value, "toolUseId") or None, None, value.get("status") == "error"),)
+            case "searchResult":
+                return (
+                    tagged("search_result", "\n".join(texts), title=word(value, "title"), source=word(value, "source")),
+                )
+            case "citationsContent":
+                return (TextPart("".join(texts)),) if any(texts) else ()
+            case "guardContent":
+                text = word(value.get("text"), "text")
+                return (TextPart(text),) if text else ()
+            case _:
+                continue
+    return ()
 
 
 def _text(value: JsonValue, _: JsonObject) -> Part | None:

@@ -14,6 +14,7 @@ from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.chat_read import read_messages
 from toolfmt.transcripts.chat_write import write_messages
+from toolfmt.transcripts.native import read_hosted, write_hosted
 from toolfmt.transcripts.values import own, rest, text_at
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def _read_tool(item: JsonObject, owner: str) -> ToolDeclaration:
             _name(custom), text_at(custom, "description"), _flat(custom.get("format")), "custom", extra=extra | body
         )
     named = text_at(item, "name") or text_at(item, "type") or ""
-    return ToolDeclaration(named, kind="hosted", extra={f"{owner}.hosted": item})
+    return read_hosted(item, owner, named)
 
 
 def _name(item: JsonObject) -> str:
@@ -160,7 +161,7 @@ def _nested(value: JsonValue) -> JsonValue:
 
 def _write_tool(tool: ToolDeclaration, shape: ChatShape) -> JsonObject | None:
     if tool.kind == "hosted":
-        return tool.extra.get(f"{shape.owner}.hosted")
+        return write_hosted(tool, shape.owner)
     kind = tool.kind
     body: JsonObject = {"name": tool.name}
     if tool.description is not None:

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Final
 from toolfmt import jsontext
 from toolfmt.conversation import Content, JsonPart, MediaPart, Message, OpaquePart, ReasoningPart, ResultPart, TextPart
 from toolfmt.errors import ParseError
+from toolfmt.transcripts.carrying import INSTRUCTIONS
 from toolfmt.transcripts.check_calls import call_findings
 from toolfmt.transcripts.check_tools import tool_findings
 from toolfmt.transcripts.format import told
 from toolfmt.transcripts.formats import find
-from toolfmt.transcripts.shape import INSTRUCTIONS, reachable
+from toolfmt.transcripts.shape import reachable
 from toolfmt.transcripts.values import pointer
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def findings(transcript: Transcript, rules: Rules) -> Iterator[Finding]:
         before = messages[number - 1] if number else None
         for rule, reason in _message(message, before, rules):
             yield Finding(rule, where, reason)
-    for at, rule, reason in call_findings(messages, rules, continued=_continued(transcript, rules)):
+    for at, rule, reason in call_findings(messages, rules, continued=is_continued(transcript, rules)):
         yield Finding(rule, pointer(messages[at].where), reason)
     for path, rule, reason in tool_findings(transcript.tools or (), rules):
         yield Finding(rule, path, reason)
@@ -104,7 +105,7 @@ def findings(transcript: Transcript, rules: Rules) -> Iterator[Finding]:
 
 def says_something(transcript: Transcript, rules: Rules) -> bool:
     """Whether there is a message that a provider with these rules can answer."""
-    if "user" not in rules.roles or _continued(transcript, rules):
+    if "user" not in rules.roles or is_continued(transcript, rules):
         return True
     messages = transcript.messages
     return bool(messages) and (
@@ -112,7 +113,7 @@ def says_something(transcript: Transcript, rules: Rules) -> bool:
     )
 
 
-def _continued(transcript: Transcript, rules: Rules) -> bool:
+def is_continued(transcript: Transcript, rules: Rules) -> bool:
     """Whether the provider holds what was said before."""
     return any(transcript.extra.get(key) is not None for key in rules.continues)
 

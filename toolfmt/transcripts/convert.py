@@ -10,14 +10,16 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.conversation import TextPart
 from toolfmt.errors import ConversionError, ParseError
-from toolfmt.transcripts.check import says_something
+from toolfmt.transcripts.carrying import DEFAULT, Carry, formed, noted, of_note
+from toolfmt.transcripts.check import is_continued, says_something
 from toolfmt.transcripts.format import told
 from toolfmt.transcripts.formats import find, recognised
 from toolfmt.transcripts.losses import Loss, losses
 from toolfmt.transcripts.merge import merged, restored
 from toolfmt.transcripts.settings.carrying import Carried, adjusted, carried, stated
-from toolfmt.transcripts.shape import shape
+from toolfmt.transcripts.shape import fit
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Transcript
@@ -60,6 +62,7 @@ def convert(  # noqa: PLR0913 - each is a choice of the caller's
     strict: bool = False,
     include: Collection[str] = ("tools",),
     residue: JsonObject | None = None,
+    carry: Carry = DEFAULT,
 ) -> Conversion:
     """Convert a conversation to another format.
 
@@ -67,11 +70,12 @@ def convert(  # noqa: PLR0913 - each is a choice of the caller's
     choice, parallel flag) and `request` (these, and the settings: see
     `convert_request`). `residue` is that of the conversion which made `value`:
     what it could not hold is put back, and what was edited or added since then
-    stays. Under `strict`, content or meaning that would be lost raises
+    stays. `carry` says what becomes of parts that the target has no place for.
+    Under `strict`, content or meaning that would be lost raises
     `ConversionError`. Raises `ParseError` for a value that is not of its format,
     `LookupError` for a format that does not exist.
     """
-    return _converted(value, source, target, strict=strict, include=_included(include), residue=residue)
+    return _converted(value, source, target, strict=strict, include=_included(include), residue=residue, carry=carry)
 
 
 def convert_request(  # noqa: PLR0913 - as above
@@ -82,6 +86,7 @@ def convert_request(  # noqa: PLR0913 - as above
     settings: Values | None = None,
     defaults: Values | None = None,
     strict: bool = False,
+    carry: Carry = DEFAULT,
 ) -> Conversion:
     """Convert a whole request: messages, tools and settings.
 
@@ -93,7 +98,7 @@ def convert_request(  # noqa: PLR0913 - as above
     `convert` does, and ValueError for a setting that has no name.
     """
     given = (stated(settings), stated(defaults))
-    return _converted(value, source, target, strict=strict, include=INCLUDE, given=given)
+    return _converted(value, source, target, strict=strict, include=INCLUDE, given=given, carry=carry)
 
 
 def _converted(  # noqa: PLR0913 - as above
@@ -105,6 +110,7 @@ def _converted(  # noqa: PLR0913 - as above
     include: frozenset[str],
     residue: JsonObject | None = None,
     given: tuple[Values, Values] | None = None,
+    carry: Carry,
 ) -> Conversion:
     origin = recognised(value) if source == "auto" else find(source)
     goal = find(target)
@@ -119,11 +125,17 @@ def _converted(  # noqa: PLR0913 - as above
         way = Carried(before, before)
         if request:
             way = carried(before, origin, goal, *(given or ({}, {})), whole=given is not None)
-        written = goal.write(_shaped(way.sent, goal))
+        carry, note = noted(carry)
+        continued = is_continued(way.sent, origin.rules)
+        sent, otherwise = formed(way.sent, goal.rules, carry, continued=continued)
+        written = goal.write(_fitted(sent, goal))
         after = goal.read(written)
-        found = (*losses(way.before, after), *way.losses(after, goal))
+        compared = replace(way.before, messages=sent.messages)
+        found = (*otherwise, *losses(compared, after), *way.losses(after, goal))
     refuse(found, strict=strict)
     kept: JsonObject = {"source": origin.name, "target": goal.name, "include": sorted(include), "value": value}
+    if carry != DEFAULT:
+        kept["carry"] = note
     return made_of(written, found, origin.name, goal.name, residue=kept, settings=way.settings)
 
 
@@ -152,23 +164,30 @@ def made_of(  # noqa: PLR0913 - the parts of a conversion
     )
 
 
-def write(transcript: Transcript, target: str, *, strict: bool = False) -> Conversion:
+def write(transcript: Transcript, target: str, *, strict: bool = False, carry: Carry = DEFAULT) -> Conversion:
     """Write a conversation that was read from no format; raises as `convert` does."""
     goal = find(target)
-    written = goal.write(_shaped(transcript, goal))
-    found = tuple(losses(transcript, goal.read(written)))
+    sent, otherwise = formed(transcript, goal.rules, carry)
+    written = goal.write(_fitted(sent, goal))
+    found = (*otherwise, *losses(sent, goal.read(written)))
     refuse(found, strict=strict)
     return made_of(written, found, "", goal.name)
 
 
-def _shaped(transcript: Transcript, goal: TranscriptFormat) -> Transcript:
+def _fitted(transcript: Transcript, goal: TranscriptFormat) -> Transcript:
     """Fit a conversation to a format; raises ConversionError where nothing is left of it."""
-    shaped = shape(transcript, goal.rules)
-    if transcript.messages and not says_something(shaped, goal.rules):
+    shaped = fit(transcript, goal.rules)
+    if _is_words(transcript) and not says_something(shaped, goal.rules):
         raise ConversionError(
             f"{goal.name}: nothing is left of what the conversation says, and a request says something"
         )
     return shaped
+
+
+def _is_words(transcript: Transcript) -> bool:
+    """Whether a conversation is text and nothing else: of that nothing may be left only where it is blank."""
+    parts = [part for message in transcript.messages for part in message.parts]
+    return bool(parts) and all(isinstance(part, TextPart) for part in parts)
 
 
 def _back(
@@ -188,7 +207,9 @@ def _back(
     include = frozenset(residue["include"])
     ours = goal.read(original)
     sent = _only(ours, include)
-    base = origin.read(origin.write(shape(sent, origin.rules)))
+    carry = of_note(residue["carry"]) if "carry" in residue else DEFAULT
+    first, _ = formed(sent, origin.rules, carry, continued=is_continued(sent, goal.rules))
+    base = origin.read(origin.write(fit(first, origin.rules)))
     whole = merged(ours, base, theirs, goal.rules)
     written = restored(original, goal.write(ours), goal.write(whole), goal)
     found = tuple(losses(theirs, goal.read(written)))

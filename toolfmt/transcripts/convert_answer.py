@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, Transcript
 from toolfmt.errors import ParseError, UnknownFormatError
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.answer_readers.shapes import SHAPES
 from toolfmt.transcripts.answers import AnswerReader
+from toolfmt.transcripts.carrying import Carry
 from toolfmt.transcripts.convert import Conversion, made_of, refuse
 from toolfmt.transcripts.envelopes import ENVELOPES, Ending, Envelope
 from toolfmt.transcripts.failures import write_error
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.answer_info import AnswerInfo, Stop
     from toolfmt.transcripts.format import TranscriptFormat
+
+
+_ANSWER: Final = Carry(hosted="drop")
+"""What came back of a provider's own calls is no part of an answer."""
 
 
 def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
@@ -104,7 +109,7 @@ def _written(
         before = Transcript((_one(messages, ending.head),))
         (message,) = before.messages
         sent = replace(message, parts=tuple(_proven(part, envelope) for part in message.parts))
-        conversation = goal.write(shape(Transcript((sent,)), goal.rules))
+        conversation = goal.write(shape(Transcript((sent,)), goal.rules, carry=_ANSWER))
         items = conversation.get(goal.messages) if is_object(conversation) else conversation
         choices.append([item for item in items or () if is_object(item)])
         found.extend(losses(before, goal.read(conversation)))

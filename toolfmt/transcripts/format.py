@@ -70,6 +70,12 @@ class Rules:
     """The media types that are accepted, but for what stands at an address; empty: any."""
     owners: frozenset[str] = frozenset()
     """Whose signatures and file ids mean something here; empty: the writer decides."""
+    reasoning: bool = True
+    """Reasoning has a place."""
+    hosted: bool = False
+    """Calls that a provider ran itself, and their results, have a place in the assistant's message."""
+    calls_declared: bool = False
+    """A conversation with calls declares tools."""
     unsigned: bool = True
     """Reasoning may stand without a proof from one of the `owners`."""
     alternate: bool = False

@@ -24,6 +24,7 @@ from toolfmt.schema.rules import GEMINI_OPENAPI
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER, camel, read_parts, write_parts
 from toolfmt.transcripts.gemini_schema import json_schema, spelled
+from toolfmt.transcripts.native import COMMON, declared, read_hosted
 from toolfmt.transcripts.values import own, rest
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _read_tools(value: JsonValue) -> tuple[ToolDeclaration, ...] | None:
             if key == "functionDeclarations" and is_array(inside):
                 found.extend(map(_read_function, inside))
             elif inside is not None:
-                found.append(ToolDeclaration(key, kind="hosted", extra={f"{OWNER}.hosted": {key: inside}}))
+                found.append(read_hosted({key: inside}, OWNER, key, kind=key, given=inside))
     return tuple(found)
 
 
@@ -181,8 +182,10 @@ def _write_tools(tools: tuple[ToolDeclaration, ...]) -> list[JsonValue]:
             if not functions:
                 written.append({"functionDeclarations": functions})
             functions.append(_write_function(tool))
-        elif f"{OWNER}.hosted" in tool.extra:
-            written.append(tool.extra[f"{OWNER}.hosted"])
+        elif f"{OWNER}.{COMMON}" in tool.extra:
+            written.append(tool.extra[f"{OWNER}.{COMMON}"])
+        elif (own_words := declared(OWNER, tool)) is not None:
+            written.append(dict((own_words,)))
     return written
 
 

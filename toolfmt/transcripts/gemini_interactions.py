@@ -21,6 +21,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.gemini_parts import PROVIDER
 from toolfmt.transcripts.gemini_steps import CONTENTS, OWNER, read_step, write_contents, write_result, write_steps
+from toolfmt.transcripts.native import read_hosted, write_hosted
 from toolfmt.transcripts.values import expected, own, rest
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _read_tool(item: JsonValue) -> ToolDeclaration:
     name = item.get("name")
     if item.get("type") != "function" or not isinstance(name, str):
         title = name if isinstance(name, str) else item.get("type")
-        return ToolDeclaration(title if isinstance(title, str) else "", kind="hosted", extra={f"{OWNER}.hosted": item})
+        return read_hosted(item, OWNER, title if isinstance(title, str) else "")
     return ToolDeclaration(name, item.get("description"), item.get("parameters"), extra=rest(item, _FUNCTION, OWNER))
 
 
@@ -158,7 +159,7 @@ def _write_message(message: Message) -> list[JsonValue]:
 
 def _write_tool(tool: ToolDeclaration) -> JsonValue:
     if tool.kind == "hosted":
-        return tool.extra.get(f"{OWNER}.hosted")
+        return write_hosted(tool, OWNER)
     item: JsonObject = {"type": "function", "name": tool.name}
     if tool.description is not None:
         item["description"] = tool.description

@@ -25,9 +25,11 @@ from toolfmt.conversation import (
     ReasoningPart,
     RefusalPart,
     ResultPart,
+    Said,
     TextPart,
 )
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.hosted import readable
 from toolfmt.transcripts.media import kind_of, media_type_of
 from toolfmt.transcripts.values import argument_object, put_own, rest, says
 
@@ -66,7 +68,32 @@ def _read(item: JsonValue) -> Part:
         reader = _READERS.get(key)
         if reader is not None and value is not None:
             return reader(value, part) or OpaquePart(OWNER, item)
-    return OpaquePart(OWNER, item)
+    return OpaquePart(OWNER, item, _says(part))
+
+
+def _says(part: JsonObject) -> tuple[Said, ...]:
+    """Say what the provider ran itself: code, or one of its tools."""
+    for key, value in part.items():
+        inside = camel(value) if is_object(value) else {}
+        ident = _id(inside)
+        match key:
+            case "executableCode":
+                return (CallPart("code_execution", {name: inside[name] for name in inside if name != "id"}, id=ident),)
+            case "codeExecutionResult":
+                failed = inside.get("outcome", "OUTCOME_OK") != "OUTCOME_OK"
+                return (ResultPart(readable(inside.get("output")), ident, "code_execution", failed),)
+            case "toolCall":
+                return (CallPart(_tool(inside), inside.get("args") or {}, id=ident),)
+            case "toolResponse":
+                return (ResultPart(readable(inside.get("response")), ident, _tool(inside)),)
+            case _:
+                continue
+    return ()
+
+
+def _tool(inside: JsonObject) -> str:
+    """Name a tool of the provider's: `GOOGLE_SEARCH_WEB` is `google_search_web`."""
+    return str(inside.get("toolType", "tool")).lower()
 
 
 def _signature(part: JsonObject) -> str | None:

@@ -28,6 +28,7 @@ from toolfmt.conversation import (
 )
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.gemini_parts import FILES, PROVIDER
+from toolfmt.transcripts.hosted import INTERACTIONS, hosted
 from toolfmt.transcripts.media import media_type_of
 from toolfmt.transcripts.values import argument_object, own, rest, says
 
@@ -47,7 +48,7 @@ def read_step(step: JsonObject) -> tuple[Part, ...]:
     """Read what a step says; one that is not understood is kept as it came."""
     reader = _READERS.get(step.get("type"))
     parts = reader(step) if reader is not None else None
-    return (OpaquePart(OWNER, step),) if parts is None else parts
+    return (OpaquePart(OWNER, step, hosted(step, INTERACTIONS)),) if parts is None else parts
 
 
 def _text_of(step: JsonObject, key: str) -> str | None:

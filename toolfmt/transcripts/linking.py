@@ -17,15 +17,19 @@ if TYPE_CHECKING:
 
 
 class Names:
-    """ToolDeclaration names as the format allows them, each spelled one way only; different names stay different."""
+    """Names of tools as the format allows them, each spelled one way only; different names stay different."""
 
-    def __init__(self, rules: Rules) -> None:
-        """Take the characters and the length from the rules."""
+    def __init__(self, rules: Rules, known: Iterable[str] = ()) -> None:
+        """Take the characters and the length from the rules; of the `known` names, legal ones stay as they are."""
         self._allowed = rules.tool_name
         self._start = rules.tool_name_start
         self._length = rules.tool_name_length
         self._found: dict[str, str] = {}
         self._taken: dict[str, str] = {}
+        if self._allowed:
+            for name in known:
+                if name not in self._found and legal(name, self._allowed, self._length, {}, self._start) == name:
+                    self._found[name] = self._taken[name] = name
 
     def __call__(self, name: str) -> str:
         """Spell a name as the format allows it."""

@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from toolfmt.conversation import ToolChoice, ToolDeclaration, Transcript
+from toolfmt.jsontext import is_object
 from toolfmt.schema.comparing import differences
+from toolfmt.transcripts.native import COMMON
 
 Action: TypeAlias = Literal["dropped", "changed", "renamed", "moved", "merged", "added", "missing"]
 Severity: TypeAlias = Literal["content", "meaning", "setting", "bookkeeping"]
@@ -146,16 +148,22 @@ def request_losses(before: Transcript, after: Transcript) -> Iterator[Loss]:
 
 def _tools(before: Sequence[ToolDeclaration], after: Sequence[ToolDeclaration]) -> Iterator[Loss]:
     """Compare declarations one by one, or by name where some are gone; an empty description is none."""
-    named: dict[str, deque[ToolDeclaration]] = defaultdict(deque)
+    named: dict[object, deque[ToolDeclaration]] = defaultdict(deque)
     for tool in after:
-        named[tool.name].append(tool)
+        named[_told_by(tool)].append(tool)
     for at, tool in enumerate(before):
-        same = named.get(tool.name)
+        same = named.get(_told_by(tool))
         other = after[at] if len(before) == len(after) else same.popleft() if same else None
         if other is None:
             yield Loss("tool", f"/tools/{at}", "dropped", tool.name)
         elif tool != other:
             yield from _declared(tool, other, f"/tools/{at}")
+
+
+def _told_by(tool: ToolDeclaration) -> object:
+    """Give what a tool is the same by: its name or, where the provider runs it, what it is for."""
+    common = tool.extra.get(COMMON)
+    return (COMMON, common["kind"]) if is_object(common) else tool.name
 
 
 def _declared(tool: ToolDeclaration, other: ToolDeclaration, path: str) -> Iterator[Loss]:

@@ -238,7 +238,13 @@ def _media(a: MediaPart, b: MediaPart, where: str) -> Iterator[Loss]:
     yield from _extras(a.extra, b.extra, where)
 
 
+def _opaque(a: OpaquePart, b: OpaquePart, where: str) -> Iterator[Loss]:
+    if a.owner != b.owner or not jsontext.equal(a.value, b.value):
+        yield Loss("provider_part", where, "changed", _content(a))
+
+
 _COMPARE: Final[dict[type, Callable[..., Iterator[Loss]]]] = {
+    OpaquePart: _opaque,
     TextPart: _text,
     ReasoningPart: _reasoning,
     CallPart: _call,

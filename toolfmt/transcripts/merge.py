@@ -79,7 +79,7 @@ def _tools(
     sent: dict[str, tuple[ToolDeclaration, ToolDeclaration]] = {}
     if ours and base and len(ours) == len(base):
         sent = {tool.name: (original, tool) for original, tool in zip(ours, base, strict=True)}
-    names = Names(rules)
+    names = Names(rules, (tool.name for tool in theirs))
     found: list[ToolDeclaration] = []
     for tool in theirs:
         original, same = sent.get(tool.name, (None, None))

@@ -13,6 +13,7 @@ r"""OpenAI Responses: a request with `input` items, or the items alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -23,13 +24,17 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import ANY, OPENAI, OPENAI_STRICT
 from toolfmt.transcripts.chat import MODELS
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
-from toolfmt.transcripts.responses_items import OWNER, read_item, write_items
+from toolfmt.transcripts.native import read_hosted, write_hosted
+from toolfmt.transcripts.responses_items import OWNER, PROVIDER, read_item, write_items
 from toolfmt.transcripts.values import expected, own, pointer, rest
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 _REQUEST: Final = frozenset({"input", "instructions", "tools", "tool_choice", "parallel_tool_calls"})
+_LOADING: Final = ("additional_tools", "tool_search_output")
+"""The items that declare tools in the course of a conversation."""
+_LOADED: Final = f"{OWNER}.loaded"
 _MODES: Final = frozenset({"auto", "none", "required"})
 
 
@@ -48,9 +53,11 @@ def read(value: JsonValue) -> Transcript:
     elif is_array(given):
         messages.extend(_read(item, ("/input", at)) for at, item in enumerate(given))
     tools = value.get("tools")
+    read = tuple(found for item in tools for found in _read_tool(item)) if is_array(tools) else None
+    loaded = tuple(_loaded(given, {tool.name for tool in read or ()}))
     return Transcript(
         tuple(messages),
-        tuple(found for item in tools for found in _read_tool(item)) if is_array(tools) else None,
+        (read or ()) + loaded if loaded else read,
         _read_choice(value.get("tool_choice")),
         value.get("parallel_tool_calls"),
         rest(value, _REQUEST, OWNER),
@@ -80,12 +87,24 @@ def _read_tool(item: JsonObject) -> list[ToolDeclaration]:
             found.extra |= {f"{OWNER}.namespace": {key: given for key, given in item.items() if key != "tools"}}
         return inside
     if kind not in ("function", "custom") or not isinstance(item.get("name"), str):
-        return [ToolDeclaration(item.get("name") or kind or "", kind="hosted", extra={f"{OWNER}.hosted": item})]
+        return [read_hosted(item, OWNER, item.get("name") or kind or "")]
     schema = "parameters" if kind == "function" else "format"
     extra = rest(item, {"type", "name", "description", "strict", schema}, OWNER)
     return [
         ToolDeclaration(item["name"], item.get("description"), item.get(schema), kind, item.get("strict"), extra=extra)
     ]
+
+
+def _loaded(items: JsonValue, known: set[str]) -> Iterator[ToolDeclaration]:
+    """Read the tools that items of the conversation declare."""
+    for item in items if is_array(items) else ():
+        inside = item.get("tools") if is_object(item) and item.get("type") in _LOADING else None
+        for tool in inside if is_array(inside) else ():
+            for found in _read_tool(tool) if is_object(tool) else ():
+                if found.kind == "function" and found.name not in known:
+                    known.add(found.name)
+                    found.extra[_LOADED] = True
+                    yield found
 
 
 def _read_choice(value: JsonValue) -> ToolChoice | None:
@@ -116,8 +135,9 @@ def write(transcript: Transcript) -> JsonObject:
         messages = messages[1:]
     alone = len(messages) == 1 and messages[0].origin == OWNER and messages[0].where == ("/input",)
     value["input"] = messages[0].source if alone else write_items(messages)
-    if transcript.tools is not None:
-        value["tools"] = _write_tools(transcript.tools)
+    tools = [tool for tool in transcript.tools or () if _LOADED not in tool.extra]
+    if transcript.tools is not None and (tools or not transcript.tools):
+        value["tools"] = _write_tools(tools)
     if transcript.tool_choice is not None:
         value["tool_choice"] = _write_choice(transcript.tool_choice, transcript.tools or ())
     if transcript.parallel is not None:
@@ -125,7 +145,7 @@ def write(transcript: Transcript) -> JsonObject:
     return value
 
 
-def _write_tools(tools: tuple[ToolDeclaration, ...]) -> list[JsonValue]:
+def _write_tools(tools: Sequence[ToolDeclaration]) -> list[JsonValue]:
     written: list[JsonValue] = []
     spaces: dict[str, JsonObject] = {}
     for tool in tools:
@@ -147,7 +167,7 @@ def _write_tools(tools: tuple[ToolDeclaration, ...]) -> list[JsonValue]:
 
 def _write_tool(tool: ToolDeclaration) -> JsonObject | None:
     if tool.kind == "hosted":
-        return tool.extra.get(f"{OWNER}.hosted")
+        return write_hosted(tool, OWNER)
     item: JsonObject = {"type": tool.kind, "name": tool.name}
     if tool.description is not None:
         item["description"] = tool.description
@@ -193,6 +213,8 @@ def recognise(value: JsonValue) -> bool:
 
 
 _RULES: Final = Rules(
+    owners=frozenset({OWNER, PROVIDER}),
+    unsigned=False,
     call_id_length=64,
     tool_name=r"[a-zA-Z0-9_-]",
     tool_name_length=64,

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
@@ -27,8 +28,9 @@ from toolfmt.conversation import (
     TextPart,
 )
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.hosted import RESPONSES, hosted, readable
 from toolfmt.transcripts.media import from_url, to_url
-from toolfmt.transcripts.values import own, plain_text, rest
+from toolfmt.transcripts.values import argument_object, own, plain_text, rest, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -54,8 +56,64 @@ _OUTPUT: Final = frozenset({"type", "call_id", "output"})
 def read_item(item: JsonObject) -> Message:
     """Read one item; an item of a kind that is not known is kept whole."""
     reader = _READERS.get(item.get("type", "message"))
-    message = reader(item) if reader is not None else None
-    return Message("assistant", (OpaquePart(OWNER, item),)) if message is None else message
+    message = reader(item) if reader is not None else _run_by_client(item)
+    return Message("assistant", (OpaquePart(OWNER, item, hosted(item, RESPONSES)),)) if message is None else message
+
+
+@dataclass(frozen=True, slots=True)
+class _Client:
+    """A kind of call that has items of its own, and is for the client to run."""
+
+    name: str
+    arguments: str
+    """The key of the arguments, beside which `actions` may be a list of them."""
+
+
+_CLIENT: Final = {
+    "local_shell_call": _Client("local_shell", "action"),
+    "shell_call": _Client("shell", "action"),
+    "apply_patch_call": _Client("apply_patch", "operation"),
+    "computer_call": _Client("computer", "action"),
+    "tool_search_call": _Client("tool_search", "arguments"),
+}
+_CLIENT_RESULTS: Final = {
+    "local_shell_call_output": "output",
+    "shell_call_output": "output",
+    "apply_patch_call_output": "output",
+    "computer_call_output": "output",
+    "tool_search_output": "tools",
+}
+"""The key of what came back, for each kind of item."""
+
+
+def _run_by_client(item: JsonObject) -> Message | None:
+    """Read a call that is an ordinary call but for its item, or its output."""
+    kind, ident = item.get("type"), item.get("call_id", item.get("id"))
+    if not isinstance(kind, str) or not isinstance(ident, str) or item.get("execution") == "server":
+        return None
+    if kind in _CLIENT:
+        made = _CLIENT[kind]
+        key = made.arguments if made.arguments in item else "actions"
+        value = item.get(key)
+        arguments = {key: value} if is_array(value) else value
+        call = CallPart(made.name, arguments, jsontext.dumps(arguments, compact=True), ident)
+        call.extra = rest(item, {"call_id", key}, OWNER)
+        return Message("assistant", (call,))
+    if kind in _CLIENT_RESULTS:
+        key = _CLIENT_RESULTS[kind]
+        result = ResultPart(_came_back(item.get(key)), ident, extra=rest(item, {"call_id", key}, OWNER))
+        result.extra[f"{OWNER}.{key}"] = item.get(key)
+        return Message("tool", (result,))
+    return None
+
+
+def _came_back(value: JsonValue) -> tuple[Content, ...]:
+    if word(value, "type") == "computer_screenshot":
+        image = _image(value)
+        return (image,) if isinstance(image, MediaPart) else ()
+    return tuple(
+        TextPart(jsontext.dumps(part.value)) if isinstance(part, JsonPart) else part for part in readable(value)
+    )
 
 
 def _message(item: JsonObject) -> Message | None:
@@ -223,6 +281,8 @@ def _alone(part: Part, custom: set[str | None]) -> JsonObject | None:
     match part:
         case ReasoningPart():
             return _write_reasoning(part)
+        case CallPart() | ResultPart() if f"{OWNER}.type" in part.extra:
+            return _write_client(part)
         case CallPart():
             kind, key = ("custom_tool_call", "input") if part.custom else ("function_call", "arguments")
             if part.custom:
@@ -243,6 +303,14 @@ def _alone(part: Part, custom: set[str | None]) -> JsonObject | None:
             return part.value if part.owner == OWNER else None
         case _:
             return None
+
+
+def _write_client(part: CallPart | ResultPart) -> JsonObject:
+    item = own(part.extra, OWNER)
+    if isinstance(part, CallPart):
+        arguments = argument_object(part)
+        item |= arguments if arguments.keys() == {"actions"} else {_CLIENT[item["type"]].arguments: arguments}
+    return item if item.get("id") == part.id else {**item, "call_id": part.id}
 
 
 def _write_reasoning(part: ReasoningPart) -> JsonObject | None:

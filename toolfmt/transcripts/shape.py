@@ -25,6 +25,7 @@ from toolfmt.conversation import (
     TextPart,
     Transcript,
 )
+from toolfmt.transcripts.carrying import DEFAULT, INSTRUCTIONS, Carry, fits_reasoning, formed
 from toolfmt.transcripts.declarations import fitted
 from toolfmt.transcripts.flat import flatten
 from toolfmt.transcripts.linking import Names, linked
@@ -32,13 +33,15 @@ from toolfmt.transcripts.linking import Names, linked
 if TYPE_CHECKING:
     from toolfmt.transcripts.format import Rules
 
-INSTRUCTIONS: Final = ("system", "developer")
-"""The roles whose messages are no part of the talk."""
+
+def shape(transcript: Transcript, rules: Rules, taken: Iterable[str] = (), carry: Carry = DEFAULT) -> Transcript:
+    """Give every part a form that a format can hold, and fit the conversation to the format's rules."""
+    return fit(formed(transcript, rules, carry)[0], rules, taken)
 
 
-def shape(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Transcript:
+def fit(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Transcript:
     """Fit a conversation to a format's rules; the input is left as it is. Ids in `taken` are in use already."""
-    names = Names(rules)
+    names = Names(rules, _names(transcript))
     messages = list(transcript.messages)
     if rules.results_in_order or rules.call_ids == "none":
         messages = _in_call_order(_answered(messages))
@@ -50,8 +53,6 @@ def shape(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Tr
         messages = _first_answer(messages)
     if not rules.instructions_alone and messages and all(found.role in INSTRUCTIONS for found in messages):
         messages = [*messages[:-1], changed(messages[-1], "user", messages[-1].parts)]
-    if rules.system == "first":
-        messages = _instructions_first(messages)
     if rules.alternate or rules.joined_answers:
         messages = _merged(messages, rules)
     if not rules.interleaved:
@@ -65,6 +66,15 @@ def shape(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Tr
     if choice is not None and choice.names:
         choice = replace(choice, names=tuple(map(names, choice.names)))
     return Transcript(tuple(messages), tools, choice, transcript.parallel, transcript.extra)
+
+
+def _names(transcript: Transcript) -> Iterator[str]:
+    """List the names of tools, those of calls first."""
+    for message in transcript.messages:
+        for part in message.parts:
+            if isinstance(part, CallPart):
+                yield part.name
+    yield from (tool.name for tool in transcript.tools or () if tool.kind != "hosted")
 
 
 def changed(message: Message, role: Role, parts: Sequence[Part]) -> Message:
@@ -139,8 +149,8 @@ def _fits(part: Part, role: Role, rules: Rules) -> bool:
         kinds = rules.user_kinds if role == "user" else rules.assistant_kinds if role == "assistant" else ()
         return part.kind in kinds and reachable(part, rules)
     if isinstance(part, ReasoningPart):
-        return part.owner in rules.owners or not rules.owners or (rules.unsigned and bool(part.text))
-    return not isinstance(part, OpaquePart) or part.owner == rules.format
+        return fits_reasoning(part, rules)
+    return not isinstance(part, OpaquePart) or part.owner == rules.format or (rules.hosted and bool(part.says))
 
 
 def reachable(part: MediaPart, rules: Rules) -> bool:
@@ -275,15 +285,6 @@ def _first_answer(messages: list[Message]) -> list[Message]:
             calls = [part for part in message.parts if isinstance(part, CallPart)]
             return [*kept, message if len(calls) == len(message.parts) else changed(message, "assistant", calls)]
     return kept
-
-
-def _instructions_first(messages: list[Message]) -> list[Message]:
-    first = [message for message in messages if message.role in INSTRUCTIONS]
-    return (
-        messages
-        if first == messages[: len(first)]
-        else first + [found for found in messages if found.role not in INSTRUCTIONS]
-    )
 
 
 def _merged(messages: Iterable[Message], rules: Rules) -> list[Message]:

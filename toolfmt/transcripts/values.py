@@ -103,6 +103,12 @@ def plain_text(parts: Iterable[object]) -> str | None:
     return None
 
 
+def tagged(tag: str, text: str, **attributes: str | None) -> TextPart:
+    """Put text between tags that say what it is."""
+    given = "".join(f' {key}="{value}"' for key, value in attributes.items() if value)
+    return TextPart(f"<{tag}{given}>\n{text}\n</{tag}>")
+
+
 def sound(text: str) -> str:
     """Give a text that can be encoded: half a surrogate pair becomes U+FFFD."""
     return text if jsontext.encodable(text) else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

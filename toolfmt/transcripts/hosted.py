@@ -1,0 +1,148 @@
+"""What a provider's own parts say in terms that all formats share: calls that it ran itself, and what came back.
+
+    hosted({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "news"}}, ANTHROPIC)
+    (CallPart("web_search", {"query": "news"}, id="srvtoolu_1"),)
+
+A provider is a table of rows; each says which types of parts it is about, and
+under which keys a call's name, arguments and id, or a result's content, are found.
+What is only for the provider to read (`encrypted_content`) is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from toolfmt.conversation import CallPart, Content, JsonPart, MediaPart, ResultPart, Said, TextPart
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.media import from_url, media_type_in
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+
+_HIDDEN: Final = re.compile(r"encrypted_.*|signature|thought_?[sS]ignature")
+"""Keys of what only the provider can read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hosted:
+    """One kind of a provider's own parts, as a call, as a result, or as both in one."""
+
+    type: str
+    """A regular expression for the `type` of the part; its first group is the name where no key gives one."""
+    name: str = ""
+    arguments: Sequence[str] = ()
+    """Where the arguments are: the first of these keys that holds an object or text, else all of them together."""
+    id: str = "id"
+    content: Sequence[str] = ()
+    """Where the result is; several keys that are there make one JSON object."""
+    error: Sequence[str] = ()
+    """Keys that hold something where the call failed."""
+
+
+Table: TypeAlias = Sequence[Hosted]
+
+ANTHROPIC: Final[Table] = (
+    Hosted(type=r"(?:server|mcp)_tool_use", name="name", arguments=("input",)),
+    Hosted(type=r"(.*)_tool_result", id="tool_use_id", content=("content",), error=("is_error",)),
+)
+RESPONSES: Final[Table] = (
+    Hosted(type=r"mcp_call", name="name", arguments=("arguments",), content=("output", "error"), error=("error",)),
+    Hosted(type=r"(mcp_approval)_request", arguments=("arguments",)),
+    Hosted(type=r"(mcp_approval)_response", id="approval_request_id", content=("approve", "reason")),
+    Hosted(
+        type=r"(.*)_call",
+        arguments=("action", "arguments", "queries", "code", "revised_prompt"),
+        content=("results", "result", "outputs", "output", "status"),
+    ),
+    Hosted(type=r"(mcp_list_tools)", arguments=("server_label",), content=("tools", "error"), error=("error",)),
+    Hosted(type=r"(.*?)(?:_call)?_output", content=("output", "tools", "status")),
+)
+INTERACTIONS: Final[Table] = (
+    Hosted(type=r"(.*)_call", name="name", arguments=("arguments",)),
+    Hosted(type=r"(.*)_result", id="call_id", name="name", content=("result",), error=("is_error",)),
+)
+PROVIDER_EXECUTED: Final[Table] = (
+    Hosted(type=r"tool-call|server_tool_call", name="toolName", arguments=("input",), id="toolCallId"),
+    Hosted(type=r"tool-result", name="toolName", content=("output",), id="toolCallId"),
+)
+
+
+def hosted(item: JsonValue, table: Table, *, kind: str = "type") -> tuple[Said, ...]:
+    """Say what a provider's part is in shared terms; nothing where no row is about it."""
+    named = item.get(kind) if is_object(item) else None
+    if not is_object(item) or not isinstance(named, str):
+        return ()
+    for row in table:
+        found = re.fullmatch(row.type, named)
+        if found is not None:
+            return _read(item, row, found[1] if found.re.groups else named)
+    return ()
+
+
+def _read(item: JsonObject, row: Hosted, group: str) -> tuple[Said, ...]:
+    name, ident = item.get(row.name, group), item.get(row.id, item.get("call_id"))
+    if not isinstance(name, str) or not (ident is None or isinstance(ident, str)):
+        return ()
+    said: list[Said] = []
+    if row.arguments:
+        said.append(_call(item, row.arguments, name, ident))
+    given = {key: item[key] for key in row.content if item.get(key) is not None}
+    if given:
+        inside = next(iter(given.values()))
+        failed = any(item.get(key) for key in row.error) or (
+            is_object(inside) and str(inside.get("type")).endswith("_error")
+        )
+        whole = given if len(given) > 1 and not isinstance(inside, str) and not is_array(inside) else inside
+        said.append(ResultPart(readable(whole), ident, name if row.name in item or ident is None else None, failed))
+    return tuple(said)
+
+
+def _call(item: JsonObject, keys: Sequence[str], name: str, ident: str | None) -> CallPart:
+    given = {key: item[key] for key in keys if item.get(key) is not None}
+    text = given.get("arguments")
+    if isinstance(text, str):
+        return CallPart(name, text=text, id=ident)
+    alone = next(iter(given.values())) if len(given) == 1 else given
+    return CallPart(name, alone if is_object(alone) else given, id=ident)
+
+
+def readable(value: JsonValue) -> tuple[Content, ...]:
+    """Read what a tool of the provider's gave back: text, media, else JSON without what only the provider can read."""
+    if isinstance(value, str):
+        data = value if len(value) > _SHORT and " " not in value else ""
+        kind = media_type_in(data) if data else ""
+        return (MediaPart("image", kind, value) if kind.startswith("image/") else TextPart(value),) if value else ()
+    if is_array(value) and value:
+        parts = [_content(item) for item in value]
+        if all(part is not None for part in parts):
+            return tuple(part for part in parts if part is not None)
+    shown = _shown(value)
+    return () if shown in ({}, []) else (JsonPart(shown),)
+
+
+_SHORT: Final = 64
+
+
+def _content(item: JsonValue) -> Content | None:
+    """Read a text, a log or an image among the results."""
+    if not is_object(item):
+        return None
+    for key in ("text", "logs"):
+        if isinstance(item.get(key), str) and item.get("type") in ("text", "logs", "output_text", "input_text"):
+            return TextPart(item[key])
+    if item.get("type") == "image" and isinstance(item.get("url"), str):
+        return from_url(item["url"], "image")
+    return None
+
+
+def _shown(value: JsonValue) -> JsonValue:
+    if is_object(value):
+        return {
+            key: _shown(item)
+            for key, item in value.items()
+            if item is not None and not (isinstance(item, str) and _HIDDEN.fullmatch(key))
+        }
+    return [_shown(item) for item in value] if is_array(value) else value
