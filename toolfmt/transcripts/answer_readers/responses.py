@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.conversation import CallPart
 from toolfmt.jsontext import is_array
 from toolfmt.transcripts.answer_readers.steps import Shape, ended, inner, objects
 from toolfmt.transcripts.answer_usage import read_responses
-from toolfmt.transcripts.responses_items import PROVIDER
+from toolfmt.transcripts.responses_items import PROVIDER, read_item
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
@@ -50,8 +51,19 @@ def _item(item: JsonObject, made: Assembler) -> None:
             made.prove(PROVIDER, encrypted=item.get("encrypted_content"))
         case "function_call" | "custom_tool_call":
             _call_item(object(), item, made)
-        case other:
-            made.note("provider_part", str(other))
+        case _:
+            _other(object(), item, made)
+
+
+def _other(at: Hashable, item: JsonObject, made: Assembler) -> None:
+    """Read a call that the client runs, such as a patch to apply; what else there is the provider has run itself."""
+    (part,) = read_item(item).parts or (None,)
+    if not isinstance(part, CallPart):
+        made.note("provider_part", str(item.get("type")))
+        return
+    made.call(at, part.name, part.id, form="json")
+    made.settle(at, part.json)
+    made.end(at, cut=item.get("status") == "incomplete")
 
 
 def _call_item(at: Hashable, item: JsonObject, made: Assembler) -> None:
@@ -70,8 +82,8 @@ def _done(at: Hashable, item: JsonObject, made: Assembler) -> None:
             made.prove(PROVIDER, encrypted=item.get("encrypted_content"))
         case "function_call" | "custom_tool_call":
             _call_item(at, item, made)
-        case other:
-            made.note("provider_part", str(other))
+        case _:
+            _other(at, item, made)
 
 
 def _event(value: JsonObject, made: Assembler) -> None:
