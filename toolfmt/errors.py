@@ -259,6 +259,10 @@ class AgentStop(ToolFmtError):  # noqa: N818 - nothing is wrong
         """The records of all calls of the turn; set by the executor on the way."""
 
 
+class DeferredCall(ToolFmtError):  # noqa: N818 - nothing is wrong
+    """Raised by a tool whose result comes later, from a person or another system: the run waits for it."""
+
+
 class AgentFailedError(ExecutionError):
     """A run failed or was stopped; raised by `AgentState.raise_for_failure`."""
 

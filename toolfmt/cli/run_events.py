@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject
 
 _WORD = re.compile(r"(?<!^)(?=[A-Z])")
-_STYLES: Final = {"completed": "bold green", "stopped": "bold yellow", "failed": "bold red"}
+_STYLES: Final = {"completed": "bold green", "stopped": "bold yellow", "waiting": "bold yellow", "failed": "bold red"}
 
 
 def write_run_event(event: ExecutionEvent, to: TextIO) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from toolfmt.execution.hooks import AfterHook, BeforeHook, Blocked, Guard
     from toolfmt.execution.loop import AgentLoop, StopRule
     from toolfmt.execution.messages import results_text, to_messages, write_messages
+    from toolfmt.execution.pending import Pending
     from toolfmt.execution.policies.approval import Approval, ApprovalRequest
     from toolfmt.execution.policies.certainty import Certainty
     from toolfmt.execution.policies.permissions import Permissions
@@ -41,13 +42,16 @@ if TYPE_CHECKING:
     from toolfmt.execution.runtime import Outcome, Runtime, Visible
     from toolfmt.execution.state import AgentState, Run, Status, Step
     from toolfmt.execution.subagents import as_tool
+    from toolfmt.execution.waiting import Answered, Approved, Decision, Denied
 
 __all__ = [
     "AfterHook",
     "AgentLoop",
     "AgentState",
+    "Answered",
     "Approval",
     "ApprovalRequest",
+    "Approved",
     "BeforeHook",
     "Blocked",
     "Breaker",
@@ -57,6 +61,8 @@ __all__ = [
     "Candidate",
     "Certainty",
     "Compiler",
+    "Decision",
+    "Denied",
     "Driver",
     "Executor",
     "Failure",
@@ -66,6 +72,7 @@ __all__ = [
     "NativeDriver",
     "Outcome",
     "Patience",
+    "Pending",
     "Permissions",
     "Policy",
     "ProjectBoundaries",
@@ -120,7 +127,9 @@ _NAMES = {
     "records": "Failure ToolExecution",
     "runtime": "Outcome Runtime Visible",
     "state": "AgentState Run Status Step",
+    "pending": "Pending",
     "subagents": "as_tool",
+    "waiting": "Answered Approved Decision Denied",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 

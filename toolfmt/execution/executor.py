@@ -53,6 +53,7 @@ REFUSALS: Final = frozenset(
         "outside_project",
         "weak_provenance",
         "uncertain",
+        "waiting",
     }
 )
 """The failures that are somebody's decision: `throw_on_failure` does not raise for them."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 IDENTICAL: Final = 5
 """Identical failures in a row that open a breaker."""
-_NO_FAILURE: Final[frozenset[Failure | None]] = frozenset({"circuit_open", "budget", "cancelled", "stopped"})
+_NO_FAILURE: Final[frozenset[Failure | None]] = frozenset({"circuit_open", "budget", "cancelled", "stopped", "waiting"})
 """What says nothing about whether the model gets on."""
 _MODELS_WORDS: Final[frozenset[Failure | None]] = frozenset({"unknown_tool", "unknown_server"})
 """Failures whose text repeats a name that the model made up."""

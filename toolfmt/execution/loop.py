@@ -32,6 +32,7 @@ from toolfmt.execution.resolving import LOCAL
 from toolfmt.execution.runtime import Runtime, bound
 from toolfmt.execution.state import AgentState, Step
 from toolfmt.execution.values import text_of
+from toolfmt.execution.waiting import check_decisions, decided, resumed
 from toolfmt.tools import ToolRegistry
 
 if TYPE_CHECKING:
@@ -43,12 +44,14 @@ if TYPE_CHECKING:
     from toolfmt.execution.hooks import Guard
     from toolfmt.execution.offering import Offer
     from toolfmt.execution.records import ToolExecution
-    from toolfmt.execution.runtime import Visible
+    from toolfmt.execution.runtime import Checkpoint, Visible
     from toolfmt.execution.state import MessageLike
+    from toolfmt.execution.waiting import Decision, Interrupted
 
 EventT = TypeVar("EventT")
 StopRule: TypeAlias = Callable[[AgentState], "str | None"]
 """Looks at a state between two steps: the reason to stop the run, or None."""
+Decisions: TypeAlias = "Mapping[str, Decision] | None"
 Start: TypeAlias = "MessageLike | Sequence[MessageLike] | AgentState | None"
 """What a run begins with: what the user says, messages, or a state."""
 MAX_STEPS: Final = 50
@@ -65,6 +68,8 @@ class AgentLoop:
     the state the model is shown, `visible` which tools. A run stops after `max_steps`, when one of `stop_when`
     gives a reason, and when a guard does. `guards` are made anew for each run, by functions without
     arguments: `guards=[Breaker, lambda: Budget(tokens=200_000)]`. `name` is the agent's, which its calls carry.
+    `checkpoint` stores a state: before calls run, and after each step. `interrupted` says what becomes of calls that
+    were running when the program ended and such a state is resumed.
     """
 
     def __init__(  # noqa: PLR0913 - each is a choice of the caller's
@@ -81,6 +86,8 @@ class AgentLoop:
         stop_when: Sequence[StopRule] = (),
         visible: Visible | None = None,
         name: str | None = None,
+        checkpoint: Checkpoint | None = None,
+        interrupted: Interrupted = "ask",
         on_event: Listener | None = None,
     ) -> None:
         """Put the parts together; raises TypeError or ValueError for what cannot work."""
@@ -109,6 +116,8 @@ class AgentLoop:
         self._rules = tuple(stop_when)
         self._visible = visible
         self._name = name
+        self._checkpoint = checkpoint
+        self._interrupted: Interrupted = interrupted
         self._bus = Bus()
         if not getattr(self._executor, "servers", None):  # which may not be there yet
             self._runtime(tuple(make() for make in self._guards))
@@ -123,22 +132,30 @@ class AgentLoop:
         """Call back for every event of all runs; gives a function that ends this."""
         return self._bus.wiretap(callback)
 
-    async def run(self, start: Start = None, *, state: AgentState | None = None) -> AgentState:
-        """Run to the end, and give the state there.
+    async def run(
+        self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
+    ) -> AgentState:
+        """Run to the end, or until calls wait for decisions, and give the state there.
 
         `start` is what the user says, or messages, added to `state` or to a new conversation; or a state to
-        go on from. A state that is `running` is resumed, any other begins a run.
+        go on from. A state that is `running` or `waiting` is resumed, any other begins a run. `decisions` are
+        `Approved`, `Denied` or `Answered`, by the ids of `state.pending`.
         """
-        async with aclosing(self.iterate(start, state=state)) as states:
+        async with aclosing(self.iterate(start, state=state, decisions=decisions)) as states:
             return [one async for one in states][-1]
 
-    async def iterate(self, start: Start = None, *, state: AgentState | None = None) -> AsyncGenerator[AgentState]:
+    async def iterate(
+        self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
+    ) -> AsyncGenerator[AgentState]:
         """Run as `run` does, and give the state after each step."""
         current = self._begin(start, state)
+        check_decisions(current, decisions)
         guards = tuple(make() for make in self._guards)
         runtime = self._runtime(guards)
         guards = (*getattr(self._executor, "guards", ()), *guards)
         runtime.tell(RunStarted, state=current)
+        if current.pending:
+            current = await self._resumed(current, decisions or {}, runtime)
         current = self._limited(current, guards)
         try:
             while not current.ended:
@@ -151,15 +168,19 @@ class AgentLoop:
             runtime.tell(RunCompleted, state=current)
         yield current
 
-    def run_sync(self, start: Start = None, *, state: AgentState | None = None) -> AgentState:
+    def run_sync(
+        self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
+    ) -> AgentState:
         """Run as `run` does, from code that is not async; callbacks are called in another thread."""
         with start_blocking_portal() as portal:
-            return portal.call(partial(self.run, start, state=state))
+            return portal.call(partial(self.run, start, state=state, decisions=decisions))
 
-    def iterate_sync(self, start: Start = None, *, state: AgentState | None = None) -> Generator[AgentState]:
+    def iterate_sync(
+        self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
+    ) -> Generator[AgentState]:
         """Give the state after each step, to code that is not async; callbacks are called in another thread."""
         with start_blocking_portal() as portal:
-            states = self.iterate(start, state=state)
+            states = self.iterate(start, state=state, decisions=decisions)
             try:
                 while (found := portal.call(_next, states)) is not None:
                     yield found
@@ -177,7 +198,10 @@ class AgentLoop:
             state = state.with_messages(*AgentState.of(system=self._system).messages)
         if state.agent is None and self._name is not None:
             state = replace(state, agent=self._name)
-        begun = (state if state.status == "running" else state.with_run()).with_messages(*said)
+        if state.pending and said:
+            raise ValueError("calls wait for decisions: resume the state with decisions=, and go on after that")
+        resumed = state.status in ("running", "waiting")
+        begun = (state if resumed else state.with_run()).with_messages(*said)
         if not any(begun.sections.values()):
             raise ValueError("there is nothing to answer: give what the user says, messages, or a state with some")
         return begun
@@ -185,8 +209,22 @@ class AgentLoop:
     def _runtime(self, guards: Sequence[Guard]) -> Runtime:
         executor, offer = bound(self._executor, self._tools, guards, self._bus.emit)
         return Runtime(
-            offer=offer, executor=executor, compiler=self._compiler, emit=self._bus.emit, visible=self._visible
+            offer=offer,
+            executor=executor,
+            compiler=self._compiler,
+            emit=self._bus.emit,
+            visible=self._visible,
+            checkpoint=self._checkpoint,
         )
+
+    async def _resumed(self, state: AgentState, decisions: Mapping[str, Decision], runtime: Runtime) -> AgentState:
+        """Carry out the decisions on pending calls; the run goes on where none is left without one."""
+        made = decided(state, decisions, self._interrupted)
+        if not made:
+            return state.with_status("waiting")
+        after = _judged((await resumed(state, made, runtime)).with_status("running"), runtime.offer)
+        await runtime.save(after)
+        return after
 
     async def _stepped(self, state: AgentState, runtime: Runtime, guards: Sequence[Guard]) -> AgentState:
         """Take one step; whatever goes wrong becomes part of the state."""
@@ -206,6 +244,7 @@ class AgentLoop:
         if self._output is not None and after.status == "completed":
             after = self._output.settled(after, partial(_refused, runtime))
         after = self._limited(after, guards)
+        await runtime.save(after)
         runtime.tell(StepCompleted, step=number, state=after)
         return after
 
@@ -259,6 +298,8 @@ def _judged(state: AgentState, offer: Offer) -> AgentState:
         return state.with_status("failed", "\n".join(step.errors))
     if step.halt is not None:
         return state.with_status("stopped", step.halt)
+    if step.pending:
+        return state.with_status("waiting")
     breakers = {(tool.server, tool.name) for tool in offer.meant.values() if tool.metadata.get("loop_breaking") is True}
     breaking = [one for one in step.executions if not one.has_error and _tool(one) in breakers]
     if breaking:

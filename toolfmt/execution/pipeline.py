@@ -9,12 +9,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 from uuid import uuid4
 
 import anyio
 
-from toolfmt.errors import AgentStop, ExecutionError, LimitExceededError, PolicyError, Problem, ToolTimeoutError
+from toolfmt.errors import (
+    AgentStop,
+    DeferredCall,
+    ExecutionError,
+    LimitExceededError,
+    PolicyError,
+    Problem,
+    ToolTimeoutError,
+)
 from toolfmt.execution.binding import own_copy
 from toolfmt.execution.context import ToolContext
 from toolfmt.execution.events import HookFailed, PolicyChecked, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
@@ -69,6 +77,13 @@ class Passage:
     execution: ToolExecution | None = None
     cause: BaseException | None = None
     """What the tool raised."""
+
+
+_KINDS: Final[tuple[tuple[type[BaseException], Failure], ...]] = (
+    (ToolTimeoutError, "timeout"),
+    (DeferredCall, "waiting"),
+)
+"""What a tool says of its call by the error that it raises."""
 
 
 class Stop(Exception):  # noqa: N818 - it is none
@@ -257,7 +272,8 @@ class Pipeline:
             for stop in _stops(raised):
                 raise stop from None
             error = raised
-            failure = "timeout" if isinstance(raised, ToolTimeoutError) else failure
+            for kind, named in _KINDS:
+                failure = named if isinstance(raised, kind) else failure
         if isinstance(error, UnrunnableError):  # the function's own types do not take the arguments
             passage.cause = error.cause
             return self._error(passage.call, words(error)), error.failure, error.problems

@@ -43,12 +43,13 @@ Failure: TypeAlias = Literal[
     "stopped",
     "decision_extraction",
     "decision_validation",
+    "waiting",
 ]
 """Why a call has no result of its tool.
 
 `blocked` by a hook, `rejected` by who approves, `denied` by permissions; `broken_tool`
 cannot be run as it was registered; `stopped` ended the run, and `cancelled` calls
-were still waiting or running then.
+were still waiting or running then; a `waiting` call has no result yet.
 """
 
 

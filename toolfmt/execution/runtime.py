@@ -5,7 +5,7 @@ Bound once for a run; a driver has no other way to run a call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from toolfmt.errors import AgentStop, ToolCallError
 from toolfmt.execution.compilers import all_sections
 from toolfmt.execution.executor import Executor
+from toolfmt.execution.hooks import ask
 from toolfmt.execution.offering import Offer, offer, tools_of
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 
 Visible: TypeAlias = Callable[["ToolDefinition", "AgentState"], bool]
 """Whether a tool is offered to the model in a state."""
+
+
+Checkpoint: TypeAlias = Callable[["AgentState"], "Awaitable[object] | object"]
+"""Stores a state; what it raises ends the run before any call runs."""
 
 
 def nobody(_: object) -> None:
@@ -53,6 +58,7 @@ class Runtime:
     compiler: Compiler = all_sections
     emit: Listener = nobody
     visible: Visible | None = None
+    checkpoint: Checkpoint | None = None
 
     @property
     def tools(self) -> tuple[ToolDefinition, ...]:
@@ -77,9 +83,17 @@ class Runtime:
         """Tell of an event that happens now."""
         self.emit(kind(at=datetime.now(UTC), **what))
 
-    async def execute(self, calls: Iterable[ToolInvocation], state: AgentState) -> Outcome:
-        """Run the calls of one turn; a record for each, in their order, and whether the run is to go on."""
-        wanted = [self.offer.routed(call) for call in calls]
+    async def save(self, state: AgentState) -> None:
+        """Store a state, where somebody wants it stored."""
+        if self.checkpoint is not None:
+            await ask(self.checkpoint, state)
+
+    async def execute(self, calls: Iterable[ToolInvocation], state: AgentState, *, routed: bool = False) -> Outcome:
+        """Run the calls of one turn; a record for each, in their order, and whether the run is to go on.
+
+        Calls that are `routed` name the tools as the executor does, others as the model does.
+        """
+        wanted = list(calls) if routed else [self.offer.routed(call) for call in calls]
         if not wanted:
             return Outcome()
         try:

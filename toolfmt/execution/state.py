@@ -20,14 +20,18 @@ from typing import Any, Final, Literal, Self, TypeAlias, cast
 from toolfmt.conversation import Message, TextPart
 from toolfmt.errors import AgentFailedError, ParseError
 from toolfmt.events import CallFailed  # noqa: TC001 - `stored` makes checks of these annotations
+from toolfmt.execution.pending import Pending  # noqa: TC001 - as above
 from toolfmt.execution.records import ToolExecution  # noqa: TC001 - as above
 from toolfmt.model import JsonObject, ToolInvocation  # noqa: TC001 - as above
 from toolfmt.transcripts.answer_info import AnswerInfo, Stop, Usage
 
 MessageLike: TypeAlias = "Message | str | Mapping[str, Any]"
 """A message: a `Message`, a text of the user's, or an object of a transcript format."""
-Status: TypeAlias = Literal["ready", "running", "completed", "failed", "stopped"]
-"""`stopped`: something other than the model ended the run, such as a guard."""
+Status: TypeAlias = Literal["ready", "running", "waiting", "completed", "failed", "stopped"]
+"""`waiting`: calls wait for decisions, see `toolfmt.execution.waiting`.
+
+`stopped`: something other than the model ended the run, such as a guard.
+"""
 TALK: Final = "messages"
 """The section of the conversation itself."""
 
@@ -53,6 +57,8 @@ class Step:
     """What the model said to the user."""
     ends: bool | None = None
     """Whether the turn is over; None leaves it to what the step holds."""
+    pending: tuple[Pending, ...] = ()
+    """The calls that have no result yet."""
     halt: str | None = None
     """Why a tool or a hook ended the run, if one did."""
 
@@ -119,7 +125,7 @@ class AgentState:
 
     def raise_for_failure(self) -> Self:
         """Raise `AgentFailedError`, with this state, unless the run completed; give the state."""
-        if self.status in ("failed", "stopped"):
+        if self.status in ("failed", "stopped"):  # a run that waits has not gone wrong
             raise AgentFailedError(self.status, self.reason, self)
         return self
 
@@ -134,8 +140,13 @@ class AgentState:
         return tuple(execution for step in self.steps for execution in step.executions)
 
     @property
+    def pending(self) -> tuple[Pending, ...]:
+        """The calls that wait for a decision, or had started when the state was stored."""
+        return self.steps[-1].pending if self.steps else ()
+
+    @property
     def ended(self) -> bool:
-        """Whether the run is over."""
+        """Whether the run is over, or waits."""
         return self.status not in ("ready", "running")
 
     def with_messages(self, *messages: MessageLike, section: str = TALK) -> AgentState:

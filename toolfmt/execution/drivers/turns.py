@@ -6,13 +6,17 @@ tool       result of A, error for B
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
+from uuid import uuid4
 
 from toolfmt.conversation import CallPart, Message, ResultPart, TextPart
 from toolfmt.events import CallEnd, CallFailed
 from toolfmt.execution.messages import result_part
+from toolfmt.execution.pending import Pending
+from toolfmt.execution.runtime import Outcome
 from toolfmt.execution.state import Step
+from toolfmt.execution.waiting import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,14 +56,27 @@ async def played(
 ) -> Step:
     """Run the calls and answer each; the broken ones with what `explain` says of them."""
     calls = tuple(event.call for event in said.ended if isinstance(event, CallEnd))
+    if calls and runtime.checkpoint is not None:
+        begun = [Pending(id=str(uuid4()), call=runtime.offer.routed(call), why="started", at=-1) for call in calls]
+        await runtime.save(state.with_step(_step(said, Outcome(), begun, explain, errors)))
     outcome = await runtime.execute(calls, state)
+    return _step(said, outcome, outcome.executions, explain, errors)
+
+
+def _step(
+    said: Said,
+    outcome: Outcome,
+    found: Sequence[ToolExecution | Pending],
+    explain: Callable[[CallFailed], str],
+    errors: Sequence[str],
+) -> Step:
+    """Make the step of an answer whose calls have records, or are pending."""
+    messages, pending = _results(said, found, explain)
     return Step(
-        messages=(
-            *((said.message,) if said.message.parts else ()),
-            *_results(said, outcome.executions, explain),
-        ),
-        calls=calls,
-        executions=outcome.executions,
+        messages=(*((said.message,) if said.message.parts else ()), *messages),
+        calls=tuple(event.call for event in said.ended if isinstance(event, CallEnd)),
+        executions=tuple(one for one in outcome.executions if one.failure != "waiting"),
+        pending=pending,
         failures=(*said.earlier, *said.failures),
         errors=(*outcome.errors, *errors),
         usage=said.usage,
@@ -72,22 +89,30 @@ async def played(
 
 
 def _results(
-    said: Said, executions: Sequence[ToolExecution], explain: Callable[[CallFailed], str]
-) -> tuple[Message, ...]:
-    """Answer all calls in one message; what is wrong with those that have no name, the user says."""
+    said: Said, found: Sequence[ToolExecution | Pending], explain: Callable[[CallFailed], str]
+) -> tuple[tuple[Message, ...], tuple[Pending, ...]]:
+    """Answer all calls in one message but those that wait; what is wrong with those without a name, the user says."""
     parts = iter([part for part in said.message.parts if isinstance(part, CallPart)])
-    left = iter(executions)
+    left = iter(found)
+    pending: list[Pending] = []
     results: list[ResultPart] = []
     nameless: list[str] = []
     for event in said.ended:
         if isinstance(event, CallEnd):
-            results.append(_ran(next(parts), next(left, None)))
+            part, one = next(parts), next(left, None)
+            at = len(results) + len(pending)
+            if isinstance(one, Pending):
+                pending.append(replace(one, at=at))
+            elif one is not None and one.failure == "waiting":
+                pending.append(waiting(one, at))
+            else:
+                results.append(_ran(part, one))
         elif event.name:
             results.append(_error(next(parts), explain(event)))
         else:
             nameless.append(explain(event))
     told = (Message("user", (TextPart("\n\n".join(nameless)),)),) if nameless else ()
-    return (*((Message("tool", tuple(results)),) if results else ()), *told)
+    return (*((Message("tool", tuple(results)),) if results else ()), *told), tuple(pending)
 
 
 def _ran(call: CallPart, execution: ToolExecution | None) -> ResultPart:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -48,6 +49,8 @@ class ApprovalRequest:
 
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 """What a screen does not show as it stands: controls, the turns of right-to-left writing, other line breaks."""
+approved_calls: ContextVar[tuple[ToolInvocation, ...]] = ContextVar("approved_calls", default=())
+"""The calls that were approved before they were handed to the executor, exactly as they are."""
 Decide: TypeAlias = "Callable[[ApprovalRequest], Awaitable[bool | str | None] | bool | str | None]"
 Preview: TypeAlias = "Callable[[ToolInvocation], Awaitable[str] | str]"
 
@@ -64,6 +67,11 @@ def _visible(character: str) -> str:
     return json.dumps(character)[1:-1]
 
 
+def _same(call: ToolInvocation, other: ToolInvocation) -> bool:
+    """Whether two calls are of one tool with the same arguments."""
+    return (call.server, call.name) == (other.server, other.name) and jsontext.equal(call.arguments, other.arguments)
+
+
 class Approval:
     """Asks before calls of dangerous tools, or of those that are named."""
 
@@ -71,7 +79,7 @@ class Approval:
 
     def __init__(
         self,
-        decide: Decide,
+        decide: Decide | None = None,
         *,
         tools: Iterable[str] | None = None,
         timeout: float | None = None,
@@ -79,6 +87,9 @@ class Approval:
         together: bool = False,
     ) -> None:
         """`tools` are patterns; without them, dangerous tools are asked for.
+
+        Without `decide` the call waits, and with it the run of an `AgentLoop`, for a decision that comes with the
+        stored state; an `Executor` alone gives a record with the failure `waiting`.
 
         One question is asked at a time, unless `together`. `timeout` counts the
         seconds from when it is asked; None waits for ever. A function that is not
@@ -96,8 +107,10 @@ class Approval:
     async def check(self, candidate: Candidate) -> Blocked | None:
         """Show the call and wait for the answer."""
         call = candidate.call
-        if not self._asked_for(candidate):
+        if not self._asked_for(candidate) or any(_same(call, one) for one in approved_calls.get()):
             return None
+        if self._decide is None:
+            return Blocked(f"{call.name!r} waits for approval", "waiting")
         try:
             shown = await ask(self._preview, call)
         except AgentStop:
@@ -135,7 +148,9 @@ class Approval:
         return Blocked(f"{request.call.name!r} was rejected: no answer within {self._timeout:g} s", "rejected")
 
     async def _asked(self, request: ApprovalRequest) -> Any:
-        if is_async(self._decide):
-            return await ask(self._decide, request)
-        answer = await in_thread(partial(self._decide, request))
+        decide = self._decide
+        assert decide is not None  # noqa: S101 - `check` asks nobody otherwise
+        if is_async(decide):
+            return await ask(decide, request)
+        answer = await in_thread(partial(decide, request))
         return await answer if isinstance(answer, Awaitable) else answer
