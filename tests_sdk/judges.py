@@ -5,17 +5,20 @@ JUDGES["anthropic"]({"messages": [{"role": "user", "content": "Hi"}]})
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any, Literal, NotRequired
 
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 from closed import closed
-from cohere.types import ChatMessageV2, ToolV2
+from cohere.types import ChatMessageV2, ResponseFormatV2, Thinking, ToolV2
 from converse import converse
 from google.genai import types as gemini
+from google.genai.interactions import CreateModelInteraction, GenerationConfig
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult
 from mistralai.client.models import ChatCompletionRequestTypedDict
-from ollama import Message, Tool
+from ollama import Message, Options, Tool
+from ollama._types import ChatRequest
 from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
 from openai.types.responses.response_create_params import ResponseCreateParamsNonStreaming
 from pydantic import TypeAdapter
@@ -29,15 +32,32 @@ class Gemini(TypedDict):
     systemInstruction: NotRequired[gemini.Content]
     tools: NotRequired[list[gemini.Tool]]
     toolConfig: NotRequired[gemini.ToolConfig]
+    generationConfig: NotRequired[gemini.GenerationConfig]
+    serviceTier: NotRequired[gemini.ServiceTier]
+    labels: NotRequired[dict[str, str]]
+    store: NotRequired[bool]
 
 
 class Cohere(TypedDict):
     """A request to `v2.chat`, whose fields are arguments in the SDK."""
 
     messages: list[ChatMessageV2]
+    model: NotRequired[str]
+    stream: NotRequired[bool]
     tools: NotRequired[list[ToolV2]]
     strict_tools: NotRequired[bool]
     tool_choice: NotRequired[Literal["REQUIRED", "NONE"]]
+    response_format: NotRequired[ResponseFormatV2]
+    thinking: NotRequired[Thinking]
+    max_tokens: NotRequired[int]
+    temperature: NotRequired[float]
+    p: NotRequired[float]
+    k: NotRequired[int]
+    seed: NotRequired[int]
+    frequency_penalty: NotRequired[float]
+    presence_penalty: NotRequired[float]
+    stop_sequences: NotRequired[list[str]]
+    logprobs: NotRequired[bool]
 
 
 class Listing(TypedDict):
@@ -68,6 +88,7 @@ class Answering(TypedDict):
 def _ollama() -> Callable[[Any], None]:
     say = closed(list[Message])
     declare = TypeAdapter(list[Tool]).validate_python  # the types know little of JSON Schema
+    demand, set_options = closed(ChatRequest), closed(Options)
 
     def judge(value: Any) -> None:
         wrapped = [
@@ -77,6 +98,9 @@ def _ollama() -> Callable[[Any], None]:
         sent = [item.model_dump(exclude_none=True) for item in say(wrapped)]
         assert sent == value["messages"]
         declare(value.get("tools", []))
+        further = {key: item for key, item in value.items() if key not in ("messages", "tools")}
+        set_options(further.get("options", {}))
+        demand({"model": "m", **further})
 
     return judge
 
@@ -84,7 +108,7 @@ def _ollama() -> Callable[[Any], None]:
 def _request(type_: Any, beside: frozenset[str] = frozenset(), **needed: Any) -> Callable[[Any], object]:
     """Give what reads a request to which a caller still adds what is `needed`; keys `beside` are no SDK's."""
     read = closed(type_)
-    return lambda value: read({**_without(value, beside), **needed})
+    return lambda value: read({**needed, **_without(value, beside)})
 
 
 def _responses() -> Callable[[Any], object]:
@@ -104,13 +128,45 @@ def _without(value: Any, keys: frozenset[str]) -> Any:
     return [_without(item, keys) for item in value] if isinstance(value, list) else value
 
 
+def _mistral() -> Callable[[Any], object]:
+    read = _request(ChatCompletionRequestTypedDict, model="m")
+
+    def judge(value: Any) -> object:
+        value = json.loads(json.dumps(value))
+        described = value.get("response_format", {}).get("json_schema")
+        if described is not None:
+            described["schema_definition"] = described.pop("schema")  # the SDK's name of the wire's key
+        return read(value)
+
+    return judge
+
+
+def _interactions() -> Callable[[Any], object]:
+    """Judge by what the SDK sends, whose union of types takes what it does not know."""
+    read = TypeAdapter(CreateModelInteraction)
+
+    def judge(value: Any) -> object:
+        made = read.validate_json(json.dumps({"model": "m", **value}))
+        known = set(CreateModelInteraction.model_fields) | {"input"}
+        assert value.keys() <= known, value.keys() - known
+        inside = value.get("generation_config", {})
+        assert inside.keys() <= set(GenerationConfig.model_fields), inside.keys()
+        return made
+
+    return judge
+
+
 JUDGES: dict[str, Callable[[Any], object]] = {
-    "anthropic": _request(MessageCreateParamsNonStreaming, model="m", max_tokens=1),
+    # Sampling is for models that the newest types leave out; the API takes it.
+    "anthropic": _request(
+        MessageCreateParamsNonStreaming, frozenset({"temperature", "top_k", "top_p"}), model="m", max_tokens=1024
+    ),
     "bedrock": converse,
     "cohere": _request(Cohere),
     "gemini": _request(Gemini),
+    "gemini-interactions": _interactions(),
     "mcp": closed(list[Listing | Calling | Answering]),
-    "mistral": _request(ChatCompletionRequestTypedDict, model="m"),
+    "mistral": _mistral(),
     "ollama": _ollama(),
     "openai-chat": _request(
         CompletionCreateParamsNonStreaming,

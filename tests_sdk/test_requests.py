@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ from judges import JUDGES
 from pydantic import ValidationError
 from traits import TRAITS
 
-from toolfmt import check, convert
+from toolfmt import check, convert, convert_request
 from toolfmt.conversation import Transcript
 from toolfmt.transcripts.formats import find, formats
+from toolfmt.transcripts.settings.tables import TABLES
 from toolfmt.transcripts.shape import shape
 
 CASES = Path(__file__).resolve().parents[2] / "shared" / "transcripts" / "cases.jsonl"
@@ -75,3 +77,62 @@ def test_what_an_sdk_does_not_know_is_refused(target: str) -> None:
             JUDGES[target](value)
         del message["colour"]
     JUDGES[target](value)
+
+
+RECORDED = Path(__file__).resolve().parents[2] / "shared" / "transcripts" / "recorded.jsonl.gz"
+GIVEN = {"model": "m", "max_tokens": 4096}
+SETTINGS: dict[str, Any] = {
+    **GIVEN,
+    "temperature": 1.2,
+    "top_p": 0.9,
+    "top_k": 7,
+    "seed": 3,
+    "stop": ["END", " "],
+    "n": 2,
+    "frequency_penalty": -1,
+    "presence_penalty": 1.5,
+    "logprobs": True,
+    "top_logprobs": 3,
+    "effort": "high",
+    "budget": 2048,
+    "thinks": True,
+    "thoughts": "auto",
+    "user": "u1",
+    "metadata": {"a": "b"},
+    "service_tier": "flex",
+    "store": False,
+    "verbosity": "low",
+    "cache_key": "k",
+    "format": {"type": "schema", "name": "city", "schema": {"type": "object", "properties": {}}, "strict": True},
+}
+
+
+@pytest.mark.parametrize("target", TABLES)
+@pytest.mark.parametrize("name", [name for name in SETTINGS if name not in GIVEN])
+def test_each_setting_is_accepted(target: str, name: str) -> None:
+    value = {"messages": [{"role": "user", "content": "Hi"}]}
+    given = {**GIVEN, name: SETTINGS[name]}
+    JUDGES[target](convert_request(value, source="openai-chat", target=target, settings=given).value)
+
+
+@pytest.mark.parametrize("target", TABLES)
+def test_all_settings_together_are_accepted(target: str) -> None:
+    value = {"messages": [{"role": "user", "content": "Hi"}]}
+    JUDGES[target](convert_request(value, source="openai-chat", target=target, settings=SETTINGS).value)
+
+
+@pytest.mark.parametrize("target", TABLES)
+@pytest.mark.skipif(not RECORDED.is_file(), reason="there is no ../shared")
+def test_recorded_requests_are_accepted(target: str) -> None:
+    refused: dict[str, str] = {}
+    for row in map(json.loads, gzip.decompress(RECORDED.read_bytes()).splitlines()):
+        if row["status"] != 200 or row["fmt"] == target:
+            continue
+        made = convert_request(
+            row["request"], source=row["fmt"], target=target, settings={"stream": False, "model": "m"}, defaults=GIVEN
+        )
+        try:
+            JUDGES[target](made.value)
+        except (ValidationError, AssertionError) as error:
+            refused[row["id"]] = str(error)[:600]
+    assert not refused, (len(refused), list(refused.items())[:3])

@@ -80,7 +80,11 @@ def _choices(name: str) -> Callable[[list[list[JsonObject]], Ending], list[JsonO
 def _close_chat(choices: list[list[JsonObject]], ending: Ending) -> JsonObject:
     made = _choices("openai-chat")(choices, ending)
     for choice in made:
-        choice["message"].setdefault("refusal", None)
+        message = choice["message"]
+        message.setdefault("refusal", None)
+        parts = message["content"]
+        if is_array(parts):  # an answer's content is text, whatever a request's may be
+            message["content"] = "".join(part["text"] for part in parts if isinstance(part.get("text"), str)) or None
         choice["logprobs"] = None
     head = ending.head
     said: JsonObject = {"id": head.id, "object": "chat.completion", "created": head.created, "model": head.model}
