@@ -18,19 +18,16 @@ PROPERTIES = {"path": {"type": "string"}, "note": {"type": "string"}}
 TOOL = ToolDefinition.model_validate(
     {"name": "run", "parameters": {"type": "object", "properties": PROPERTIES, "required": []}}
 )
-ELEMENTS = """
-anthropic-json beam claude-legacy cline cohere-xml deepseek-v32 deepseek-v4 deepseek-v41 dots gigachat35 glm45
-glm47 hy-v3 hy-v3-suffix hy-v4 iquest-q1 k2-horizon kimi-k3 ling3 mimo minicpm5 minimax-m2 minimax-m3
-morph-xml muse nemotron3 poolside-v1 qwen3-coder qwen35 seed-oss spark25 step3 step3p5 tool-json xml-cdata
-xml-items
+CHANNELS = """
+beam muse
 """
 OTHERS = """
 apertus apriel bielik cohere-command command-r-plus default-json ernie45 exaone4 execute-array gemini-json
 gigachat3 granite-20b-fc granite3 granite4 harmony hermes hunyuan-a13b inkling internlm2 interns1 jamba
 llama3-json llama3-json-tag longcat minimax-m1 mistral-v3 nemotron-v2 openai-json phi4-mini qwen25 reka-edge
-sentinel trinity xlam
+sentinel trinity xlam tool-json
 """
-OPEN = frozenset(f"{ELEMENTS} {OTHERS}".split())
+OPEN = frozenset(f"{CHANNELS} {OTHERS}".split())
 """Dialects that still lose something."""
 
 

@@ -13,15 +13,15 @@ import regex
 
 from toolfmt import jsontext
 from toolfmt.errors import RenderError
+from toolfmt.parsers.claims import Strays
 from toolfmt.parsers.cursor import NEVER, Malformed, Truncated
 from toolfmt.parsers.elements import ElementReader, skip_layout
 from toolfmt.parsers.json_calls import CallObject
 from toolfmt.parsers.json_layout import peek, skip_space
 from toolfmt.parsers.json_values import decode, ignore, read_value, whole_value
 from toolfmt.parsers.literal_values import LiteralReader
-from toolfmt.parsers.patterns import attributes, cut_off, match_next, skip_cut
-from toolfmt.parsers.payload import followed_by_call, read_payload, read_prose
-from toolfmt.parsers.pieces import Pieces
+from toolfmt.parsers.patterns import cut_off, match_next, skip_cut
+from toolfmt.parsers.payload_calls import PayloadReader
 from toolfmt.parsers.raw_ends import Closer
 from toolfmt.parsers.sink import Draft
 from toolfmt.parsers.yaml_body import YamlBody
@@ -59,6 +59,7 @@ class CallReader:
         "provenance",
         "sink",
         "skipper",
+        "strays",
     )
 
     def __init__(self, cur: Cursor, sink: Sink, skipper: Skipper) -> None:
@@ -76,6 +77,7 @@ class CallReader:
         self._form: FormGrammar | None = None
         self.empty = False
         """The call is one element that closes itself."""
+        self.strays = Strays(self.draft)
         self.attributes: dict[str, str] = {}
         """Arguments written as attributes of the call's element."""
 
@@ -106,6 +108,7 @@ class CallReader:
 
     def _read(self, form: FormGrammar, start: int) -> Reading[JsonObject | None]:
         draft = self.draft = Draft(self.sink, start, self.provenance, confirmed=self.confirmed)
+        self.strays = Strays(draft)
         self._form = form
         self.empty = False
         if form.parts is not None:
@@ -114,14 +117,15 @@ class CallReader:
         parameters = self._head(form)
         if self.cur.at >= self.cur.deadline:  # as where the text comes in pieces, nothing of the body is emitted
             raise Malformed("limit", f"a call of more than {self.limits.call_chars} characters", self.cur.deadline)
-        if self.empty and not self.attributes:
+        if self.empty and not self.attributes and not self.strays:
             draft.delta("{}")
             return {}
         arguments = yield from self._body(form, parameters)
         if arguments is not None and form.payload is not None:
-            yield from self._payload(form, arguments)
+            yield from PayloadReader(self.cur, draft, form).read(arguments)
         elif arguments is not None:
             yield from self._tail(form)
+        self.strays.settle(None, None)
         return arguments
 
     def _body(self, form: FormGrammar, parameters: JsonObject) -> Reading[JsonObject | None]:
@@ -132,7 +136,7 @@ class CallReader:
                 return None
             arguments = yield from self._object(form)
             if arguments is None:
-                yield from self._prose(form)
+                yield from PayloadReader(self.cur, self.draft, form).prose()
             return arguments
         if form.body == "args":
             return (yield from (self._args() if form.literals is None else self._literal_args(form.literals)))
@@ -144,18 +148,18 @@ class CallReader:
         """Read a call whose head is in parts, of which some or all may stand behind the arguments."""
         draft, cur = self.draft, self.cur
         slots: dict[str, str] = {}
-        while (yield from parts.read(cur, slots)):
+        while (yield from parts.read(cur, slots, self.strays)):
             draft.name = slots.get("name", "")
             draft.announce()
         if not draft.name:
             behind = dict(slots)
-            yield from parts.read_behind(cur, behind)
+            yield from parts.read_behind(cur, behind, self.strays)
             draft.name = behind.get("name", "")
             draft.announce()
         if not draft.name:
             raise Malformed("missing_name", "the call names no tool", cur.at)
         arguments = yield from self._body(form, {})
-        while (yield from parts.read(cur, slots)):
+        while (yield from parts.read(cur, slots, self.strays)):
             pass
         default = form.form.defaults.get("server")
         draft.id, draft.server = slots.get("id"), slots.get("server") or default
@@ -171,7 +175,9 @@ class CallReader:
         if form.elements is None:
             body = YamlBody(self.draft, form.begins, self.limits)
             return (yield from body.arguments(self.cur, schema, self.attributes))
-        reader = ElementReader(form.elements, self.draft, self._named(form, form.elements.tail), self.limits)
+        reader = ElementReader(
+            form.elements, self.draft, self._named(form, form.elements.tail), self.limits, self.strays
+        )
         return (yield from reader.arguments(self.cur, schema, self.attributes, empty=self.empty))
 
     def _head(self, form: FormGrammar) -> JsonObject:
@@ -185,23 +191,30 @@ class CallReader:
         slots: dict[str, str] = dict(form.form.defaults)
         if form.head is not None:
             match = form.head_pattern.match(cur.buf, cur.pos)
-            values = form.head.values(match, escaped=form.escaped) if match is not None else None
-            if match is None or values is None:
+            tag = form.head.read(match, escaped=form.escaped) if match is not None else None
+            if match is None or tag is None:
                 raise Malformed("missing_name", "the call names no tool", cur.at)
             declared = form.elements.declared if form.elements is not None else None
             if declared and declared.search(match.groupdict().get("attributes") or ""):
                 raise Malformed("malformed", "a tool's definition, not a call", cur.base + match.end())
-            cur.pos = match.end()
-            self.empty = match.groupdict().get("empty") is not None
+            self.empty = tag.empty
             if form.form.offered:
-                self.attributes = attributes(match, escaped=form.escaped)
-            slots.update(values)
+                self.attributes = dict(tag.strays)
+            else:
+                for key, text in tag.strays:
+                    self.strays.add(key, text, (cur.at, cur.base + match.end()), on_call=True)
+            cur.pos = match.end()
+            slots.update(tag.slots)
         draft.name = form.form.name or slots.get("name", "")
         if form.form.name_in_id:
             draft.name = name_in_id(form.form.name_in_id, slots.get("id", ""))
         draft.id, draft.server, draft.agent = slots.get("id"), slots.get("server"), slots.get("agent")
         draft.announce()
-        return {key: value for key, value in slots.items() if key not in _DRAFT_SLOTS}
+        further = {key: value for key, value in slots.items() if key not in _DRAFT_SLOTS}
+        if form.body in {"", "payload"}:
+            return further
+        self.strays.add_slots(further, (draft.start, cur.at))
+        return {}
 
     def _object(self, form: FormGrammar) -> Reading[JsonObject | None]:
         assert form.shape is not None and form.json is not None  # noqa: S101, PT018 - a `{call}` body always has both
@@ -317,64 +330,6 @@ class CallReader:
 
         return note
 
-    def _payload(self, form: FormGrammar, arguments: JsonObject) -> Reading[None]:
-        """Read the raw text behind the call's own data; the tail is read with it."""
-        pieces = Pieces()
-        key = form.form.payload.get(self.draft.name)
-        yield from self._middle(form)
-        complete = bool(self.draft.pieces) or key in arguments
-        if not (complete and (yield from self._unclosed(form))):
-            yield from self._raw(form, pieces.add)
-        text = pieces.text()
-        if key is not None and text and key in arguments:
-            raise Malformed("duplicate_key", f"{key!r} is given in the header and in the body", self.cur.at)
-        if key is not None and not self.draft.pieces:  # arguments in the header are complete
-            arguments.setdefault(key, text)
-        elif text:
-            raise Malformed("malformed", f"text where {self.draft.name!r} takes none", self.cur.at)
-        if not self.draft.pieces:
-            self.draft.delta(jsontext.dumps(arguments))
-
-    def _unclosed(self, form: FormGrammar) -> Reading[bool]:
-        """Whether the call ends here although its closing marker is missing, as its data are complete."""
-        assert form.payload is not None  # noqa: S101 - asked by the caller
-        if (yield from match_next(self.cur, form.payload.empty)) is not None:
-            return False
-        at, cut = self.cur.at, skip_cut(self.cur, form.payload.empty)
-        ended = cut or (yield from followed_by_call(self.cur, form.payload))
-        if ended:
-            what = "cut off" if cut else "missing"
-            self.draft.note("missing_close", f"the call's closing marker is {what}", at, self.cur.at)
-        return ended
-
-    def _prose(self, form: FormGrammar) -> Reading[None]:
-        """Pass the raw text behind an object on as text for the user."""
-        assert form.payload is not None  # noqa: S101 - only such a form holds prose
-        yield from self._middle(form)
-        if not (yield from read_prose(self.cur, form.payload, self._say)):
-            self.sink.note("missing_close", "the closing marker of a text is missing", (self.cur.at, self.cur.at))
-
-    def _say(self, text: str) -> None:
-        self.sink.text(text, self.cur.at - len(text))
-
-    def _raw(self, form: FormGrammar, emit: Callable[[str], None]) -> Reading[None]:
-        assert form.payload is not None  # noqa: S101 - asked by the caller
-        unsure = yield from read_payload(self.cur, form.payload, emit)
-        if unsure is not None:
-            self.draft.note("ambiguous_closer", "a closing marker with another one after it was read as text", *unsure)
-
-    def _middle(self, form: FormGrammar) -> Reading[None]:
-        """Read what stands between the call's own data and the raw text."""
-        if form.middle is None:
-            return
-        yield from skip_space(self.cur)
-        middle = yield from match_next(self.cur, form.middle)
-        if middle is None:
-            if cut_off(self.cur, form.middle):
-                raise Truncated
-            raise Malformed("malformed", "the call's header does not end", self.cur.at)
-        self.cur.pos = middle.end()
-
     def _named(self, form: FormGrammar, tail: str) -> Closer:
         """What ends the call: where calls are elements of their tools' names, only the one of its name."""
         return Closer(tail, self.draft.name if form.form.offered else "")
@@ -394,7 +349,7 @@ class CallReader:
                 what = "cut off" if cut else "missing"
                 self.draft.note("missing_close", f"the call's closing marker is {what}", at, cur.at)
             return
-        yield from skip_layout(cur)
+        yield from skip_layout(cur, self.strays)
         end = yield from match_next(cur, form.tail)
         if end is None or not self._named(form, form.tail.pattern).ends(end.group()):
             if end is None and cut_off(cur, form.tail, *form.openers):

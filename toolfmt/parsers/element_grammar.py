@@ -41,8 +41,7 @@ class ElementGrammar:
         member, item = elements.member, elements.item
         self.nested = bool(item)
         self.padded = "\n{value}" in member
-        own = set(elements.type_names)
-        self.types = {wire: kind for kind, wire in elements.type_names.items() if wire not in own}
+        self.types = {wire: kind for kind, wire in elements.type_names.items() if wire not in elements.type_names}
         self.closers_optional, self.inferred = elements.closers_optional, elements.inferred
         self.declared = re.compile(rf"\s(?:{'|'.join(elements.declared)})\s*=") if elements.declared else None
         self.unnamed = head(item.partition("{value}")[0]) if item[:1] == "<" and _tag(item) == _tag(member) else None
@@ -71,7 +70,9 @@ class ElementGrammar:
         self.item_tag = elements.item_tag
         wrapper = re.escape(elements.wrapper)
         self.wrapper = (
-            regex.compile(rf"<{wrapper}(?:\s[^<>]{{0,256}}?)?\s{{0,64}}(?P<empty>/)?>", self.flags) if wrapper else None
+            regex.compile(rf"<{wrapper}(?P<attributes>(?:\s[^<>]{{0,256}}?)?)\s{{0,64}}(?P<empty>/)?>", self.flags)
+            if wrapper
+            else None
         )
         closing = rf"</{wrapper}\s{{0,64}}>" if wrapper else ""
         self.wrapper_end = regex.compile(closing, self.flags)

@@ -28,7 +28,8 @@ from toolfmt.parsers.element_values import (
     plain,
     plural,
 )
-from toolfmt.parsers.patterns import NOTE, cut_off, match_next, strip_groups
+from toolfmt.parsers.entities import decode_entities
+from toolfmt.parsers.patterns import NOTE, attributes, cut_off, match_next, strip_groups
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.raw_ends import Closer
 from toolfmt.parsers.raw_text import RawText, Unpadded
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from toolfmt.dialect import Limits
     from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.parsers.claims import Strays
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.element_grammar import ElementGrammar
     from toolfmt.parsers.sink import Draft
@@ -49,6 +51,7 @@ _STRING = frozenset({"string"})
 _TEXT = frozenset({"string", "text"})
 _BY_FLAG = {"true": "text", "false": "json"}
 _CONTAINERS = frozenset({"object", "array"})
+_KNOWN = _TEXT | _CONTAINERS | {"integer", "number", "boolean", "null", "json", ""}
 
 
 @dataclass(slots=True)
@@ -65,35 +68,53 @@ class Spot:
     """Its text is typed when all arguments are known."""
 
 
+@dataclass(slots=True)
+class Opened:
+    """What an opening tag says: the child's kind, its key and type, and its text where it has no content."""
+
+    kind: str
+    key: str
+    type: str
+    text: str | None
+
+
 class ElementReader:
     """Reads one call's arguments."""
 
-    def __init__(self, grammar: ElementGrammar, draft: Draft, tail: Closer, limits: Limits) -> None:
-        """Read into `draft` what stands before `tail`."""
+    def __init__(self, grammar: ElementGrammar, draft: Draft, tail: Closer, limits: Limits, strays: Strays) -> None:
+        """Read into `draft` what stands before `tail`; `strays` are the attributes of the call's tag."""
         self.grammar = grammar
+        self.strays = strays
         self.tail = tail
         self.draft = draft
         self.limits = limits
 
     def arguments(
-        self, cur: Cursor, schema: JsonObject | None, attributes: Mapping[str, str], *, empty: bool
+        self, cur: Cursor, schema: JsonObject | None, given: Mapping[str, str], *, empty: bool
     ) -> Reading[JsonObject]:
         """Read the arguments up to the call's tail, which is not read, behind those that are attributes of its tag."""
         grammar = self.grammar
         members = Members(self.draft, schema, repeats=grammar.repeats)
-        for key, text in attributes.items():
+        for key, text in given.items():
             value = leaf(text, property_schema(schema, key) if schema else None, "", verbatim=False)
             members.add(key, value, (self.draft.start, cur.at))
-        if empty:
-            return members.close()
-        yield from skip_layout(cur)
+        if not empty:
+            yield from self._arguments(cur, schema, members)
+        self.strays.settle(members, schema)
+        return members.close()
+
+    def _arguments(self, cur: Cursor, schema: JsonObject | None, members: Members) -> Reading[None]:
+        grammar = self.grammar
+        yield from skip_layout(cur, self.strays)
         wrapper = (yield from match_next(cur, grammar.wrapper)) if grammar.wrapper else None
         if wrapper is not None:
+            for key, text in attributes(wrapper["attributes"]):
+                self.strays.add(key, decode_entities(text), (cur.at, cur.base + wrapper.end()))
             cur.pos = wrapper.end()
         if wrapper is None or not wrapper["empty"]:
             parent = self.tail if wrapper is None else Closer(grammar.inside_wrapper)
             while True:
-                yield from skip_layout(cur)
+                yield from skip_layout(cur, self.strays)
                 opener = yield from match_next(cur, grammar.opener)
                 inside = parent
                 if opener is None and grammar.loose is not None:
@@ -106,20 +127,20 @@ class ElementReader:
                 end = yield from match_next(cur, grammar.wrapper_end)
                 if end is not None:
                     cur.pos = end.end()
-        return members.close()
 
     def _member(
         self, cur: Cursor, opener: regex.Match[str], parent: Closer, schema: JsonObject | None, members: Members
     ) -> Reading[None]:
         start = cur.base + opener.start()
-        kind, key, wire_type, empty = self._opened(cur, opener)
+        opened = self._opened(cur, opener)
+        kind, key, wire_type = opened.kind, opened.key, opened.type
         if kind == "item":
             if not self.grammar.keyed_by_tag:
                 raise Malformed("malformed", "a list item where an argument was due", cur.at)
             key = self.grammar.item_tag
         inner = property_schema(schema, key) if schema else None
-        if empty:
-            members.add(key, leaf("", inner, wire_type, verbatim=False), (start, cur.at))
+        if opened.text is not None:
+            members.add(key, leaf(opened.text, inner, wire_type, verbatim=False), (start, cur.at))
             return
         closer = self.grammar.closer(kind, key)
         told = types(inner)
@@ -132,20 +153,31 @@ class ElementReader:
             value = yield from self.value(cur, Spot(key, closer, parent, inner, wire_type, 1, members.later))
             members.add(key, value, (start, cur.at))
 
-    def _opened(self, cur: Cursor, opener: regex.Match[str]) -> tuple[str, str, str, bool]:
+    def _opened(self, cur: Cursor, opener: regex.Match[str]) -> Opened:
         groups = opener.groupdict()
         kind = next(name for name in self.grammar.heads if groups.get(name) is not None)
-        slots = self.grammar.heads[kind].values(opener, escaped=self.grammar.keys_escaped)
-        if slots is None and self.grammar.unnamed is not None:
-            kind, slots = "item", self.grammar.unnamed.values(opener, escaped=self.grammar.keys_escaped)
-        if slots is None or (kind == "loose" and slots["key"] == self.grammar.member_tag):
+        tag = self.grammar.heads[kind].read(opener, escaped=self.grammar.keys_escaped)
+        if tag is None and self.grammar.unnamed is not None:
+            kind, tag = "item", self.grammar.unnamed.read(opener, escaped=self.grammar.keys_escaped)
+        if tag is None or (kind == "loose" and tag.slots["key"] == self.grammar.member_tag):
             raise Malformed("malformed", f"an argument without a name: {opener.group()[:60]!r}", cur.at)
         if self.grammar.declared and self.grammar.declared.search(groups.get("attributes") or ""):
             raise Malformed("malformed", "a tool's definition, not a call", cur.at)
+        span = cur.base + opener.start(), cur.base + opener.end()
         cur.pos = opener.end()
-        empty = groups.get("empty") is not None
-        wire_type = slots.get("type", "") or _BY_FLAG.get(slots.get("string", ""), "")
-        return kind, slots.get("key", ""), self.grammar.types.get(wire_type, wire_type), empty
+        value: str | None = None
+        for name, text in tag.strays:
+            if tag.empty and value is None and name == "value":
+                value = text
+                self.draft.note("misplaced", "an argument's value was given as an attribute", *span)
+            else:
+                self.strays.add(name, text, span)
+        wire_type = tag.slots.get("type", "")
+        told = tag.slots.get("string", "")
+        found = self.grammar.types.get(wire_type, wire_type) or _BY_FLAG.get(told.lower(), told)
+        if found not in _KNOWN:
+            self.strays.ignore(found, span)
+        return Opened(kind, tag.slots.get("key", ""), found, (value or "") if tag.empty else None)
 
     def value(self, cur: Cursor, spot: Spot) -> Reading[JsonValue]:
         """Read one value and its closer: children, or raw text typed by the schema."""
@@ -179,11 +211,12 @@ class ElementReader:
         found: list[tuple[str, JsonValue]] = []
         items = one = False
         while True:
-            yield from skip_layout(cur)
+            yield from skip_layout(cur, self.strays)
             opener = yield from match_next(cur, grammar.opener)
             if opener is None:
                 break
-            kind, key, wire_type, empty = self._opened(cur, opener)
+            opened = self._opened(cur, opener)
+            kind, key, wire_type = opened.kind, opened.key, opened.type
             if kind == "item" and grammar.keyed_by_tag and objects_only(spot.schema):
                 kind, key = "member", grammar.item_tag
             items = items or kind == "item"
@@ -194,8 +227,8 @@ class ElementReader:
             elif spot.schema:
                 listed = kind == "item" or (as_list and grammar.keyed_by_tag)
                 inner = item_schema(spot.schema, len(found)) if listed else property_schema(spot.schema, key)
-            if empty:
-                found.append((key, leaf("", inner, wire_type, verbatim=False)))
+            if opened.text is not None:
+                found.append((key, leaf(opened.text, inner, wire_type, verbatim=False)))
             else:
                 child = Spot(key, grammar.closer(kind, key), spot.closer, inner, wire_type, spot.depth + 1)
                 found.append((key, (yield from self.value(cur, child))))
@@ -232,10 +265,12 @@ class ElementReader:
         return raw
 
 
-def skip_layout(cur: Cursor) -> Reading[None]:
-    """Skip blank text and notes between elements."""
+def skip_layout(cur: Cursor, strays: Strays) -> Reading[None]:
+    """Skip blank text and notes between elements; the notes are reported."""
     while not (cur.buf.startswith("<", cur.pos) and cur.buf[cur.pos + 1 : cur.pos + 2] not in _NOTES):
         layout = yield from match_next(cur, _LAYOUT)
         if layout is None:
             return
+        if layout.group().startswith("<"):
+            strays.ignore(layout.group(), (cur.at, cur.base + layout.end()))
         cur.pos = layout.end()

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt.parsers.cursor import Malformed, Truncated
+from toolfmt.parsers.elements import skip_layout
 from toolfmt.parsers.entities import decode_entities
 from toolfmt.parsers.json_values import ignore
 from toolfmt.parsers.patterns import LAYOUT, SLOT, cut_off, head, literal, match_next
@@ -27,6 +28,7 @@ from toolfmt.parsers.raw_text import RawText
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from toolfmt.parsers.claims import Strays
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.syntax import Elements
 
@@ -48,8 +50,9 @@ class HeadParts:
         self._arguments = regex.compile(LAYOUT + opening, flags)
         self._over = Ends(closing, "|".join([*openers, tail]), elements.quotes, escaped=True, flags=flags)
 
-    def read(self, cur: Cursor, slots: dict[str, str]) -> Reading[bool]:
+    def read(self, cur: Cursor, slots: dict[str, str], strays: Strays) -> Reading[bool]:
         """Read the part that stands here into `slots`; False where none does."""
+        yield from skip_layout(cur, strays)
         found = yield from match_next(cur, self._part)
         if found is None:
             if cut_off(cur, self._part, self._arguments):
@@ -62,7 +65,7 @@ class HeadParts:
         cur.pos = found.end()
         return True
 
-    def read_behind(self, cur: Cursor, slots: dict[str, str]) -> Reading[None]:
+    def read_behind(self, cur: Cursor, slots: dict[str, str], strays: Strays) -> Reading[None]:
         """Read the parts behind the arguments that begin here, and go back to these."""
         start = cur.at
         opening = yield from match_next(cur, self._arguments)
@@ -71,7 +74,7 @@ class HeadParts:
         cur.pos = opening.end()
         if not opening["empty"]:
             yield from RawText(ignore).read(cur, self._over)
-        while (yield from self.read(cur, slots)):
+        while (yield from self.read(cur, slots, strays)):
             pass
         cur.go(start)
 

@@ -39,6 +39,7 @@ LAYOUT = rf"(?:\s{{1,256}}+|{NOTE}){{0,16}}+"
 """White space and notes between elements."""
 _ATTRIBUTE = r"""\s{1,64}[\w:.\-]{1,64}\s{0,8}=\s{0,8}(?:"[^"<]{0,1024}"|'[^'<]{0,1024}'|[^\s"'<>=]{1,256})"""
 _READ_ATTRIBUTE = re.compile(r"""([\w:.\-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>=]+))""")
+_BARE_TAG = re.compile(rf"""(?P<name>[^\s"'<>=/]+)(?P<attributes>(?:{_ATTRIBUTE})*)\s*(?P<empty>/)?""").fullmatch
 _TAG = re.compile(
     r"""<(\{(?:key|name)\}(?=[\s>{])|[^\s<>"'={}/?|]+(?=[\s{]))((?:(?:\{\?)?\s+[\w:.\-]+="\{[a-z_]+1?\}"(?:\?\})?)*)\s*>"""
 )
@@ -52,6 +53,16 @@ WILD = {"any": r"[\s\S]", "plain": r"[^<]"}
 """Slots that hold nothing of interest: what each of their few characters may be."""
 
 
+@dataclass(slots=True)
+class Tag:
+    """What a head's match holds: its slots, what else is written in it, whether it is an element without content."""
+
+    slots: dict[str, str]
+    strays: list[tuple[str, str]]
+    """Attributes that no slot takes."""
+    empty: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """A compiled template: `source` matches it, `slots` maps its groups and attributes to slot names."""
@@ -59,26 +70,41 @@ class Head:
     source: str
     attributes: dict[str, str]
     required: frozenset[str]
+    bare: frozenset[str] = frozenset()
+    """Slots whose text no quote ends: `<function={name}>`; attributes may follow it."""
 
-    def values(self, match: regex.Match[str], *, escaped: bool) -> dict[str, str] | None:
-        """Read the slots of a match; None when a slot that must be there is missing or blank."""
+    def read(self, match: regex.Match[str], *, escaped: bool) -> Tag | None:
+        """Read a match; None when a slot that must be there is missing or blank."""
         groups = match.groupdict()
         found = {name: value.strip() for name, value in groups.items() if value and name not in _OWN_GROUPS}
-        if self.attributes:
-            for name, text in attributes(match, escaped=False).items():
-                slot = self.attributes.get(name) or self.attributes.get(name.lower())
-                if slot is not None:
-                    found[slot] = text
+        strays: list[tuple[str, str]] = []
+        empty = groups.get("empty") is not None
+        for name in self.bare & found.keys():
+            tag = _BARE_TAG(found[name])
+            if tag is not None and (tag["attributes"] or tag["empty"]):
+                found[name], empty = tag["name"], tag["empty"] is not None
+                strays = attributes(tag["attributes"])
+        for name, text in attributes(groups.get("attributes")):
+            slot = self.attributes.get(name) or self.attributes.get(name.lower())
+            if slot is None or slot in found:
+                strays.append((name, text))
+            else:
+                found[slot] = text
         if escaped:
             found = {name: decode_entities(value) for name, value in found.items()}
-        return found if all(found.get(name) or (name == "key" and name in found) for name in self.required) else None
+            strays = [(name, decode_entities(value)) for name, value in strays]
+        complete = all(found.get(name) or (name == "key" and name in found) for name in self.required)
+        return Tag(found, strays, empty) if complete else None
 
 
-def attributes(match: regex.Match[str], *, escaped: bool) -> dict[str, str]:
-    """Read all attributes of the tag that a head's pattern matched."""
-    written = _READ_ATTRIBUTE.findall(match.groupdict().get("attributes") or "")
-    found = {name: double or single or plain for name, double, single, plain in written}
-    return {name: decode_entities(text) for name, text in found.items()} if escaped else found
+def attributes(text: str | None) -> list[tuple[str, str]]:
+    """Read all attributes of a tag, in order; what is none comes last, as a name without a value."""
+    if not text:
+        return []
+    written = _READ_ATTRIBUTE.findall(text)
+    rest = _READ_ATTRIBUTE.sub("", text).strip(WHITE)
+    found = [(name, double or single or plain) for name, double, single, plain in written]
+    return [*found, (rest, "")] if rest else found
 
 
 @lru_cache(maxsize=4096)
@@ -94,9 +120,10 @@ def head(template: str) -> Head:
     out: list[str] = []
     attributes: dict[str, str] = {}
     required: set[str] = set()
+    bare: set[str] = set()
     at = 0
     for tag in _TAG.finditer(template):
-        _literals(template[at : tag.start()], out, required)
+        _literals(template[at : tag.start()], out, required, bare)
         optional = {slot for part in re.findall(r"\{\?.*?\?\}", tag[2]) for _, slot in _TAG_SLOT.findall(part)}
         for name, slot in _TAG_SLOT.findall(tag[2]):
             attributes[name] = slot
@@ -108,11 +135,11 @@ def head(template: str) -> Head:
         required.update(filter(None, [slot]))
         out.append(rf"<{name}(?P<attributes>(?:{_ATTRIBUTE}){{{least},16}})\s{{0,64}}(?P<empty>/)?>")
         at = tag.end()
-    _literals(template[at:], out, required)
-    return Head("".join(out), attributes, frozenset(required))
+    _literals(template[at:], out, required, bare)
+    return Head("".join(out), attributes, frozenset(required), frozenset(bare))
 
 
-def _literals(text: str, out: list[str], required: set[str]) -> None:
+def _literals(text: str, out: list[str], required: set[str], bare: set[str]) -> None:  # noqa: C901 - one per token
     depth = 0
     tokens = list(_TOKEN.finditer(text))
     for index, token in enumerate(tokens):
@@ -134,6 +161,8 @@ def _literals(text: str, out: list[str], required: set[str]) -> None:
             value = rf"{PLAIN_NAME}+" if text.startswith(_WILD, token.end()) else SLOT  # else they would take it
             out.append(rf"{before}(?P<{slot}>{value})" + ("" if follows else r"\s{0,64}"))
             out.append("[\"']?" if unquoted else "")
+            if unquoted:
+                bare.add(slot)
             if not depth:
                 required.add(slot)
         elif space:

@@ -1,0 +1,97 @@
+"""What a model wrote where the format has no place for it.
+
+    <tool name="delete" path="/tmp/x"/>           an argument, if the tool declares `path`
+    <tool name="delete" target="/tmp/x"/>         a failure: it may have been meant as an argument
+    <tool name="delete" xmlns="urn:tools"/>       no argument, whatever the tool: a notice
+
+What is to become of an attribute is known when the call ends: an argument that is
+also given in its own place is not taken from another one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from toolfmt import jsontext
+from toolfmt.parsers.cursor import Malformed
+from toolfmt.parsers.element_values import leaf
+from toolfmt.schema import declares, property_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from toolfmt.events import Span
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.parsers.element_values import Members
+    from toolfmt.parsers.sink import Draft
+
+_NAMESPACE = re.compile(r"xmlns(?::.*)?|xml:.*|xsi:.*", re.IGNORECASE).fullmatch
+_TYPE_NAMES = frozenset(
+    {
+        *("string", "str", "text", "integer", "int", "number", "float", "double", "boolean", "bool"),
+        *("object", "dict", "array", "list", "null", "none", "any", "json"),
+    }
+)
+_CALL_KINDS = frozenset({"function", "tool", "tool_call", "tool_use", "function_call"})
+_CALL_MARKS = frozenset({"id", "call_id", "tool_call_id", "index"})
+"""What other formats write beside a call's name, and none of them as an argument."""
+
+
+class Strays:
+    """What one call holds in places that the format gives no meaning, until the call's end decides about it."""
+
+    __slots__ = ("_draft", "_found")
+
+    def __init__(self, draft: Draft) -> None:
+        """Collect for the call of `draft`."""
+        self._draft = draft
+        self._found: list[tuple[str, str, Span, bool]] = []
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self._found)
+
+    def add(self, key: str, text: str, span: Span, *, on_call: bool = False) -> None:
+        """Add an attribute of a tag at `span`; `on_call` says that the tag is the call's own."""
+        self._found.append((key, text, span, on_call))
+
+    def add_slots(self, slots: Mapping[str, JsonValue], span: Span) -> None:
+        """Add what a call's head says at `span` beside its name; a call's number is of no interest."""
+        for key, text in slots.items():
+            if not str(text).isdecimal():
+                self.add(key, str(text), span)
+
+    def ignore(self, what: str, span: Span) -> None:
+        """Report what can be no argument: a comment, a type's unknown name."""
+        self._draft.note("unclaimed", f"no part of the call: {what[:200]!r}", *span)
+
+    def settle(self, members: Members | None, schema: JsonObject | None) -> None:
+        """Take what the tool declares and nothing else gives; raise `Malformed` for what else may be an argument.
+
+        Without `members` the arguments are complete, and nothing more is taken.
+        """
+        for key, text, span, on_call in self._found:
+            if _means_nothing(key, text, on_call=on_call):
+                self.ignore(f"{key}={text}", span)
+            elif members is not None and schema is not None and declares(schema, key):
+                value = leaf(text, property_schema(schema, key), "", verbatim=False)
+                if key not in members.values:
+                    members.add(key, value, span)
+                    self._draft.note("misplaced", f"the argument {key!r} was given as an attribute", *span)
+                elif not jsontext.equal(members.values[key], value):
+                    raise Malformed("duplicate_key", f"{key!r} is given as an attribute and as an argument", span[0])
+                else:
+                    self.ignore(f"{key}={text}", span)
+            elif on_call and schema is not None and key in _CALL_MARKS:
+                self.ignore(f"{key}={text}", span)
+            else:
+                raise Malformed("unclaimed", f"the attribute {key!r} is no part of the format", span[0])
+        self._found.clear()
+
+
+def _means_nothing(key: str, text: str, *, on_call: bool) -> bool:
+    """Whether an attribute is no argument, whatever the tool takes."""
+    if key == "type":
+        return text.lower() in (_CALL_KINDS if on_call else _TYPE_NAMES)
+    return _NAMESPACE(key) is not None
