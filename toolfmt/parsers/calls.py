@@ -125,7 +125,7 @@ class CallReader:
             yield from PayloadReader(self.cur, draft, form).read(arguments)
         elif arguments is not None:
             yield from self._tail(form)
-        self.strays.settle(None, None)
+        self.strays.settle(None, None, self.cur.at)
         return arguments
 
     def _body(self, form: FormGrammar, parameters: JsonObject) -> Reading[JsonObject | None]:

@@ -27,12 +27,6 @@ if TYPE_CHECKING:
     from toolfmt.parsers.sink import Draft
 
 _NAMESPACE = re.compile(r"xmlns(?::.*)?|xml:.*|xsi:.*", re.IGNORECASE).fullmatch
-_TYPE_NAMES = frozenset(
-    {
-        *("string", "str", "text", "integer", "int", "number", "float", "double", "boolean", "bool"),
-        *("object", "dict", "array", "list", "null", "none", "any", "json"),
-    }
-)
 _CALL_KINDS = frozenset({"function", "tool", "tool_call", "tool_use", "function_call"})
 _CALL_MARKS = frozenset({"id", "call_id", "tool_call_id", "index"})
 """What other formats write beside a call's name, and none of them as an argument."""
@@ -66,10 +60,10 @@ class Strays:
         """Report what can be no argument: a comment, a type's unknown name."""
         self._draft.note("unclaimed", f"no part of the call: {what[:200]!r}", *span)
 
-    def settle(self, members: Members | None, schema: JsonObject | None) -> None:
+    def settle(self, members: Members | None, schema: JsonObject | None, end: int) -> None:
         """Take what the tool declares and nothing else gives; raise `Malformed` for what else may be an argument.
 
-        Without `members` the arguments are complete, and nothing more is taken.
+        Without `members` the arguments are complete, and nothing more is taken. Reading goes on at `end`.
         """
         for key, text, span, on_call in self._found:
             if _means_nothing(key, text, on_call=on_call):
@@ -80,18 +74,19 @@ class Strays:
                     members.add(key, value, span)
                     self._draft.note("misplaced", f"the argument {key!r} was given as an attribute", *span)
                 elif not jsontext.equal(members.values[key], value):
-                    raise Malformed("duplicate_key", f"{key!r} is given as an attribute and as an argument", span[0])
+                    detail = f"{key!r} is given as an attribute and as an argument"
+                    raise Malformed("duplicate_key", detail, span[0], end)
                 else:
                     self.ignore(f"{key}={text}", span)
             elif on_call and schema is not None and key in _CALL_MARKS:
                 self.ignore(f"{key}={text}", span)
             else:
-                raise Malformed("unclaimed", f"the attribute {key!r} is no part of the format", span[0])
+                raise Malformed("unclaimed", f"the attribute {key!r} is no part of the format", span[0], end)
         self._found.clear()
 
 
 def _means_nothing(key: str, text: str, *, on_call: bool) -> bool:
     """Whether an attribute is no argument, whatever the tool takes."""
     if key == "type":
-        return text.lower() in (_CALL_KINDS if on_call else _TYPE_NAMES)
+        return not on_call or text.lower() in _CALL_KINDS
     return _NAMESPACE(key) is not None

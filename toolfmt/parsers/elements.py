@@ -100,7 +100,7 @@ class ElementReader:
             members.add(key, value, (self.draft.start, cur.at))
         if not empty:
             yield from self._arguments(cur, schema, members)
-        self.strays.settle(members, schema)
+        self.strays.settle(members, schema, cur.at)
         return members.close()
 
     def _arguments(self, cur: Cursor, schema: JsonObject | None, members: Members) -> Reading[None]:
