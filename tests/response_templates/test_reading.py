@@ -121,7 +121,7 @@ def test_a_key_given_twice_is_a_list_where_the_template_says_so() -> None:
     pairs = "".join(f"<arg_key>a</arg_key><arg_value>{value}</arg_value>" for value in "xy")
     text = f"<tool_call>f{pairs}</tool_call>"
     found = toolfmt.parse(text, dialect=toolfmt.response_dialect(KEYED))
-    assert (found.calls[0].arguments, [notice.kind for notice in found.notices]) == ({"a": "y"}, ["duplicate_key"])
+    assert [failure.reason for failure in found.failures] == ["duplicate_key"]
     template = copy.deepcopy(KEYED)
     template["fields"]["tool_calls"]["content_args"]["merge_duplicates"] = True
     (call,) = toolfmt.parse(text, dialect=toolfmt.response_dialect(template)).calls

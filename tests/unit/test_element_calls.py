@@ -10,14 +10,67 @@ HEAD = "<tool><tool_name>f</tool_name><arguments>"
 TAIL = "</arguments></tool>"
 
 
-def test_a_notice_points_at_the_second_of_two_arguments() -> None:
-    first, second = '<arg name="a">1</arg>', '<arg name="a">2</arg>'
-    answer = f'<tool name="f"><arguments>{first}{second}</arguments></tool>'
+def test_an_argument_given_twice_alike_is_reported_where_it_is_given_again() -> None:
+    once = '<arg name="a">1</arg>'
+    answer = f'<tool name="f"><arguments>{once}{once}</arguments></tool>'
     result = toolfmt.parse(answer, dialect="xml-items")
     (notice,) = result.notices
     assert notice.kind == "duplicate_key"
-    assert answer[slice(*notice.span)] == second
-    assert result.calls[0].arguments == {"a": "2"}
+    assert answer[: notice.span[1]].endswith(once + once)
+    assert answer[slice(*notice.span)] == once
+    assert result.calls[0].arguments == {"a": "1"}
+
+
+def test_an_argument_given_twice_is_a_failure_where_the_two_differ() -> None:
+    answer = '<tool name="f"><arguments><arg name="a">1</arg><arg name="a">2</arg></arguments></tool>'
+    result = toolfmt.parse(answer, dialect="xml-items")
+    assert [failure.reason for failure in result.failures] == ["duplicate_key"]
+    assert result.calls == ()
+
+
+TOOL = {"name": "run", "parameters": {"properties": {"path": {"type": "string"}, "n": {"type": "integer"}}}}
+DSML = '<｜DSML｜function_calls><｜DSML｜invoke name="run">{}</｜DSML｜invoke></｜DSML｜function_calls>'
+PARAMETER = '<｜DSML｜parameter name="{}" string="{}">{}</｜DSML｜parameter>'
+
+
+@pytest.mark.parametrize(
+    ("dialect", "answer", "arguments"),
+    [
+        ("xml-items", '<tool name="run" path="a/x"/>', {"path": "a/x"}),
+        ("xml-items", '<tool name="run"><arguments path="x" n="3"/></tool>', {"path": "x", "n": 3}),
+        ("xml-items", '<tool name="run"><arguments><arg name="path" value="x"/></arguments></tool>', {"path": "x"}),
+        ("minimax-m2", '<minimax:tool_call><invoke name="run" n="3"></invoke></minimax:tool_call>', {"n": 3}),
+        ("qwen3-coder", '<tool_call>\n<function=run path="x" n="4"/>\n</tool_call>', {"path": "x", "n": 4}),
+        ("minicpm5", '<function name="run"><param name="input">{"n": 3}</param></function>', {"n": 3}),
+        ("deepseek-v32", DSML.format(PARAMETER.format("properties", "false", '{"n": 3}')), {"n": 3}),
+        (
+            "deepseek-v32",
+            DSML.format(PARAMETER.format("input", "false", PARAMETER.format("path", "true", "x"))),
+            {"path": "x"},
+        ),
+    ],
+)
+def test_a_declared_argument_in_another_place_is_taken(dialect: str, answer: str, arguments: dict[str, object]) -> None:
+    result = toolfmt.parse(answer, dialect=dialect, tools=[TOOL])
+    assert [call.arguments for call in result.calls] == [arguments]
+    assert {notice.kind for notice in result.notices} == {"misplaced"}
+    assert not toolfmt.parse(answer, dialect=dialect, tools=[TOOL], strict=True).calls
+
+
+@pytest.mark.parametrize("attribute", ['target="x"', 'id="7" path="y" path="z"'])
+def test_what_may_be_an_argument_and_is_none_is_a_failure(attribute: str) -> None:
+    answer = f'<tool name="run" {attribute}><arguments><arg name="path">a</arg></arguments></tool>'
+    result = toolfmt.parse(answer, dialect="xml-items", tools=[TOOL])
+    assert not result.calls
+    assert [failure.reason for failure in result.failures] in (["unclaimed"], ["duplicate_key"])
+
+
+@pytest.mark.parametrize("attribute", ['xmlns="urn:x"', 'type="function"', 'id="7"', 'path="a"'])
+def test_what_can_be_no_argument_is_reported(attribute: str) -> None:
+    answer = f'<invokes><invoke name="run" {attribute}><parameter name="path" type="string">a</parameter></invoke>'
+    result = toolfmt.parse(answer.replace("invokes", "function_calls"), dialect="claude-legacy", tools=[TOOL])
+    assert [call.arguments for call in result.calls] == [{"path": "a"}]
+    assert {"unclaimed"} <= {notice.kind for notice in result.notices}
 
 
 def test_a_notice_points_at_a_closer_that_was_read_as_text() -> None:

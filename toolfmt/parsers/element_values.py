@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import escape
+from toolfmt.parsers.cursor import Malformed
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.schema import chosen, coerce, depends, infer, item_schema, property_schema, types
 
@@ -157,8 +158,11 @@ class Members:
             self._draft.note("coerced", f"the argument {key!r} is given several times: a list by its schema", *span)
             merge(self.values, key, value)
             return
+        if known and not jsontext.equal(plain(self.values[key]), plain(value)):
+            raise Malformed("duplicate_key", f"the argument {key!r} is given twice, and not alike", *span)
         if known:
-            self._draft.note("duplicate_key", f"the argument {key!r} is given twice; the last one counts", *span)
+            self._draft.note("duplicate_key", f"the argument {key!r} is given twice", *span)
+            return
         self.values[key] = value
         if self._repeats or self.later or self._pending or listed:
             self._pending.append(key)

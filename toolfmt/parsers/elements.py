@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import regex
 
+from toolfmt.jsontext import is_object
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.element_values import (
     Members,
@@ -51,6 +52,8 @@ _STRING = frozenset({"string"})
 _TEXT = frozenset({"string", "text"})
 _BY_FLAG = {"true": "text", "false": "json"}
 _CONTAINERS = frozenset({"object", "array"})
+_WRAPPERS = frozenset({"arguments", "args", "input", "kwargs", "parameters", "params", "properties"})
+"""Names under which models put all arguments in one."""
 _KNOWN = _TEXT | _CONTAINERS | {"integer", "number", "boolean", "null", "json", ""}
 
 
@@ -143,6 +146,9 @@ class ElementReader:
             members.add(key, leaf(opened.text, inner, wire_type, verbatim=False), (start, cur.at))
             return
         closer = self.grammar.closer(kind, key)
+        if key in _WRAPPERS and schema is not None and not declares(schema, key):
+            yield from self._wrapped(cur, Spot(key, closer, parent, schema, "", 1), members, start)
+            return
         told = types(inner)
         text = told == _STRING if wire_type == "" else wire_type in _TEXT and (told is None or "string" in told)
         if text and key not in members.values:
@@ -152,6 +158,35 @@ class ElementReader:
         else:
             value = yield from self.value(cur, Spot(key, closer, parent, inner, wire_type, 1, members.later))
             members.add(key, value, (start, cur.at))
+
+    def _wrapped(self, cur: Cursor, spot: Spot, members: Members, start: int) -> Reading[None]:
+        """Read an argument that the tool does not have, but whose name means arguments: those are in it."""
+        if (yield from match_next(cur, self.grammar.child)) is not None:
+            while True:
+                yield from skip_layout(cur, self.strays)
+                opener = yield from match_next(cur, self.grammar.opener)
+                if opener is None:
+                    break
+                yield from self._member(cur, opener, spot.closer, spot.schema, members)
+            yield from self._close(cur, spot.closer)
+        else:
+            value = yield from self.value(cur, spot)
+            if not is_object(value):
+                members.add(spot.key, value, (start, cur.at))
+                return
+            for key, inner in value.items():
+                members.add(key, inner, (start, cur.at))
+        self.draft.note("misplaced", f"the arguments were given in one named {spot.key!r}", start, cur.at)
+
+    def _close(self, cur: Cursor, expected: Closer) -> Reading[None]:
+        """Read the closer of an element of which all children are read."""
+        closer = self.grammar.pattern(expected.source)
+        end = yield from match_next(cur, closer)
+        if end is None or not expected.ends(end.group()):
+            if end is None and cut_off(cur, self.grammar.opener, closer):
+                raise Truncated
+            raise Malformed("malformed", f"text beside elements: {cur.buf[cur.pos]!r}", cur.at)
+        cur.pos = end.end()
 
     def _opened(self, cur: Cursor, opener: regex.Match[str]) -> Opened:
         groups = opener.groupdict()
@@ -204,7 +239,7 @@ class ElementReader:
             inferred=self.draft.sink.options.infer_types,
         )
 
-    def _children(self, cur: Cursor, spot: Spot) -> Reading[JsonValue]:  # noqa: C901 - what each child may be
+    def _children(self, cur: Cursor, spot: Spot) -> Reading[JsonValue]:
         grammar = self.grammar
         as_list = spot.type == "array" or (spot.type != "object" and lists_only(spot.schema))
         member_of = item_schema(spot.schema, 0) if as_list and spot.schema else None
@@ -232,13 +267,7 @@ class ElementReader:
             else:
                 child = Spot(key, grammar.closer(kind, key), spot.closer, inner, wire_type, spot.depth + 1)
                 found.append((key, (yield from self.value(cur, child))))
-        closer = grammar.pattern(spot.closer.source)
-        end = yield from match_next(cur, closer)
-        if end is None or not spot.closer.ends(end.group()):
-            if end is None and cut_off(cur, grammar.opener, closer):
-                raise Truncated
-            raise Malformed("malformed", f"text beside elements: {cur.buf[cur.pos]!r}", cur.at)
-        cur.pos = end.end()
+        yield from self._close(cur, spot.closer)
         if one and not items:
             return Repeated([gather(found, repeats=grammar.repeats)])
         if (

@@ -80,7 +80,7 @@ class Head:
         strays: list[tuple[str, str]] = []
         empty = groups.get("empty") is not None
         for name in self.bare & found.keys():
-            tag = _BARE_TAG(found[name])
+            tag = _BARE_TAG(match.string[match.start(name) : match.end()].rpartition(">")[0])
             if tag is not None and (tag["attributes"] or tag["empty"]):
                 found[name], empty = tag["name"], tag["empty"] is not None
                 strays = attributes(tag["attributes"])
