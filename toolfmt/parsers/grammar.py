@@ -13,6 +13,14 @@ import regex
 
 from toolfmt.literals import KEYWORD
 from toolfmt.parsers.element_grammar import ElementGrammar
+from toolfmt.parsers.form_patterns import (
+    any_of,
+    before_call,
+    closing,
+    first_of_body,
+    section_opener,
+    with_and_without,
+)
 from toolfmt.parsers.head_parts import HeadParts
 from toolfmt.parsers.json_shapes import compile_shape
 from toolfmt.parsers.leading import Leading
@@ -25,7 +33,7 @@ from toolfmt.parsers.sieves import first_characters, plain_start
 from toolfmt.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator
 
     from toolfmt.parsers.json_shapes import Node
     from toolfmt.syntax import Form, JsonCall, Pair, Syntax
@@ -103,8 +111,8 @@ class Grammar:
     def __init__(self, syntax: Syntax, tools: Collection[str] = ()) -> None:
         """Compile all forms and markers; `tools` are the names that open a call where nothing else does."""
         self.syntax = syntax
-        self.tags = _any_of(name for name in tools if regex.fullmatch(TAG_NAME, name))
-        self.names = _any_of(name for name in tools if regex.fullmatch(PLAIN_NAME, name))
+        self.tags = any_of(name for name in tools if regex.fullmatch(TAG_NAME, name))
+        self.names = any_of(name for name in tools if regex.fullmatch(PLAIN_NAME, name))
         self.breaks = "\n" if syntax.lines else ""
         """Behind one of these, what is plain text elsewhere may begin a marker."""
         self.flags = regex.IGNORECASE if syntax.ignore_case else 0
@@ -231,7 +239,7 @@ class Grammar:
             grouped.setdefault(f"{opening.strip()}{{calls}}{closer.strip()}", []).append(form)
         openers: list[str] = []
         for template, forms in grouped.items():
-            openers.append(_section_opener(template.partition("{calls}")[0], forms))
+            openers.append(section_opener(template.partition("{calls}")[0], forms))
             openers.extend(
                 strip_groups(begin.source)
                 for form in forms
@@ -241,14 +249,11 @@ class Grammar:
         begins = tuple(line + source for source in openers if source)
         for template, forms in grouped.items():
             opening, _, closing_text = template.partition("{calls}")
-            closers = [literal(text) for text in _with_and_without(closing_text)]
+            closers = [literal(text) for text in with_and_without(closing_text)]
             closers += [literal(end) for end in forms[0].ends if closing_text]
             closer = "|".join(closers)
             compiled = [self._form(form, closer, begins) for form in forms]
-            heads = [
-                f"{LAYOUT if form.parts else GAP}(?:[,;]{GAP})?(?P<f{at}>{form_start(form)})"
-                for at, form in enumerate(compiled)
-            ]
+            heads = [_next(form, f"f{at}") for at, form in enumerate(compiled)]
             if opening and not closer:  # before a head that would fit the marker's own text
                 heads.insert(0, rf"{GAP}(?P<again>{literal(opening)})")
             # Where a bracket is all of the closer, a second one is text: the first has closed the calls.
@@ -258,7 +263,7 @@ class Grammar:
             heads = [*(closes if bracketed else ()), *heads, *closes]  # else the closer's bracket would begin a call
             tails = [form.tail.pattern for form in compiled if form.tail]
             yield Section(
-                opener=_section_opener(opening, forms),
+                opener=section_opener(opening, forms),
                 closer=regex.compile(closer, self.flags) if closer else None,
                 closers=[source for source in closers if source],
                 forms=compiled,
@@ -277,7 +282,7 @@ class Grammar:
             begin = replace(begin, source=begin.source.replace(f"(?P<name>{SLOT})", f"(?P<name>{PLAIN_NAME})"))
         if not form.offered:
             unsure = form.tentative and form.section == "{calls}" and not parts[0].rstrip().endswith("}")
-            return replace(begin, source=begin.source + _before_call(parts[0], form)) if unsure else begin
+            return replace(begin, source=begin.source + before_call(parts[0], form)) if unsure else begin
         if form.call.startswith("<"):
             follow = {"yaml": _YAML, "args": rf"{GAP}\{{"}.get(parts[1], rf"{GAP}<")
             source = begin.source.replace(f"(?P<name>{TAG_NAME})", f"(?P<name>{self.tags})")
@@ -314,7 +319,7 @@ class Grammar:
         follow = end or closer or "|".join(after)
         begin = self._begin(form)
         if begin is not None and pieces[0].rstrip().endswith("}"):  # a name that no marker ends
-            begin = replace(begin, source=begin.source + _first_of_body(form, body, end))
+            begin = replace(begin, source=begin.source + first_of_body(form, body, end))
         middle = literal(pieces[2]) if len(pieces) > 3 else ""  # noqa: PLR2004 - head, slot, literal, slot, tail
         parts = HeadParts(form.parts, form.elements, follow, self.flags) if form.parts and form.elements else None
         if begin is not None and parts is not None:
@@ -360,40 +365,6 @@ def _named(found: regex.Match[str]) -> bool:
     return found.groupdict().get("name") is not None and bool(found.string[found.end("name") :].strip())
 
 
-def _any_of(names: Iterable[str]) -> str:
-    return "|".join(sorted(map(re.escape, names), key=len, reverse=True)) or r"(?!)"
-
-
-def _first_of_body(form: Form, body: str, end: str) -> str:
-    """What a call's arguments, or its end where there are none, begin with."""
-    if body == "args":
-        return "" if form.literals is not None and form.literals.keywords else r"(?=\{)"
-    elements = form.elements
-    starts = [elements.member, elements.item, elements.odd_member, elements.loose_member] if elements else []
-    sources = [literal(start) for start in starts if start] + ([end] if end else [])
-    return f"(?={'|'.join(sorted({re.escape(plain_start(source)[0]) for source in sources}))})" if sources else ""
-
-
-def _with_and_without(template: str) -> list[str]:
-    """Spell a closer with its optional part and, second, without."""
-    return [template.replace("{?", "").replace("?}", ""), re.sub(r"\{\?.*?\?\}", "", template)][
-        : 1 + ("{?" in template)
-    ]
-
-
-def _before_call(opening: str, form: Form) -> str:
-    """What tells a marker that may also be text: the call right behind it."""
-    if form.literals is not None:
-        return rf"(?={GAP}{PLAIN_NAME}\({GAP}(?:\)|{KEYWORD}\s{{0,64}}=|[rR]?['\"]|[\[{{\d\-]|True|False|None))"
-    return r"(?=[\[{])" if opening[-1:].isalnum() else rf"(?={GAP}[\[{{])"
-
-
-def _section_opener(opening: str, forms: Sequence[Form]) -> str:
-    """Compile a section's opening marker; where it may also be text, the call right behind it tells."""
-    unsure = opening and (forms[0].tentative or forms[0].bare)
-    return literal(opening) + (_before_call(opening, forms[0]) if unsure else "")
-
-
 def form_start(form: FormGrammar) -> str:
     """How a call begins: with its head, if the form has one."""
     if form.head is not None:
@@ -401,6 +372,8 @@ def form_start(form: FormGrammar) -> str:
     return r"(?=\[)" if form.form.array else r"(?=[\[{])" if form.body == "call" else r"(?!)"
 
 
-def closing(opener: str, pairs: tuple[Pair, ...]) -> str:
-    """Give the pattern of what ends a block: the closers of all pairs with its opener."""
-    return "|".join(literal(closer) for begin, closer in pairs if begin == opener and closer)
+def _next(form: FormGrammar, group: str) -> str:
+    """How a call begins in its section; where its head is in parts, with the notes before them."""
+    if form.parts:
+        return rf"(?P<{group}>(?={LAYOUT}{form_start(form)}))"
+    return rf"{GAP}(?:[,;]{GAP})?(?P<{group}>{form_start(form)})"

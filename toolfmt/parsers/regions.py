@@ -194,8 +194,6 @@ class TextParser(Driver):
             if sink.calls > count:
                 cur.mark()
             cur.pos = found.start(group)
-            if "<" in (note := cur.buf[found.start() : cur.pos]):
-                sink.note("unclaimed", f"no part of the call: {note.strip()[:200]!r}", (cur.at - len(note), cur.at))
             form = section.forms[int(group[1:])]
             try:
                 arguments = yield from reader.read(form, cur.mark_at)

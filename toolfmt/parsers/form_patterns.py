@@ -1,0 +1,56 @@
+"""Patterns of a form's markers, from its templates alone."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from toolfmt.literals import KEYWORD
+from toolfmt.parsers.patterns import GAP, literal
+from toolfmt.parsers.sieves import plain_start
+from toolfmt.syntax import PLAIN_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from toolfmt.syntax import Form, Pair
+
+
+def any_of(names: Iterable[str]) -> str:
+    """Match any of some names, the longest first."""
+    return "|".join(sorted(map(re.escape, names), key=len, reverse=True)) or r"(?!)"
+
+
+def first_of_body(form: Form, body: str, end: str) -> str:
+    """What a call's arguments, or its end where there are none, begin with."""
+    if body == "args":
+        return "" if form.literals is not None and form.literals.keywords else r"(?=\{)"
+    elements = form.elements
+    starts = [elements.member, elements.item, elements.odd_member, elements.loose_member] if elements else []
+    sources = [literal(start) for start in starts if start] + ([end] if end else [])
+    return f"(?={'|'.join(sorted({re.escape(plain_start(source)[0]) for source in sources}))})" if sources else ""
+
+
+def with_and_without(template: str) -> list[str]:
+    """Spell a closer with its optional part and, second, without."""
+    return [template.replace("{?", "").replace("?}", ""), re.sub(r"\{\?.*?\?\}", "", template)][
+        : 1 + ("{?" in template)
+    ]
+
+
+def before_call(opening: str, form: Form) -> str:
+    """What tells a marker that may also be text: the call right behind it."""
+    if form.literals is not None:
+        return rf"(?={GAP}{PLAIN_NAME}\({GAP}(?:\)|{KEYWORD}\s{{0,64}}=|[rR]?['\"]|[\[{{\d\-]|True|False|None))"
+    return r"(?=[\[{])" if opening[-1:].isalnum() else rf"(?={GAP}[\[{{])"
+
+
+def section_opener(opening: str, forms: Sequence[Form]) -> str:
+    """Compile a section's opening marker; where it may also be text, the call right behind it tells."""
+    unsure = opening and (forms[0].tentative or forms[0].bare)
+    return literal(opening) + (before_call(opening, forms[0]) if unsure else "")
+
+
+def closing(opener: str, pairs: tuple[Pair, ...]) -> str:
+    """Give the pattern of what ends a block: the closers of all pairs with its opener."""
+    return "|".join(literal(closer) for begin, closer in pairs if begin == opener and closer)
