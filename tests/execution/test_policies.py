@@ -299,27 +299,61 @@ def test_paths_outside_a_project(  # noqa: PLR0913, PLR0917 - fixtures and colum
     assert ran == []
 
 
-def test_a_path_is_known_by_its_schema_its_name_or_because_it_is_named(registry: ToolRegistry, project: Path) -> None:
-    executor = Executor(registry, policies=[ProjectBoundaries([project], parameters={"touch": ["spec"]})])
+def test_what_an_argument_is_called_decides_nothing(registry: ToolRegistry, project: Path) -> None:
+    executor = Executor(
+        registry, policies=[ProjectBoundaries([project], parameters={"touch": ["spec"]}, text={"touch": ["note"]})]
+    )
     assert failures(
         executor,
+        call("touch", files=["/etc/passwd"]),
         call("touch", note="/etc/passwd"),
         call("touch", note="file:///etc/passwd"),
         call("touch", spec="/etc/passwd"),
         call("touch", spec=3),
         call("touch", spec={"file": 3, "note": "/x"}),
-    ) == [None, "outside_project", "outside_project", "outside_project", None]
+    ) == ["outside_project", None, "outside_project", "outside_project", "outside_project", "outside_project"]
     with pytest.raises(ValueError, match="at least one root"):
         ProjectBoundaries([])
 
 
-@pytest.mark.parametrize("name", ["path", "Path", "PATH", "OUTPUT_FILE", "source", "destination", "target"])
-def test_a_name_of_a_path_is_one_in_any_case(registry: ToolRegistry, project: Path, name: str) -> None:
+NAMES = ["path", "file1", "img_path1", "pathname", "logfile", "outfile", "location", "root", "savePathTo", "x", "Ziel"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_path_is_one_under_any_name(registry: ToolRegistry, project: Path, name: str) -> None:
     executor = Executor(registry, policies=[ProjectBoundaries([project])])
     assert failures(executor, call("touch", spec={name: "../x"}), call("touch", spec={name: "x"})) == [
         "outside_project",
         None,
     ]
+
+
+def test_a_refused_text_says_how_to_allow_it(registry: ToolRegistry, project: Path) -> None:
+    (execution,) = Executor(registry, policies=[ProjectBoundaries([project])]).execute_sync([call("touch", note="/x")])
+    assert "ProjectBoundaries(..., text={'touch': ['note']})" in execution.error
+
+
+def test_the_schema_says_what_is_no_path(project: Path) -> None:
+    properties = {
+        "pattern": {"type": "string", "format": "regex"},
+        "command": {"enum": ["/help", "/start"]},
+        "day": {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}]},
+        "where": {"type": "string", "format": "path"},
+        "free": {"type": "string"},
+    }
+    registry = ToolRegistry()
+    registry.register({"name": "f", "parameters": {"properties": properties}}, function=lambda **_: None)
+    executor = Executor(registry, policies=[ProjectBoundaries([project])])
+    fine: list[dict[str, Any]] = [
+        *({"pattern": "/a"}, {"command": "/help"}, {"day": "/1"}, {"where": "a\\b"}),
+        *({"free": text} for text in ("", "Paris", "and/or", "a: b", "Q: why?", "https://x.org/a/../../../b?c=/d")),
+        *({"free": text} for text in ("50 %", "~100 items", "# Title\n\n/* text */", "\\d+\\.", "12:30", "to:a@b.c")),
+    ]
+    refused: list[dict[str, Any]] = [
+        *({"pattern": "file:///x"}, {"where": "C:x"}, {"free": "/help"}, {"free": "C:\\x"}, {"free": "\\\\server\\x"}),
+    ]
+    assert failures(executor, *(call("f", **one) for one in fine)) == [None] * len(fine)
+    assert failures(executor, *(call("f", **one) for one in refused)) == ["outside_project"] * len(refused)
 
 
 def test_keys_are_paths_too(project: Path) -> None:

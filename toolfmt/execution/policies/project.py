@@ -4,24 +4,25 @@ r"""Arguments that are paths must lead to where a project may be touched.
 
     {"path": "src/main.py"}           /srv/app/src/main.py: runs
     {"path": "../../etc/passwd"}      outside_project
-    {"files": ["file:///etc/passwd", "~/.ssh/id_rsa", "C:\\Windows", "link/to/elsewhere"]}    all of them too
+    {"note": "file:///etc/passwd"}    outside_project
+    {"files": ["<URL:file:///etc/passwd>", "~/.ssh/id_rsa", "C:\\Windows", "link/to/elsewhere"]}    all of them too
 
-A path is an argument whose schema says so (`format: path`, `file-path`,
-`directory-path`), whose name does (`path`, `FILE`, `destination`, `output_dir`), or
-that is named here, the keys of an open object too; and any `file:` URL, wherever it
-stands.
+Every text is looked at, whatever its argument is called, and the keys of open objects too: what leads out of the
+project in any way that a tool may read it is refused. The schema decides how strictly: a `format` of paths makes every
+text a path; one such as `regex` or `date` makes it none, and so does a value that the schema lists. In doubt a text is
+refused; `text={"tool": ["argument"]}` lets it pass.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
-from urllib.parse import unquote, urlsplit
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from toolfmt.execution.hooks import Blocked
+from toolfmt.execution.policies.readings import readings
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.places import item_schema, property_schema, reach
 
@@ -29,26 +30,31 @@ if TYPE_CHECKING:
     from toolfmt.execution.policies.policy import Candidate
     from toolfmt.model import JsonObject, JsonValue
 
-FORMATS: Final = frozenset({"path", "file-path", "directory-path"})
+Kind: TypeAlias = Literal["path", "text", "unknown"]
+"""What a value is by its schema, or because the program says so."""
+PATHS: Final = frozenset({"path", "file-path", "directory-path"})
 """What pydantic writes for `Path`, `FilePath` and `DirectoryPath`."""
-NAMED: Final = re.compile(
-    r"(?i:(?:.*[_-])?(?:path|file|filename|filepath|file_?name|dir|directory|dirname|folder|cwd|workdir|src|dst|"
-    r"source|dest|destination|target)s?)|"
-    r".*[a-z0-9](?:Path|File|FileName|Filename|Dir|Directory|Folder)s?",
-    re.ASCII,
+NO_PATHS: Final = frozenset(
+    {
+        *("date", "date-time", "time", "duration", "email", "idn-email", "hostname", "idn-hostname", "ipv4", "ipv6"),
+        *("uuid", "json-pointer", "relative-json-pointer", "regex"),
+    }
 )
-"""The names of arguments that are paths."""
-_FILE_URL: Final = re.compile(r"file:\S", re.IGNORECASE)
-_NO_PART_OF_A_URL: Final = str.maketrans("", "", "\t\r\n")
-_BEFORE_A_URL: Final = "".join(map(chr, range(0x21)))
+"""The formats of JSON Schema (draft 2020-12, validation, section 7.3) that are neither paths nor addresses."""
+LONGEST: Final = 4096
+"""Characters of the longest path that an operating system takes."""
 _DRIVE: Final = re.compile(r"\s*[a-zA-Z]:")
+_DRIVE_PATH: Final = re.compile(r"\s*[a-zA-Z]:[\\/]")
+_FILE_URL: Final = re.compile(r"file:", re.IGNORECASE)
+_NOTHING: Final[frozenset[str]] = frozenset()
 
 
 class Found(NamedTuple):
-    """A value that is meant as a path, and where it stands."""
+    """A value that may be a path, and its place."""
 
     pointer: str
     value: JsonValue
+    kind: Kind
 
 
 class ProjectBoundaries:
@@ -61,10 +67,10 @@ class ProjectBoundaries:
         roots: Iterable[str | os.PathLike[str]],
         *,
         parameters: Mapping[str, Iterable[str]] | None = None,
-        names: re.Pattern[str] = NAMED,
+        text: Mapping[str, Iterable[str]] | None = None,
         base: str | os.PathLike[str] | None = None,
     ) -> None:
-        """`parameters` names further paths, by the tool's name; `names` is how paths are called in any tool.
+        """`parameters` names the arguments that are paths, and `text` those that are none, by the tool's name.
 
         Relative paths begin at `base`, else at the first root. Raises ValueError without a root.
         """
@@ -74,24 +80,37 @@ class ProjectBoundaries:
         if not self._roots:
             raise ValueError("a project has at least one root")
         self._base = Path(base).absolute() if base is not None else self._roots[0]
-        self._names = names
-        self._parameters = {tool: frozenset(names) for tool, names in (parameters or {}).items()}
+        self._paths = {tool: frozenset(names) for tool, names in (parameters or {}).items()}
+        self._text = {tool: frozenset(names) for tool, names in (text or {}).items()}
 
     def check(self, candidate: Candidate) -> Blocked | None:
-        """Look at every argument that is a path."""
+        """Look at every text of the arguments."""
+        name = candidate.call.name
         schema = candidate.tool.parameters if candidate.tool is not None else None
-        search = _Search(self._names, self._parameters.get(candidate.call.name, frozenset()))
-        for found in search.paths(candidate.call.arguments, schema):
+        search = _Search(self._paths.get(name, _NOTHING), self._text.get(name, _NOTHING))
+        for found in search.texts(candidate.call.arguments, schema):
             if not isinstance(found.value, str):
                 return Blocked(f"{found.pointer}: a path is text, not {found.value!r}", "outside_project")
-            if not self._inside(found.value):
-                return Blocked(f"{found.pointer}: {found.value!r} is outside the project", "outside_project")
+            if not self._inside(found.value, found.kind):
+                return Blocked(self._refusal(name, found), "outside_project")
         return None
 
-    def _inside(self, text: str) -> bool:
+    @staticmethod
+    def _refusal(tool: str, found: Found) -> str:
+        argument = found.pointer.rpartition("/")[2] if found.pointer.count("/") == 1 else "the argument's name"
+        refusal = f"{found.pointer}: {found.value!r} is outside the project"
+        if found.kind == "path":
+            return refusal
+        hint = f"ProjectBoundaries(..., text={{{tool!r}: [{argument!r}]}})"
+        return f"{refusal}; if it is no path, the program can say so: {hint}"
+
+    def _inside(self, text: str, kind: Kind) -> bool:
         try:
-            return all(self._under(reading) for reading in _readings(text))
-        except (OSError, RuntimeError, ValueError):  # links in a circle, a null character, a name too long
+            read = readings(text)
+            if kind == "text" and not any(map(_FILE_URL.match, read)):
+                return True
+            return all(self._under(path) for one in read for path in _spellings(one, kind))
+        except (OSError, RuntimeError, ValueError):  # links in a circle, a drive, a name too long, too many readings
             return False
 
     def _under(self, path: str) -> bool:
@@ -100,73 +119,67 @@ class ProjectBoundaries:
 
 
 class _Search(NamedTuple):
-    """What is a path by its name: in any tool, and in this one."""
+    """The arguments of one tool that are paths, and those that are none, because the program says so."""
 
-    names: re.Pattern[str]
-    told: frozenset[str]
+    paths: frozenset[str]
+    text: frozenset[str]
 
-    def paths(
-        self, value: JsonValue, schema: JsonObject | None, pointer: str = "", *, named: bool = False, told: bool = False
+    def texts(
+        self, value: JsonValue, schema: JsonObject | None, pointer: str = "", kind: Kind = "unknown"
     ) -> Iterator[Found]:
-        """Find what is meant as a path; `named` and `told` say so of what holds the value."""
-        told = told or any(node.get("format") in FORMATS for node, _ in reach(schema))
+        """Find every text, and whatever else is given for a path; `kind` is that of what holds the value."""
+        nodes = [node for node, _ in reach(schema)]
+        if kind == "unknown":
+            kind = _kind(nodes, value)
         if is_object(value):
-            keyed = told or _keys_are_paths(schema)
+            keys = "path" if kind == "path" or _keys_are_paths(nodes) else kind
             for key, item in value.items():
                 inner = property_schema(schema, key), f"{pointer}/{key}"
-                if keyed or _FILE_URL.match(_as_url(key)) or (named and not _declared(schema, key)):
-                    yield Found(inner[1], key)
-                by_name = named or self.names.fullmatch(key) is not None
-                yield from self.paths(item, *inner, named=by_name, told=key in self.told)
+                if not _declares(nodes, key):
+                    yield Found(inner[1], key, keys)
+                told: Kind = "path" if key in self.paths else "text" if key in self.text else kind
+                yield from self.texts(item, *inner, told)
         elif is_array(value):
             for index, item in enumerate(value):
-                inner = item_schema(schema, index), f"{pointer}/{index}"
-                yield from self.paths(item, *inner, named=named, told=told)
-        elif isinstance(value, str):
-            if named or told or _FILE_URL.match(_as_url(value)):
-                yield Found(pointer, value)
-        elif told and value is not None:
-            yield Found(pointer, value)
+                yield from self.texts(item, item_schema(schema, index), f"{pointer}/{index}", kind)
+        elif isinstance(value, str) or (kind == "path" and value is not None):
+            yield Found(pointer, value, kind)
 
 
-def _keys_are_paths(schema: JsonObject | None) -> bool:
+def _kind(nodes: list[JsonObject], value: JsonValue) -> Kind:
+    formats = {node["format"] for node in nodes if isinstance(node.get("format"), str)}
+    if formats & PATHS:
+        return "path"
+    listed = [node for node in nodes if "const" in node or "enum" in node]
+    if formats & NO_PATHS or any(value in (node.get("enum") or [node.get("const")]) for node in listed):
+        return "text"
+    return "unknown"
+
+
+def _keys_are_paths(nodes: list[JsonObject]) -> bool:
     """Whether the schema of an object says that its keys are paths, as pydantic does for `dict[Path, str]`."""
-    names = (node.get("propertyNames") for node, _ in reach(schema))
-    return any(is_object(one) and any(node.get("format") in FORMATS for node, _ in reach(one)) for one in names)
+    names = [node["propertyNames"] for node in nodes if is_object(node.get("propertyNames"))]
+    return any(node.get("format") in PATHS for name in names for node, _ in reach(name))
 
 
-def _declared(schema: JsonObject | None, key: str) -> bool:
-    members = (node.get("properties") for node, _ in reach(schema))
-    return any(is_object(one) and key in one for one in members)
+def _declares(nodes: list[JsonObject], key: str) -> bool:
+    return any(is_object(node.get("properties")) and key in node["properties"] for node in nodes)
 
 
-def _as_url(text: str) -> str:
-    """Leave out what readers of URLs leave out: control characters at the ends, line breaks and tabs anywhere."""
-    return text.strip(_BEFORE_A_URL).translate(_NO_PART_OF_A_URL)
-
-
-def _readings(text: str) -> Iterator[str]:
-    """Give every path that a tool may understand: as it is, trimmed, with what stands for something else read."""
-    url = _as_url(text)
-    if _FILE_URL.match(url):
-        parts = urlsplit(url)
-        if parts.netloc not in {"", "localhost"}:
-            raise ValueError("a file of another machine")
-        text = parts.path
-    if os.name != "nt" and _DRIVE.match(unquote(text)):
+def _spellings(text: str, kind: Kind) -> Iterator[str]:
+    """Give the paths that one reading of a text stands for; raises ValueError for what is outside anyway."""
+    surely = kind == "path"
+    if "\0" in text:
+        raise ValueError("a null character, at which some end a path")
+    if not surely and ("\n" in text.strip() or len(text) > LONGEST):
+        return  # nothing that could be opened
+    if os.name != "nt" and (_DRIVE if surely else _DRIVE_PATH).match(text):
         raise ValueError("a drive, which is no folder here")
-    for spelt in {way(one) for one in (text, unquote(text)) for way in _SPELLINGS}:
-        for path in {spelt, os.path.expanduser(spelt), os.path.expandvars(spelt)}:  # noqa: PTH111 - as text: a tool may or may not do it
-            yield path
-            yield os.path.normpath(path)  # `link/..` is `.` to some, and the target's parent to others
-
-
-_SPELLINGS: Final[tuple[Callable[[str], str], ...]] = (
-    str,
-    str.strip,
-    lambda text: text.replace("\\", "/"),
-    lambda text: text.strip().replace("\\", "/"),
-)
+    slashed = text.replace("\\", "/")
+    also = slashed != text and (surely or text.lstrip().startswith("\\\\") or ".." in slashed.split("/"))
+    for path in (text, slashed) if also else (text,):
+        yield path
+        yield os.path.normpath(path)  # `link/..` is `.` to some, and the target's parent to others
 
 
 def _real(path: Path) -> Path:

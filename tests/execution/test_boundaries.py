@@ -1,0 +1,158 @@
+"""What the standard library opens outside a project is refused, however it is wrapped; the library is the judge."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.error import URLError
+from urllib.parse import quote, unquote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toolfmt import ToolInvocation, ToolRegistry
+from toolfmt.execution import Executor, ProjectBoundaries
+from toolfmt.execution.policies.readings import MOST, TooManyReadingsError, readings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="these are the paths of other systems")
+
+WRAPS: dict[str, Callable[[str], str]] = {
+    "file": lambda text: f"file://{text}",
+    "FILE": lambda text: f"FILE:{text}",
+    "localhost": lambda text: f"file://localhost{text}",
+    "angle": lambda text: f"<{text}>",
+    "url": lambda text: f"URL:{text}",
+    "url blank": lambda text: f"URL: {text}",
+    "spaces": lambda text: f"  {text}\t",
+    "no-break": lambda text: f"\u00a0{text}",
+    "ideographic": lambda text: f"\u3000{text}\u3000",
+    "control": lambda text: f"\x01\x1f{text}",
+    "zero width": lambda text: f"\u200b{text}",
+    "line break": lambda text: f"{text[:2]}\n{text[2:]}",
+    "tab": lambda text: f"{text[:3]}\t{text[3:]}",
+    "percent": lambda text: quote(text, safe=":/<>%"),
+    "percent all": lambda text: "".join(f"%{byte:02x}" for byte in text.encode()),
+    "percent percent": lambda text: text.replace("%", "%25"),
+    "jar": lambda text: f"jar:{text}!/entry",
+    "view-source": lambda text: f"view-source:{text}",
+    "quotes": lambda text: f'"{text}"',
+    "fragment": lambda text: f"{text}#/../../../srv",
+    "query": lambda text: f"{text}?x=/../../srv",
+}
+TARGETS = ["/etc/passwd", "../../etc/passwd", "~/x", "$HOME/x", "out/etc/passwd", "/srv/%2e%2e/x", "in/a"]
+
+
+class Recorder(urllib.request.FileHandler):
+    """Opens files as `urllib` does, but only remembers which."""
+
+    def __init__(self) -> None:
+        self.opened: list[str] = []
+
+    def open_local_file(self, req: urllib.request.Request) -> Any:
+        self.opened.append(urllib.request.url2pathname(req.selector))
+        raise URLError("recorded")
+
+
+def opened(text: str) -> Iterator[str]:
+    """Give what `urllib` and `open` would open for a text, with what tools usually do to one before."""
+    for url in (text, text.strip(), unquote(text), unquote(text.strip())):
+        recorder = Recorder()
+        opener = urllib.request.OpenerDirector()
+        opener.add_handler(recorder)
+        with contextlib.suppress(URLError, ValueError, OSError):
+            opener.open(url)
+        yield from recorder.opened
+        yield url
+        yield os.path.expandvars(os.path.expanduser(url))  # noqa: PTH111 - as text
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("project")
+    (path / "in").mkdir()
+    (path / "out").symlink_to("/")
+    return path.resolve()
+
+
+def use(value: Any) -> str:
+    """Use a value."""
+    return str(value)
+
+
+def failure(root: Path, value: Any) -> str | None:
+    executor = Executor(ToolRegistry([use]), policies=[ProjectBoundaries([root])])
+    return executor.execute_sync([ToolInvocation(name="use", arguments={"value": value})])[0].failure
+
+
+def is_outside(root: Path, path: str) -> bool:
+    if "\0" in path or "\n" in path.strip():
+        return False  # nothing opens the one, and the other is text of several lines
+    real = Path(os.path.realpath(root / path))
+    return real != root and root not in real.parents
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    target=st.sampled_from(TARGETS),
+    wraps=st.lists(st.sampled_from(sorted(WRAPS)), max_size=4),
+    noise=st.text(alphabet="/.:%<> \\\t~$", max_size=2),
+)
+def test_what_the_standard_library_opens_outside_is_refused(
+    root: Path, target: str, wraps: list[str], noise: str
+) -> None:
+    text = noise + target
+    for wrap in wraps:
+        text = WRAPS[wrap](text)
+    if any(is_outside(root, path) for path in opened(text)):
+        assert failure(root, text) == "outside_project", text
+
+
+@pytest.mark.parametrize("wrap", sorted(WRAPS.keys() - {"fragment", "query", "jar"}))
+@pytest.mark.parametrize("file", ["in/a", "in/a b"])
+def test_a_file_inside_may_be_wrapped_too(root: Path, wrap: str, file: str) -> None:
+    inner = "file://" if wrap not in {"file", "FILE", "localhost"} else ""
+    assert failure(root, WRAPS[wrap](f"{inner}{quote(str(root / file))}")) is None
+
+
+@pytest.mark.parametrize("wrap", sorted(WRAPS))
+@pytest.mark.parametrize("other", sorted(WRAPS))
+def test_a_file_url_outside_is_refused_however_it_is_wrapped(root: Path, wrap: str, other: str) -> None:
+    text = WRAPS[other](WRAPS[wrap]("file:///etc/passwd"))
+    assert failure(root, text) == "outside_project", text
+    assert failure(root, {"deep": [text]}) == "outside_project"
+    assert failure(root, {text: 1}) == "outside_project"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "%252e%252e/x",
+        "%25252e%25252e/%25252e%25252e/x",
+        "git+file:///etc/passwd",
+        "zip::file:///etc/x.zip",
+        "local:///etc/passwd",
+        "\uff0fetc\uff0fpasswd",
+        "a\0b",
+        "file:\\\\server\\share",
+        "file://127.0.0.1/etc/passwd",
+        "<" * 400 + "x" + ">" * 400,
+        "host:/etc/passwd",
+        "feed:file:///etc/passwd",
+    ],
+)
+def test_what_may_be_read_as_a_place_outside_is_refused(root: Path, text: str) -> None:
+    assert failure(root, text) == "outside_project"
+
+
+def test_a_text_has_a_bounded_number_of_readings() -> None:
+    with pytest.raises(TooManyReadingsError):
+        readings("<" * MOST + "x" + ">" * MOST)
+    assert len(readings(" " * 100_000 + "<URL:%2525252525x>")) <= MOST
+    assert readings("word") == ("word",)
