@@ -61,9 +61,9 @@ import time
 from pydantic import BaseModel
 class Model(BaseModel):
     value: int
-start = time.perf_counter()
+start = time.process_time()
 import toolfmt
-print(time.perf_counter() - start)
+print(time.process_time() - start)
 """
     assert min(float(run(code)) for _ in range(5)) < IMPORT_BUDGET_S
 

@@ -403,3 +403,32 @@ def test_one_schema_alone() -> None:
     assert lower_schema(schema, provider="claude", strict=True).schema["additionalProperties"] is False
     with pytest.raises(UnknownFormatError, match="gemini-openapi"):
         lower_schema(schema, provider="gemini-opnapi")
+
+
+def test_an_argument_with_an_odd_name_is_refused_where_all_must_be_named() -> None:
+    schema = schema_of({"type": "string"})
+    schema["properties"]["año"] = {"type": "string"}
+    schema["required"].append("año")
+    with pytest.raises(UnsupportedSchemaError, match=r"an argument's name is 'año', which has no form here"):
+        lower(schema, NAMED["anthropic-strict"])
+    lowered = lower(schema, NAMED["anthropic"])
+    assert list(lowered["properties"]) == lowered["required"] == ["a"]
+    assert "additionalProperties" not in lowered
+
+
+@pytest.mark.parametrize("union", [{"type": ["string", "null"]}, {"anyOf": [{"type": "string"}, {"type": "null"}]}])
+def test_lists_of_types_are_counted_as_unions(union: Any) -> None:
+    rules = NAMED["anthropic-strict"]
+    for count in (rules.max_unions, rules.max_unions + 1):
+        names = [f"a{number}" for number in range(count)]
+        schema = {
+            "type": "object",
+            "properties": dict.fromkeys(names, union),
+            "required": names,
+            "additionalProperties": False,
+        }
+        if count == rules.max_unions:
+            assert lower(schema, rules)["required"] == names
+        else:
+            with pytest.raises(UnsupportedSchemaError, match=rf"has {count} places of several types, and at most"):
+                lower(schema, rules)

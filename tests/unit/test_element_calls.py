@@ -109,3 +109,14 @@ def test_a_decision_without_an_answer_is_told_that_one_is_due() -> None:
     (failure,) = toolfmt.parse('{"thought": "t", "type": "final_answer"}', dialect="react").failures
     assert failure.reason == "missing_answer"
     assert "an answer is required" in failure.detail
+
+
+@pytest.mark.parametrize("dialect", ["xml-items", "anthropic-json", "auto"])
+@pytest.mark.parametrize("attributes", ['name="f" description="x"', 'description="x" name="f"'])
+def test_a_definition_that_is_quoted_is_no_call(dialect: str, attributes: str) -> None:
+    text = f'<tool {attributes}><arg name="a">1</arg></tool>'
+    result = toolfmt.parse(text, dialect=dialect)
+    assert not result.calls
+    assert [failure.reason for failure in result.failures] == ([] if dialect == "auto" else ["malformed"])
+    call = text.replace(' description="x"', "").replace('description="x" ', "")
+    assert [found.arguments for found in toolfmt.parse(call, dialect=dialect).calls] == [{"a": "1"}]

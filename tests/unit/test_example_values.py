@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
@@ -355,11 +354,10 @@ def test_has_optional(schema: JsonObject, *, expected: bool) -> None:
     ],
     ids=lambda schema: json.dumps(schema)[:40],
 )
-def test_the_impossible_ends_soon_in_a_guess(schema: JsonObject) -> None:
-    start = time.perf_counter()
+def test_the_impossible_ends_in_a_guess(schema: JsonObject) -> None:
+    """Each would take longer than a test may, were it searched for to the end."""
     root = {"type": "object", "properties": {"x": schema}, "required": ["x"]}
     assert set(example_arguments(root, optional=True)) <= {"x"}
-    assert time.perf_counter() - start < 5
 
 
 def test_references_that_double_end_soon() -> None:

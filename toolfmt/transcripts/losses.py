@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from toolfmt import jsontext
@@ -117,7 +118,8 @@ def _messages(before: Sequence[Message], after: Sequence[Message]) -> Iterator[L
     start = same_until(before, after)
     if start is None:
         return
-    old, new = flatten(before), flatten(after)
+    old = flatten(before)
+    new = _numbered_as(old, flatten(after))
     calls = {place.call: place.call for place in old[:start]}
     matched, lost, added = pairs(old[start:], new[start:])
     where = _Where(before)
@@ -130,6 +132,23 @@ def _messages(before: Sequence[Message], after: Sequence[Message]) -> Iterator[L
     yield from _links(matched, calls, where)
     yield from _order(matched, where)
     yield from _envelopes(matched, before, after, where)
+
+
+def _numbered_as(old: Sequence[Place], new: list[Place]) -> list[Place]:
+    """Where calls were dropped, give those that are left the numbers that they had."""
+    numbers: dict[object, deque[int | None]] = defaultdict(deque)
+    for place in old:
+        if isinstance(place.part, CallPart):
+            numbers[place.part.id, place.part.name].append(place.call)
+    had: dict[int | None, int | None] = {None: None}
+    for place in new:
+        if not isinstance(place.part, CallPart):
+            continue
+        queue = numbers[place.part.id, place.part.name]
+        if not queue:
+            return new  # renamed: they are told apart by their order alone
+        had[place.call] = queue.popleft()
+    return [replace(place, call=had[place.call]) for place in new] if any(numbers.values()) else new
 
 
 def _differences(a: Place, b: Place, where: str) -> Iterator[Loss]:
