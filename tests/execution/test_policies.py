@@ -6,11 +6,13 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 import anyio.lowlevel
 import pytest
+import regex
 
-from toolfmt import ToolDefinition, ToolInvocation, ToolRegistry, ToolResult, jsontext
+from toolfmt import ToolDefinition, ToolInvocation, ToolRegistry, ToolResult
 from toolfmt.errors import PolicyError
 from toolfmt.execution import (
     Approval,
@@ -29,6 +31,7 @@ from toolfmt.execution import (
 from toolfmt.execution.events import PolicyChecked, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
 from toolfmt.execution.policies.approval import preview
 from toolfmt.execution.policies.policy import ORDER
+from toolfmt.execution.policies.visible import visible
 
 
 def call(name: str, /, agent: str | None = None, **arguments: Any) -> ToolInvocation:
@@ -450,13 +453,29 @@ def test_what_was_checked_is_what_runs_whatever_a_policy_does_to_it(registry: To
 
 
 def test_a_preview_hides_nothing() -> None:
-    text = "rm \u202etxt.x \u200b\x1b[2J\u2028\r\n\x9b\U000e0041"
-    shown = preview(ToolInvocation(name="sh", arguments={"cmd": text, "ok": "Grüße, 世界"}))
+    text = "rm \u202etxt.x \u200b\x1b[2J\u2028\r\n\x9b\U000e0041 \\N{X}"
+    shown = preview(ToolInvocation(name="s\u3164h", arguments={"cmd": text, "ok": "Grüße, 世界 e\u0301 👍"}))
     assert shown == (
-        'sh {\n  "cmd": "rm \\u202etxt.x \\u200b\\u001b[2J\\u2028\\r\\n\\u009b\\udb40\\udc41",\n'
-        '  "ok": "Grüße, 世界"\n}'
+        "s\\N{HANGUL FILLER}h {\n"
+        '  "cmd": "rm \\N{RIGHT-TO-LEFT OVERRIDE}txt.x \\N{ZERO WIDTH SPACE}\\u001b[2J\\N{LINE SEPARATOR}\\r\\n\\u009b'
+        '\\N{TAG LATIN CAPITAL LETTER A} \\\\N{X}",\n'
+        '  "ok": "Grüße, 世界 e\u0301 👍"\n}'
     )
-    assert jsontext.loads(shown[3:])["cmd"] == text
+
+
+IGNORABLE = regex.compile(r"\p{Default_Ignorable_Code_Point}")
+ISSUED = [0x3164, 0x115F, 0x1160, 0xFFA0, 0x2800, 0xFE0F, 0x034F, 0x17B4, 0x1D159, 0x16FE4, 0xA0, 0x3000, 0x1680]
+
+
+def test_no_character_that_is_not_seen_is_shown_as_it_is() -> None:
+    """A character is shown as it is only if it is a letter, mark, number, sign or plain space that is not ignorable."""
+    raw = {code for code in range(0x20, 0x110000) if visible(chr(code)) == chr(code)}
+    assert raw.isdisjoint(ISSUED)
+    assert {category(chr(code))[0] for code in raw - {0x20}} == {"L", "M", "N", "P", "S"}
+    assert not any(IGNORABLE.match(chr(code)) for code in raw)
+    assert set(range(0x20, 0x7F)) <= raw
+    assert visible("\u3164") == r"\N{HANGUL FILLER}"
+    assert visible("\u2800") == r"\N{BRAILLE PATTERN BLANK}"
 
 
 def test_nobody_answers_or_asking_fails(registry: ToolRegistry, ran: list[str]) -> None:

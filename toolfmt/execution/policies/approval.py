@@ -12,13 +12,11 @@ text is the reason, which the model is told.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
-from unicodedata import category
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
 from anyio.lowlevel import RunVar
@@ -28,6 +26,7 @@ from toolfmt.errors import AgentStop
 from toolfmt.execution.hooks import Blocked, ask
 from toolfmt.execution.policies.patterns import matcher
 from toolfmt.execution.policies.provenance import is_dangerous
+from toolfmt.execution.policies.visible import visible
 from toolfmt.execution.running import check_seconds, is_async, words
 from toolfmt.execution.threads import in_thread
 
@@ -47,8 +46,6 @@ class ApprovalRequest:
     context: ToolContext
 
 
-_UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
-"""What a screen does not show as it stands: controls, the turns of right-to-left writing, other line breaks."""
 approved_calls: ContextVar[tuple[ToolInvocation, ...]] = ContextVar("approved_calls", default=())
 """The calls that were approved before they were handed to the executor, exactly as they are."""
 Decide: TypeAlias = "Callable[[ApprovalRequest], Awaitable[bool | str | None] | bool | str | None]"
@@ -56,15 +53,9 @@ Preview: TypeAlias = "Callable[[ToolInvocation], Awaitable[str] | str]"
 
 
 def preview(call: ToolInvocation) -> str:
-    """Show a call whole: its tool and every argument, as JSON; characters that hide or reorder others as escapes."""
+    """Show a call whole: its tool and every argument, as JSON; characters that are not seen as they are by name."""
     where = "" if call.server is None else f"{call.server}/"
-    return "".join(map(_visible, f"{where}{call.name} {jsontext.dumps(call.arguments, indent=2)}"))
-
-
-def _visible(character: str) -> str:
-    if character == "\n" or category(character) not in _UNSEEN:
-        return character
-    return json.dumps(character)[1:-1]
+    return visible(f"{where}{call.name} {jsontext.dumps(call.arguments, indent=2)}")
 
 
 def _same(call: ToolInvocation, other: ToolInvocation) -> bool:
