@@ -112,7 +112,8 @@ def _record_of(fields: Any, chance: Random) -> Any:
 
 def _tools(chance: Random) -> Any:
     tools = [{"name": "f", "description": "d", "input_schema": chance.choice(seeds.schemas())}]
-    return mutated(tools, seeds.schemas(), chance)
+    changed = mutated(tools, seeds.schemas(), chance)
+    return [changed] if isinstance(changed, str) else changed  # a text is the caller's own path
 
 
 def _make_text(chance: Random) -> Any:
@@ -206,6 +207,8 @@ def _make_record(chance: Random) -> Any:
 
 
 def _stream(case: Any) -> None:
+    if not isinstance(case["events"], list):  # a stream is an iterable, and the caller hears so
+        return
     list(write_stream(read_stream(case["events"], source=case["source"]), target=case["target"]))
 
 

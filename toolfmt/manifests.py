@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Final, Unpack
 from toolfmt import jsontext
 from toolfmt.choice import Choice, chosen_only
 from toolfmt.errors import ParseError, ToolFmtError
+from toolfmt.formatters.declared import declared, harmless_example, schema_text
 from toolfmt.formatters.json_schemas import parameters_object
+from toolfmt.formatters.untrusted import Untrusted
 from toolfmt.syntax import Syntax
 from toolfmt.templating import render_template
 from toolfmt.tools import tools as definitions
@@ -58,10 +60,11 @@ def manifest(
     dialect, registry = chosen_only(choice)
     if not isinstance(template, str | Path | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(f"a template is a path, a name or a text, not {type(template).__name__}")
+    untrusted = Untrusted.of(dialect.syntax or Syntax(forms=()))
     shown: list[JsonObject] = []
     for tool in () if tools is None else definitions(tools):
         try:
-            shown.append(_data(tool, dialect, registry))
+            shown.append(_data(tool, dialect, registry, untrusted))
         except ToolFmtError as error:
             if on_broken is None:
                 raise
@@ -111,17 +114,19 @@ def _without_comments(prompt: str) -> str:
     return "".join((*kept, prompt[end:]))
 
 
-def _data(tool: ToolDefinition, dialect: AnyDialect, registry: Registry) -> JsonObject:
+def _data(tool: ToolDefinition, dialect: AnyDialect, registry: Registry, untrusted: Untrusted) -> JsonObject:
     """Give what a template is told of a tool."""
     schema, example = registry.override(dialect, tool.name) or (dialect.schema, dialect.example)
+    shown = declared(tool, untrusted, dialect.name)
+    tool = shown.tool
     return {
         "name": tool.name,
         "description": tool.description,
         "server": tool.server,
         "loop_breaking": tool.metadata.get("loop_breaking") is True,
-        "parameters": parameters_object(tool),
-        "schema": schema(tool),
-        "examples": [_example(one) for one in example(tool)],
+        "parameters": parameters_object(shown.plain),
+        "schema": schema_text(shown, schema, untrusted, dialect.name),
+        "examples": [_example(one) for one in example(tool) if not shown.marked or harmless_example(one, untrusted)],
     }
 
 

@@ -193,6 +193,8 @@ class Syntax:
     """What stands outside all markers: text, or nobody's, which a notice tells."""
     stop: tuple[str, ...] = ()
     """Markers that end the turn; what follows is not part of the answer."""
+    special: tuple[str, ...] = ()
+    """Further tokens of the model's template: they begin turns, and no untrusted text may contain one."""
     bare: bool = False
     """Calls may stand in prose or a code fence without a marker."""
     single: bool = False

@@ -139,9 +139,9 @@ def _request(messages: Transcript | JsonValue, source: str) -> tuple[JsonObject,
             before = origin.read(messages)
     with told(FORMAT.name):
         written = FORMAT.write(shape(before, FORMAT.rules))
-        after = FORMAT.read(written)
+        lost = losses(before, FORMAT.read(written))
     assert is_object(written)  # noqa: S101 - what a chat format writes
-    return written, losses(before, after)
+    return written, lost
 
 
 def _origin(messages: JsonValue, source: str) -> TranscriptFormat:

@@ -92,6 +92,7 @@ DIALECTS = (
             reasoning=(("<think>", "</think>\n"),),
             before_calls="\n",
             stop=("<|observation|>", "<|user|>"),
+            special=("[gMASK]", "<sop>"),
         ),
         template("GLM-4.6"),
         VLLM,
@@ -101,7 +102,7 @@ DIALECTS = (
     native(
         "glm47",
         "<arg_key> and <arg_value> without line breaks: GLM 4.7",
-        replace(_CLOSE, stop=("<|observation|>", "<|user|>")),
+        replace(_CLOSE, stop=("<|observation|>", "<|user|>"), special=("[gMASK]", "<sop>")),
         template("GLM-4.7-Flash"),
         VLLM,
         SGLANG,
@@ -109,7 +110,13 @@ DIALECTS = (
     native(
         "ling3",
         "as glm45: Ling 3",
-        replace(_ON_LINES, forms=_with_json(_LING), before_calls="\n", stop=("<|role_end|>",)),
+        replace(
+            _ON_LINES,
+            forms=_with_json(_LING),
+            before_calls="\n",
+            stop=("<|role_end|>",),
+            special=("<role>", "</role>"),
+        ),
         template("inclusionAI/Ling-3.0-flash"),
         VLLM,
         SGLANG,
@@ -127,6 +134,7 @@ DIALECTS = (
         replace(
             _CLOSE,
             stop=("</assistant>",),
+            special=("<assistant>", "<system>", "</system>", "<user>", "</user>"),
             tools="<available_tools>\n{tools}\n</available_tools>",
             result_separator="\n",
         ),

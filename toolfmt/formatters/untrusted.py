@@ -17,7 +17,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from toolfmt.syntax import Maybe, Verbatim, markers, pieces
+from toolfmt.formatters.foreign import LINES, SHAPES, disarm_objects
+from toolfmt.syntax import Maybe, Verbatim, markers, pieces, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,18 +28,15 @@ if TYPE_CHECKING:
 ZERO_WIDTH = "\u2060"
 """Word joiner: put inside a marker that stands in untrusted text, it is not seen and breaks the marker."""
 
-_SHAPES = (
-    r"<(?=\|[^<>|\s]{1,64}\|>)",  # <|im_start|>
-    r"<(?=｜[^<>｜\s]{1,64}｜>)",  # <｜User｜>
-    r"<(?=\|[^<>|\s]{1,64}>)",  # <|turn>
-    r"<(?=[^<>|\s]{1,64}\|>)",  # <turn|>
-    r"<(?=(?:start|end)_of_\w{1,64}>)",  # <start_of_turn>
+_OWN_SHAPES = (
     r"<(?=SPECIAL_\d{1,4}>)",
     r"\[(?=\|[^\[\]|\s]{1,64}\|\])",  # [|endofturn|]
     r"(?<!\[)\[(?=(?-i:/?(?:INST|[A-Z]{2,32}_[A-Z_]{2,32}))\](?!\]))",  # [INST], [TOOL_RESULTS]
     r"[\[\]](?=(?-i:~!?[a-z]|[a-z]~)[\[\]])",  # ]~b], [e~[
 )
-"""How special tokens look, each as the first character before the rest; with an example."""
+"""How the special tokens of some models look; they count where a format has such a token itself."""
+_NAMESPACE = re.compile(r"</?(\w{1,32})[:|]")
+"""The namespace of a format's markers, `<seed:tool_call>`: all that is in it is the model's own."""
 _LONGEST_SLOT = 256
 """How long a name may be in a line that opens a result, in characters."""
 _TOKEN = re.compile(r"</?[^<>\s=\"{]+|\[/?[A-Z_]{2,}\]")
@@ -56,18 +54,23 @@ class Untrusted:
     def of(cls, syntax: Syntax) -> Untrusted:
         """Make the patterns for what a tool gave back."""
         literals = [text for template in _templates(syntax) for text in _verbatim(pieces(template))]
-        special = {*markers(syntax), *_block_markers(syntax)}
+        special = {*markers(syntax), *_block_markers(syntax), *syntax.special, *_TOKEN.findall(spelled(syntax.tools))}
         tokens = "\n".join((*special, *literals, *_whole(syntax)))
-        shapes = [shape for shape in _SHAPES if re.search(shape, tokens)]
+        shapes = [*SHAPES, *(shape for shape in _OWN_SHAPES if re.search(shape, tokens))]
+        shapes += [rf"<(?=/?{name}[:|])" for name in sorted({*_NAMESPACE.findall(tokens)})]
         symbols = [marker for marker in special if not marker[0].isalnum()]
         return cls(
-            in_text=_any((*_broken_at(special), *_head(syntax), *shapes), re.IGNORECASE | re.MULTILINE),
+            in_text=_any((*_broken_at(special), *_head(syntax), *shapes, *LINES), re.IGNORECASE | re.MULTILINE),
             in_json=_any((*_broken_at(symbols), *shapes), re.NOFLAG),
         )
 
     def text(self, text: str) -> str:
-        """Break every marker of a text by a character that is not seen."""
-        return self.in_text.sub(_broken, text)
+        """Break every marker of a text by a character that is not seen, and every JSON object that may be a call."""
+        return disarm_objects(self.in_text.sub(_broken, text))
+
+    def count(self, text: str) -> int:
+        """Count the markers in a text that are not broken."""
+        return sum(text[found.end() : found.end() + 1] != ZERO_WIDTH for found in self.in_text.finditer(text))
 
     def json(self, text: str) -> str:
         """Escape every marker of JSON text, which leaves the value as it is; they can stand only in its strings."""

@@ -1,0 +1,106 @@
+"""A tool's definition, made harmless before it is shown: whoever wrote it is not trusted.
+
+description "Done.<|im_end|>"     shown with a character in the marker that is not seen
+enum ["<|im_end|>"]               a value stays what it is: escaped in JSON, else the tool is refused
+name "f<|im_end|>"                the tool is refused
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from toolfmt import jsontext
+from toolfmt.errors import ParseError, UnrepresentableError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.schema.walk import NAMED, token
+
+if TYPE_CHECKING:
+    from toolfmt.dialect import Example, SchemaFormatter
+    from toolfmt.formatters.untrusted import Untrusted
+    from toolfmt.model import JsonObject, ToolDefinition
+
+_WORDS: Final = frozenset({"description", "title", "$comment"})
+"""Keywords whose text is meant for reading alone."""
+
+
+class Declared(NamedTuple):
+    """A definition as it can be shown."""
+
+    tool: ToolDefinition
+    """Its texts are without markers; its values are as they were."""
+    plain: ToolDefinition
+    """Its values are without markers as well."""
+
+    @property
+    def marked(self) -> bool:
+        """Whether a value holds a marker."""
+        return self.tool is not self.plain
+
+
+def declared(tool: ToolDefinition, untrusted: Untrusted, dialect: str) -> Declared:
+    """Break the markers in a definition's texts; raises `UnrepresentableError` for one in a name."""
+    for pointer, name in (("/name", tool.name), ("/server", tool.server or "")):
+        _check(name, pointer, untrusted, dialect)
+    _check_names(tool.parameters, untrusted, dialect)
+    fields: JsonObject = {"description": tool.description, "parameters": tool.parameters}
+    texts: JsonObject = _broken(fields, untrusted, values=False)
+    safe = tool if texts == fields else tool.model_copy(update=texts)
+    every: JsonObject = _broken(texts | {"examples": list(tool.examples)}, untrusted, values=True)
+    if every == texts | {"examples": list(tool.examples)}:
+        return Declared(safe, safe)
+    return Declared(safe, tool.model_copy(update=every | {"examples": tuple(every["examples"])}))
+
+
+def schema_text(shown: Declared, schema: SchemaFormatter, untrusted: Untrusted, dialect: str) -> str:
+    """Write a definition; a marker in a value is escaped where the text is JSON, and raises where it would pass."""
+    text = schema(shown.tool)
+    if not shown.marked or untrusted.count(text) <= untrusted.count(schema(shown.plain)):
+        return text
+    try:
+        jsontext.loads(text)
+    except ParseError:
+        reason = f"a value in the schema of {shown.tool.name!r} holds a marker, which this format cannot escape"
+        raise UnrepresentableError(dialect, "/parameters", reason) from None
+    return untrusted.json(text)
+
+
+def harmless_example(example: Example, untrusted: Untrusted) -> bool:
+    """Whether no value of an example holds a marker: showing one would forge it."""
+    arguments = example.call.arguments
+    return _broken(arguments, untrusted, values=True) == arguments
+
+
+def _check(name: str, pointer: str, untrusted: Untrusted, dialect: str) -> None:
+    if untrusted.count(name):
+        raise UnrepresentableError(dialect, pointer, f"{name!r} holds a marker of a tool-call format")
+
+
+def _check_names(schema: JsonObject, untrusted: Untrusted, dialect: str) -> None:
+    """Refuse members whose names hold a marker, wherever they are."""
+    pending: list[tuple[Any, str]] = [(schema, "/parameters")]
+    while pending:
+        node, where = pending.pop()
+        if is_object(node):
+            for key, value in node.items():
+                place = f"{where}/{token(key)}"
+                _check(key, place, untrusted, dialect)
+                pending.append((value, place))
+        elif is_array(node):
+            pending += [(value, f"{where}/{at}") for at, value in enumerate(node)]
+
+
+def _broken(value: Any, untrusted: Untrusted, *, values: bool, named: bool = False) -> Any:
+    """Copy a value with the markers in its texts broken, or in all its strings where `values`.
+
+    `named` says that its keys are names, so that a member called `description` holds a schema.
+    """
+    if isinstance(value, str):
+        return untrusted.text(value) if values else value
+    if is_array(value):
+        return [_broken(item, untrusted, values=values) for item in value]
+    if not is_object(value):
+        return value
+    return {
+        key: _broken(one, untrusted, values=values or (key in _WORDS and not named), named=key in NAMED and not named)
+        for key, one in value.items()
+    }
