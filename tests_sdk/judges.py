@@ -170,8 +170,7 @@ JUDGES: dict[str, Callable[[Any], object]] = {
     "ollama": _ollama(),
     "openai-chat": _request(
         CompletionCreateParamsNonStreaming,
-        # what gateways and servers that copy OpenAI's take beside it
-        frozenset({"cache_control", "extra_content", "reasoning_content", "thinking_blocks"}),
+        frozenset({"annotations"}),  # part of an answer, which is sent back as it came
         model="m",
     ),
     "openai-responses": _responses(),

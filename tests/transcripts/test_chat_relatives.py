@@ -25,6 +25,8 @@ from toolfmt.conversation import (
     ToolDeclaration,
     Transcript,
 )
+from toolfmt.transcripts.carrying import Carry
+from toolfmt.transcripts.convert import write
 from toolfmt.transcripts.formats import find, recognised
 from toolfmt.transcripts.losses import losses
 from toolfmt.transcripts.shape import shape
@@ -215,6 +217,22 @@ def test_a_custom_tool_is_a_function_with_one_text_where_there_are_only_function
 # ---- which format it is
 
 
+def test_openai_gets_what_only_gateways_take_if_asked() -> None:
+    signed = CallPart("f", {}, id="a", signature="c2ln", owner="google", extra={"cache_control": {"type": "ephemeral"}})
+    talk = Transcript(
+        (
+            Message("user", (TextPart("Hi", extra={"cache_control": {"type": "ephemeral"}}),)),
+            answered(ReasoningPart("Hm.", "c2ln", owner="anthropic"), signed),
+        )
+    )
+    own = {"cache_control", "extra_content", "reasoning_content", "thinking_blocks"}
+    strict = write(talk, "openai-chat")
+    assert [key for key in own if key in json.dumps(strict.value)] == []
+    assert {"reasoning", "signature", "provider_field"} <= {loss.code for loss in strict.all_losses}
+    wide = json.dumps(write(talk, "openai-chat", carry=Carry(gateway=True)).value)
+    assert [key for key in own if key not in wide] == []
+
+
 @pytest.mark.parametrize("name", ["cohere", "mistral", "ollama"])
 def test_what_only_openai_has_a_key_for_is_text_or_left_out(name: str) -> None:
     signed = CallPart("f", {}, id="a", signature="c2ln", owner="google")
@@ -226,7 +244,7 @@ def test_what_only_openai_has_a_key_for_is_text_or_left_out(name: str) -> None:
             answered(RefusalPart("No.")),
         )
     )
-    ours = written(talk, "openai-chat")
+    ours: Any = write(talk, "openai-chat", carry=Carry(gateway=True)).value
     assert ours["messages"][0]["name"] == "Ann"
     assert "extra_content" in ours["messages"][1]["tool_calls"][0]
     there = convert(ours, source="openai-chat", target=name)

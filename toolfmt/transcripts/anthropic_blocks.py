@@ -212,7 +212,7 @@ def _write(part: Part) -> JsonObject | None:
     extra: JsonObject = getattr(part, "extra", {})
     if extra and block is not None:
         block.update(own(extra, OWNER))
-        if "cache_control" in extra:
+        if "cache_control" in extra and not isinstance(part, ReasoningPart):  # which the API refuses on a thought
             block["cache_control"] = extra["cache_control"]
     return block
 

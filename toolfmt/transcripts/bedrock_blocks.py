@@ -30,6 +30,7 @@ from toolfmt.conversation import (
     TextPart,
 )
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.citations import cited, converse
 from toolfmt.transcripts.media import MediaKind, kind_of
 from toolfmt.transcripts.values import argument_object, put_own, rest, says, tagged, word
 
@@ -68,6 +69,7 @@ TYPES: Final = {
 }
 """Each `format` and its media type."""
 _FORMATS: Final = {media: name for name, media in TYPES.items()}
+_CITES: Final = frozenset({"location", "sourceContent"})
 _SAID: Final = frozenset({"text", "signature"})
 _USE: Final = frozenset({"toolUseId", "name", "input"})
 OURS: Final = "tool_use"
@@ -257,8 +259,9 @@ def _write(part: Part) -> JsonValue:
 
 
 def _write_text(part: TextPart) -> JsonObject:
-    if part.citations and all("type" not in item for item in part.citations):
-        return {"citationsContent": {"content": [{"text": part.text}], "citations": list(part.citations)}}
+    found = cited(part, converse, lambda item: not item.keys().isdisjoint(_CITES))
+    if found:
+        return {"citationsContent": {"content": [{"text": part.text}], "citations": found}}
     return {"text": part.text}
 
 

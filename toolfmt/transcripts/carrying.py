@@ -59,6 +59,8 @@ class Carry:
     """Calls that the provider ran: ordinary calls with their results where both are there, else tagged text."""
     reasoning: Literal["drop", "text"] = "drop"
     """Reasoning that a format has no place for is left out, or is tagged text."""
+    gateway: bool = False
+    """What only gateways and copies of the API take is written, such as `reasoning_content`."""
     fetch: Fetch | None = None
     """Gets media at addresses where a format wants the data itself; None leaves them out."""
 
@@ -313,7 +315,7 @@ def _copy(message: Message, role: Role, parts: Sequence[Part], *, first: bool = 
 def noted(carry: Carry) -> tuple[Carry, JsonObject]:
     """Give the same choices, and JSON which says them with all that is fetched from now on."""
     got: JsonObject = {}
-    note: JsonObject = {"hosted": carry.hosted, "reasoning": carry.reasoning, "fetched": got}
+    note: JsonObject = {"hosted": carry.hosted, "reasoning": carry.reasoning, "gateway": carry.gateway, "fetched": got}
     fetch = carry.fetch
     if fetch is None:
         return carry, note
@@ -334,4 +336,6 @@ def of_note(note: JsonObject) -> Carry:
     def fetch(url: str) -> tuple[bytes, str] | None:
         return (b64decode(got[url][0]), got[url][1]) if url in got else None
 
-    return Carry(hosted=note["hosted"], reasoning=note["reasoning"], fetch=fetch if got else None)
+    return Carry(
+        hosted=note["hosted"], reasoning=note["reasoning"], gateway=note["gateway"], fetch=fetch if got else None
+    )

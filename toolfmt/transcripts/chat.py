@@ -47,6 +47,8 @@ class ChatShape:
     """A message may hold reasoning and nothing else."""
     refusals: bool = True
     """A message has a key for refusals; else they are text."""
+    annotations: bool = False
+    """A message lists the citations of its text."""
     names: bool = True
     """A message may name who speaks in its role."""
     signed_by: str = ""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import MediaPart
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.media import from_url, media_type_in, to_url
+from toolfmt.transcripts.media import file_name, file_of, from_url, media_type_in, to_url
 from toolfmt.transcripts.values import rest
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _file(item: JsonObject, shape: ChatShape) -> MediaPart | None:
         return None
     extra = marks(item, {"type", "file", "file_data", "file_id", "filename"}, shape)
     if isinstance(data, str):
-        part = from_url(data, "document", name=name)
+        part = file_of(data, name)
         part.extra = extra
         return part
     if not isinstance(known, str):
@@ -142,7 +142,8 @@ def _as_object(part: MediaPart, provider: str) -> JsonObject | None:
         return {"type": "input_audio", "input_audio": {"data": part.data, "format": sound}}
     known = part.file_id if part.owner == provider else None
     if part.kind == "document" and (part.data is not None or known is not None):
-        file = {"filename": part.name, "file_data": url if part.data is not None else None, "file_id": known}
+        named = file_name(part) if part.data is not None else part.name
+        file = {"filename": named, "file_data": url if part.data is not None else None, "file_id": known}
         return {"type": "file", "file": {key: value for key, value in file.items() if value is not None}}
     return None
 

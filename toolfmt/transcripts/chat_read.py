@@ -22,6 +22,7 @@ from toolfmt.conversation import (
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.chat_media import READERS, image_of, marks
+from toolfmt.transcripts.citations import moved, source
 from toolfmt.transcripts.values import pointer, rest, text_at, texts_at
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def _spoken(item: JsonObject, role: Role, shape: ChatShape) -> Message:
     if shape.media == "list" and "images" in item:
         parts.extend(map(image_of, texts_at(item, "images")))
         known = known | {"images"}
+    known = known | _annotated(parts, item.get("annotations"))
     refusal = text_at(item, "refusal")
     if refusal:
         parts.append(RefusalPart(refusal))
@@ -97,6 +99,22 @@ def _spoken(item: JsonObject, role: Role, shape: ChatShape) -> Message:
         parts.append(_legacy(item["function_call"], shape))
     extra = rest(item, known, shape.owner) if not item.keys() <= known else {}
     return Message(role, tuple(parts), text_at(item, "name"), extra)
+
+
+def _annotated(parts: list[Part], cited: JsonValue) -> frozenset[str]:
+    """Give each of a message's citations to the text that it is about; the key is known if all have found one."""
+    texts = [part for part in parts if isinstance(part, TextPart)]
+    if not is_array(cited) or not texts or not all(map(is_object, cited)):
+        return frozenset()
+    for citation in cited:
+        before, text = 0, texts[0]
+        start = source(citation).get("start", 0)
+        for text in texts:
+            if start < before + len(text.text):
+                break
+            before += len(text.text)
+        text.citations = (*text.citations, moved(citation, -before))
+    return frozenset({"annotations"})
 
 
 def _reasoning(item: JsonObject, parts: list[Part], shape: ChatShape) -> frozenset[str]:

@@ -21,6 +21,7 @@ from toolfmt.conversation import (
 )
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.chat_media import write_media
+from toolfmt.transcripts.citations import cited, moved, nested
 from toolfmt.transcripts.values import argument_object, own, put_own
 
 if TYPE_CHECKING:
@@ -66,11 +67,26 @@ def _said(message: Message, shape: ChatShape) -> JsonObject | None:
         item["images"] = images
     if message.parts and not (content or calls or refusals or images or (reasoned and shape.reasoning_alone)):
         return None
+    if shape.annotations and (found := _annotations(spoken)):
+        item["annotations"] = found
     if refusals:
         item["refusal"] = "\n".join(refusals)
     _call_all(item, calls, shape)
     item.update(own(message.extra, shape.owner))
     return item
+
+
+def _annotations(spoken: list[Part]) -> list[JsonValue]:
+    """Write the citations of all texts for the text that they make up."""
+    written: list[JsonValue] = []
+    before = 0
+    for part in spoken:
+        if isinstance(part, TextPart):
+            written += (
+                moved(citation, before) for citation in cited(part, nested, lambda item: "url_citation" in item)
+            )
+            before += len(part.text)
+    return written
 
 
 def _apart(

@@ -113,9 +113,9 @@ def _converted(  # noqa: PLR0913 - as above
     carry: Carry,
 ) -> Conversion:
     origin = recognised(value) if source == "auto" else find(source)
-    goal = find(target)
+    goal = find(target).widest if carry.gateway else find(target)
     request = "request" in include
-    if origin is goal and residue is None:
+    if origin.name == goal.name and residue is None:
         value, said = adjusted(value, goal, *(given or ({}, {}))) if request else (value, {})
         return Conversion(value=value, losses=(), source=origin.name, target=goal.name, residue=None, settings=said)
     with told(origin.name, value, residue):
@@ -166,7 +166,7 @@ def made_of(  # noqa: PLR0913 - the parts of a conversion
 
 def write(transcript: Transcript, target: str, *, strict: bool = False, carry: Carry = DEFAULT) -> Conversion:
     """Write a conversation that was read from no format; raises as `convert` does."""
-    goal = find(target)
+    goal = find(target).widest if carry.gateway else find(target)
     sent, otherwise = formed(transcript, goal.rules, carry)
     written = goal.write(_fitted(sent, goal))
     found = (*otherwise, *losses(sent, goal.read(written)))
@@ -203,11 +203,13 @@ def _back(
             f"the residue is of a conversion {residue.get('source')} -> {residue.get('target')}, "
             f"not {goal.name} -> {origin.name}"
         )
+    carry = of_note(residue["carry"]) if "carry" in residue else DEFAULT
+    goal = goal.widest  # the original may be a gateway's
+    origin = origin.widest if carry.gateway else origin
     original = residue["value"]
     include = frozenset(residue["include"])
     ours = goal.read(original)
     sent = _only(ours, include)
-    carry = of_note(residue["carry"]) if "carry" in residue else DEFAULT
     first, _ = formed(sent, origin.rules, carry, continued=is_continued(sent, goal.rules))
     base = origin.read(origin.write(fit(first, origin.rules)))
     whole = merged(ours, base, theirs, goal.rules)

@@ -61,7 +61,7 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
     if not is_object(value):
         raise ParseError(f"an answer is an object, not {type(value).__name__}")
     name = _recognised(value) if source == "auto" else find(source).name
-    goal = find(target)
+    goal = find(target).widest
     origin_envelope, envelope = _envelope(name), _envelope(goal.name)
     if name == goal.name and not (id or model or created):
         return made_of(value, (), name, name)

@@ -140,6 +140,8 @@ class TranscriptFormat:
     """A regular expression for the models that the provider serves; a request for another is a copy's. Empty: all."""
     copies: Rules | None = None
     """What servers with the same API demand for other models; None: the same."""
+    gateway: TranscriptFormat | None = None
+    """The same with what gateways and copies of the API take beside it; None: nothing."""
     relative_of: str = ""
     """The format that this one is a variety of: what fits both is of this one."""
     messages: str = "messages"
@@ -155,6 +157,11 @@ class TranscriptFormat:
             rules: Rules | None = getattr(self, key)
             if rules is not None:
                 object.__setattr__(self, key, replace(rules, format=self.name))
+
+    @property
+    def widest(self) -> TranscriptFormat:
+        """The variety that holds most."""
+        return self.gateway or self
 
     def rules_for(self, transcript: Transcript) -> Rules:
         """Give the rules of whoever serves the model that a request names."""

@@ -27,6 +27,7 @@ from toolfmt.conversation import (
     TextPart,
 )
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.citations import cited, flat
 from toolfmt.transcripts.gemini_parts import FILES, PROVIDER
 from toolfmt.transcripts.hosted import INTERACTIONS, hosted
 from toolfmt.transcripts.media import media_type_of
@@ -183,8 +184,8 @@ def _write_content(part: Part) -> JsonValue:
     if not isinstance(part, TextPart):
         return None
     written: JsonObject = {"type": "text", "text": part.text}
-    if part.citations and all(map(_cites, part.citations)):
-        written["annotations"] = list(part.citations)
+    if found := cited(part, flat, _cites):
+        written["annotations"] = found
     return written | own(part.extra, OWNER)
 
 

@@ -23,6 +23,7 @@ from toolfmt.conversation import (
     TextPart,
 )
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.citations import addressed, cited
 from toolfmt.transcripts.media import MediaKind, from_url, known_type, to_url
 from toolfmt.transcripts.values import own, plain_text, rest, word
 
@@ -117,7 +118,8 @@ def write_content(parts: Iterable[Part]) -> JsonValue:
 
 def _write_text(part: TextPart) -> JsonObject:
     item: JsonObject = {"type": "text", "text": part.text}
-    return item | {"citations": list(part.citations)} if part.citations and all(map(_cites, part.citations)) else item
+    found = cited(part, addressed, _cites)
+    return item | {"citations": found} if found else item
 
 
 def _cites(item: JsonObject) -> bool:

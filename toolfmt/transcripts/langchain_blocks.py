@@ -28,6 +28,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.chat import ChatShape
 from toolfmt.transcripts.chat_media import marks
 from toolfmt.transcripts.chat_read import read_parts
+from toolfmt.transcripts.citations import cited, standard
 from toolfmt.transcripts.media import MediaKind, media_type_in
 from toolfmt.transcripts.values import own, plain_text, rest
 
@@ -99,6 +100,8 @@ def _write(part: Part) -> JsonObject | None:
     match part:
         case TextPart():
             block: JsonObject | None = {"type": "text", "text": part.text}
+            if found := cited(part, standard, lambda item: item.get("type") in ("citation", "non_standard_annotation")):
+                block["annotations"] = found
         case RefusalPart():
             return {"type": "refusal", "refusal": part.text}
         case ReasoningPart():

@@ -30,6 +30,7 @@ from toolfmt.conversation import (
     Transcript,
     parse_failure,
 )
+from toolfmt.transcripts.citations import same
 from toolfmt.transcripts.flat import Place, flatten, relinked
 from toolfmt.transcripts.lockstep import same_until
 from toolfmt.transcripts.loss import Loss, request_losses
@@ -162,7 +163,7 @@ def _differences(a: Place, b: Place, where: str) -> Iterator[Loss]:
 def _text(a: TextPart, b: TextPart, where: str) -> Iterator[Loss]:
     if a.text != b.text:
         yield Loss("text", where, "changed", _short(a.text))
-    if list(a.citations) != list(b.citations):
+    if not same(a.citations, b.citations):
         yield Loss("citations", where, "dropped" if not b.citations else "changed", f"{len(a.citations)}")
     yield from _extras(a.extra, b.extra, where)
 

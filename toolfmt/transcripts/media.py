@@ -22,6 +22,19 @@ def from_url(url: str, kind: MediaKind, *, detail: str | None = None, name: str 
     return MediaPart(kind, found[1] + found[2], data=url[found.end() :], detail=detail, name=name)
 
 
+def file_of(data: str, name: str | None) -> MediaPart:
+    """Make a part of a file's data: an address with the data inside, or the base64 alone."""
+    if "://" in data[:32] or _DATA_URL.match(data):
+        return from_url(data, "document", name=name)
+    return MediaPart("document", media_type_of(name or "") or media_type_in(data), data, name=name)
+
+
+def file_name(part: MediaPart) -> str:
+    """Give a file's name or, where one is demanded and there is none, `document` with the ending of its type."""
+    ending = next((ending for ending, kind in _TYPES.items() if kind == part.media_type.partition(";")[0].lower()), "")
+    return part.name or f"document.{ending or 'pdf'}"
+
+
 def to_url(part: MediaPart) -> str | None:
     """Write a part as one address; None where it has only a provider's file id."""
     if part.data is not None:

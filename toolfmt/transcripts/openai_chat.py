@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 
 NAME: Final = "openai-chat"
 SHAPE: Final = ChatShape(
-    owner=NAME, provider="openai", reasoning="reasoning_content", signed_by="anthropic", gateways=True
+    owner=NAME, provider="openai", reasoning="reasoning_content", signed_by="anthropic", gateways=True, annotations=True
 )
+_STRICT: Final = replace(SHAPE, reasoning="", gateways=False)
+"""What OpenAI itself takes; gateways and servers that copy its API take more, which is always read."""
 
 
 def recognise(value: JsonValue) -> bool:
@@ -57,7 +59,7 @@ _RULES: Final = Rules(
     strict_schema=OPENAI_STRICT,
 )
 
-FORMAT: Final = TranscriptFormat(
+_GATEWAY: Final = TranscriptFormat(
     name=NAME,
     summary="OpenAI Chat Completions: messages with tool_calls, arguments as JSON text.",
     read=partial(read_request, shape=SHAPE),
@@ -75,4 +77,10 @@ FORMAT: Final = TranscriptFormat(
         ),
         Provenance(reference="OpenAI API reference, Chat Completions", kind="documentation"),
     ),
+)
+FORMAT: Final = replace(
+    _GATEWAY,
+    write=partial(write_request, shape=_STRICT),
+    rules=replace(_RULES, reasoning=False),
+    gateway=_GATEWAY,
 )

@@ -25,6 +25,7 @@ from toolfmt.conversation import (
     TextPart,
 )
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.citations import anchored, cited
 from toolfmt.transcripts.media import kind_of, known_type
 from toolfmt.transcripts.values import argument_value, misread, own, plain_text, rest, word
 
@@ -207,8 +208,8 @@ def write_answer(part: Part) -> JsonValue:
 
 def _write_text(part: TextPart) -> JsonObject:
     item: JsonObject = {"part_kind": "text", "content": part.text}
-    if part.citations and all("cited_text" in found or "source" in found for found in part.citations):
-        item["citations"] = list(part.citations)
+    if found := cited(part, anchored, lambda citation: "sources" in citation):
+        item["citations"] = found
     return item | own(part.extra, NAME)
 
 

@@ -28,8 +28,9 @@ from toolfmt.conversation import (
     TextPart,
 )
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.citations import cited, flat
 from toolfmt.transcripts.hosted import RESPONSES, hosted, readable
-from toolfmt.transcripts.media import from_url, to_url
+from toolfmt.transcripts.media import file_name, file_of, from_url, to_url
 from toolfmt.transcripts.values import argument_object, own, plain_text, rest, word
 
 if TYPE_CHECKING:
@@ -157,9 +158,7 @@ def _file(item: JsonObject) -> Part | None:
     extra = rest(item, _FILE, OWNER)
     name = item.get("filename")
     if isinstance(item.get("file_data"), str):
-        part = from_url(item["file_data"], "document", name=name)
-        if part.data is None:
-            part.data, part.url = part.url, None
+        part = file_of(item["file_data"], name)
         part.extra = extra
         return part
     return MediaPart(
@@ -327,8 +326,7 @@ def _write(part: Part, role: Role) -> JsonObject | None:
         case TextPart():
             if role != "assistant":
                 return {"type": "input_text", "text": part.text, **extra}
-            cited = [item for item in part.citations if item.get("type", "").endswith("_citation")]
-            return {"type": "output_text", "text": part.text, "annotations": cited, **extra}
+            return {"type": "output_text", "text": part.text, "annotations": cited(part, flat, _annotates), **extra}
         case RefusalPart():
             return {"type": "refusal", "refusal": part.text}
         case JsonPart():
@@ -338,6 +336,12 @@ def _write(part: Part, role: Role) -> JsonObject | None:
             return None if written is None else {**written, **extra}
         case _:
             return part.value if isinstance(part, OpaquePart) and part.owner == OWNER else None
+
+
+def _annotates(item: JsonObject) -> bool:
+    """Whether a citation is flat, as Responses has it; chat puts it under a key that is named like its type."""
+    kind = word(item, "type")
+    return kind.endswith(("_citation", "_path")) and kind not in item
 
 
 def _write_media(part: MediaPart) -> JsonObject | None:
@@ -350,7 +354,9 @@ def _write_media(part: MediaPart) -> JsonObject | None:
         return {"type": "input_image", **place, "detail": part.detail or _DETAIL}
     if part.kind == "document":
         name = {"filename": part.name} if part.name else {}
-        place = {"file_data": url} if part.data is not None else {"file_url": url} if url else {"file_id": known}
+        if part.data is not None:
+            return {"type": "input_file", "file_data": url, "filename": file_name(part)}
+        place = {"file_url": url} if url else {"file_id": known}
         return {"type": "input_file", **place, **name}
     return None
 

@@ -70,7 +70,7 @@ class NativeDriver:
     ) -> None:
         """Take the client and how it is to be asked."""
         self._client = client
-        self._format = find(client.format)
+        self._format = find(client.format).widest  # a server's reasoning goes back to it
         self._choice = _choice(tool_choice)
         self._keep = keep_choice
         self._parallel = parallel

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from toolfmt.transcripts.assembling import Assembler
 
 
-_READ: Final = frozenset({"text", "reasoningContent", "toolUse"})
+_READ: Final = frozenset({"text", "citationsContent", "reasoningContent", "toolUse"})
 _EVENTS: Final = frozenset(
     {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"}
 )
@@ -28,6 +28,8 @@ def _read(value: JsonObject, made: Assembler) -> None:
     for block in objects(inner(inner(value, "output"), "message"), "content"):
         use = inner(block, "toolUse")
         made.text(block.get("text"))
+        for cited in objects(inner(block, "citationsContent"), "content"):
+            made.text(cited.get("text"))
         made.reasoning((inner(inner(block, "reasoningContent"), "reasoningText")).get("text"))
         if block.keys().isdisjoint(_READ):
             made.note("provider_part", ", ".join(block))

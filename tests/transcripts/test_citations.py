@@ -1,0 +1,141 @@
+"""Citations go from each format's words to each other's, and files keep their data and have a name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolfmt import check, convert
+from toolfmt.transcripts.citations import source as understood
+from toolfmt.transcripts.formats import find
+
+ASKED: dict[str, Any] = {"role": "user", "content": "What is new?"}
+PAGE = {"url": "https://e.com/a", "title": "News", "start_index": 0, "end_index": 8}
+CITED: dict[str, Any] = {
+    "openai-chat": [
+        ASKED,
+        {
+            "role": "assistant",
+            "content": "It rains.",
+            "annotations": [{"type": "url_citation", "url_citation": PAGE}],
+        },
+    ],
+    "openai-responses": [
+        ASKED,
+        {
+            "role": "assistant",
+            "type": "message",
+            "content": [
+                {"type": "output_text", "text": "It rains.", "annotations": [{"type": "url_citation", **PAGE}]}
+            ],
+        },
+    ],
+    "anthropic": [
+        ASKED,
+        {
+            "role": "assistant",
+            "content": [
+                {
+                    "type": "text",
+                    "text": "It rains.",
+                    "citations": [
+                        {
+                            "type": "web_search_result_location",
+                            "url": "https://e.com/a",
+                            "title": "News",
+                            "cited_text": "rain",
+                            "encrypted_index": "c2VjcmV0",
+                        }
+                    ],
+                }
+            ],
+        },
+    ],
+    "bedrock": [
+        {"role": "user", "content": [{"text": "What is new?"}]},
+        {
+            "role": "assistant",
+            "content": [
+                {
+                    "citationsContent": {
+                        "content": [{"text": "It rains."}],
+                        "citations": [
+                            {
+                                "title": "News",
+                                "sourceContent": [{"text": "rain"}],
+                                "location": {"web": {"url": "https://e.com/a"}},
+                            }
+                        ],
+                    }
+                }
+            ],
+        },
+    ],
+}
+TARGETS = ("openai-chat", "openai-responses", "bedrock", "gemini-interactions", "pydantic-ai", "langchain", "inspect")
+
+
+@pytest.mark.parametrize("source", CITED)
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_page_that_is_cited_stays_cited(source: str, target: str) -> None:
+    if source == target:
+        return
+    there = convert(CITED[source], source=source, target=target)
+    assert check(there.value, format=target) == ()
+    (part,) = find(target).read(there.value).messages[1].parts
+    (citation,) = part.citations  # type: ignore[union-attr]
+    said = understood(citation)
+    assert (said["url"], said["title"]) == ("https://e.com/a", "News")
+    assert convert(there.value, source=target, target=source, residue=there.residue).value == CITED[source]
+
+
+def test_the_same_in_other_words_is_no_loss() -> None:
+    there = convert(CITED["openai-chat"], source="openai-chat", target="openai-responses")
+    assert there.all_losses == ()
+    back = convert(there.value, source="openai-responses", target="openai-chat")
+    assert back.value["messages"] == CITED["openai-chat"]
+
+
+def test_what_only_its_maker_can_check_is_a_loss() -> None:
+    there = convert(CITED["openai-chat"], source="openai-chat", target="anthropic")
+    assert [(loss.code, loss.action) for loss in there.losses] == [("citations", "dropped")]
+
+
+def test_a_citation_is_about_the_text_that_it_is_in() -> None:
+    second = {"type": "url_citation", "url_citation": {**PAGE, "start_index": 9, "end_index": 13}}
+    value = [
+        ASKED,
+        {
+            "role": "assistant",
+            "content": [{"type": "text", "text": "It rains."}, {"type": "text", "text": "Hard."}],
+            "annotations": [{"type": "url_citation", "url_citation": PAGE}, second],
+        },
+    ]
+    there = convert(value, source="openai-chat", target="openai-responses").value
+    texts = there["input"][1]["content"]
+    assert [[found["start_index"] for found in text["annotations"]] for text in texts] == [[0], [0]]
+    back = convert(there, source="openai-responses", target="openai-chat").value
+    assert back["messages"] == value
+
+
+@pytest.mark.parametrize("prefix", ["", "data:application/pdf;base64,"])
+def test_a_file_s_data_is_data_and_has_a_name(prefix: str) -> None:
+    file = {"type": "file", "file": {"file_data": f"{prefix}JVBERi0xLjQK"}}
+    value = [{"role": "user", "content": [{"type": "text", "text": "Sum up."}, file]}]
+    there = convert(value, source="openai-chat", target="anthropic").value["messages"][0]["content"][1]
+    assert there["source"] == {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjQK"}
+    ours = convert(value, source="openai-chat", target="openai-responses").value["input"][0]["content"][1]
+    assert ours["file_data"] == "data:application/pdf;base64,JVBERi0xLjQK"
+    assert ours["filename"] == "document.pdf"
+
+
+def test_a_thought_has_no_cache_mark() -> None:
+    block = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln", "cache_control": {"type": "ephemeral"}}
+    value = [ASKED, {"role": "assistant", "content": [block, {"type": "text", "text": "Hi"}]}, ASKED]
+    there = convert(value, source="anthropic", target="openai-chat")
+    back = convert([*there.value["messages"], ASKED], source="openai-chat", target="anthropic", residue=there.residue)
+    assert back.value[:3] == value
+    read = find("anthropic").read(value)
+    read.messages[1].origin = ""
+    assert "cache_control" not in str(find("anthropic").write(read))

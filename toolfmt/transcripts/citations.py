@@ -1,0 +1,130 @@
+"""Citations: what each format calls the source of a text, and the same in another's words.
+
+    source({"type": "url_citation", "url_citation": {"url": "https://e.com", "title": "T", "start_index": 0}})
+    {"url": "https://e.com", "title": "T", "start": 0}
+
+A `TextPart` keeps citations as their format writes them. A writer takes those
+that are its own as they came, and writes the others from what they all say: an
+address, a title, a quotation, and which part of the text is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.jsontext import is_array, is_object
+
+if TYPE_CHECKING:
+    from toolfmt.conversation import TextPart
+    from toolfmt.model import JsonObject, JsonValue
+
+_PATHS: Final[Mapping[str, Sequence[str]]] = {
+    "url": ("url", "url_citation.url", "location.web.url", "web.uri", "uri", "sources.0.url", "source"),
+    "title": ("title", "url_citation.title", "web.title", "document_title", "filename", "sources.0.title"),
+    "quote": ("cited_text", "sourceContent.0.text", "sources.0.excerpts.0"),
+    "start": ("start_index", "url_citation.start_index", "anchor.start"),
+    "end": ("end_index", "url_citation.end_index", "anchor.end"),
+}
+"""Where a citation says each thing, whoever wrote it."""
+
+
+def source(citation: JsonObject) -> JsonObject:
+    """Say a citation in shared terms: `url`, `title`, `quote`, `start` and `end`, as far as it says them."""
+    found = {
+        name: next((value for path in paths if _fits(name, value := _at(citation, path))), None)
+        for name, paths in _PATHS.items()
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def same(a: Sequence[JsonObject], b: Sequence[JsonObject]) -> bool:
+    """Whether two lists of citations say the same, each in its own words."""
+    return len(a) == len(b) and all(x == y or source(x) == source(y) != {} for x, y in zip(a, b, strict=True))
+
+
+def _fits(name: str, value: JsonValue) -> bool:
+    if name in ("start", "end"):
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, str) and bool(value) and (name != "url" or "://" in value)
+
+
+def _at(value: JsonValue, path: str) -> JsonValue:
+    for key in path.split("."):
+        if is_array(value):
+            value = value[int(key)] if key.isdigit() and int(key) < len(value) else None
+        else:
+            value = value.get(key) if is_object(value) else None
+    return value
+
+
+def cited(
+    part: TextPart, form: Callable[[JsonObject, TextPart], JsonObject], own: Callable[[JsonObject], bool]
+) -> list[JsonObject]:
+    """Write a text's citations: those that are `own` as they came, others in the format's form by their address."""
+    written: list[JsonObject] = []
+    for citation in part.citations:
+        said = source(citation)
+        if own(citation):
+            written.append(citation)
+        elif "url" in said:
+            written.append(form(said, part))
+    return written
+
+
+def moved(citation: JsonObject, by: int) -> JsonObject:
+    """Move what a citation of OpenAI's is about, where texts are joined or taken apart."""
+    if not by:
+        return citation
+    kind = citation.get("type")
+    inner = citation.get(kind) if isinstance(kind, str) else None
+    if is_object(inner) and isinstance(kind, str):
+        return {**citation, kind: moved(inner, by)}
+    places = {key: citation[key] + by for key in ("start_index", "end_index") if isinstance(citation.get(key), int)}
+    return {**citation, **places}
+
+
+def flat(said: JsonObject, part: TextPart) -> JsonObject:
+    """Write a citation as OpenAI's Responses and Google have it."""
+    return {
+        "type": "url_citation",
+        "url": said["url"],
+        "title": said.get("title", ""),
+        "start_index": said.get("start", 0),
+        "end_index": said.get("end", len(part.text)),
+    }
+
+
+def nested(said: JsonObject, part: TextPart) -> JsonObject:
+    """Write a citation as OpenAI's chat has it."""
+    inner = flat(said, part)
+    return {"type": inner.pop("type"), "url_citation": inner}
+
+
+def converse(said: JsonObject, _: TextPart) -> JsonObject:
+    """Write a citation as Bedrock has it."""
+    title = {"title": said["title"]} if "title" in said else {}
+    quote = {"sourceContent": [{"text": said["quote"]}]} if "quote" in said else {}
+    return {**title, **quote, "location": {"web": {"url": said["url"]}}}
+
+
+def anchored(said: JsonObject, part: TextPart) -> JsonObject:
+    """Write a citation as pydantic-ai has it."""
+    page: JsonObject = {"url": said["url"], "title": said.get("title"), "kind": "web"}
+    page["excerpts"] = [said["quote"]] if "quote" in said else []
+    start, end = said.get("start"), said.get("end")
+    placed = isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(part.text)
+    anchor: JsonValue = {"start": start, "end": end, "kind": "content"} if placed else None
+    return {"sources": [page], "anchor": anchor}
+
+
+def standard(said: JsonObject, _: TextPart) -> JsonObject:
+    """Write a citation as LangChain has it."""
+    names = {"url": "url", "title": "title", "quote": "cited_text", "start": "start_index", "end": "end_index"}
+    return {"type": "citation", **{names[key]: value for key, value in said.items()}}
+
+
+def addressed(said: JsonObject, _: TextPart) -> JsonObject:
+    """Write a citation as Inspect has it."""
+    quote = {"cited_text": said["quote"]} if "quote" in said else {}
+    return {"type": "url", "url": said["url"], "title": said.get("title"), **quote}
