@@ -86,7 +86,7 @@ def test_the_text_of_a_call_goes_when_a_hook_changes_what_it_says(registry: Tool
         (lambda call, _: call.model_copy(update={"provenance": "bare"}), "hook_failed", "a call's provenance"),
         (lambda call, _: call.model_copy(update={"certainty": "tolerated"}), "hook_failed", "a call's certainty"),
         (lambda *_: "no", "hook_failed", "returns a ToolInvocation, Blocked or None, not str"),
-        (lambda *_: {}["x"], "hook_failed", "KeyError: 'x'"),
+        (lambda *_: {}["x"], "hook_failed", "KeyError"),
     ],
 )
 def test_a_before_hook_keeps_a_call_from_running(registry: ToolRegistry, hook: Any, failure: str, words: str) -> None:
@@ -181,8 +181,8 @@ def test_guards_and_servers_that_fail_fail_alone(registry: ToolRegistry, caplog:
     calls = [CALL, CALL.model_copy(update={"name": "shout"}), CALL.model_copy(update={"server": "s"})]
     executions = Executor(registry, guards=[careless], servers={"s": careless}).execute_sync(calls)
     assert [one.failure for one in executions] == [None, "hook_failed", "broken_tool"]
-    assert "Careless failed: no" in executions[1].error
-    assert len(caplog.records) == 3
+    assert "Careless failed: RuntimeError" in executions[1].error
+    assert len(caplog.records) == 4
 
 
 @pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, AgentStop])

@@ -68,17 +68,17 @@ class Executor:
     """
 
     registry: ToolRegistry = field(kw_only=False)
-    policies: Sequence[Policy | Callable[..., Any]] = ()
+    policies: Sequence[Policy | Callable[..., Any]] = field(default=(), repr=False)
     """Who may call what; enforced in their own order, whatever the order given."""
-    before: Sequence[BeforeHook] = ()
+    before: Sequence[BeforeHook] = field(default=(), repr=False)
     """May change a call, or block it."""
-    after: Sequence[AfterHook] = ()
+    after: Sequence[AfterHook] = field(default=(), repr=False)
     """May replace a result."""
-    guards: Sequence[Guard] = ()
+    guards: Sequence[Guard] = field(default=(), repr=False)
     """End a run that has gone on for too long. They remember: give each run its own."""
     inject: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     """The values of `Injected` parameters, by name."""
-    servers: Mapping[str, ToolServer] = field(default_factory=dict[str, "ToolServer"])
+    servers: Mapping[str, ToolServer] = field(default_factory=dict[str, "ToolServer"], repr=False)
     """Who runs the tools of other servers, by the name that calls use."""
     limit: int | None = PARALLEL
     """How many calls run side by side."""
@@ -94,7 +94,7 @@ class Executor:
     """Admit calls one after the other, and none behind one that is blocked."""
     ids: IdPolicy | None = None
     """Mints ids for calls without one."""
-    on_event: Listener | None = None
+    on_event: Listener | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Check everything that can be checked before a call comes."""

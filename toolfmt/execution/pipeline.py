@@ -31,7 +31,7 @@ from toolfmt.execution.policies.policy import BEFORE_RESOLVED, BEFORE_STRUCTURE,
 from toolfmt.execution.records import Failure, ToolExecution
 from toolfmt.execution.resolving import Prepared, Resolver, Target, UnrunnableError
 from toolfmt.execution.running import words
-from toolfmt.execution.telling import Progress, Teller, log, now
+from toolfmt.execution.telling import Progress, Teller, failed, log, now
 from toolfmt.execution.values import clean, cut
 from toolfmt.model import ToolInvocation, ToolResult
 
@@ -171,7 +171,7 @@ class Pipeline:
             try:
                 refused = guard.refuse(passage.call)
             except Exception as error:  # noqa: BLE001 - anybody's code
-                refused = Blocked(f"{name_of(guard)} failed: {words(error)}", "hook_failed")
+                refused = Blocked(failed(name_of(guard), error), "hook_failed")
             if refused is not None:
                 return refused
         return None
@@ -182,15 +182,18 @@ class Pipeline:
             context = ToolContext(shown, passage.id, self._state, self._agent)
             try:
                 answer = await ask(hook, shown, context)
-                if isinstance(answer, Blocked):
-                    return answer
-                passage.call = changed(passage.call, shown if answer is None else answer)
             except AgentStop:
                 raise
             except PolicyError as error:
                 return Blocked(words(error), error.failure)
             except Exception as error:  # noqa: BLE001 - anybody's code
                 passage.cause = error
+                return Blocked(failed(name_of(hook), error), "hook_failed")
+            if isinstance(answer, Blocked):
+                return answer
+            try:
+                passage.call = changed(passage.call, shown if answer is None else answer)
+            except (TypeError, ValueError) as error:
                 return Blocked(f"{name_of(hook)} failed: {words(error)}", "hook_failed")
         return None
 
@@ -246,7 +249,7 @@ class Pipeline:
             return Blocked(words(error), error.failure)
         except Exception as error:  # noqa: BLE001 - anybody's code; who can't decide must not let it pass
             passage.cause = error
-            return Blocked(f"the policy {policy.step} failed: {words(error)}", "hook_failed")
+            return Blocked(failed(f"the policy {policy.step}", error), "hook_failed")
         if answer is None or isinstance(answer, Blocked):
             return answer
         return Blocked(f"the policy {policy.step} returned {type(answer).__name__}, not Blocked or None", "hook_failed")
@@ -299,7 +302,8 @@ class Pipeline:
                     if _from_outside():
                         raise
                     # The tool has run, and its result stands.
-                    self._tell(HookFailed(now(), passage.execution, name_of(hook), words(error)))
+                    said = failed(name_of(hook), error)
+                    self._tell(HookFailed(now(), passage.execution, name_of(hook), said))
         finally:
             self._guards_note(passage.execution)
 

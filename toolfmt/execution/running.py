@@ -93,6 +93,10 @@ async def _in_thread(call: Callable[[], Any], name: str, limit: int | None) -> T
 
 async def _in_process(call: Callable[[], Any], name: str, limit: int | None) -> ToolResult:
     try:
+        pickle.dumps(call)
+    except Exception as error:  # noqa: BLE001 - as above; its text may show what is injected
+        raise ExecutionError(f"the tool's arguments cannot go to a process: {type(error).__name__}") from None
+    try:
         value = await to_process.run_sync(_alone, call, name, limit, cancellable=True, limiter=anyio.CapacityLimiter(1))
     except anyio.BrokenWorkerProcess:
         raise ExecutionError("the process that ran the tool has died") from None

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 log = logging.getLogger("toolfmt.execution")
 
 
+def failed(what: str, error: BaseException) -> str:
+    """Say that somebody's code failed by the error's kind alone: its text, which may hold a secret, goes to the log."""
+    log.warning("%s failed", what, exc_info=error)
+    return f"{what} failed: {type(error).__name__}"
+
+
 def now() -> datetime:
     """Return the time, in UTC."""
     return datetime.now(UTC)

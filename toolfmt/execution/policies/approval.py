@@ -27,7 +27,8 @@ from toolfmt.execution.hooks import Blocked, ask
 from toolfmt.execution.policies.patterns import matcher
 from toolfmt.execution.policies.provenance import is_dangerous
 from toolfmt.execution.policies.visible import visible
-from toolfmt.execution.running import check_seconds, is_async, words
+from toolfmt.execution.running import check_seconds, is_async
+from toolfmt.execution.telling import failed
 from toolfmt.execution.threads import in_thread
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class Approval:
         except AgentStop:
             raise
         except Exception as error:  # noqa: BLE001 - anybody's code; nobody may approve what is not seen
-            return Blocked(f"the call could not be shown for approval: {words(error)}", "rejected")
+            return Blocked(f"the call could not be shown for approval: {failed('its preview', error)}", "rejected")
         request = ApprovalRequest(call, shown, candidate.tool, candidate.context)
         if self._together:
             return await self._answer(request)
@@ -135,7 +136,7 @@ class Approval:
         except AgentStop:
             raise
         except Exception as error:  # noqa: BLE001 - anybody's code; silence is no consent
-            return Blocked(f"{request.call.name!r} was rejected: asking failed: {words(error)}", "rejected")
+            return Blocked(f"{request.call.name!r} was rejected: {failed('asking', error)}", "rejected")
         return Blocked(f"{request.call.name!r} was rejected: no answer within {self._timeout:g} s", "rejected")
 
     async def _asked(self, request: ApprovalRequest) -> Any:
