@@ -34,7 +34,7 @@ TYPES: dict[str, Any] = {
     "openai-chat": ChatCompletion,
     "openai-responses": Response,
 }
-BESIDE = {"reasoning_content", "thinking_blocks", "extra_content", "cache_control", "object"}
+BESIDE = {"signature", "reasoning_content", "thinking_blocks", "extra_content", "cache_control", "object"}
 """What no SDK knows and servers send."""
 _CONVERSE: Any = Session().get_service_model("bedrock-runtime").operation_model("Converse").output_shape
 

@@ -10,8 +10,14 @@ import pytest
 from answer_streams import MARK, Answer, answers
 from anthropic.lib.streaming._messages import accumulate_event
 from anthropic.types import RawMessageStreamEvent
+from botocore.session import Session
+from botocore.validate import ParamValidator
+from cohere.v2.types import V2ChatStreamResponse
+from google.genai.interactions import InteractionSSEEvent
 from google.genai.types import GenerateContentResponse
 from hypothesis import given
+from mistralai.client.models import CompletionChunk
+from ollama import ChatResponse
 from openai import omit
 from openai.lib.streaming.chat import ChatCompletionStreamState
 from openai.lib.streaming.responses._responses import ResponseStreamState
@@ -30,6 +36,14 @@ TYPES: dict[str, TypeAdapter[Any]] = {
     "anthropic": TypeAdapter(RawMessageStreamEvent),
     "gemini": TypeAdapter(GenerateContentResponse),
 }
+OTHERS: dict[str, TypeAdapter[Any]] = {
+    "cohere": TypeAdapter(V2ChatStreamResponse),
+    "gemini-interactions": TypeAdapter(InteractionSSEEvent),
+    "mistral": TypeAdapter(CompletionChunk),
+    "ollama": TypeAdapter(ChatResponse),
+}
+"""Types whose objects do not give back what they were made of."""
+CONVERSE: Any = Session().get_service_model("bedrock-runtime").operation_model("ConverseStream").output_shape
 BESIDE = {"reasoning_content"}
 """What no SDK knows and many servers send."""
 
@@ -42,7 +56,7 @@ def relayed(answer: Answer, target: str) -> tuple[list[Any], list[dict[str, Any]
 def unknown(value: object) -> set[str]:
     """Find what a type took without knowing it."""
     if isinstance(value, BaseModel):
-        fields = [getattr(value, name) for name in type(value).model_fields]
+        fields = [vars(value)[name] for name in type(value).model_fields if name in vars(value)]
         return set(value.model_extra or ()).union(*map(unknown, fields))
     if isinstance(value, list):
         return set[str]().union(*map(unknown, value))
@@ -57,6 +71,20 @@ def test_every_event_has_its_type(target: str, answer: Answer) -> None:
         assert unknown(event) <= BESIDE
         if target != "gemini":  # whose own spelling differs from the wire's
             assert event.model_dump(exclude_unset=True) == made
+
+
+@pytest.mark.parametrize("target", OTHERS)
+@given(answer=answers())
+def test_every_event_of_others_has_its_type(target: str, answer: Answer) -> None:
+    for event in write_stream(answer.events, target=target, info=INFO):
+        assert not unknown(OTHERS[target].validate_python(event)), event
+
+
+@given(answer=answers())
+def test_every_event_of_bedrock_has_its_shape(answer: Answer) -> None:
+    for event in write_stream(answer.events, target="bedrock", info=INFO):
+        errors = ParamValidator().validate(event, CONVERSE.members["stream"])
+        assert not errors.has_errors(), errors.generate_report()
 
 
 @pytest.mark.parametrize("target", TYPES)

@@ -332,7 +332,7 @@ def test_what_is_no_event_or_no_target_is_refused() -> None:
     with pytest.raises(TypeError, match="int"):
         write_stream(7, target="openai-chat")
     with pytest.raises(UnknownFormatError, match="openai-chat"):
-        write_stream([], target="cohere")
+        write_stream([], target="atif")
     with pytest.raises(UnknownFormatError, match="sharegpt"):
         read_stream([], source="sharegpt")
     assert list(write_stream([], target="openai")) == list(write_stream([], target="openai-chat"))

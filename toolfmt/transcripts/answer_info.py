@@ -210,3 +210,12 @@ class AnswerInfo:
     """The same error, with its kind."""
     proofs: list[Proof] = field(default_factory=list[Proof])
     """In the order of their places."""
+    refusals: set[int] = field(default_factory=set[int])
+    """Where the pieces of text begin in which the model refuses, counted as the events' positions are."""
+    custom: set[int] = field(default_factory=set[int])
+    """The indices of calls that carry free text."""
+    dropped: dict[tuple[str, str], None] = field(default_factory=dict[tuple[str, str], None])
+    """What the answer holds and no event tells: media, citations, further choices, what the provider ran.
+
+    Each by the code of its loss and what it is, once.
+    """

@@ -43,7 +43,7 @@ def read_answer(response: object) -> ParseResult:
 
 def answered(response: object) -> AnswerEvents:
     """Read a whole answer as `read_answer` does; its events, with what else it says."""
-    value = _plain(response)
+    value = plain(response)
     if is_object(value):
         return AnswerEvents([value], "auto")
     if isinstance(value, Iterable):
@@ -82,7 +82,7 @@ class AnswerReader:
 
     def feed(self, value: object) -> list[Event]:
         """Read one more value: JSON, its text, or an SDK's object."""
-        value = _plain(value)
+        value = plain(value)
         if not is_object(value):
             raise ParseError(f"an event of a stream is an object, not {type(value).__name__}")
         if jsontext.too_deep(value):
@@ -159,7 +159,7 @@ def _shapes(source: str) -> tuple[Shape, ...]:
     return (*shapes, APART)
 
 
-def _plain(value: object) -> Any:
+def plain(value: object) -> Any:
     """Make JSON of what an SDK gives; text is read as JSON."""
     if is_object(value):
         return value

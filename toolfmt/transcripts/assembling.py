@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.errors import LimitExceededError, ParseError, UnsafeInputError
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 Form: TypeAlias = Literal["json", "value", "text"]
 """What arguments are: JSON text, which itself tells whether it is whole; a value, or free text, of which only the
 call's end tells."""
+
+
+_DROPPED: Final = ("provider_part", "choice", "citations")
+"""The notices of what no event tells."""
 
 
 @dataclass(slots=True)
@@ -96,6 +100,12 @@ class Assembler:
             self.events.append(TextDelta(text, self._at))
             self._at += len(text)
 
+    def refusal(self, text: JsonValue) -> None:
+        """Add text in which the model refuses."""
+        if isinstance(text, str) and text:
+            self.info.refusals.add(self._at)
+            self.text(text)
+
     def reasoning(self, text: JsonValue) -> None:
         """Add reasoning."""
         if isinstance(text, str) and text:
@@ -124,6 +134,8 @@ class Assembler:
             return
         self._go_on()
         self._open[key] = made = _Open(self._count, name, ident, form, extra or {})
+        if form == "text":
+            self.info.custom.add(made.index)
         self._latest = key
         self._count += 1
         self.events.append(CallStart(made.index, made.name, made.id))
@@ -205,6 +217,8 @@ class Assembler:
 
     def note(self, kind: str, detail: str) -> None:
         """Record what the answer holds beside text, reasoning and calls."""
+        if kind in _DROPPED:
+            self.info.dropped[kind, detail] = None
         self.events.append(Notice(kind, detail, (self._at, self._at)))
 
     def _go_on(self) -> None:

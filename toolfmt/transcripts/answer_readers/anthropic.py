@@ -55,6 +55,8 @@ def _block(block: JsonObject, made: Assembler, *, cut: bool = False) -> None:
     match block.get("type"):
         case "text":
             made.text(block.get("text"))
+            if block.get("citations"):
+                made.note("citations", str(len(block["citations"])))
         case "thinking":
             made.reasoning(block.get("thinking"))
             made.prove(OWNER, block.get("signature"))
@@ -90,6 +92,8 @@ def _event(value: JsonObject, made: Assembler) -> None:
         case "content_block_delta":
             delta = inner(value, "delta")
             made.text(delta.get("text"))
+            if delta.get("citation"):
+                made.note("citations", str(inner(delta, "citation").get("type")))
             made.reasoning(delta.get("thinking"))
             made.prove(OWNER, delta.get("signature"))
             made.arguments(at, delta.get("partial_json"))

@@ -19,23 +19,39 @@ if TYPE_CHECKING:
     from toolfmt.transcripts.assembling import Assembler
 
 
+_BESIDE: Final = {"annotations": "citations", "audio": "provider_part", "images": "provider_part"}
+"""What a message may hold that no event tells."""
+
+
 def _read(value: JsonObject, made: Assembler) -> None:
     if not made.info.id:
         made.about(value.get("id"), value.get("model"), value.get("created"))
     if value.get("usage"):
         made.tokens(value["usage"], read_chat)
-    for choice in value["choices"]:
-        if not is_object(choice) or choice.get("index"):
-            continue  # another answer to the same question
-        said = choice.get("delta") or inner(choice, "message")
-        made.reasoning(said.get("reasoning_content") or said.get("reasoning"))
-        _content(said.get("content"), made)
-        made.text(said.get("refusal"))
-        if said.get("tool_calls") or said.get("function_call"):
-            _calls(said, made)
-        ended(made, choice.get("finish_reason") or ("message" in choice and "stop"))
-        if choice.get("finish_reason") or "message" in choice:
-            made.finish(cut=made.info.stop == "length")
+    if value.get("error"):
+        made.fail(value)
+    for choice in objects(value, "choices"):
+        if choice.get("index"):
+            made.note("choice", str(choice["index"]))  # another answer to the same question
+        else:
+            _choice(choice, made)
+
+
+def _choice(choice: JsonObject, made: Assembler) -> None:
+    said = choice.get("delta") or inner(choice, "message")
+    made.reasoning(said.get("reasoning_content") or said.get("reasoning"))
+    _content(said.get("content"), made)
+    made.refusal(said.get("refusal"))
+    for key, kind in _BESIDE.items():
+        if said.get(key):
+            made.note(kind, key)
+    if said.get("tool_calls") or said.get("function_call"):
+        _calls(said, made)
+    if choice.get("error"):
+        made.fail(choice)
+    ended(made, choice.get("finish_reason") or ("message" in choice and "stop"))
+    if choice.get("finish_reason") or "message" in choice:
+        made.finish(cut=made.info.stop == "length")
 
 
 def _content(content: JsonValue, made: Assembler) -> None:

@@ -69,6 +69,8 @@ def _event(value: JsonObject, made: Assembler) -> None:
             made.end(key)
         case "message-end":
             _end(delta, made)
+        case "citation-start":
+            made.note("citations", "citation")
         case _:
             pass  # where contents and citations begin and end
 

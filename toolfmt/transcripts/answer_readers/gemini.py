@@ -40,7 +40,10 @@ def _read(value: JsonObject, made: Assembler) -> None:
         made.note("blocked", str(blocked))
     for candidate in map(_spelt, objects(value, "candidates")):
         if candidate.get("index"):
+            made.note("choice", str(candidate["index"]))
             continue  # another answer to the same question
+        if candidate.get("groundingMetadata") or candidate.get("citationMetadata"):
+            made.note("citations", "groundingMetadata")
         for part in map(_spelt, objects(inner(candidate, "content"), "parts")):
             _part(part, made)
         reason = candidate.get("finishReason")

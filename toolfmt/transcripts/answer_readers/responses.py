@@ -44,7 +44,10 @@ def _item(item: JsonObject, made: Assembler) -> None:
     match item.get("type"):
         case "message":
             for part in objects(item, "content"):
-                made.text(part.get("text") or part.get("refusal"))
+                made.text(part.get("text"))
+                made.refusal(part.get("refusal"))
+                if part.get("annotations"):
+                    made.note("citations", "annotations")
         case "reasoning":
             for part in (*objects(item, "summary"), *objects(item, "content")):
                 made.reasoning(part.get("text"))
@@ -103,8 +106,18 @@ def _event(value: JsonObject, made: Assembler) -> None:
             made.arguments(at, value.get("delta"))
         case "response.output_item.done":
             _done(at, item, made)
-        case "response.output_text.delta" | "response.refusal.delta":
+        case other:
+            _words(other, value, made)
+
+
+def _words(kind: str, value: JsonObject, made: Assembler) -> None:
+    match kind:
+        case "response.output_text.delta":
             made.text(value.get("delta"))
+        case "response.refusal.delta":
+            made.refusal(value.get("delta"))
+        case "response.output_text.annotation.added":
+            made.note("citations", "annotation")
         case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
             made.reasoning(value.get("delta"))
         case _:

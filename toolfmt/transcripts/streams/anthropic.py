@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.transcripts.answer_info import WRITTEN, Usage
 from toolfmt.transcripts.answer_usage import write_anthropic
 from toolfmt.transcripts.anthropic_blocks import OWNER
+from toolfmt.transcripts.failures import write_error
 from toolfmt.transcripts.streams.sink import Head, Sink
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
-    from toolfmt.transcripts.answer_info import Proof, Stop
+    from toolfmt.transcripts.answer_info import Failure, Proof, Stop
 
 _STOPS: Final = WRITTEN["anthropic"]
 _TEXT: Final = "text"
@@ -98,9 +99,9 @@ class AnthropicSink(Sink):
         self.out.append({"type": "message_delta", "delta": delta, "usage": write_anthropic(usage or Usage())})
         self.out.append({"type": "message_stop"})
 
-    def fail(self, error: str) -> None:
+    def fail(self, failure: Failure) -> None:
         """Write the error's event, which ends the stream."""
-        self.out.append({"type": "error", "error": {"type": "api_error", "message": error}})
+        self.out.append(write_error(failure, "anthropic"))
 
     def _block(self, kind: str, block: JsonObject) -> None:
         self._stop()

@@ -13,17 +13,20 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.transcripts.answer_info import WRITTEN
 from toolfmt.transcripts.answer_usage import write_chat
+from toolfmt.transcripts.failures import write_error
 from toolfmt.transcripts.streams.sink import Sink
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
-    from toolfmt.transcripts.answer_info import Stop, Usage
+    from toolfmt.transcripts.answer_info import Failure, Stop, Usage
 
 _STOPS: Final = WRITTEN["openai-chat"]
 
 
 class ChatSink(Sink):
     """Writes chunks."""
+
+    custom_calls = True
 
     def begin(self, usage: Usage | None) -> None:  # noqa: ARG002 - it comes last here
         """Write the chunk with the role."""
@@ -58,9 +61,18 @@ class ChatSink(Sink):
         if usage is not None:
             self.out.append({**self._chunk([]), "usage": write_chat(usage)})
 
-    def fail(self, error: str) -> None:
+    def refusal(self, text: str) -> None:
+        """Write a refusal."""
+        self._delta({"refusal": text})
+
+    def custom(self, number: int, name: str, ident: str, text: str) -> None:
+        """Write a call of free text."""
+        custom: JsonObject = {"name": name, "input": text}
+        self._delta({"tool_calls": [{"index": number, "id": ident, "type": "custom", "custom": custom}]})
+
+    def fail(self, failure: Failure) -> None:
         """Write the error in place of a chunk."""
-        self.out.append({"error": {"message": error, "type": "server_error", "param": None, "code": None}})
+        self.out.append(write_error(failure, "openai-chat"))
 
     def _delta(self, delta: JsonObject, reason: str | None = None) -> None:
         self.out.append(self._chunk([{"index": 0, "delta": delta, "finish_reason": reason}]))

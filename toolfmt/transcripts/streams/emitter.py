@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt import jsontext
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
+from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.streams.sink import Head
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Emitter:
             self._give_up(sink, call, "")
         self._open.clear()
         if self._info.error is not None:
-            sink.fail(self._info.error)
+            sink.fail(self._info.failure or Failure(kind="server", message=self._info.error))
         else:
             sink.finish(self._stop(), self._info.stop_sequence, self._info.usage)
         return self._out
@@ -104,14 +105,14 @@ class Emitter:
 
     def _text(self, sink: Sink, event: TextDelta) -> None:
         self._at = event.start + len(event.text)
-        sink.text(event.text)
+        (sink.refusal if event.start in self._info.refusals else sink.text)(event.text)
 
     def _reasoning(self, sink: Sink, event: ReasoningDelta) -> None:
         self._at = event.start + len(event.text)
         sink.reasoning(event.text)
 
     def _start(self, sink: Sink, event: CallStart) -> None:
-        if event.name and not sink.whole_calls:
+        if event.name and not sink.whole_calls and not (sink.custom_calls and event.index in self._info.custom):
             self._open[event.index] = self._call(sink, event.name, event.id)
 
     def _call(self, sink: Sink, name: str, ident: str | None) -> _Open:
@@ -139,6 +140,12 @@ class Emitter:
             sink.arguments(call.number, certain)
 
     def _end(self, sink: Sink, event: CallEnd) -> None:
+        if sink.custom_calls and event.index in self._info.custom:
+            ident = event.call.id or sink.head.mint(sink.call_prefix, self._begun)
+            sink.custom(self._begun, event.call.name, ident, event.call.raw_arguments or "")
+            self._begun += 1
+            self._ended += 1
+            return
         call = self._open.pop(event.index, None)
         if call is None:
             call = self._call(sink, event.call.name, event.call.id)

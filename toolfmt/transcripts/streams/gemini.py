@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.transcripts.answer_info import WRITTEN
 from toolfmt.transcripts.answer_usage import write_gemini
+from toolfmt.transcripts.failures import write_error
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER
 from toolfmt.transcripts.streams.sink import Head, Sink
 from toolfmt.transcripts.values import put_own
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
-    from toolfmt.transcripts.answer_info import Proof, Stop, Usage
+    from toolfmt.transcripts.answer_info import Failure, Proof, Stop, Usage
 
 _STOPS: Final = WRITTEN["gemini"]
 
@@ -79,9 +80,9 @@ class GeminiSink(Sink):
             last["usageMetadata"] = write_gemini(usage)
         self.out.append({**last, **self._told})
 
-    def fail(self, error: str) -> None:
+    def fail(self, failure: Failure) -> None:
         """Write the error in place of a chunk."""
-        self.out.append({"error": {"code": 500, "message": error, "status": "INTERNAL"}})
+        self.out.append(write_error(failure, "gemini"))
 
     def _part(self, part: JsonObject) -> None:
         candidate: JsonObject = {"content": {"role": "model", "parts": [part]}, "index": 0}

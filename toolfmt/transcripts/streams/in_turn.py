@@ -17,7 +17,7 @@ from toolfmt.transcripts.streams.sink import Sink
 
 if TYPE_CHECKING:
     from toolfmt.model import ToolInvocation
-    from toolfmt.transcripts.answer_info import Proof, Stop, Usage
+    from toolfmt.transcripts.answer_info import Failure, Proof, Stop, Usage
 
 
 @dataclass(slots=True)
@@ -107,9 +107,9 @@ class InTurn(Sink):
         """Hand on; no call is open any more."""
         self._sink.finish(stop, sequence, usage)
 
-    def fail(self, error: str) -> None:
+    def fail(self, failure: Failure) -> None:
         """Hand on, as the end is."""
-        self._sink.fail(error)
+        self._sink.fail(failure)
 
     def _words(self, write: Callable[[str], None], text: str) -> None:
         if self._open is None:

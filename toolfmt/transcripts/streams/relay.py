@@ -21,11 +21,15 @@ from toolfmt.transcripts.answers import AnswerEvents, AsyncAnswerEvents, answere
 from toolfmt.transcripts.assembling import Assembler
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER
+from toolfmt.transcripts.streams import block_tables
 from toolfmt.transcripts.streams.anthropic import AnthropicSink
+from toolfmt.transcripts.streams.blocks import Blocks, BlockSink
 from toolfmt.transcripts.streams.chat import ChatSink
 from toolfmt.transcripts.streams.emitter import Emitter
 from toolfmt.transcripts.streams.gemini import GeminiSink
 from toolfmt.transcripts.streams.in_turn import InTurn
+from toolfmt.transcripts.streams.mistral import MistralSink
+from toolfmt.transcripts.streams.ollama import OllamaSink
 from toolfmt.transcripts.streams.responses import ResponsesSink
 from toolfmt.transcripts.streams.sink import Head, Sink
 
@@ -33,11 +37,23 @@ if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.model import JsonObject
 
+
+def _blocks(table: Blocks) -> Callable[[Head, list[JsonObject]], Sink]:
+    return lambda head, out: InTurn(BlockSink(table, head, out))
+
+
 SINKS: Final[Mapping[str, Callable[[Head, list[JsonObject]], Sink]]] = {
+    "ag-ui": _blocks(block_tables.AG_UI),
     "anthropic": lambda head, out: InTurn(AnthropicSink(head, out)),
+    "bedrock": _blocks(block_tables.BEDROCK),
+    "cohere": _blocks(block_tables.COHERE),
     "gemini": GeminiSink,
+    "gemini-interactions": _blocks(block_tables.INTERACTIONS),
+    "mistral": MistralSink,
+    "ollama": OllamaSink,
     "openai-chat": ChatSink,
     "openai-responses": ResponsesSink,
+    "vercel-ui": _blocks(block_tables.AI_SDK),
 }
 """What writes the stream of a provider, by the name of its format."""
 
@@ -55,8 +71,8 @@ def write_stream(  # noqa: PLR0913 - each is a choice of the caller's
 
     `answer` is an iterable of toolfmt's events, as `read_stream` and
     `parse_stream` give them, or a whole answer: a `ParseResult`, an assistant's
-    `Message`, or what `read_answer` takes. `target` is the provider's format:
-    `openai-chat`, `openai-responses`, `anthropic` or `gemini`. `id`, `model` and
+    `Message`, or what `read_answer` takes. `target` is the provider's format, or
+    `vercel-ui` for the AI SDK's stream of UI messages, or `ag-ui`. `id`, `model` and
     `created` (seconds since 1970) are those of the new stream; where they are not
     given, and for the reason to end and the usage, `info` tells, which
     `read_stream` brings along. Calls without an id get one that follows from the
@@ -65,7 +81,7 @@ def write_stream(  # noqa: PLR0913 - each is a choice of the caller's
     Raises `UnknownFormatError` for a target that has no streams here.
     """
     events, known = _opened(answer)
-    return _written(events, Emitter(_sink(target), info or known, Head(id, model, created)))
+    return _written(events, Emitter(sink_of(target)[1], info or known, Head(id, model, created)))
 
 
 def awrite_stream(  # noqa: PLR0913 - as above
@@ -83,7 +99,7 @@ def awrite_stream(  # noqa: PLR0913 - as above
             f"an asynchronous iterable of events is expected, not {type(answer).__name__}; see write_stream"
         )
     known = answer.info if isinstance(answer, AsyncAnswerEvents) else AnswerInfo(stop="stop")
-    return _awritten(answer, Emitter(_sink(target), info or known, Head(id, model, created)))
+    return _awritten(answer, Emitter(sink_of(target)[1], info or known, Head(id, model, created)))
 
 
 def _written(events: Iterable[Event], emitter: Emitter) -> Iterator[JsonObject]:
@@ -100,11 +116,12 @@ async def _awritten(events: AsyncIterable[Event], emitter: Emitter) -> AsyncIter
         yield written
 
 
-def _sink(target: str) -> Callable[[Head, list[JsonObject]], Sink]:
-    sink = SINKS.get(target) or SINKS.get(find(target).name)
-    if sink is None:
+def sink_of(target: str) -> tuple[str, Callable[[Head, list[JsonObject]], Sink]]:
+    """Find what writes a provider's streams, with the name of its format; raises `UnknownFormatError`."""
+    name = target if target in SINKS else find(target).name
+    if name not in SINKS:
         raise UnknownFormatError(target, sorted(SINKS))
-    return sink
+    return name, SINKS[name]
 
 
 def _opened(answer: object) -> tuple[Iterable[Event], AnswerInfo]:
@@ -129,8 +146,10 @@ def _told(message: Message) -> tuple[list[Event], AnswerInfo]:
     made.info.stop = "stop"
     for key, part in enumerate(message.parts):
         match part:
-            case TextPart(text) | RefusalPart(text):
+            case TextPart(text):
                 made.text(text)
+            case RefusalPart(text):
+                made.refusal(text)
             case ReasoningPart():
                 made.reasoning(part.text)
                 made.prove(part.owner, part.signature, part.encrypted)

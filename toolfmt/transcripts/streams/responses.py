@@ -22,8 +22,10 @@ from toolfmt.transcripts.streams.sink import Head, Sink
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
-    from toolfmt.transcripts.answer_info import Proof, Stop, Usage
+    from toolfmt.transcripts.answer_info import Failure, Proof, Stop, Usage
 
+_CODES: Final = {"rate_limit": "rate_limit_exceeded", "invalid": "invalid_prompt"}
+"""openai 3.54, types/responses/response_error.py: the codes for what is not simply the server's fault."""
 _INCOMPLETE: Final[dict[Stop, str]] = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
@@ -40,6 +42,8 @@ class _Kind:
     text_event: str
     beside: Callable[[], JsonObject]
     """What the events of a text have beside it."""
+    whole: str = "text"
+    """The key of the whole text in the event that ends it."""
 
 
 _MESSAGE: Final = _Kind(
@@ -51,6 +55,17 @@ _MESSAGE: Final = _Kind(
     "response.content_part",
     "response.output_text",
     lambda: {"logprobs": []},
+)
+_REFUSAL: Final = _Kind(
+    lambda: {"type": "message", "role": "assistant", "content": []},
+    "msg_",
+    "content",
+    "content_index",
+    lambda text: {"type": "refusal", "refusal": text},
+    "response.content_part",
+    "response.refusal",
+    dict,
+    "refusal",
 )
 _REASONING: Final = _Kind(
     lambda: {"type": "reasoning", "summary": []},
@@ -78,6 +93,7 @@ class ResponsesSink(Sink):
     """Writes items; text and reasoning end where something else begins."""
 
     owner = PROVIDER
+    custom_calls = True
 
     def __init__(self, head: Head, out: list[JsonObject]) -> None:
         """Write to `out`."""
@@ -95,6 +111,10 @@ class ResponsesSink(Sink):
     def text(self, text: str) -> None:
         """Write text, in the message that is open if there is one."""
         self._say(_MESSAGE, text)
+
+    def refusal(self, text: str) -> None:
+        """Write a refusal, in a message of its own."""
+        self._say(_REFUSAL, text)
 
     def reasoning(self, text: str) -> None:
         """Write a summary of reasoning."""
@@ -140,11 +160,20 @@ class ResponsesSink(Sink):
         status = "completed" if reason is None else "incomplete"
         self._emit(f"response.{status}", {"response": self._response(status, reason, usage)})
 
-    def fail(self, error: str) -> None:
+    def custom(self, number: int, name: str, ident: str, text: str) -> None:  # noqa: ARG002 - its item has an index
+        """Write a call of free text."""
+        self._done()
+        item = self._add("ctc_", {"type": "custom_tool_call", "call_id": ident, "name": name, "input": ""})
+        self._emit("response.custom_tool_call_input.delta", item.place, {"delta": text})
+        item.value["input"] = text
+        self._emit("response.custom_tool_call_input.done", item.place, {"input": text})
+        self._close(item, "completed")
+
+    def fail(self, failure: Failure) -> None:
         """Write the response with its error."""
         self._done()
-        response = self._response("failed", None, None)
-        self._emit("response.failed", {"response": {**response, "error": {"code": "server_error", "message": error}}})
+        error = {"code": _CODES.get(failure.kind, "server_error"), "message": failure.message}
+        self._emit("response.failed", {"response": {**self._response("failed", None, None), "error": error}})
 
     def _say(self, kind: _Kind, text: str) -> None:
         item = self._words
@@ -165,7 +194,7 @@ class ResponsesSink(Sink):
         if kind is not None:
             text = "".join(item.pieces)
             item.value[kind.field] = [kind.part(text)]
-            self._emit(f"{kind.text_event}.done", item.place, {"text": text}, kind.beside())
+            self._emit(f"{kind.text_event}.done", item.place, {kind.whole: text}, kind.beside())
             self._emit(f"{kind.part_event}.done", item.place, {"part": kind.part(text)})
         self._close(item, "completed")
 

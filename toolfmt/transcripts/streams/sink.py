@@ -3,7 +3,7 @@
     begin
     text("Let me look.")    reasoning("Two calls.")    prove(Proof(...))
     start(0, "get_weather", "call_1")    arguments(0, '{"city": "Paris"')    end(0, call)    or: cut(0, raw)
-    finish("tool_calls", None, Usage(...))    or: fail("Overloaded")
+    finish("tool_calls", None, Usage(...))    or: fail(Failure(...))
 
 Calls are numbered from 0 without gaps. Each step appends what can be written of it to `out`.
 """
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
-    from toolfmt.transcripts.answer_info import Proof, Stop, Usage
+    from toolfmt.transcripts.answer_info import Failure, Proof, Stop, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,8 @@ class Sink(ABC):
     """Whose proofs of reasoning have a place here."""
     call_prefix: str = "call_"
     """How the id begins that a call without one is given; empty: calls need none."""
+    custom_calls: bool = False
+    """A call may carry free text in place of arguments."""
     whole_calls: bool = False
     """A call is written when it is complete, so one that fails has never begun."""
 
@@ -55,6 +57,13 @@ class Sink(ABC):
     @abstractmethod
     def text(self, text: str) -> None:
         """Write text for the user."""
+
+    def refusal(self, text: str) -> None:
+        """Write text in which the model refuses."""
+        self.text(text)
+
+    def custom(self, number: int, name: str, ident: str, text: str) -> None:  # noqa: B027 - few have a place for it
+        """Write a call that carries free text; only where `custom_calls` says so."""
 
     @abstractmethod
     def reasoning(self, text: str) -> None:
@@ -84,5 +93,5 @@ class Sink(ABC):
         """Write what comes after everything else."""
 
     @abstractmethod
-    def fail(self, error: str) -> None:
+    def fail(self, failure: Failure) -> None:
         """Write, in place of what comes after everything else, that the answer ends in an error."""

@@ -1,0 +1,203 @@
+"""Streams of one API as another's: events, the text that they are on the wire, errors, what no event tells."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolfmt import read_stream, write_stream
+from toolfmt.errors import UnknownFormatError
+from toolfmt.events import coalesce
+from toolfmt.parsing import ParseResult
+from toolfmt.transcripts.answer_readers.shapes import SHAPES
+from toolfmt.transcripts.streams.converter import StreamConverter
+from toolfmt.transcripts.streams.relay import SINKS
+from toolfmt.transcripts.streams.sse import EventText, end_text, event_text
+
+RECORDED = Path(__file__).resolve().parents[3] / "shared" / "transcripts" / "recorded.jsonl.gz"
+READABLE = sorted(SINKS.keys() & SHAPES.keys())
+TEXTUAL = sorted(SINKS.keys() - {"bedrock"})
+CALL = {"id": "call_A1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+ANSWER = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "created": 7,
+    "model": "m",
+    "choices": [
+        {
+            "index": 0,
+            "message": {"role": "assistant", "reasoning_content": "Hm.", "content": "Hi ü", "tool_calls": [CALL]},
+            "finish_reason": "tool_calls",
+        }
+    ],
+    "usage": {"prompt_tokens": 12, "completion_tokens": 9, "total_tokens": 21},
+}
+every_target = pytest.mark.parametrize("target", SINKS)
+recorded = pytest.mark.skipif(not RECORDED.is_file(), reason="there is no ../shared")
+
+
+def said(events: list[Any], source: str) -> ParseResult:
+    return ParseResult(tuple(coalesce(list(read_stream(events, source=source)))))
+
+
+@pytest.mark.parametrize("source", READABLE)
+@pytest.mark.parametrize("target", READABLE)
+def test_everything_arrives(source: str, target: str) -> None:
+    stream = list(write_stream(ANSWER, target=source))
+    relay = StreamConverter(source, target)
+    found = [made for event in stream for made in relay.feed(event)] + relay.close()
+    if source == target:
+        assert found == stream
+    whole = said(found, target)
+    assert (whole.text, whole.reasoning) == ("Hi ü", "Hm.")
+    assert [(call.name, call.arguments) for call in whole.calls] == [("f", {"a": 1})]
+    assert relay.info.usage is not None
+    assert (relay.info.usage.input, relay.info.usage.output) == (12, 9)
+    assert relay.losses == ()
+
+
+def test_the_ai_sdk_s_chunks() -> None:
+    found = list(write_stream(ANSWER, target="vercel-ui"))
+    assert [event["type"] for event in found] == [
+        *("start", "start-step", "reasoning-start", "reasoning-delta", "reasoning-end"),
+        *("text-start", "text-delta", "text-end", "tool-input-start", "tool-input-delta", "tool-input-delta"),
+        *("tool-input-available", "finish-step", "finish"),
+    ]
+    assert found[-3]["input"] == {"a": 1}
+    assert found[-1] == {"type": "finish", "finishReason": "tool-calls"}
+
+
+def test_ag_ui_s_events() -> None:
+    found = list(write_stream(ANSWER, target="ag-ui"))
+    assert found[0] == {"type": "RUN_STARTED", "threadId": "chatcmpl-1", "runId": "chatcmpl-1"}
+    assert [event["type"] for event in found if event.get("messageId")] == [
+        *("REASONING_START", "REASONING_MESSAGE_START", "REASONING_MESSAGE_CONTENT"),
+        *("REASONING_MESSAGE_END", "REASONING_END"),
+        *("TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END"),
+    ]
+    calls = [event for event in found if event["type"].startswith("TOOL_CALL")]
+    assert calls[0] == {"type": "TOOL_CALL_START", "toolCallId": "call_A1", "toolCallName": "f"}
+    assert "".join(event["delta"] for event in calls[1:-1]) == '{"a": 1}'
+    assert found[-1]["type"] == "RUN_FINISHED"
+
+
+@pytest.mark.parametrize("target", TEXTUAL)
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_text_may_be_cut_anywhere(target: str, size: int) -> None:
+    events = list(write_stream(ANSWER, target=target))
+    wire = ("".join(event_text(event, target) for event in events) + end_text(target)).encode()
+    reader = EventText()
+    found = [data for at in range(0, len(wire), size) for data in reader.feed(wire[at : at + size])] + reader.close()
+    assert [json.loads(data) for data in found] == events
+
+
+def test_a_relay_of_text_is_a_few_lines() -> None:
+    wire = "".join(event_text(event, "anthropic") for event in write_stream(ANSWER, target="anthropic"))
+    relay = StreamConverter("anthropic", "openai-chat", id="other")
+    made = "".join(relay.feed_text(wire[at : at + 5].encode()) for at in range(0, len(wire), 5)) + relay.close_text()
+    assert made.endswith("data: [DONE]\n\n")
+    reader = EventText()
+    chunks = [json.loads(data) for data in reader.feed(made)]
+    assert {chunk["id"] for chunk in chunks} == {"other"}
+    assert said(chunks, "openai-chat").text == "Hi ü"
+
+
+def test_what_stands_between_events_is_none() -> None:
+    reader = EventText()
+    assert reader.feed(": ping\r\n\r\nid: 1\r\ndata: a\r\ndata: b\r\n\r\n") == ["a\nb"]
+    assert reader.feed("data: [DONE]\n\n") == []
+    assert reader.feed("data: c") == []
+    assert reader.close() == ["c"]
+
+
+def test_bedrock_s_streams_are_no_text() -> None:
+    with pytest.raises(UnknownFormatError, match="bedrock"):
+        event_text({}, "bedrock")
+    with pytest.raises(UnknownFormatError, match="atif"):
+        StreamConverter("openai-chat", "atif")
+
+
+OVERLOADED = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+ERRORS = {
+    "openai-chat": {"error": {"message": "Overloaded", "type": "overloaded_error", "param": None, "code": None}},
+    "anthropic": OVERLOADED,
+    "gemini": {"error": {"code": 503, "message": "Overloaded", "status": "UNAVAILABLE"}},
+    "bedrock": {"serviceUnavailableException": {"message": "Overloaded"}},
+    "ollama": {"error": "Overloaded"},
+    "vercel-ui": {"type": "error", "errorText": "Overloaded"},
+    "ag-ui": {"type": "RUN_ERROR", "message": "Overloaded", "code": "overloaded"},
+}
+
+
+@pytest.mark.parametrize("target", ERRORS)
+def test_an_error_keeps_its_kind(target: str) -> None:
+    relay = StreamConverter("anthropic", target, id="a")
+    relay.feed(OVERLOADED)
+    assert relay.close()[-1] == ERRORS[target]
+
+
+@every_target
+def test_an_error_beside_choices_is_an_error(target: str) -> None:
+    chunk = {
+        "id": "gen-1",
+        "error": {"code": 400, "message": "Token limit reached"},
+        "choices": [{"index": 0, "delta": {"content": ""}, "finish_reason": None}],
+    }
+    relay = StreamConverter("openai-chat", target, id="a")
+    relay.feed({"id": "gen-1", "choices": [{"index": 0, "delta": {"content": "Hi"}}]})
+    relay.feed(chunk)
+    assert "Token limit reached" in json.dumps(relay.close()[-1])
+    assert relay.info.failure is not None
+    assert relay.info.failure.kind == "invalid"
+
+
+def test_custom_calls_and_refusals_stay_what_they_are() -> None:
+    item = {"type": "custom_tool_call", "id": "ctc_1", "call_id": "c1", "name": "sql", "input": ""}
+    stream = [
+        {"type": "response.created", "response": {"id": "r", "model": "m", "created_at": 1}},
+        {"type": "response.refusal.delta", "output_index": 0, "delta": "No."},
+        {"type": "response.output_item.added", "output_index": 1, "item": item},
+        {"type": "response.custom_tool_call_input.delta", "output_index": 1, "delta": "SELECT 1;"},
+        {"type": "response.output_item.done", "output_index": 1, "item": {**item, "input": "SELECT 1;"}},
+        {"type": "response.completed", "response": {"id": "r", "status": "completed"}},
+    ]
+    relay = StreamConverter("openai-responses", "openai-responses", id="other")
+    last = ([made for event in stream for made in relay.feed(event)] + relay.close())[-1]
+    message, call = last["response"]["output"]
+    assert message["content"] == [{"type": "refusal", "refusal": "No."}]
+    assert (call["type"], call["input"], call["call_id"]) == ("custom_tool_call", "SELECT 1;", "c1")
+    chat = StreamConverter("openai-responses", "openai-chat")
+    chunks = [made for event in stream for made in chat.feed(event)] + chat.close()
+    deltas = [chunk["choices"][0]["delta"] for chunk in chunks if chunk["choices"]]
+    assert {"refusal": "No."} in deltas
+    assert any(delta.get("tool_calls", [{}])[0].get("custom") for delta in deltas)
+
+
+def test_what_no_event_tells_is_a_loss() -> None:
+    relay = StreamConverter("openai-chat", "anthropic")
+    for at in range(3):
+        relay.feed({"choices": [{"index": 1, "delta": {"content": f"{at}"}}]})
+    relay.feed({"choices": [{"index": 0, "delta": {"audio": {"data": "AA=="}, "annotations": [{}]}}]})
+    assert sorted(loss.code for loss in relay.losses) == ["choice", "citations", "provider_part"]
+
+
+@recorded
+@every_target
+def test_recorded_streams_reach_every_target(target: str) -> None:
+    for row in map(json.loads, gzip.decompress(RECORDED.read_bytes()).splitlines()):
+        if not isinstance(row["response"], str) or row["response"].startswith("{"):
+            continue
+        reader, relay = EventText(), StreamConverter(row["fmt"], target)
+        values = [json.loads(data) for data in reader.feed(row["response"]) + reader.close()]
+        found = [made for value in values for made in relay.feed(value)] + relay.close()
+        if row["fmt"] == target:
+            assert found == values
+        if target in SHAPES:
+            before, after = said(values, row["fmt"]), said(found, target)
+            assert after.text == before.text, row["id"]
+            assert after.reasoning == before.reasoning, row["id"]
+            assert [call.arguments for call in after.calls] == [call.arguments for call in before.calls], row["id"]

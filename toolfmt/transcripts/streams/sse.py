@@ -1,0 +1,113 @@
+r"""Streams as they are on the wire: server-sent events, or a JSON object on each line.
+
+    reader = EventText()
+    reader.feed(b'event: message_stop\ndata: {"type": "message_st')    []
+    reader.feed(b'op"}\n\n')                                           ['{"type": "message_stop"}']
+
+    event_text({"type": "message_stop"}, "anthropic")    'event: message_stop\ndata: {"type": "message_stop"}\n\n'
+
+Text may be cut anywhere, in the middle of a character too. What ends a stream, such as `[DONE]`, is no event.
+"""
+
+from __future__ import annotations
+
+from codecs import getincrementaldecoder
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from toolfmt import jsontext
+from toolfmt.errors import LimitExceededError, UnknownFormatError
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject
+
+DONE: Final = "[DONE]"
+MAX_EVENT: Final = 64 * 2**20
+"""Characters of one event; a longer one raises `LimitExceededError`."""
+
+_NAMED: Final[Mapping[str, str | None]] = {
+    "ag-ui": "",
+    "anthropic": "type",
+    "cohere": "type",
+    "gemini": "",
+    "gemini-interactions": "event_type",
+    "mistral": "",
+    "ollama": None,
+    "openai-chat": "",
+    "openai-responses": "type",
+    "vercel-ui": "",
+}
+"""The key that names an event beside its data; empty: events have no names; None: a line of JSON for each."""
+
+_ENDED: Final = frozenset({"openai-chat", "mistral", "vercel-ui"})
+"""Whose streams end with `[DONE]`."""
+
+
+class EventText:
+    """Takes the data of events out of the text of a stream."""
+
+    def __init__(self) -> None:
+        """Begin a stream."""
+        self._decode = getincrementaldecoder("utf-8")(errors="replace").decode
+        self._pieces: list[str] = []
+        self._held = 0
+        self._data: list[str] = []
+
+    def feed(self, text: str | bytes) -> list[str]:
+        """Give the data of each event that is complete."""
+        if isinstance(text, bytes):
+            text = self._decode(text)
+        *lines, last = text.split("\n")
+        found: list[str] = []
+        for line in lines:
+            self._take("".join((*self._pieces, line)), found)
+            self._pieces.clear()
+            self._held = 0
+        if last:
+            self._pieces.append(last)
+            self._held += len(last)
+            if self._held > MAX_EVENT:
+                raise LimitExceededError(f"an event of a stream is longer than {MAX_EVENT} characters")
+        return found
+
+    def close(self) -> list[str]:
+        """Give the data of an event that the end of the stream has cut off after its last line."""
+        found: list[str] = []
+        self._take("".join(self._pieces), found)
+        self._take("", found)
+        self._pieces.clear()
+        return found
+
+    def _take(self, line: str, found: list[str]) -> None:
+        line = line.removesuffix("\r")
+        if line.startswith("data:"):
+            self._data.append(line[5:].removeprefix(" "))
+        elif line.startswith("{"):
+            found.append(line)
+        elif not line and self._data:
+            data = "\n".join(self._data)
+            self._data.clear()
+            if data.strip() != DONE:
+                found.append(data)
+
+
+def event_text(event: JsonObject, target: str) -> str:
+    """Write one event of a provider's stream as its text; raises `UnknownFormatError` where streams are no text."""
+    key = _name_key(target)
+    data = jsontext.dumps(event, compact=True)
+    if key is None:
+        return f"{data}\n"
+    name = event.get(key) if key else None
+    return f"event: {name}\ndata: {data}\n\n" if isinstance(name, str) else f"data: {data}\n\n"
+
+
+def end_text(target: str) -> str:
+    """Write what ends a provider's stream, after its last event."""
+    _name_key(target)
+    return f"data: {DONE}\n\n" if target in _ENDED else ""
+
+
+def _name_key(target: str) -> str | None:
+    if target not in _NAMED:
+        raise UnknownFormatError(target, sorted(_NAMED))
+    return _NAMED[target]
