@@ -190,7 +190,7 @@ def _write_content(part: Part) -> JsonValue:
 
 
 def _cites(item: JsonObject) -> bool:
-    """Whether a citation is flat and names no file of OpenAI's; others put it under a key that is named like its type."""
+    """Whether a citation is flat, as Google writes it; others name a file's id, or put it under its type's name."""
     kind = item.get("type")
     return isinstance(kind, str) and kind.endswith("_citation") and kind not in item and "file_id" not in item
 
