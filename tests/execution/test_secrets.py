@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import traceback
+from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 import anyio
@@ -174,7 +175,7 @@ class Client:
         calls = [CallPart(call["name"], call["arguments"], id=f"c{number}") for number, call in enumerate(CALLS)]
         self.answers = iter([Message("assistant", tuple(calls)), Message("assistant", (TextPart("Done."),))])
 
-    async def send(self, request: dict[str, Any], *, stream: bool) -> Any:
+    async def send(self, request: dict[str, Any], *, stream: bool) -> AsyncIterator[object]:
         assert stream
         assert SECRET not in json.dumps(request)
         for event in write_stream(next(self.answers), target=self.format, id="x", model=self.model):
