@@ -40,6 +40,12 @@ def shared() -> Path:
     return SHARED
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Start no workers for one file: they would take longer to start than it takes to run."""
+    paths = [config.invocation_params.dir / argument.partition("::")[0] for argument in config.args]
+    return 0 if len(paths) == 1 and paths[0].is_file() else None
+
+
 def _refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
     """Turn a skip into a failure where `TOOLFMT_REQUIRE_DATA=1` says that all data can be had."""
     if os.environ.get("TOOLFMT_REQUIRE_DATA") != "1" or not report.skipped or hasattr(report, "wasxfail"):

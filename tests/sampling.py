@@ -34,6 +34,15 @@ def dialects() -> list[Dialect[str]]:
     return [dialect for dialect in known if dialect.name in chosen]
 
 
+def kinds() -> list[Dialect[str]]:
+    """Give fewer of them, for tests that take long: of each field, one that has it and one that has not."""
+    known = {dialect.name: dialect for dialect in default_registry() if dialect.syntax is not None}
+    if everything:
+        return list(known.values())
+    found = {name: frozenset((path, bool(value)) for path, value in parts(dialect)) for name, dialect in known.items()}
+    return [known[name] for name in sorted(representatives(found))]
+
+
 def names() -> list[str]:
     """Give the names of the dialects to test."""
     return [dialect.name for dialect in dialects()]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolInvocation
 
 
+T = TypeVar("T")
 UNITS = {
     "tool": "<tool",
     "brace": "{",
@@ -66,7 +68,7 @@ HOSTILE = {
     "bomb": "\"<!DOCTYPE a [<!ENTITY x 'lol'><!ENTITY y '&x;&x;&x;&x;'>]>&y;&y;\"",
     "reference": '"&#xD800;&#0;&#x110000;&#99999999999999999999;"',
 }
-DIALECTS = sampling.dialects()
+DIALECTS = sampling.kinds()
 
 
 def bodies(dialect: Dialect[str]) -> frozenset[sampling.Part]:
@@ -120,11 +122,17 @@ def checked(dialect: Dialect[str], text: str, offer: str = "") -> list[Event]:
     return events
 
 
+def turns(items: Sequence[T], offer: str, first: int = 0) -> Sequence[T]:
+    """With `--all` every item for every offer of tools; else the offers take turns."""
+    order = sorted(offers())
+    return items if sampling.everything else items[(order.index(offer) + first) % len(order) :: len(order)]
+
+
 @pytest.mark.parametrize("offer", sorted(offers()))
 def test_a_call_that_is_cut_anywhere_is_no_call(dialect: Dialect[str], offer: str) -> None:
     for count in (1, 2):
         text = sample(dialect, count if dialect.traits.parallel else 1)
-        for at in range(len(text) + 1):
+        for at in turns(range(len(text) + 1), offer):
             checked(dialect, text[:at], offer)
             laws.truncated(dialect, text, at, offers()[offer])
             laws.lossless(dialect, text[:at], offers()[offer])
@@ -136,20 +144,8 @@ def test_missing_doubled_and_wrong_marks_make_no_call_of_their_own(dialect: Dial
     marks = [match.span() for match in re.finditer(r"</?\w+|>|\[\[|\]\]|[\[\]{}:,\"]|\w+:?", text)]
     for start, end in marks:
         mark = text[start:end]
-        for other in (
-            "",
-            mark * 2,
-            f"{mark}x",
-            mark[::-1],
-            "</x>",
-            "<x>",
-            "}",
-            "{",
-            '"',
-            "\x00",
-            "\ud800",
-            "\ud800\udc00",
-        ):
+        others = ["", mark * 2, f"{mark}x", mark[::-1], "</x>", "<x>", "}", "{", '"', "\x00", "\ud800", "\ud800\udc00"]
+        for other in turns(others, offer, start):
             broken = text[:start] + other + text[end:]
             found = calls(checked(dialect, broken, offer))
             assert len(found) <= 1

@@ -28,6 +28,11 @@ def test_every_part_of_every_dialect_is_in_a_representative() -> None:
     assert len(chosen) < len(KNOWN) / 2 + 1
 
 
+def test_of_each_field_there_is_one_that_has_it_and_one_that_has_not() -> None:
+    chosen = {(path, bool(value)) for dialect in sampling.kinds() for path, value in sampling.parts(dialect)}
+    assert chosen == {(path, bool(value)) for parts in KNOWN.values() for path, value in parts}
+
+
 @pytest.mark.parametrize("everything", [True, False])
 def test_all_means_every_dialect(monkeypatch: pytest.MonkeyPatch, everything: bool) -> None:  # noqa: FBT001
     monkeypatch.setattr(sampling, "everything", everything)
