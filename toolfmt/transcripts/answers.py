@@ -21,7 +21,7 @@ from toolfmt.jsontext import is_object
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answer_readers.shapes import APART, SHAPES
 from toolfmt.transcripts.assembling import Assembler
-from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.formats import known_as
 
 if TYPE_CHECKING:
     from toolfmt.events import Event
@@ -153,10 +153,10 @@ async def _aread(values: AsyncIterable[object], reader: AnswerReader) -> AsyncIt
 def _shapes(source: str) -> tuple[Shape, ...]:
     if source == "auto":
         return (*(shape for shapes in SHAPES.values() for shape in shapes), APART)
-    shapes = SHAPES.get(source) or SHAPES.get(find(source).name)
-    if shapes is None:
+    known = known_as(source, SHAPES)
+    if not known:
         raise UnknownFormatError(source, sorted(SHAPES))
-    return (*shapes, APART)
+    return (*SHAPES[known], APART)
 
 
 def plain(value: object) -> Any:

@@ -22,7 +22,7 @@ from toolfmt.transcripts.convert import Conversion, made_of, refuse
 from toolfmt.transcripts.envelopes import ENVELOPES, Ending, Envelope
 from toolfmt.transcripts.failures import write_error
 from toolfmt.transcripts.format import told
-from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.formats import find, known_as
 from toolfmt.transcripts.losses import Loss, losses
 from toolfmt.transcripts.shape import shape
 from toolfmt.transcripts.streams.sink import Head
@@ -93,10 +93,10 @@ def _recognised(value: JsonObject) -> str:
 
 
 def _envelope(name: str) -> Envelope:
-    found = ENVELOPES.get(name)
-    if found is None:
+    known = known_as(name, ENVELOPES)
+    if not known:
         raise UnknownFormatError(name, sorted(ENVELOPES))
-    return found
+    return ENVELOPES[known]
 
 
 def _written(

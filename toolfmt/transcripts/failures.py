@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.errors import ParseError, UnknownFormatError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answer_info import Failure, Trouble
-from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.formats import find, known_as
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -215,10 +215,10 @@ WRITERS: Final[Mapping[str, Callable[[Failure], JsonObject]]] = {
 
 def write_error(failure: Failure, target: str) -> JsonObject:
     """Write an error as an API does; raises `UnknownFormatError` for a format that has none."""
-    write = WRITERS.get(target) or WRITERS.get(find(target).name)
-    if write is None:
+    known = known_as(target, WRITERS)
+    if not known:
         raise UnknownFormatError(target, sorted(WRITERS))
-    return write(failure)
+    return WRITERS[known](failure)
 
 
 def convert_error(value: JsonValue, *, target: str, status: int = 0) -> JsonObject:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
@@ -68,15 +68,29 @@ def find(name: str) -> TranscriptFormat:
     """Look a format up by name or alias; raises `UnknownFormatError` with the names that come close.
 
     `text:NAME` is chat in the text of the dialect NAME; raises `UnknownDialectError` if there is none.
+    OpenAI's relatives (`deepseek`, `openrouter`, ...) are varieties of `openai-chat`.
     """
     if name.startswith("text:"):
         from toolfmt.transcripts.text_chat import text_format
 
         return text_format(name)
     module = MODULES.get(name) or _names().get(name.replace("_", "-").lower())
-    if module is None:
-        raise UnknownFormatError(name, sorted(MODULES))
-    return _load(module)
+    if module is not None:
+        return _load(module)
+    from toolfmt.transcripts.relatives import NAMES, named, relative
+
+    known = named(name)
+    if not known:
+        raise UnknownFormatError(name, sorted({*MODULES, *NAMES}))
+    return relative(known)
+
+
+def known_as(name: str, known: Container[str]) -> str:
+    """Give the name under which a format is known: its own, or that of what it is a variety of; empty if none is."""
+    if name in known:
+        return name
+    made = find(name)
+    return next((found for found in (made.name, *_relatives(made)) if found in known), "")
 
 
 def _relatives(made: TranscriptFormat) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.settings.engine import Said, left_out, lost, missing, read, write
+from toolfmt.transcripts.settings.relatives import RELATIVES
 from toolfmt.transcripts.settings.tables import TABLES
 from toolfmt.transcripts.values import own
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.format import TranscriptFormat
     from toolfmt.transcripts.loss import Loss
-    from toolfmt.transcripts.settings.record import Values
+    from toolfmt.transcripts.settings.record import Table, Values
 
 
 @dataclass(slots=True)
@@ -40,7 +41,7 @@ class Carried:
 
     def losses(self, after: Transcript, goal: TranscriptFormat) -> Iterator[Loss]:
         """List what the settings that were written do not say."""
-        table = TABLES.get(goal.name)
+        table = _table(goal.name)
         if table is not None and self.said is not None:
             now = own(after.extra, goal.name)
             yield from lost(self.said, table, now)
@@ -59,7 +60,7 @@ def carried(  # noqa: PLR0913 - a request, its way, and what is given beside it
     whole: bool,
 ) -> Carried:
     """Translate the settings in a transcript's `extra`; formats without settings leave it as it is."""
-    table, written = TABLES.get(origin.name), TABLES.get(goal.name)
+    table, written = _table(origin.name), _table(goal.name)
     if written is None:
         return Carried(before, before)
     fields = own(before.extra, origin.name)
@@ -78,7 +79,7 @@ def adjusted(
     value: JsonValue, made: TranscriptFormat, settings: Values, defaults: Values
 ) -> tuple[JsonValue, JsonObject]:
     """Set settings in a request that stays in its format, and give those that it says."""
-    table = TABLES.get(made.name)
+    table = _table(made.name)
     if table is None or not is_object(value):
         return value, {}
     said = read(value, table).values
@@ -104,6 +105,11 @@ def stated(settings: Values | None) -> Values:
         known = ", ".join(sorted(_names()))
         raise ValueError(f"there is no setting {', '.join(sorted(unknown))}; the settings are {known}")
     return given
+
+
+def _table(name: str) -> Table | None:
+    relative = RELATIVES.get(name)
+    return TABLES.get(name) if relative is None else relative.table
 
 
 def _names() -> frozenset[str]:

@@ -201,7 +201,7 @@ def _fitted(value: JsonValue, setting: Setting) -> JsonValue:
         if is_array(value):
             made = [setting.words[item] for item in value if item in setting.words]
             return made or None
-        return setting.words.get(value) if isinstance(value, str) else None
+        return next((spelled for word, spelled in setting.words.items() if word == value), None)
     if _number(value):
         low, high = setting.low, setting.high
         bounded = low if low is not None and value < low else high if high is not None and value > high else value

@@ -204,7 +204,12 @@ def _group(
     return Group(names=("format",), at=places, read=read, write=write)
 
 
+def _write_json(values: Values, fields: JsonObject) -> None:
+    fields["response_format"] = {"type": "text" if values["format"]["type"] == "text" else "json_object"}
+
+
 CHAT: Final = _group(_read_chat, _write_chat, "response_format")
+JSON_ONLY: Final = _group(_read_chat, _write_json, "response_format")
 RESPONSES: Final = _group(_read_responses, _write_responses, "text.format")
 ANTHROPIC: Final = _group(_read_anthropic, _write_anthropic, "output_config.format", "output_format")
 GEMINI: Final = _group(

@@ -15,7 +15,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from toolfmt.transcripts.answers import AnswerReader, plain
-from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.loss import Loss
 from toolfmt.transcripts.streams.emitter import Emitter
 from toolfmt.transcripts.streams.relay import sink_of
@@ -48,7 +47,7 @@ class StreamConverter:
         """
         self._target, sink = sink_of(target)
         self._reader = AnswerReader(source)
-        self._same = not (id or model or created) and find(source).name == self._target
+        self._same = not (id or model or created) and source == target
         self.info: AnswerInfo = self._reader.info
         self._emitter = Emitter(sink, self.info, Head(id, model, created))
         self._text = EventText()

@@ -19,7 +19,7 @@ from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answer_info import AnswerInfo
 from toolfmt.transcripts.answers import AnswerEvents, AsyncAnswerEvents, answered
 from toolfmt.transcripts.assembling import Assembler
-from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.formats import known_as
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER
 from toolfmt.transcripts.streams import block_tables
 from toolfmt.transcripts.streams.anthropic import AnthropicSink
@@ -118,8 +118,8 @@ async def _awritten(events: AsyncIterable[Event], emitter: Emitter) -> AsyncIter
 
 def sink_of(target: str) -> tuple[str, Callable[[Head, list[JsonObject]], Sink]]:
     """Find what writes a provider's streams, with the name of its format; raises `UnknownFormatError`."""
-    name = target if target in SINKS else find(target).name
-    if name not in SINKS:
+    name = known_as(target, SINKS)
+    if not name:
         raise UnknownFormatError(target, sorted(SINKS))
     return name, SINKS[name]
 

@@ -1,0 +1,66 @@
+"""The formats of OpenAI's relatives, made of the rows that say how they differ.
+
+find("deepseek")    reads all that copies of the API write, and writes what DeepSeek takes
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, partial
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.dialect import Provenance
+from toolfmt.transcripts import openai_chat
+from toolfmt.transcripts.chat_request import read_request, write_request
+from toolfmt.transcripts.settings.relatives import RELATIVES
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonValue
+    from toolfmt.transcripts.format import TranscriptFormat
+
+_ALIASES: Final = {"azure-openai": "azure", "grok": "xai", "lmstudio": "lm-studio", "together-ai": "together"}
+NAMES: Final = frozenset(RELATIVES)
+"""The relatives' names."""
+
+
+def named(name: str) -> str:
+    """Give the name of the relative that a name or alias stands for; empty if there is none."""
+    name = name.replace("_", "-").lower()
+    name = _ALIASES.get(name, name)
+    return name if name in RELATIVES else ""
+
+
+def _never(_: JsonValue) -> bool:
+    """Recognise nothing: no relative has a shape of its own."""
+    return False
+
+
+@cache
+def relative(name: str) -> TranscriptFormat:
+    """Make a relative's format."""
+    row = RELATIVES[name]
+    base = openai_chat.FORMAT
+    shape = replace(
+        openai_chat.SHAPE,
+        owner=name,
+        reasoning=row.reasoning,
+        custom=row.custom_tools,
+        names=row.speakers,
+        gateways=row.gateway,
+        annotations=False,
+    )
+    roles = base.rules.roles if row.developers else base.rules.roles - {"developer"}
+    rules = replace(base.rules, roles=roles, reasoning=bool(row.reasoning), custom_tools=row.custom_tools)
+    return replace(
+        base,
+        name=name,
+        summary=row.summary,
+        read=partial(read_request, shape=replace(shape, reasoning=row.reasoning or openai_chat.SHAPE.reasoning)),
+        write=partial(write_request, shape=shape),
+        recognise=_never,
+        rules=rules,
+        gateway=None,
+        relative_of=base.name,
+        aliases=tuple(alias for alias, known in _ALIASES.items() if known == name),
+        sources=(*base.sources, Provenance(reference=row.source, kind="documentation")),
+    )
