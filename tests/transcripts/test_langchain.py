@@ -127,7 +127,7 @@ def test_tools_are_a_loss() -> None:
 @pytest.mark.parametrize(
     ("value", "where"),
     [
-        ({"messages": []}, "langchain"),
+        ({"items": []}, "langchain"),
         (["a"], "/0"),
         ([ai(tool_calls="a")], "/0/data/tool_calls"),
         ([ai(tool_calls=["a"])], "/0/data/tool_calls"),

@@ -187,7 +187,7 @@ class _Work:
     def _opaque(self, part: OpaquePart, role: Role) -> Iterable[Part]:
         """Say what another provider's part says, if that is known."""
         acts = any(isinstance(found, (CallPart, ResultPart)) for found in part.says)
-        if not part.says or (acts and (self.carry.hosted == "drop" or (self.rules.hosted and role == "assistant"))):
+        if not part.says or (acts and self.carry.hosted == "drop"):
             return (part,)
         ordinary = self.carry.hosted == "calls" and role == "assistant" and id(part) not in self._alone
         if acts and (not ordinary or (self.rules.calls_declared and not self.transcript.tools)):

@@ -72,8 +72,6 @@ class Rules:
     """Whose signatures and file ids mean something here; empty: the writer decides."""
     reasoning: bool = True
     """Reasoning has a place."""
-    hosted: bool = False
-    """Calls that a provider ran itself, and their results, have a place in the assistant's message."""
     calls_declared: bool = False
     """A conversation with calls declares tools."""
     unsigned: bool = True

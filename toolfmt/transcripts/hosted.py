@@ -64,9 +64,18 @@ INTERACTIONS: Final[Table] = (
     Hosted(type=r"(.*)_call", name="name", arguments=("arguments",)),
     Hosted(type=r"(.*)_result", id="call_id", name="name", content=("result",), error=("is_error",)),
 )
-PROVIDER_EXECUTED: Final[Table] = (
-    Hosted(type=r"tool-call|server_tool_call", name="toolName", arguments=("input",), id="toolCallId"),
-    Hosted(type=r"tool-result", name="toolName", content=("output",), id="toolCallId"),
+OTEL: Final[Table] = (
+    Hosted(type=r"server_tool_call", name="name", arguments=("server_tool_call",)),
+    Hosted(type=r"(server_tool_call)_response", content=("server_tool_call_response",)),
+)
+INSPECT: Final[Table] = (
+    Hosted(type=r"tool_use", name="name", arguments=("arguments",), content=("result", "error"), error=("error",)),
+)
+LANGCHAIN: Final[Table] = (
+    Hosted(type=r"server_tool_call", name="name", arguments=("args",)),
+    Hosted(type=r"(server_tool)_result", id="tool_call_id", content=("output",)),
+    *ANTHROPIC,
+    *RESPONSES,
 )
 
 

@@ -24,6 +24,7 @@ from toolfmt.conversation import (
 )
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.citations import addressed, cited
+from toolfmt.transcripts.hosted import INSPECT, hosted
 from toolfmt.transcripts.media import MediaKind, from_url, known_type, to_url
 from toolfmt.transcripts.values import own, plain_text, rest, word
 
@@ -77,7 +78,7 @@ def _read(item: JsonValue) -> TextPart | RefusalPart | MediaPart | OpaquePart:
         return TextPart(item["text"], extra=rest(item, _TEXT, NAME))
     if kind in ("image", "audio", "video", "document") and word(item, kind):
         return _media(item, kind)
-    return OpaquePart(NAME, item)
+    return OpaquePart(NAME, item, hosted(item, INSPECT))
 
 
 def _media(item: JsonObject, kind: MediaKind) -> MediaPart:

@@ -32,13 +32,29 @@ from toolfmt.dialect import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.langchain_blocks import OWNER, SIGNER, read_content, write_content
+from toolfmt.transcripts.langchain_blocks import OWNER, SIGNER, SIGNERS, read_content, write_content
 from toolfmt.transcripts.values import argument_object, own, pointer, rest, text_at
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
-_ROLES: Final[dict[str, Role]] = {"system": "system", "human": "user", "ai": "assistant", "tool": "tool"}
+_ROLES: Final[dict[str, Role]] = {
+    "system": "system",
+    "human": "user",
+    "ai": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+_SPOKEN: Final[dict[object, Role]] = {"system": "system", "user": "user", "human": "user", "assistant": "assistant"}
+"""The roles that a message of the kind `chat` may name, which says its role itself."""
+_DUMPED: Final[JsonObject] = {
+    "additional_kwargs": {},
+    "response_metadata": {},
+    "example": False,
+    "id": None,
+    "usage_metadata": None,
+}
+"""What a message's own dump says of it where there is nothing to say."""
 _TYPES: Final = {"system": "system", "developer": "system", "user": "human", "assistant": "ai", "tool": "tool"}
 _MESSAGE: Final = frozenset({"type", "content", "name"})
 _ANSWER: Final = _MESSAGE | {"tool_calls", "invalid_tool_calls", "additional_kwargs"}
@@ -47,10 +63,13 @@ _CALL: Final = frozenset({"type", "id", "name", "args"})
 
 
 def read(value: JsonValue) -> Transcript:
-    """Read a list of messages."""
-    if not is_array(value):
-        raise ParseError("langchain: expected a list of messages")
-    return Transcript(tuple(_read_message(item, ("", at)) for at, item in enumerate(value)))
+    """Read a list of messages, or a graph's state with `messages`."""
+    items = value.get("messages") if is_object(value) else value
+    if not is_array(items):
+        raise ParseError("langchain: expected a list of messages, or an object with `messages`")
+    where = "/messages" if is_object(value) else ""
+    messages = tuple(_read_message(item, (where, at)) for at, item in enumerate(items))
+    return Transcript(messages, extra=rest(value, {"messages"}, OWNER) if is_object(value) else {})
 
 
 def _read_message(item: JsonValue, where: tuple[str, int]) -> Message:
@@ -58,6 +77,8 @@ def _read_message(item: JsonValue, where: tuple[str, int]) -> Message:
         raise ParseError(f"{pointer(where)}: a message is an object, not {type(item).__name__}")
     kind, data = _opened(item)
     role = _ROLES.get(kind)
+    if kind == "chat" and data is not None:
+        role = _SPOKEN.get(data.get("role"))
     try:
         if role is None or data is None:
             message = Message("user", (OpaquePart(OWNER, item),))
@@ -69,16 +90,22 @@ def _read_message(item: JsonValue, where: tuple[str, int]) -> Message:
             message = Message(role, tuple(read_content(data.get("content"))), text_at(data, "name"))
             message.extra = _further(data, _MESSAGE)
     except ParseError as error:
-        raise ParseError(f"{pointer(where)}/{'data' if 'data' in item else 'kwargs'}/{error}") from None
+        inside = next((f"/{key}" for key in ("data", "kwargs") if key in item), "")
+        raise ParseError(f"{pointer(where)}{inside}/{error}") from None
     message.origin, message.source, message.where = OWNER, item, where
     return message
 
 
 def _opened(item: JsonObject) -> tuple[str, JsonObject | None]:
-    """Get a message's kind and its fields; a constructor is named by its class, such as `AIMessageChunk`."""
+    """Get a message's kind and its fields; a constructor is named by its class, such as `AIMessageChunk`.
+
+    A message's own dump has the fields beside the kind.
+    """
     fields, kind, made = item.get("data"), item.get("type"), item.get("id")
     if kind == "constructor" and is_array(made) and made:
         fields, kind = item.get("kwargs"), str(made[-1]).removesuffix("Chunk").removesuffix("Message").lower()
+    elif fields is None and "content" in item and isinstance(kind, str):
+        fields = {key: found for key, found in item.items() if key not in _DUMPED or found != _DUMPED[key]}
     name = str(kind).removesuffix("MessageChunk").lower()
     return name, fields if is_object(fields) else None
 
@@ -94,7 +121,8 @@ def _answer(data: JsonObject) -> Message:
     further: JsonObject = kept if is_object(kept) else {}
     thought = further.get("reasoning_content")
     parts: list[Part] = [ReasoningPart(thought)] if isinstance(thought, str) and thought else []
-    parts.extend(read_content(data.get("content"), {call.id: call for call in calls if call.id is not None}))
+    by_id = {call.id: call for call in calls if call.id is not None}
+    parts.extend(read_content(data.get("content"), by_id, _signer(data)))
     placed = {id(part) for part in parts}
     parts.extend(call for call in calls if id(call) not in placed)
     extra = _further(data, _ANSWER)
@@ -102,6 +130,13 @@ def _answer(data: JsonObject) -> Message:
     if left:
         extra[f"{OWNER}.additional_kwargs"] = left
     return Message("assistant", tuple(parts), text_at(data, "name"), extra)
+
+
+def _signer(data: JsonObject) -> str:
+    """Say whose proofs an answer holds, by the provider that its metadata names."""
+    told = data.get("response_metadata")
+    named = told.get("model_provider") if is_object(told) else None
+    return SIGNERS.get(named, SIGNER) if isinstance(named, str) else SIGNER
 
 
 def _calls(data: JsonObject, key: str, extra: JsonObject) -> list[CallPart]:
@@ -143,9 +178,11 @@ def _result(data: JsonObject) -> Message:
     )
 
 
-def write(transcript: Transcript) -> list[JsonValue]:
-    """Write a list of messages."""
-    return [written for message in transcript.messages for written in _write_message(message)]
+def write(transcript: Transcript) -> JsonValue:
+    """Write a list of messages, or a graph's state where there is more to say."""
+    items = [written for message in transcript.messages for written in _write_message(message)]
+    beside = own(transcript.extra, OWNER)
+    return {**beside, "messages": items} if beside else items
 
 
 def _write_message(message: Message) -> list[JsonValue]:
@@ -189,8 +226,9 @@ def _write_result(part: ResultPart) -> JsonObject:
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a list by its messages: a type and `data` with a content, or a constructor of a message."""
-    return is_array(value) and any(is_object(item) and _is_message(item) for item in value)
+    """Tell messages by a type and a content, beside each other or under `data`, or by a constructor."""
+    items = value.get("messages") if is_object(value) else value
+    return is_array(items) and any(is_object(item) and _is_message(item) for item in items)
 
 
 def _is_message(item: JsonObject) -> bool:
@@ -208,7 +246,7 @@ FORMAT: Final = TranscriptFormat(
         roles=frozenset({"system", "user", "assistant", "tool"}),
         result_kinds=frozenset({"text", "image", "audio", "video", "document"}),
         user_kinds=frozenset({"text", "image", "audio", "video", "document"}),
-        owners=frozenset({OWNER, SIGNER}),
+        owners=frozenset({OWNER, *SIGNERS.values()}),
         joined_answers=True,
         interleaved=False,
         arguments="any",

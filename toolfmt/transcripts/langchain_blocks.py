@@ -29,8 +29,9 @@ from toolfmt.transcripts.chat import ChatShape
 from toolfmt.transcripts.chat_media import marks
 from toolfmt.transcripts.chat_read import read_parts
 from toolfmt.transcripts.citations import cited, standard
+from toolfmt.transcripts.hosted import LANGCHAIN, hosted
 from toolfmt.transcripts.media import MediaKind, media_type_in
-from toolfmt.transcripts.values import own, plain_text, rest
+from toolfmt.transcripts.values import own, plain_text, rest, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -38,38 +39,75 @@ if TYPE_CHECKING:
 OWNER: Final = "langchain"
 SIGNER: Final = "anthropic"
 """Whose blocks `thinking` and `redacted_thinking` are."""
+SIGNERS: Final = {
+    "anthropic": "anthropic",
+    "bedrock": "anthropic",
+    "bedrock_converse": "anthropic",
+    "google_genai": "google",
+    "google_vertexai": "google",
+    "openai": "openai",
+}
+"""Whose proofs the answers of each provider hold."""
+_ARGUMENTS: Final = ("args", "input", "arguments")
 SHAPE: Final = ChatShape(owner=OWNER, provider=OWNER, signed_by=SIGNER)
 _KINDS: Final[dict[str, MediaKind]] = {"image": "image", "audio": "audio", "video": "video", "file": "document"}
 _TYPES: Final = {kind: name for name, kind in _KINDS.items()}
 _CALLS: Final = ("tool_call", "tool_use", "function_call")
 
 
-def read_content(content: JsonValue, calls: Mapping[str, CallPart] | None = None) -> list[Part]:
-    """Read a message's content; a block that repeats one of the `calls` says where it stands."""
+def read_content(content: JsonValue, calls: Mapping[str, CallPart] | None = None, signer: str = SIGNER) -> list[Part]:
+    """Read a message's content; a block that repeats one of the `calls` says where it is. Proofs are the `signer`'s."""
     if isinstance(content, str):
         return [TextPart(content)] if content else []
     if not is_array(content):
         return [] if content is None else [OpaquePart(OWNER, content)]
-    return [_read(block, calls or {}) for block in content]
+    return [_read(block, calls, signer) for block in content]
 
 
-def _read(block: JsonValue, calls: Mapping[str, CallPart]) -> Part:
+def _read(block: JsonValue, calls: Mapping[str, CallPart] | None, signer: str) -> Part:
     kind = block.get("type") if is_object(block) else None
     part: Part | None = None
     if is_object(block) and isinstance(kind, str):
         if kind in _CALLS:
-            named = block.get("call_id", block.get("id"))
-            part = calls.get(named) if isinstance(named, str) else None
+            part = _call(block, calls or {}) if calls is not None else None
         elif kind == "reasoning":
-            part = _reasoning(block)
+            part = _reasoning(block, signer)
         elif kind in _KINDS:
             part = _media(block, _KINDS[kind])
-    return part or read_parts([block], SHAPE)[0]
+    part = part or read_parts([block], SHAPE)[0]
+    return OpaquePart(OWNER, block, hosted(block, LANGCHAIN)) if isinstance(part, OpaquePart) else part
 
 
-def _reasoning(block: JsonObject) -> Part | None:
-    text = block.get("reasoning")
-    return ReasoningPart(text, extra=rest(block, {"type", "reasoning"}, OWNER)) if isinstance(text, str) else None
+def _call(block: JsonObject, calls: Mapping[str, CallPart]) -> Part | None:
+    """Find the call that a block repeats; one that is only among the blocks is read from there."""
+    named, name = block.get("call_id", block.get("id")), block.get("name")
+    if isinstance(named, str) and named in calls:
+        return calls[named]
+    arguments = next((block[key] for key in _ARGUMENTS if key in block), None)
+    if not isinstance(name, str) or not (named is None or isinstance(named, str)):
+        return None
+    extra = rest(block, {"type", "id", "call_id", "name", *_ARGUMENTS}, OWNER)
+    if isinstance(arguments, str):
+        return CallPart(name, text=arguments, id=named, extra=extra)
+    return CallPart(name, {} if arguments is None else arguments, id=named, extra=extra)
+
+
+def _reasoning(block: JsonObject, signer: str) -> Part | None:
+    """Read reasoning: the standard block with its signature beside, or OpenAI's with a summary and a ciphertext."""
+    beside, summary, hidden = block.get("extras"), block.get("summary"), block.get("encrypted_content")
+    text = block.get("reasoning", "" if is_object(beside) else None)
+    if isinstance(hidden, str) and is_array(summary):
+        texts = [word(item, "text") for item in summary]
+        known = {"type", "summary", "encrypted_content"}
+        return ReasoningPart("".join(texts), None, hidden, "openai", rest(block, known, OWNER))
+    if not isinstance(text, str):
+        return None
+    signature = word(beside, "signature")
+    if not signature or not is_object(beside):
+        return ReasoningPart(text, extra=rest(block, {"type", "reasoning"}, OWNER))
+    extra = rest(block, {"type", "reasoning", "extras"}, OWNER)
+    left = {key: found for key, found in beside.items() if key != "signature"}
+    return ReasoningPart(text, signature, None, signer, extra | ({f"{OWNER}.extras": left} if left else {}))
 
 
 def _media(block: JsonObject, kind: MediaKind) -> Part | None:
@@ -126,6 +164,11 @@ def _write_reasoning(part: ReasoningPart) -> JsonObject | None:
         return {"type": "redacted_thinking", "data": part.encrypted}
     if part.owner == SIGNER and part.signature is not None:
         return {"type": "thinking", "thinking": part.text, "signature": part.signature}
+    if part.owner == "openai" and part.encrypted is not None:
+        summary: list[JsonValue] = [{"type": "summary_text", "text": part.text}] if part.text else []
+        return {"type": "reasoning", "summary": summary, "encrypted_content": part.encrypted}
+    if part.signature is not None and part.owner in SIGNERS.values():
+        return {"type": "reasoning", "reasoning": part.text, "extras": {"signature": part.signature}}
     return {"type": "reasoning", "reasoning": part.text} if part.text else None
 
 

@@ -26,6 +26,7 @@ from toolfmt.conversation import (
     TextPart,
 )
 from toolfmt.jsontext import is_array
+from toolfmt.transcripts.hosted import OTEL, hosted
 from toolfmt.transcripts.media import kind_of
 from toolfmt.transcripts.values import argument_value, own, plain_text, rest, says, word
 
@@ -44,7 +45,7 @@ def read_part(item: JsonValue) -> Part:
     """Read a part; one that is not understood is kept as it came."""
     reader = _READERS.get(word(item, "type"))
     part = reader(item) if reader is not None else None
-    return OpaquePart(NAME, item) if part is None else part
+    return OpaquePart(NAME, item, hosted(item, OTEL)) if part is None else part
 
 
 def _text(item: JsonObject) -> Part | None:

@@ -22,12 +22,13 @@ from toolfmt.conversation import (
     ReasoningPart,
     RefusalPart,
     ResultPart,
+    Said,
     TextPart,
 )
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.citations import anchored, cited
 from toolfmt.transcripts.media import kind_of, known_type
-from toolfmt.transcripts.values import argument_value, misread, own, plain_text, rest, word
+from toolfmt.transcripts.values import argument_value, misread, own, plain_text, rest, tagged, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -59,9 +60,27 @@ _ERRORS: Final = ("failed", "retried")
 
 def read_answer(item: JsonValue) -> Part:
     """Read a part of a response; one that is not understood is kept as it came."""
-    reader = _READERS.get(word(item, "part_kind"))
+    kind = word(item, "part_kind")
+    reader = _READERS.get(kind)
     part = reader(item) if reader is not None else None
-    return OpaquePart(NAME, item) if part is None else part
+    if part is not None or not is_object(item):
+        return OpaquePart(NAME, item) if part is None else part
+    return OpaquePart(NAME, item, _says(kind, item))
+
+
+def _says(kind: str, item: JsonObject) -> tuple[Said, ...]:
+    """Say what the provider ran itself, or what is left of a conversation that was cut short."""
+    match kind:
+        case "builtin-tool-call":
+            call = _call(item)
+            return (call,) if isinstance(call, CallPart) else ()
+        case "builtin-tool-return" if "content" in item:
+            found = read_result({**item, "part_kind": "tool-return"})
+            return (ResultPart(found.content, found.id, found.name, found.is_error),)
+        case "compaction" if word(item, "content"):
+            return (tagged("summary", item["content"]),)
+        case _:
+            return ()
 
 
 def _text(item: JsonObject) -> Part | None:

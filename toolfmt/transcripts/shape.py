@@ -150,7 +150,7 @@ def _fits(part: Part, role: Role, rules: Rules) -> bool:
         return part.kind in kinds and reachable(part, rules)
     if isinstance(part, ReasoningPart):
         return fits_reasoning(part, rules)
-    return not isinstance(part, OpaquePart) or part.owner == rules.format or (rules.hosted and bool(part.says))
+    return not isinstance(part, OpaquePart) or part.owner == rules.format
 
 
 def reachable(part: MediaPart, rules: Rules) -> bool:

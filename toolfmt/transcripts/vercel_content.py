@@ -29,14 +29,14 @@ from toolfmt.conversation import (
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.media import known_type
 from toolfmt.transcripts.values import argument_value, word
-from toolfmt.transcripts.vercel_parts import further, proven, put_further, read_media
+from toolfmt.transcripts.vercel_parts import further, proven, put_further, read_file
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "vercel-model"
 _TEXT: Final = frozenset({"type", "text"})
-_FILE: Final = frozenset({"type", "data", "image", "url", "mediaType", "filename"})
+_FILE: Final = frozenset({"type", "data", "image", "url", "mediaType", "filename", "fileId", "providerReference"})
 _CALL: Final = frozenset({"type", "toolCallId", "toolName", "input"})
 _RESULT: Final = frozenset({"type", "toolCallId", "toolName", "output"})
 _FILES: Final = {"file": "data", "image": "image"}
@@ -46,6 +46,11 @@ _INSIDE: Final = {
     "image-url": "url",
     "file-data": "data",
     "file-url": "url",
+    "file": "data",
+    "file-id": "fileId",
+    "image-file-id": "fileId",
+    "file-reference": "providerReference",
+    "image-file-reference": "providerReference",
 }
 """The key that holds the data or the address, for each kind of file in a message and in a result."""
 
@@ -64,10 +69,14 @@ def _read(item: JsonValue, role: Role) -> Part:
         part = _said(item)
     elif kind in _FILES:
         part = _media(item, _FILES[kind])
-    elif kind == "tool-call" and "providerExecuted" not in item:
+    elif kind == "tool-call":
         part = read_call(item)
-    elif kind == "tool-result" and role == "tool":
+    elif kind == "tool-result":
         part = _result(item)
+    if isinstance(part, (CallPart, ResultPart)) and (
+        "providerExecuted" in item or (role == "assistant") == (kind == "tool-result")
+    ):
+        return OpaquePart(NAME, item, (part,))  # the provider ran it
     return OpaquePart(NAME, item) if part is None else part
 
 
@@ -87,9 +96,11 @@ def _media(item: JsonObject, key: str) -> MediaPart | None:
     data, given, name = item.get(key), item.get("mediaType"), item.get("filename")
     if given is None:
         given = "image/*" if item["type"].startswith("image") else "*/*"
-    if not (isinstance(data, str) and isinstance(given, str) and (name is None or isinstance(name, str))):
+    if not (isinstance(given, str) and (name is None or isinstance(name, str))):
         return None
-    part = read_media(data, given, name)
+    part = read_file(data, given, name)
+    if part is None:
+        return None
     part.extra = further(item, _FILE, NAME)
     return part
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import MediaPart
@@ -15,7 +16,7 @@ from toolfmt.transcripts.values import own, rest
 
 if TYPE_CHECKING:
     from toolfmt.conversation import CallPart, ReasoningPart, ResultPart, TextPart
-    from toolfmt.model import JsonObject
+    from toolfmt.model import JsonObject, JsonValue
 
 _OPTIONS: Final = "vercel.providerOptions"
 _PROOFS: Final = (
@@ -95,10 +96,30 @@ def _without(options: JsonObject, provider: str, key: str) -> JsonObject:
     return left | {provider: mine} if mine else left
 
 
+def read_file(data: JsonValue, media_type: str, name: str | None = None) -> MediaPart | None:
+    """Read a file, as text or as an object that says what it is: data, an address, a text, or a provider's id."""
+    if isinstance(data, str):
+        return read_media(data, media_type, name)
+    if not is_object(data):
+        return None
+    inside = data.get(str(data.get("type")))
+    if isinstance(inside, str) and data.get("type") == "text":
+        kind = media_type if media_type.startswith("text/") and not media_type.endswith("/*") else "text/plain"
+        return MediaPart("document", kind, b64encode(inside.encode("utf-8", "surrogatepass")).decode(), name=name)
+    if isinstance(inside, str):
+        return read_media(inside, media_type, name)
+    given = inside if is_object(inside) else data
+    if len(given) != 1 or not all(isinstance(ident, str) for ident in given.values()):
+        return None
+    ((owner, ident),) = given.items()
+    exact = media_type if "/" in media_type and not media_type.endswith("/*") else ""
+    return MediaPart(kind_of(media_type), exact, file_id=ident, name=name, owner=owner)
+
+
 def read_media(data: str, media_type: str, name: str | None = None) -> MediaPart:
-    """Read a file: base64, an address, or an address with the data inside; `image/*` says the kind alone."""
+    """Read a file: base64, an address, or an address with the data inside; `image/*` and `image` say the kind alone."""
     kind = kind_of(media_type)
-    exact = "" if media_type.endswith("/*") else media_type
+    exact = media_type if "/" in media_type and not media_type.endswith("/*") else ""
     if data.startswith(("http:", "https:", "data:")):
         part = from_url(data, kind, name=name)
         part.media_type = exact or part.media_type

@@ -44,13 +44,12 @@ _STATES: Final = _CALLED | {"output-available", "output-error", "output-denied"}
 
 
 def is_tool(item: JsonValue) -> bool:
-    """Whether a part is a call whose input is complete, for the application to run."""
+    """Whether a part is a call whose input is complete."""
     kind = word(item, "type")
     return (
         (kind.startswith(_PREFIX) or (kind == _DYNAMIC and isinstance(item.get("toolName"), str)))
         and isinstance(item.get("toolCallId"), str)
         and word(item, "state") in _STATES
-        and not item.get("providerExecuted")
     )
 
 

@@ -72,6 +72,8 @@ def _steps(items: list[JsonValue]) -> Iterator[Message]:
                 yield Message("assistant", tuple(parts))
                 yield from (Message("tool", (result,)) for result in results)
             parts, results = [], []
+        elif is_tool(item) and item.get("providerExecuted"):
+            parts.append(OpaquePart(NAME, item, tuple(said for said in read_tool(item) if said is not None)))
         elif is_tool(item):
             call, result = read_tool(item)
             parts.append(call)
