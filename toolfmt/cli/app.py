@@ -44,6 +44,7 @@ _COMMANDS = {
     "dialects": "List the formats; `show` one with a sample.",
     "providers": "List the providers, with the format of each.",
     "probe": "Ask a server some questions with tools, and say what it does to the calls.",
+    "serve": "Serve several providers' APIs in front of any model.",
     "mcp-serve": "Serve Python functions as an MCP server.",
     "demo": "Do the main job on recorded data, in every format.",
 }

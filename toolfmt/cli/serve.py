@@ -1,0 +1,47 @@
+"""`toolfmt serve`: a server that puts any client in front of any model."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from toolfmt.cli.errors import UsageError
+from toolfmt.errors import MissingExtraError
+
+
+def serve(  # noqa: PLR0913 - one argument for each option
+    config: Annotated[Path | None, Parameter(help="The configuration, a TOML file.")] = None,
+    /,
+    *,
+    upstream: Annotated[str | None, Parameter(help="One back for every model: its base address.")] = None,
+    api: Annotated[
+        str, Parameter(help="What the upstream speaks: openai-chat, openai-responses, anthropic, gemini or text.")
+    ] = "openai-chat",
+    dialect: Annotated[str | None, Parameter(help="The dialect of an upstream that only writes text.")] = None,
+    key_env: Annotated[str | None, Parameter(help="The environment variable with the upstream's key.")] = None,
+    host: Annotated[str | None, Parameter(help="Listen here; beyond this machine only with a key.")] = None,
+    port: Annotated[int | None, Parameter(help="Listen at this port; 0 takes a free one.")] = None,
+    strict: Annotated[bool, Parameter(help="Refuse requests of which content or meaning would be lost.")] = False,
+) -> None:
+    """Serve the APIs of OpenAI, Anthropic and Gemini in front of other servers, until interrupted.
+
+    POST /v1/chat/completions, /v1/responses, /v1/messages and /v1beta/models/MODEL:generateContent.
+    """
+    try:
+        import uvicorn
+
+        from toolfmt.gateway.app import make_app
+        from toolfmt.gateway.config import Config, load_config, single
+    except ImportError:
+        raise MissingExtraError("toolfmt serve", "gateway") from None
+    if (config is None) == (upstream is None):
+        raise UsageError("give a configuration file, or --upstream with an address")
+    if config is not None:
+        found = load_config(config)
+    else:
+        assert upstream is not None  # noqa: S101 - one of the two is given
+        found = single(upstream, api, dialect=dialect or ("hermes" if api == "text" else None), key_env=key_env)
+    changes = {"host": host, "port": port, "strict": strict or None}
+    given = found.model_dump() | {name: value for name, value in changes.items() if value is not None}
+    found = Config.model_validate(given)
+    uvicorn.run(make_app(found), host=found.host, port=found.port, timeout_graceful_shutdown=30, access_log=False)

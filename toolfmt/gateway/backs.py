@@ -1,0 +1,146 @@
+"""Asking a back: the address and headers of each API, and its answer, whole or as a stream's events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+import httpx2
+
+from toolfmt import jsontext
+from toolfmt.errors import ParseError
+from toolfmt.gateway.failing import UpstreamError
+from toolfmt.transcripts.answer_info import Failure
+from toolfmt.transcripts.failures import read_error
+
+if TYPE_CHECKING:
+    from toolfmt.gateway.config import Back
+    from toolfmt.model import JsonObject, JsonValue
+
+_VERSION: Final = "2023-06-01"
+"""Anthropic's API version, which every request names."""
+_DONE: Final = "[DONE]"
+PASSED: Final = ("retry-after", "x-request-id", "request-id")
+"""Headers of a back's answer that the client is given."""
+
+
+_PATHS: Final[Mapping[str, tuple[str, str]]] = {
+    "openai-chat": ("/chat/completions", "/chat/completions"),
+    "text": ("/chat/completions", "/chat/completions"),
+    "openai-responses": ("/responses", "/responses"),
+    "anthropic": ("/messages", "/messages"),
+    "gemini": ("/models/{model}:generateContent", "/models/{model}:streamGenerateContent?alt=sse"),
+}
+"""Where an API takes requests, for a whole answer and for a stream."""
+
+
+def _bearer(key: str) -> Mapping[str, str]:
+    return {"authorization": f"Bearer {key}"}
+
+
+_KEYS: Final[Mapping[str, Callable[[str], Mapping[str, str]]]] = {
+    "anthropic": lambda key: {"x-api-key": key},
+    "gemini": lambda key: {"x-goog-api-key": key},
+}
+
+
+class Upstream:
+    """One back, with the connections to it."""
+
+    def __init__(self, back: Back, *, max_answer: int, client: httpx2.AsyncClient) -> None:
+        """Take the back; its key is read from the environment once."""
+        self.back = back
+        self.format = "openai-chat" if back.api == "text" else back.api
+        self._max = max_answer
+        self._client = client
+        key = back.key
+        self._headers: dict[str, str] = dict(_KEYS.get(back.api, _bearer)(key)) if key else {}
+        if back.api == "anthropic":
+            self._headers["anthropic-version"] = _VERSION
+        self._headers |= back.headers
+        self._timeout = httpx2.Timeout(back.idle_timeout, connect=back.connect_timeout)
+
+    async def whole(self, request: JsonObject, model: str) -> tuple[JsonValue, Mapping[str, str]]:
+        """Ask for a whole answer; its value and headers. Raises `UpstreamError`."""
+        async with self._sent(request, model, stream=False) as response:
+            body = await self._body(response)
+            try:
+                return jsontext.loads(body.decode()), _passed(response)
+            except (ParseError, UnicodeDecodeError):
+                raise UpstreamError(_no_answer(f"the upstream's answer is not JSON: {body[:80]!r}")) from None
+
+    @asynccontextmanager
+    async def streamed(
+        self, request: JsonObject, model: str
+    ) -> AsyncGenerator[tuple[AsyncIterator[JsonObject], Mapping[str, str]]]:
+        """Ask for a stream; its events and headers. Raises `UpstreamError`, while it is read too."""
+        async with self._sent(request, model, stream=True) as response:
+            yield self._events(response), _passed(response)
+
+    @asynccontextmanager
+    async def _sent(self, request: JsonObject, model: str, *, stream: bool) -> AsyncGenerator[httpx2.Response]:
+        path = _PATHS[self.back.api][stream].format(model=quote(model, safe=""))
+        address = self.back.url.rstrip("/") + path
+        content = jsontext.dumps(request).encode()
+        headers = {**self._headers, "content-type": "application/json"}
+        sent = self._client.stream("POST", address, content=content, headers=headers, timeout=self._timeout)
+        try:
+            async with sent as response:
+                if response.is_success:
+                    yield response
+                    return
+                failure = await self._failure(response)
+        except httpx2.ConnectError as error:
+            raise UpstreamError(_unreachable(f"the upstream cannot be reached: {error}"), reached=False) from None
+        except httpx2.TimeoutException:
+            raise UpstreamError(Failure(kind="timeout", message="the upstream did not answer in time")) from None
+        except httpx2.HTTPError as error:
+            raise UpstreamError(_no_answer(f"the connection to the upstream broke: {error}")) from None
+        raise UpstreamError(failure, headers=_passed(response))
+
+    async def _events(self, response: httpx2.Response) -> AsyncIterator[JsonObject]:
+        try:
+            async for event in httpx2.EventSource(response, max_event_size=self._max):
+                if event.data and event.data != _DONE:
+                    yield _object(event.data)
+        except httpx2.TimeoutException:
+            raise UpstreamError(Failure(kind="timeout", message="the upstream went silent in its answer")) from None
+        except (httpx2.HTTPError, httpx2.SSEError, ParseError) as error:
+            raise UpstreamError(_no_answer(f"the upstream's answer broke off: {error}")) from None
+
+    async def _failure(self, response: httpx2.Response) -> Failure:
+        body = (await self._body(response)).decode(errors="replace")
+        try:
+            return read_error(jsontext.loads(body), status=response.status_code)
+        except ParseError:
+            said = " ".join(body[:200].split()) or "no reason given"
+            return read_error(f"the upstream answered {response.status_code}: {said}", status=response.status_code)
+
+    async def _body(self, response: httpx2.Response) -> bytes:
+        found = bytearray()
+        async for piece in response.aiter_bytes():
+            found += piece
+            if len(found) > self._max:
+                raise UpstreamError(_no_answer(f"the upstream's answer has more than {self._max} bytes"))
+        return bytes(found)
+
+
+def _object(text: str) -> JsonObject:
+    value = jsontext.loads(text)
+    if not jsontext.is_object(value):
+        raise ParseError("an event is not an object")
+    return value
+
+
+def _passed(response: httpx2.Response) -> Mapping[str, str]:
+    return {name: response.headers[name] for name in PASSED if name in response.headers}
+
+
+def _no_answer(message: str) -> Failure:
+    return Failure(kind="server", message=message, status=502)
+
+
+def _unreachable(message: str) -> Failure:
+    return Failure(kind="overloaded", message=message, status=503)

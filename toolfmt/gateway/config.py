@@ -1,0 +1,157 @@
+"""The configuration: backs, and the routes that lead to them by a model's name.
+
+[backs.local]
+api = "openai-chat"
+url = "http://127.0.0.1:8080/v1"
+
+[backs.claude]
+api = "anthropic"
+url = "https://api.anthropic.com/v1"
+key_env = "ANTHROPIC_API_KEY"
+
+[[routes]]
+model = "claude-*"
+backs = ["claude", "local"]      # the next one is asked where one cannot be reached
+
+[[routes]]
+backs = ["local"]
+as_model = "qwen3-8b"
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from fnmatch import fnmatchcase
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Literal, Self, TypeAlias
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from toolfmt.errors import ParseError
+
+Api: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic", "gemini", "text"]
+"""What a back speaks; `text` is Chat Completions without tools: calls are in the text, in a dialect."""
+MIB = 1024 * 1024
+
+
+class _Closed(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Back(_Closed):
+    """A model's server."""
+
+    api: Api = "openai-chat"
+    url: str
+    """Its base address, as its SDK takes it: `http://127.0.0.1:8080/v1`."""
+    key_env: str | None = None
+    """The environment variable that holds its key; a client's own key is never sent to it."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Further headers of each request."""
+    dialect: str = "hermes"
+    """Of a `text` back: how tools are shown to the model, and how its calls are read."""
+    connect_timeout: float = Field(default=10, gt=0)
+    """Seconds until a connection stands."""
+    idle_timeout: float = Field(default=300, gt=0)
+    """Seconds in which nothing comes of an answer."""
+
+    @model_validator(mode="after")
+    def _has_an_address(self) -> Self:
+        parts = urlsplit(self.url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ValueError(f"url is an http or https address, not {self.url!r}")
+        return self
+
+    @property
+    def key(self) -> str | None:
+        """The key, from the environment; raises `ParseError` where its variable is not set."""
+        if self.key_env is None:
+            return None
+        key = os.environ.get(self.key_env)
+        if not key:
+            raise ParseError(f"the environment variable {self.key_env} is not set")
+        return key
+
+
+class Route(_Closed):
+    """Which backs serve which models."""
+
+    model: str = "*"
+    """The models' names; `*` stands for any characters."""
+    backs: tuple[str, ...] = Field(min_length=1)
+    """Asked in this order, the next where one cannot be reached or is overloaded."""
+    as_model: str | None = None
+    """The name that the back knows the model by; else the client's."""
+
+
+class Config(_Closed):
+    """The whole configuration."""
+
+    backs: dict[str, Back] = Field(min_length=1)
+    routes: tuple[Route, ...] = Field(min_length=1)
+    host: str = "127.0.0.1"
+    port: int = Field(default=8787, ge=0, le=65535)
+    key_env: str | None = None
+    """The environment variable that holds the key which clients must send."""
+    strict: bool = False
+    """Refuse a request of which content or meaning would be lost."""
+    max_body: int = Field(default=32 * MIB, gt=0)
+    """Bytes of a request's body."""
+    max_answer: int = Field(default=64 * MIB, gt=0)
+    """Bytes of a whole answer, and of one event of a stream."""
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> Self:
+        unknown = sorted({name for route in self.routes for name in route.backs} - set(self.backs))
+        if unknown:
+            raise ValueError(f"routes name backs that are not there: {', '.join(unknown)}")
+        if self.key_env is None and not _loopback(self.host):
+            raise ValueError(f"{self.host} can be reached by others: give key_env, or listen on 127.0.0.1")
+        return self
+
+    @property
+    def key(self) -> str | None:
+        """The key that clients must send; raises `ParseError` where its variable is not set."""
+        if self.key_env is None:
+            return None
+        key = os.environ.get(self.key_env)
+        if not key:
+            raise ParseError(f"the environment variable {self.key_env} is not set")
+        return key
+
+    def route(self, model: str) -> Route | None:
+        """Find the first route of a model."""
+        return next((route for route in self.routes if fnmatchcase(model, route.model)), None)
+
+
+def load_config(path: str | Path) -> Config:
+    """Read a configuration file; raises OSError, or `ParseError` with the place of what is wrong."""
+    try:
+        return Config.model_validate(tomllib.loads(Path(path).read_text(encoding="utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ParseError(f"{path}: {error}") from None
+    except ValidationError as error:
+        found = ["/".join(map(str, one["loc"])) + ": " + one["msg"] for one in error.errors(include_input=False)]
+        raise ParseError(f"{path}: {'; '.join(found)}") from None
+
+
+def single(url: str, api: str, *, dialect: str | None = None, key_env: str | None = None) -> Config:
+    """Make the configuration of one back for every model; raises `ParseError` for an address that is none."""
+    chosen = {} if dialect is None else {"dialect": dialect}
+    try:
+        back = Back.model_validate({"api": api, "url": url, "key_env": key_env, **chosen})
+        return Config(backs={"upstream": back}, routes=(Route(backs=("upstream",)),))
+    except ValidationError as error:
+        raise ParseError("; ".join(one["msg"] for one in error.errors(include_input=False))) from None
+
+
+def _loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,141 @@
+"""One exchange: a client's request to a back, and the back's answer to the client.
+
+face's request -> convert_request -> back          back's answer -> convert_answer -> face
+                                                   back's stream -> read_stream -> write_stream -> face
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+from uuid import uuid4
+
+from toolfmt.errors import ConversionError, ToolFmtError
+from toolfmt.gateway.failing import ExchangeError, UpstreamError
+from toolfmt.gateway.text import TextRequest
+from toolfmt.transcripts.answer_info import Failure
+from toolfmt.transcripts.answers import aread_stream
+from toolfmt.transcripts.convert import Conversion, convert_request
+from toolfmt.transcripts.convert_answer import convert_answer
+from toolfmt.transcripts.streams.relay import awrite_stream
+from toolfmt.transcripts.streams.sink import Head
+
+if TYPE_CHECKING:
+    from toolfmt.gateway.backs import Upstream
+    from toolfmt.gateway.config import Config, Route
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.loss import Loss
+
+_IDS: Final[Mapping[str, str]] = {
+    "openai-chat": "chatcmpl-",
+    "openai-responses": "resp_",
+    "anthropic": "msg_",
+    "gemini": "",
+}
+"""What an answer's id begins with."""
+
+
+@dataclass(slots=True)
+class Answered:
+    """What the client is given: a whole value, or the events of a stream."""
+
+    value: JsonValue = None
+    events: AsyncIterator[JsonObject] | None = None
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    losses: tuple[Loss, ...] = ()
+    model: str = ""
+    back: str = ""
+
+
+class Exchange:
+    """Serves the requests of one face."""
+
+    def __init__(self, config: Config, upstreams: Mapping[str, Upstream], format: str) -> None:  # noqa: A002 - the field's name
+        """Take where requests may go, and the format of the face."""
+        self._config = config
+        self._upstreams = upstreams
+        self._format = format
+
+    async def answer(self, body: JsonObject, given: JsonObject, stack: AsyncExitStack) -> Answered:
+        """Answer a request; `given` are the settings that its path says.
+
+        A stream stays open until `stack` is closed. Raises `ExchangeError`.
+        """
+        said = self._settings(body, given)
+        model = said.get("model")
+        if not isinstance(model, str) or not model:
+            raise ExchangeError(Failure(kind="invalid", message="the request names no model", param="model"))
+        route = self._config.route(model)
+        if route is None:
+            raise ExchangeError(Failure(kind="not_found", message=f"no route serves the model {model!r}"))
+        failed: UpstreamError | None = None
+        for name in route.backs:
+            try:
+                answered = await self._asked(body, said, name, route, stack)
+            except UpstreamError as error:
+                failed = error
+                if not error.elsewhere:
+                    break
+            else:
+                answered.model, answered.back = model, name
+                return answered
+        assert failed is not None  # noqa: S101 - a route has a back
+        raise failed
+
+    def _settings(self, body: JsonObject, given: JsonObject) -> Mapping[str, JsonValue]:
+        try:
+            return convert_request(body, source=self._format, target=self._format, settings=given).settings
+        except ToolFmtError as error:
+            raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
+
+    async def _asked(
+        self, body: JsonObject, said: Mapping[str, JsonValue], name: str, route: Route, stack: AsyncExitStack
+    ) -> Answered:
+        """Ask one back."""
+        upstream = self._upstreams[name]
+        asked, streamed = str(said["model"]), said.get("stream") is True
+        model = route.as_model or asked
+        try:
+            sent = convert_request(
+                body,
+                source=self._format,
+                target=upstream.format,
+                settings={"model": model, "stream": streamed},
+                strict=self._config.strict,
+            )
+        except ConversionError as error:
+            raise ExchangeError(Failure(kind="invalid", message=f"strict: {error}")) from None
+        except ToolFmtError as error:
+            raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
+        text = TextRequest(sent.value, upstream.back.dialect) if upstream.back.api == "text" else None
+        request = sent.value if text is None else text.request
+        head = Head(f"{_IDS[self._format]}{uuid4().hex}", asked, int(time.time()))
+        if not streamed:
+            value, headers = await upstream.whole(request, model)
+            value = value if text is None else text.answer(value)
+            done = self._converted(value, upstream.format, head)
+            return Answered(done.value, headers=dict(headers), losses=(*sent.losses, *done.losses))
+        values, headers = await stack.enter_async_context(upstream.streamed(request, model))
+        events = aread_stream(values, source=upstream.format)
+        read = events if text is None else text.events(events)
+        written = awrite_stream(
+            read, target=self._format, info=events.info, id=head.id, model=head.model, created=head.created
+        )
+        return Answered(events=written, headers=dict(headers), losses=sent.losses)
+
+    def _converted(self, value: JsonValue, source: str, head: Head) -> Conversion:
+        try:
+            return convert_answer(
+                value,
+                source=source,
+                target=self._format,
+                id=head.id,
+                model=head.model,
+                created=head.created,
+            )
+        except ToolFmtError as error:
+            failure = Failure(kind="server", message=f"the upstream's answer cannot be read: {error}", status=502)
+            raise UpstreamError(failure) from None
