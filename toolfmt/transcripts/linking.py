@@ -7,13 +7,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from itertools import count
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from toolfmt.conversation import CallPart, Message, Part, ResultPart
 from toolfmt.transcripts.flat import flatten
 
 if TYPE_CHECKING:
     from toolfmt.transcripts.format import Rules
+
+
+_DIGITS: Final = 8
+"""Characters at the end of an id that numbers may take."""
 
 
 class Names:
@@ -136,6 +140,8 @@ def _id_policy(rules: Rules, taken: dict[str, str]) -> _Policy:
     if rules.call_id_exact:
         return _exact_id_policy(rules, taken)
 
+    tried: dict[str, int] = {}
+
     def fit(given: str | None, name: str, number: int, *, twice: bool) -> str | None:
         if given is None and rules.call_ids == "optional":
             return None
@@ -143,7 +149,7 @@ def _id_policy(rules: Rules, taken: dict[str, str]) -> _Policy:
         if rules.call_id or rules.call_id_length:
             wanted = legal(wanted, rules.call_id or r"[\s\S]", rules.call_id_length, taken)
         if (rules.unique_ids or rules.fresh_ids or twice or not given) and wanted in taken:
-            wanted = _free(wanted, taken, rules.call_id_length)
+            wanted = _free(wanted, taken, rules.call_id_length, tried)
         taken[wanted] = given or f"{name} {number}"
         return wanted
 
@@ -167,11 +173,13 @@ def _exact_id_policy(rules: Rules, taken: dict[str, str]) -> _Policy:
     return fit
 
 
-def _free(wanted: str, taken: dict[str, str], length: int) -> str:
-    number = 2
-    while True:
+def _free(wanted: str, taken: dict[str, str], length: int, tried: dict[str, int]) -> str:
+    """Number an id that is taken; `tried` keeps the last number of each, as a hostile conversation repeats one."""
+    stem = wanted[: length - _DIGITS] if length > _DIGITS else wanted
+    for number in count(tried.get(stem, 2)):
         ending = f"_{number}"
         candidate = (wanted[: length - len(ending)] if length else wanted) + ending
         if candidate not in taken:
+            tried[stem] = number + 1
             return candidate
-        number += 1
+    raise AssertionError("there are more numbers")

@@ -88,6 +88,7 @@ _STEP: Final[JsonObject] = {"type": "step-start"}
 def write(transcript: Transcript) -> JsonValue:
     """Write a list of messages, or a chat's object where there is more to say."""
     items: list[JsonValue] = []
+    number = -1
     taken = {message.extra[_ID] for message in transcript.messages if word(message.extra, _ID)}
     for kept, new in kept_or_new(transcript.messages, NAME, answered_inside=True):
         if not new:
@@ -95,16 +96,18 @@ def write(transcript: Transcript) -> JsonValue:
         for run in _answers(new):
             item = _write_run(run)
             if item is not None:
-                items.append({"id": _free(len(items), taken), **item})
+                number = _free(max(len(items), number + 1), taken)
+                items.append({"id": _ident(number), **item})
     beside = own(transcript.extra, NAME)
     return {**beside, "messages": items} if beside else items
 
 
-def _free(at: int, taken: set[str]) -> str:
+def _free(at: int, taken: set[str]) -> int:
+    """Find a number from `at` on whose id is free."""
     while _ident(at) in taken:
         at += 1
     taken.add(_ident(at))
-    return _ident(at)
+    return at
 
 
 def _answers(messages: Sequence[Message]) -> Iterator[list[Message]]:
