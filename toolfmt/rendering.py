@@ -48,7 +48,11 @@ def render_results(
     For media, of which text can show nothing, stands a note of what they are.
     """
     dialect, _ = chosen_only(choice)
-    return dialect.results([noted(one) for one in records(results, "results", ToolResult)])
+    given = records(results, "results", ToolResult)
+    for at, one in enumerate(given):
+        if jsontext.too_deep(one.content):
+            raise RenderError(f"results[{at}].content: it is nested more than {jsontext.MAX_NESTING} levels deep")
+    return dialect.results([noted(one) for one in given])
 
 
 def noted(result: ToolResult) -> ToolResult:
@@ -78,8 +82,6 @@ def records(values: object, what: str, kind: type[RecordT]) -> list[RecordT]:
 def _record(value: object, where: str, kind: type[RecordT]) -> RecordT:
     if not isinstance(value, Mapping):
         raise TypeError(f"{where} is a {kind.__name__} or a dict with its fields, not {type(value).__name__}")
-    if jsontext.too_deep(cast("object", value)):
-        raise RenderError(f"{where}: it is nested more than {jsontext.MAX_NESTING} levels deep")
     try:
         return kind.model_validate(value)
     except ValidationError as error:

@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field
 import toolfmt
 import toolfmt.execution
 from toolfmt import ToolDefinition, ToolInvocation, ToolRegistry, ToolResult, ids, jsontext
-from toolfmt.errors import ExecutionError, LimitExceededError, SchemaError
+from toolfmt.errors import ExecutionError, SchemaError
 from toolfmt.execution import Executor, ToolContext, ToolExecution, ToolServer
 from toolfmt.tools import Injected
 
@@ -324,9 +324,23 @@ def test_what_are_no_calls_is_said_at_once() -> None:
             Executor(registry, **how)
     endless: dict[str, Any] = {}
     endless["x"] = endless
-    with pytest.raises(LimitExceededError, match="arguments of 'f' are nested too deeply"):
-        executor.execute_sync([{"name": "f", "arguments": {"x": [endless]}}])
     assert executor.execute_sync([]) == []
+
+
+def test_arguments_that_are_nested_too_deeply_fail_their_call_alone() -> None:
+    registry = ToolRegistry()
+    registry.register(lambda: "ran", name="f")
+    deep: list[Any] = []
+    for _ in range(2_000):
+        deep = [deep]
+    endless: dict[str, Any] = {}
+    endless["x"] = endless
+    calls = [{"name": "f"}, {"name": "f", "arguments": {"x": deep}}, {"name": "f", "arguments": endless}, {"name": "f"}]
+    for options in ({}, {"stop_on_block": True}):
+        done = Executor(registry, **options).execute_sync(calls)
+        assert [one.failure for one in done][:2] == [None, "invalid_arguments"]
+        assert "nested too deeply" in str(done[1].result.content)
+        assert [one.failure for one in done][2:] == ([] if options else ["invalid_arguments", None])
 
 
 def test_a_changed_copy_has_the_change_and_shares_nothing_else() -> None:

@@ -14,11 +14,11 @@ from uuid import uuid4
 
 import anyio
 
+from toolfmt import jsontext
 from toolfmt.errors import (
     AgentStop,
     DeferredCall,
     ExecutionError,
-    LimitExceededError,
     PolicyError,
     Problem,
     ToolTimeoutError,
@@ -108,22 +108,26 @@ class Pipeline:
     def enter(self, call: ToolInvocation) -> Passage:
         """Begin: the call is copied, so that nobody changes the caller's own.
 
-        Raises `LimitExceededError` for arguments that no reader of JSON would have let through.
+        One whose arguments no reader of JSON would have let through is ended at once; its record has none.
         """
         id = str(uuid4())  # noqa: A001 - the field's name
-        try:
-            own = own_copy(call)
-        except RecursionError:
-            raise LimitExceededError(f"the arguments of {call.name!r} are nested too deeply") from None
+        deep = jsontext.too_deep(call.arguments)
+        own = call.model_copy(update={"arguments": {}, "raw_arguments": None}) if deep else own_copy(call)
         if call.agent is None and self._agent:
             own = own.model_copy(update={"agent": self._agent})
-        return Passage(own, id, now(), Progress(self._tell, id))
+        passage = Passage(own, id, now(), Progress(self._tell, id))
+        if deep:
+            said = f"the arguments of {call.name!r} are nested too deeply: at most {jsontext.MAX_NESTING} levels"
+            self.block(passage, Blocked(said, "invalid_arguments"))
+        return passage
 
     async def admit(self, passage: Passage) -> bool:
         """Let before-hooks, guards and policies look at the call; whether it may run.
 
         Guards count what hooks have left, so that no other spelling of a name escapes them.
         """
+        if passage.execution is not None:
+            return False
         try:
             blocked = await self._hooked(passage) or self._guarded(passage) or await self._checked(passage)
         except anyio.get_cancelled_exc_class():
