@@ -141,7 +141,9 @@ def _parse(case: Any) -> None:
 
 
 def _convert(case: Any) -> None:
-    convert(case["value"], target=case["target"], **({"source": case["source"]} if case["source"] else {}))
+    source = {"source": case["source"]} if case["source"] else {}
+    convert(case["value"], target=case["target"], **source)
+    convert(case["value"], target=case["target"], include=("tools", "request"), **source)
 
 
 def _of_format(chance: Random) -> Any:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from toolfmt.errors import DialectRecordError
 from toolfmt.frames import Frame  # noqa: TC001 - pydantic reads the annotations
+from toolfmt.jsontext import MAX_NESTING, too_deep
 from toolfmt.literals import Literals  # noqa: TC001 - pydantic reads the annotations
 
 if TYPE_CHECKING:
@@ -230,6 +231,8 @@ def load(data: JsonObject) -> Syntax:
     """Read a description from JSON; raises `DialectRecordError` that names a wrong field."""
     from pydantic import TypeAdapter, ValidationError
 
+    if too_deep(data):
+        raise DialectRecordError(f"the description is nested more than {MAX_NESTING} levels deep")
     try:
         found = TypeAdapter(Syntax).validate_python(data)
     except ValidationError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -60,7 +61,7 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
     def compiled(tools: tuple[str, ...]) -> Grammar:
         try:
             return Grammar(syntax, tools)
-        except (LookupError, TypeError, ValueError, RecursionError, regex.error) as error:
+        except (LookupError, TypeError, ValueError, RecursionError, re.error, regex.error) as error:
             raise DialectRecordError(f"the description of {name!r} cannot be compiled: {error}") from error
 
     def open_parser(options: ParserOptions) -> Parser[str]:

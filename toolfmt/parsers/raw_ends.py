@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import regex
 
+from toolfmt.errors import DialectRecordError
 from toolfmt.parsers.patterns import GAP, LAYOUT
 from toolfmt.parsers.sieves import plain_start, sieve
 
@@ -134,8 +135,10 @@ class Ends:
         self.hint = re.compile(sieve(starts)).search
         follows = [follow, *([f"(?P<parent>{parent})"] if parent else [])]
         self.follow = regex.compile(f"{LAYOUT if escaped else GAP}(?:{'|'.join(follows)})", flags)
-        firsts = "".join(sorted({re.escape(start[0]) for start in starts}))
-        self.clean = re.compile(f"[^{firsts}{'&' if escaped else ''}]*").fullmatch
+        firsts = "".join(sorted({re.escape(start[0]) for start in starts} | ({"&"} if escaped else set())))
+        if not firsts:
+            raise DialectRecordError("a value has no closing marker, so that nothing tells where it ends")
+        self.clean = re.compile(f"[^{firsts}]*").fullmatch
         self.escaped = escaped
 
 

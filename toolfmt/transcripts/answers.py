@@ -15,7 +15,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolfmt import jsontext
-from toolfmt.errors import LimitExceededError, ParseError, UnknownFormatError, UnrepresentableError
+from toolfmt.errors import LimitExceededError, ParseError, UnknownFormatError
 from toolfmt.events import coalesce
 from toolfmt.jsontext import is_object
 from toolfmt.parsing import ParseResult
@@ -92,7 +92,9 @@ class AnswerReader:
             if latest is APART or not latest.fits(value):
                 self._latest = latest = self._shape(value)
             latest.read(value, self._made)
-        except (AttributeError, IndexError, KeyError, TypeError, UnrepresentableError) as error:
+        except ParseError:
+            raise
+        except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise ParseError(f"a field of an answer has not the type that it should have: {error}") from error
         return self._made.take()
 

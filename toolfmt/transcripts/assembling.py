@@ -12,6 +12,7 @@ object by then is over, so nobody has to wait for the answer's end.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -77,7 +78,7 @@ class Assembler:
             info.id = ident
         if not info.model and isinstance(model, str):
             info.model = model
-        if not info.created and isinstance(created, (int, float)):
+        if not info.created and isinstance(created, (int, float)) and math.isfinite(created):
             info.created = int(created)
 
     def tokens(self, count: JsonValue, read: Callable[[JsonObject], Usage]) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from toolfmt import jsontext
-from toolfmt.errors import LimitExceededError, ParseError
+from toolfmt.errors import LimitExceededError, ParseError, ToolFmtError
 from toolfmt.schema.rules import ANY, SchemaRules
 
 if TYPE_CHECKING:
@@ -178,6 +178,8 @@ def told(name: str, *values: object) -> Generator[None]:
         raise LimitExceededError(f"{name}: a value is nested more than {jsontext.MAX_NESTING} levels deep")
     try:
         yield
-    except (AttributeError, IndexError, KeyError, TypeError) as error:
+    except ToolFmtError:
+        raise
+    except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         reason = f"there is no {error}" if isinstance(error, KeyError) else str(error)
         raise ParseError(f"{name}: a field has not the type that the format has: {reason}") from error
