@@ -42,7 +42,11 @@ def convert(  # noqa: PLR0913 - one argument for each option
     ] = None,
     report: Annotated[Path | None, Parameter(help="Write the losses to this file, as JSON.")] = None,
     strict: Annotated[bool, Parameter(help="A conversation that would lose something can't be converted.")] = False,
-    request: Annotated[bool, Parameter(help="Take along further fields of a request that both formats have.")] = False,
+    request: Annotated[bool, Parameter(help="Convert whole requests: tools and settings go along.")] = False,
+    at: Annotated[str, Parameter(help="The JSON pointer of the conversation in its row, such as /body.")] = "",
+    answer: Annotated[
+        str | None, Parameter(help="The JSON pointer of its answer, which becomes the last message.")
+    ] = None,
     column: Annotated[str, Parameter(help="The column of a Parquet file that holds the conversation.")] = "",
     max_row: Annotated[int, Parameter(help="Refuse rows of more bytes than this.")] = MAX_ROW,
     jobs: Annotated[int, Parameter(alias="-j", help="How many processes work at once.")] = 1,
@@ -75,6 +79,8 @@ def convert(  # noqa: PLR0913 - one argument for each option
         strict=strict,
         stop=on_error == "stop",
         include=("tools", "request") if request else ("tools",),
+        at=at,
+        answer=answer,
         spread=folder or len(given) == 1,
     )
     require(map(work.name, given))
@@ -108,7 +114,7 @@ def _state(
     """Find where to begin, and where to note how far it is; no state if there is nothing left to do."""
     run: JsonObject = {
         "formats": [work.source, work.target],
-        "options": [work.strict, list(work.include), reading.column, reading.limit],
+        "options": [work.strict, list(work.include), work.at, work.answer, reading.column, reading.limit],
         "inputs": inputs(given),
         "output": out,
     }

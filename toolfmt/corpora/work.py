@@ -16,12 +16,13 @@ from toolfmt.corpora.tables import TableBatch, table
 from toolfmt.corpora.tally import Tally
 from toolfmt.errors import ConversionError, ToolFmtError
 from toolfmt.transcripts.convert import convert
+from toolfmt.transcripts.exchanges import exchange, inside, put_inside
 from toolfmt.transcripts.loss import Loss
 
 if TYPE_CHECKING:
     from toolfmt.corpora.batches import Batch
     from toolfmt.corpora.rows import Row
-    from toolfmt.model import JsonObject
+    from toolfmt.model import JsonObject, JsonValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,10 @@ class Work:
     stop: bool = False
     """The first conversation that can't be converted is the last that is looked at."""
     include: tuple[str, ...] = ("tools",)
+    at: str = ""
+    """The JSON pointer of the conversation in its row; what is around it stays."""
+    answer: str | None = None
+    """The JSON pointer of the answer to it, which becomes its last message."""
     spread: bool = True
     """A conversation that is a whole file is written over several lines."""
 
@@ -73,8 +78,16 @@ def convert_batch(work: Work, batch: Batch) -> Done:
         try:
             if work.strict and lost:
                 raise ConversionError(f"the conversion would lose the column {lost[0].path[1:]}")
-            made = convert(row.value, source=work.source, target=work.target, strict=work.strict, include=work.include)
-            text = jsontext.dumps(made.value, indent=None if row.line or is_table or not work.spread else 2)
+            found = row.value
+            made = convert(
+                _conversation(found, work),
+                source=work.source,
+                target=work.target,
+                strict=work.strict,
+                include=work.include,
+            )
+            value = put_inside(found, work.at, made.value)
+            text = jsontext.dumps(value, indent=None if row.line or is_table or not work.spread else 2)
         except ToolFmtError as error:
             if work.stop:
                 done.stopped = f"{place(row)}: {error}"
@@ -90,6 +103,12 @@ def convert_batch(work: Work, batch: Batch) -> Done:
     else:
         done.data = packed("".join(f"{text}\n" for text in texts).encode(), name)
     return done
+
+
+def _conversation(row: JsonValue, work: Work) -> JsonValue:
+    """Get a row's conversation, its answer included."""
+    value = inside(row, work.at)
+    return value if work.answer is None else exchange(value, inside(row, work.answer), work.source)
 
 
 def _alone(batch: TableBatch) -> tuple[TableBatch, tuple[Loss, ...]]:

@@ -1,0 +1,63 @@
+"""`toolfmt convert` of rows that hold a request, or a request and its answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from toolfmt.errors import ParseError, UnknownFormatError
+from toolfmt.transcripts.exchanges import exchange, inside, put_inside
+
+ASKED: dict[str, Any] = {
+    "model": "m",
+    "max_completion_tokens": 9,
+    "messages": [{"role": "developer", "content": "Be brief."}, {"role": "user", "content": "Hi"}],
+}
+ANSWER = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Hello."}, "finish_reason": "stop"}]}
+
+
+def test_a_batch_s_lines_keep_what_is_around_the_request(run: Any) -> None:
+    line = {"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": ASKED}
+    code, out, _ = run("convert", "--to", "anthropic", "--request", "--at", "/body", stdin=json.dumps(line) + "\n")
+    assert code == 0
+    made = json.loads(out)
+    assert {key: made[key] for key in ("custom_id", "method", "url")} == {
+        key: line[key] for key in ("custom_id", "method", "url")
+    }
+    assert (made["body"]["system"], made["body"]["max_tokens"], made["body"]["model"]) == ("Be brief.", 9, "m")
+
+
+def test_a_log_s_request_and_answer_are_one_conversation(run: Any) -> None:
+    line = {"id": 7, "request": ASKED, "response": ANSWER}
+    options = ("--from", "openai-chat", "--at", "/request", "--answer", "/response")
+    code, out, _ = run("convert", "--to", "anthropic", *options, stdin=json.dumps(line) + "\n")
+    assert code == 0
+    assert json.loads(out)["request"]["messages"][-1] == {"role": "assistant", "content": "Hello."}
+
+
+def test_a_row_without_the_place_is_left_out(run: Any) -> None:
+    code, _, err = run("convert", "--to", "anthropic", "--at", "/body", stdin='{"a": 1}\n')
+    assert code == 2
+    assert "/body: the row has nothing there" in err
+
+
+def test_pointers() -> None:
+    row = {"a/b": [{"~": 1}]}
+    assert inside(row, "/a~1b/0/~0") == 1
+    assert put_inside(row, "/a~1b/0/~0", 2) == {"a/b": [{"~": 2}]}
+    assert (inside(row, ""), put_inside(row, "", 3)) == (row, 3)
+    for wrong in ("a", "/a~1b/1", "/a~1b/x"):
+        with pytest.raises(ParseError):
+            inside(row, wrong)
+
+
+def test_exchanges_of_other_apis() -> None:
+    item = {"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": "Hello."}]}
+    made = exchange({"model": "m", "input": "Hi"}, {"output": [item]}, "openai-responses")
+    assert made == {"model": "m", "input": [{"role": "user", "content": "Hi"}, item]}
+    with pytest.raises(ParseError, match="no message"):
+        exchange({"messages": []}, {"choices": []}, "openai-chat")
+    with pytest.raises(UnknownFormatError):
+        exchange({"messages": []}, {}, "sharegpt")
