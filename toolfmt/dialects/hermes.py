@@ -56,7 +56,18 @@ DIALECTS = (
         template("Qwen/Qwen2.5-7B-Instruct"),
         template("Qwen/Qwen3-0.6B"),
         XGRAMMAR,
-        aliases=("qwen", "qwen3", "qwen3-json"),
+        aliases=("qwen", "qwen3", "qwen3-json", "holo2"),
+    ),
+    native(
+        "qwen25-coder",
+        "as hermes, in <tools>: Qwen 2.5 Coder, which copies the tag of the definitions",
+        replace(
+            _HERMES, forms=(in_tags("<tools>\n", "\n</tools>"), *_HERMES.forms), tools="<tools>\n{tools}\n</tools>"
+        ),
+        replace(
+            VLLM, reference="vllm-project/vllm, qwen2_5_coder_tool_parser.py in a pull request", revision="e6b870f"
+        ),
+        aliases=("qwen2.5-coder",),
     ),
     native(
         "granite4",

@@ -102,13 +102,18 @@ DIALECTS = (
             result_separator=", ",
         ),
         template("NVIDIA-Nemotron-Nano-v2"),
+        aliases=("nemotron-json",),
         schema=function_line,
     ),
     native(
         "mistral-v3",
         "a JSON array behind [TOOL_CALLS]: Mistral tokenizers v3 to v7",
         Syntax(
-            forms=(replace(_LIST, section="[TOOL_CALLS]{calls}", json=json_call(id="{id}")),),
+            forms=(
+                replace(_LIST, section="[TOOL_CALLS]{calls}", json=json_call(id="{id}")),
+                Form(section="[TOOL_CALLS]{calls}", call="{name}[ARGS]{args}", separator=""),
+                Form(section="[TOOL_CALLS]{calls}", call="{call}", json=json_call(id="{id}")),
+            ),
             stop=("</s>",),
             tools="[AVAILABLE_TOOLS][{tools}][/AVAILABLE_TOOLS]",
             tool_separator=", ",
@@ -205,6 +210,34 @@ DIALECTS = (
         aliases=("command-r",),
     ),
     native(
+        "openpangu-v2",
+        "a JSON array in <|tool_call_start|>: openPangu 2",
+        Syntax(forms=(replace(_LIST, section="<|tool_call_start|>{calls}<|tool_call_end|>"),), reasoning=THINK),
+        replace(VLLM, reference="vllm-project/vllm, openpangu_v2_tool_parser.py in a pull request", revision="25d5396"),
+        aliases=("openpanguv2",),
+    ),
+    native(
+        "hyperclovax",
+        "a JSON array after a header of its own: HyperCLOVA X SEED Think",
+        Syntax(
+            forms=(
+                replace(_LIST, section="-> tool/function_call\n{calls}"),
+                replace(_LIST, section="<|im_end|>\n<|im_start|>assistant -> tool/function_call\n{calls}"),
+            ),
+            before_calls=" ",
+            reasoning=(("<|im_start|>assistant/think\n", "<|im_end|>\n"),),
+            unwrap=(("<|im_start|>assistant\n", ""),),
+            stop=("<|im_end|>", "<|stop|>", "<|endofturn|>"),
+            result="<|im_start|>tool/function_response\n{content}<|im_end|>",
+        ),
+        replace(
+            VLLM,
+            reference="vllm-project/vllm, hyperclovax_seed_think_14b_tool_parser.py in a pull request",
+            revision="0676dfc",
+        ),
+        aliases=("hyperclovax-seed-think",),
+    ),
+    native(
         "apertus",
         "a JSON array whose keys are the tools' names: Apertus",
         Syntax(
@@ -216,6 +249,7 @@ DIALECTS = (
                 ),
             ),
             reasoning=(("<|inner_prefix|>", "<|inner_suffix|>"),),
+            calls_in_reasoning="call",
             stop=("<|assistant_end|>",),
             result="{content}",
             results="[{results}]",

@@ -51,7 +51,11 @@ DIALECTS = (
         "gigachat3",
         "a JSON object behind <|function_call|>; one call a turn",
         Syntax(
-            forms=(in_tags("<|function_call|>", ""), in_tags("function call<|role_sep|>\n", "")),
+            forms=(
+                in_tags("<|function_call|>", ""),
+                in_tags("<|message_sep|>\n\nfunction call<|role_sep|>\n", ""),
+                in_tags("function call<|role_sep|>\n", ""),
+            ),
             stop=("<|message_sep|>", "</s>"),
             tools="namespace functions {\n{tools}\n\n} // namespace functions",
             tool_separator="\n\n",
@@ -79,5 +83,6 @@ DIALECTS = (
             result="tool result: {content}",
         ),
         template("MiniMaxAI/MiniMax-M1"),
+        aliases=("minimax",),
     ),
 )

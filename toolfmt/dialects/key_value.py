@@ -98,11 +98,17 @@ DIALECTS = (
         VLLM,
         SGLANG,
         XGRAMMAR,
+        aliases=("glm",),
     ),
     native(
         "glm47",
-        "<arg_key> and <arg_value> without line breaks: GLM 4.7",
-        replace(_CLOSE, stop=("<|observation|>", "<|user|>"), special=("[gMASK]", "<sop>")),
+        "<arg_key> and <arg_value> without line breaks: GLM 4.7 and 5; GLM 5.3 Flash also writes JSON after the name",
+        replace(
+            _CLOSE,
+            forms=(*_CLOSE.forms, Form(call="<tool_call>{name}>{args}</tool_call>", separator="")),
+            stop=("<|observation|>", "<|user|>"),
+            special=("[gMASK]", "<sop>"),
+        ),
         template("GLM-4.7-Flash"),
         VLLM,
         SGLANG,
@@ -150,6 +156,35 @@ DIALECTS = (
             forms=_with_json(replace(_GLM47, call="<iquest_tool_call>{name}{members}</iquest_tool_call>")),
         ),
         SGLANG,
+    ),
+    native(
+        "iquest-coder-v2",
+        "as glm45 in <iquestcoder_tool_call>: iQuest Coder 2",
+        replace(
+            _ON_LINES,
+            forms=_with_json(replace(_GLM, call="<iquestcoder_tool_call>{name}\n{members}</iquestcoder_tool_call>")),
+        ),
+        replace(
+            VLLM, reference="vllm-project/vllm, iquest_coder_v2_tool_parser.py in a pull request", revision="2006094"
+        ),
+    ),
+    native(
+        "solar-open2",
+        "a key and a raw value between Solar's markers: Solar Open 2",
+        Syntax(
+            forms=(
+                Form(
+                    call="<|tool_call:start|>{name}\n{members}<|tool_call:end|>",
+                    elements=replace(
+                        _PAIRS,
+                        member="<|tool_arg:start|>{key}<|tool_arg:value|>{value}<|tool_arg:end|>",
+                        closers_optional=False,
+                    ),
+                ),
+            ),
+            reasoning=(("<|think:start|>", "<|think:end|>"), *THINK),
+        ),
+        replace(VLLM, reference="vllm-project/vllm, vllm/tool_parsers/solar_open2_tool_parser.py", revision="25e2bef"),
     ),
     native(
         "hy-v3",

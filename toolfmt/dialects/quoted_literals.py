@@ -22,8 +22,11 @@ DIALECTS = (
         "gemma4",
         'literals with <|"|> as the quote in <|tool_call>: Gemma 4',
         Syntax(
-            forms=(Form(call="<|tool_call>call:{name}{args}<tool_call|>", separator="", literals=_GEMMA4),),
-            reasoning=(("<|channel>thought\n", "\n<channel|>"),),
+            forms=(
+                Form(call="<|tool_call>call:{name}{args}<tool_call|>", separator="", literals=_GEMMA4),
+                Form(call="<|tool_call>{name}{args}<tool_call|>", separator="", literals=_GEMMA4),
+            ),
+            reasoning=(("<|channel>thought\n", "\n<channel|>"), ("<|channel>", "<channel|>")),
             stop=("<turn|>", "<|tool_response>"),
             tools="{tools}",
             tool_separator="",

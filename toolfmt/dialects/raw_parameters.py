@@ -49,7 +49,7 @@ DIALECTS = (
         VLLM,
         SGLANG,
         XGRAMMAR,
-        aliases=("qwen3-xml", "nanbeige", "exaone-moe", "kexaone2"),
+        aliases=("qwen3-xml", "nanbeige", "exaone-moe", "kexaone2", "minicpmv", "granite-thinking-parser"),
         schema=function_elements,
     ),
     native(
@@ -134,6 +134,7 @@ DIALECTS = (
         template("MiniMaxAI/MiniMax-M2"),
         VLLM,
         SGLANG,
+        aliases=("minimax-append-think",),
         schema=function_line,
     ),
     native(
@@ -178,7 +179,7 @@ DIALECTS = (
             forms=or_json(
                 Form(
                     section="<｜tool_calls_begin｜>{calls}<｜tool_calls_end｜>",
-                    call='<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="{name}">'
+                    call='<｜tool_call_begin｜>{?function<｜tool_sep｜>?}<steptml:invoke name="{name}">'
                     "{members}</steptml:invoke><｜tool_call_end｜>",
                     separator="",
                     each=False,

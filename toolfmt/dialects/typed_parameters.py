@@ -29,7 +29,7 @@ def _marked(mark: str, *sections: str, space: str = "") -> tuple[Form, ...]:
     return tuple(
         form
         for section in sections
-        for form in or_json(
+        for called in [
             Form(
                 section=f"<{tag}{section}>\n{{calls}}\n</{tag}{section}>",
                 call=f'<{tag}invoke name="{{name}}">\n{{members}}</{tag}invoke>',
@@ -37,6 +37,12 @@ def _marked(mark: str, *sections: str, space: str = "") -> tuple[Form, ...]:
                 alone=True,
                 elements=elements,
             )
+        ]
+        for form in (
+            *or_json(called),
+            replace(
+                called, call=f'<{tag}invoke name="{{name}}">\n{{args}}\n</{tag}invoke>', elements=None, tentative=True
+            ),
         )
     )
 
@@ -57,7 +63,7 @@ DIALECTS = (
         "DSML invokes in function_calls: DeepSeek V3.2",
         replace(
             _DEEPSEEK,
-            forms=_marked("｜DSML｜", "function_calls", "tool_calls"),
+            forms=_marked("｜DSML｜", "function_calls", "tool_calls", "function_call", "tool_call"),
             tools="<functions>\n{tools}\n</functions>",
             result="<result>{content}</result>",
             results="<function_results>\n{results}\n</function_results>",
@@ -73,7 +79,7 @@ DIALECTS = (
     native(
         "deepseek-v4",
         "DSML invokes in tool_calls: DeepSeek V4",
-        replace(_DEEPSEEK, forms=_marked("｜DSML｜", "tool_calls", "toolcalls", "function_calls")),
+        replace(_DEEPSEEK, forms=_marked("｜DSML｜", "tool_calls", "toolcalls", "function_calls", "tool_call")),
         template("deepseek-ai/DeepSeek-V4"),
         VLLM,
         SGLANG,

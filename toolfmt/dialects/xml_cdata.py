@@ -56,7 +56,7 @@ DIALECT = text_dialect(
     name="xml-cdata",
     summary="XML elements with server_name and tool_name, entities and CDATA",
     schema=markdown_parameters,
-    manifest="markdown.jinja",
+    manifest="markdown-xml.jinja",
     syntax=SYNTAX,
     sources=(
         Provenance(reference="Forge ADR-0019: pure XML with CDATA for tool call arguments", kind="specification"),

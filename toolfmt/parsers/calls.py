@@ -20,13 +20,12 @@ from toolfmt.parsers.json_calls import CallObject
 from toolfmt.parsers.json_layout import peek, skip_space
 from toolfmt.parsers.json_values import decode, ignore, read_value, whole_value
 from toolfmt.parsers.literal_values import LiteralReader
+from toolfmt.parsers.naming import held_name, name_by_fit
 from toolfmt.parsers.patterns import cut_off, match_next, skip_cut
 from toolfmt.parsers.payload_calls import PayloadReader
 from toolfmt.parsers.raw_ends import Closer
 from toolfmt.parsers.sink import Draft
 from toolfmt.parsers.yaml_body import YamlBody
-from toolfmt.schema import kind_of, property_schema, types
-from toolfmt.syntax import name_in_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,6 +120,8 @@ class CallReader:
             draft.delta("{}")
             return {}
         arguments = yield from self._body(form, parameters)
+        if arguments is not None and form.form.name_in_id and not draft.name:
+            name_by_fit(draft, arguments, self.cur.at)
         if arguments is not None and form.payload is not None:
             yield from PayloadReader(self.cur, draft, form).read(arguments)
         elif arguments is not None:
@@ -207,7 +208,7 @@ class CallReader:
             slots.update(tag.slots)
         draft.name = form.form.name or slots.get("name", "")
         if form.form.name_in_id:
-            draft.name = name_in_id(form.form.name_in_id, slots.get("id", ""))
+            draft.name = held_name(form.form.name_in_id, slots.get("id", ""), self.sink.options.tools)
         draft.id, draft.server, draft.agent = slots.get("id"), slots.get("server"), slots.get("agent")
         draft.announce()
         further = {key: value for key, value in slots.items() if key not in _DRAFT_SLOTS}
@@ -311,18 +312,11 @@ class CallReader:
         return decode(draft.pieces.text(), at, self.limits)
 
     def _literal_args(self, literals: LiteralGrammar) -> Reading[JsonObject]:
-        cur, draft = self.cur, self.draft
-        at = cur.at
+        draft, at = self.draft, self.cur.at
         tool = self.sink.options.tools.get(draft.name)
-        reader = LiteralReader(literals, cur, draft.delta, self._repaired(at), self.sink.options)
-        schema = tool.parameters if tool else None
-        yield from reader.arguments(schema)
-        arguments = decode(draft.pieces.text(), at, self.limits)
-        for name in reader.by_place:
-            told, kind = types(property_schema(schema, name)), kind_of(arguments[name])
-            if not (told is None or kind in told or (kind == "integer" and "number" in told)):
-                raise Malformed("malformed", f"an argument without a name: {name!r} is no {kind}", at)
-        return arguments
+        reader = LiteralReader(literals, self.cur, draft.delta, self._repaired(at), self.sink.options)
+        yield from reader.arguments(tool.parameters if tool else None)
+        return reader.checked(decode(draft.pieces.text(), at, self.limits))
 
     def _repaired(self, at: int) -> Callable[..., None]:
         def note(what: str, kind: str = "repaired_json", *, guessed: bool = False) -> None:

@@ -91,7 +91,7 @@ class ChannelParser(Driver):
                 return
             said = header["recipient"] or ""
             name = route.name(said)
-            if said and not name:
+            if not name and (said or route.to == "raw"):
                 problem = Malformed("missing_name", "the call names no tool", cur.at)
                 yield from self._failed(Draft(sink, start), problem)
             else:
@@ -174,10 +174,11 @@ class ChannelParser(Driver):
             return None if header is None else False
         while True:
             behind = cur.buf[cur.pos + len(marker) :].lstrip(WHITE)
-            if behind.startswith(start) or (cur.eof and not behind):
+            header = self._grammar.header.match(behind, partial=not cur.eof)
+            if behind.startswith(start) or (cur.eof and not behind) or (header is not None and not header.partial):
                 cur.pos += len(marker)
                 return True
-            if cur.eof or not start.startswith(behind):
+            if cur.eof or (header is None and not start.startswith(behind)):
                 return None
             yield
 
@@ -189,6 +190,13 @@ class ChannelParser(Driver):
             if route.to == "raw":
                 reader.draft = Draft(sink, start)
                 arguments = yield from self._raw(reader.draft, route, name)
+            elif (yield from self._empty(route)):
+                draft = reader.draft = Draft(sink, start)
+                draft.name = name
+                draft.announce()
+                draft.delta("{}")
+                draft.note("defaulted", "a call without arguments: it counts as {}", cur.at)
+                arguments = dict[str, object]()
             else:
                 form = self._grammar.forms[route.form]
                 if form.head is not None:  # the reader wants it whole
@@ -208,6 +216,12 @@ class ChannelParser(Driver):
             return
         if arguments is not None:
             reader.draft.end(arguments, cur.at)
+
+    def _empty(self, route: Route) -> Reading[bool]:
+        """Whether the message ends where a call's JSON arguments are due."""
+        if self._grammar.forms[route.form].body != "args":
+            return False
+        return (yield from match_next(self._cur, self._grammar.close)) is not None
 
     def _endless(self, route: Route) -> bool:
         """Whether nothing but the end of the message ends a call's arguments."""

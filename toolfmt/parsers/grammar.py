@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from toolfmt.literals import KEYWORD
 from toolfmt.parsers.element_grammar import ElementGrammar
 from toolfmt.parsers.form_patterns import (
     any_of,
@@ -24,7 +23,7 @@ from toolfmt.parsers.form_patterns import (
 from toolfmt.parsers.head_parts import HeadParts
 from toolfmt.parsers.json_shapes import compile_shape
 from toolfmt.parsers.leading import Leading
-from toolfmt.parsers.literal_grammar import Ending, LiteralGrammar
+from toolfmt.parsers.literal_grammar import LiteralGrammar, ending
 from toolfmt.parsers.patterns import GAP, JSON_HINT, LAYOUT, SLOT, Head, head, literal, strip_groups
 from toolfmt.parsers.payload import PayloadEnds
 from toolfmt.parsers.raw_ends import Around
@@ -124,7 +123,7 @@ class Grammar:
                 marks.append((f"s{number}", section.opener))
             marks.extend(
                 (f"c{number}_{at}", form.head.source)
-                for at, form in enumerate(section.forms)
+                for at, form in _unsure_first(section.forms)
                 if form.head is not None and (form.form.alone or not section.opener)
             )
         for kind, pairs in (("r", syntax.reasoning), ("h", syntax.hidden), ("u", syntax.unwrap)):
@@ -253,7 +252,7 @@ class Grammar:
             closers += [literal(end) for end in forms[0].ends if closing_text]
             closer = "|".join(closers)
             compiled = [self._form(form, closer, begins) for form in forms]
-            heads = [_next(form, f"f{at}") for at, form in enumerate(compiled)]
+            heads = [_next(form, f"f{at}") for at, form in _unsure_first(compiled)]
             if opening and not closer:  # before a head that would fit the marker's own text
                 heads.insert(0, rf"{GAP}(?P<again>{literal(opening)})")
             # Where a bracket is all of the closer, a second one is text: the first has closed the calls.
@@ -280,6 +279,8 @@ class Grammar:
         begin = self._head(parts[0])
         if form.literals is not None and form.literals.keywords:
             begin = replace(begin, source=begin.source.replace(f"(?P<name>{SLOT})", f"(?P<name>{PLAIN_NAME})"))
+        if form.tentative and form.literals is None and parts[1:2] == ["args"]:
+            return replace(begin, source=rf"{begin.source}(?={GAP}\{{)")
         if not form.offered:
             unsure = form.tentative and form.section == "{calls}" and not parts[0].rstrip().endswith("}")
             return replace(begin, source=begin.source + before_call(parts[0], form)) if unsure else begin
@@ -324,6 +325,7 @@ class Grammar:
         parts = HeadParts(form.parts, form.elements, follow, self.flags) if form.parts and form.elements else None
         if begin is not None and parts is not None:
             begin = replace(begin, source=parts.start)
+        next_or_stop = (*begins, *map(literal, self.syntax.stop))
         own = begin.source if begin is not None and parts is None else literal(form.section.partition("{calls}")[0])
         around = Around(begins, strip_groups(own), follow, inside=parts.start if parts else "", section_end=closer)
         return FormGrammar(
@@ -342,22 +344,14 @@ class Grammar:
             if form.elements
             else None,
             json=form.json,
-            literals=LiteralGrammar(form.literals, self._ending(end, closer, own, begins)) if form.literals else None,
+            literals=LiteralGrammar(form.literals, ending(end, closer, own, next_or_stop)) if form.literals else None,
             begins="|".join(begins),
         )
 
-    def _ending(self, tail: str, closer: str, own: str, begins: tuple[str, ...]) -> Ending:
-        """What follows a call's arguments where these are literals."""
-        others = [*begins, *map(literal, self.syntax.stop)]
-        line = r"[ \t]{0,64}(?:" + "|".join((r"\r?\n", *others)) + ")"
-        again = rf"(?:[,;]{GAP})?{own}(?=\)|{KEYWORD}\s{{0,64}}=)" if _PUNCTUATION(tail) else tail
-        if not closer:
-            return Ending(tail, "", again, line if _PUNCTUATION(tail) else "")
-        following = rf"(?:[,;]{GAP})?(?:{strip_groups(own)})"
-        ends = "|".join([following, closer, *others])
-        if _PUNCTUATION(closer):
-            closer = f"(?:{closer})(?={line})"
-        return Ending(tail, ends, again, GAP + f"(?:{following}|{closer})")
+
+def _unsure_first(forms: list[FormGrammar]) -> list[tuple[int, FormGrammar]]:
+    """Number the forms, first those that count only before their body: another may have the same head."""
+    return sorted(enumerate(forms), key=lambda numbered: not numbered[1].form.tentative)
 
 
 def _named(found: regex.Match[str]) -> bool:

@@ -16,6 +16,7 @@ from toolfmt.parsers.cursor import WHITE, Malformed, Truncated
 from toolfmt.parsers.json_layout import peek, skip_space
 from toolfmt.parsers.json_values import decode, mended, read_value, whole_value
 from toolfmt.parsers.pieces import Pieces
+from toolfmt.schema import property_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -330,6 +331,10 @@ class CallObject:
         value: JsonValue = yield from self.value(cur)
         if isinstance(value, str) and self.json.tolerant:
             value = self._text(value, at) if value.strip(WHITE) else dict[str, object]()
+        tool = draft.sink.options.tools.get(draft.name)
+        if value == [] and self.json.tolerant and tool is not None and not any(property_names(tool.parameters)):
+            draft.note("repaired_json", "an empty list for no arguments", at)
+            value = dict[str, object]()
         if value is None and not self.json.arguments_required:
             value = dict[str, object]()
         if not jsontext.is_object(value):

@@ -17,8 +17,12 @@ from toolfmt.literals import KEYWORD
 from toolfmt.parsers.patterns import GAP, strip_groups
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from toolfmt.literals import Literals
 
+_BRACKETS: Final = re.compile(r"[\\()\[\]{}]+").fullmatch
+"""A closer that is no marker of its own."""
 _NAMED: Final = rf"{KEYWORD}\s{{0,64}}="
 _KEY: Final = r"[^\s,:{}\[\]][^,:{}\[\]\n]{0,255}:"
 _VALUE: Final = r"""\s{0,64}(?:['"\[{(\d+\-.]|(?:[TtFf]|[Nn](?:one|ull))[a-z]{0,5}\s{0,64}[,)\]}])"""
@@ -65,6 +69,19 @@ class Ending:
     def sure(self) -> str:
         """The pattern of what tells it for sure."""
         return f"{GAP}(?:{self.tail})" + (f"(?:{self.surely})" if self.surely else "")
+
+
+def ending(tail: str, closer: str, own: str, others: Sequence[str]) -> Ending:
+    """What follows a call with this tail, whose head is `own`, in a section with this closer, or before `others`."""
+    line = r"[ \t]{0,64}(?:" + "|".join((r"\r?\n", *others)) + ")"
+    again = rf"(?:[,;]{GAP})?{own}(?=\)|{KEYWORD}\s{{0,64}}=)" if _BRACKETS(tail) else tail
+    if not closer:
+        return Ending(tail, "", again, line if _BRACKETS(tail) else "")
+    following = rf"(?:[,;]{GAP})?(?:{strip_groups(own)})"
+    ends = "|".join([following, closer, *others])
+    if _BRACKETS(closer):
+        closer = f"(?:{closer})(?={line})"
+    return Ending(tail, ends, again, GAP + f"(?:{following}|{closer})")
 
 
 class LiteralGrammar:

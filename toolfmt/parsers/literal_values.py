@@ -21,7 +21,7 @@ from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.literal_strings import Texts
 from toolfmt.parsers.patterns import cut_off, match_first, match_next
 from toolfmt.parsers.pieces import Pieces
-from toolfmt.schema import coerce, declares, property_names, property_schema, types
+from toolfmt.schema import coerce, declares, kind_of, property_names, property_schema, types
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,11 +73,12 @@ class LiteralReader:
         self._limits = options.limits
         self._texts = Texts(grammar, cur, note)
         self._named = False
-        self.by_place: list[str] = []
-        """The arguments that were given without their names."""
+        self._schema: JsonObject | None = None
+        self._by_place: list[str] = []  # the arguments that were given without their names
 
     def arguments(self, schema: JsonObject | None) -> Reading[None]:
         """Read all arguments: in braces, or keywords up to the parenthesis behind them, which is not read."""
+        self._schema = schema
         kind = "keywords" if self._grammar.literals.keywords else "{"
         if kind == "{":
             self._cur.pos += 1
@@ -104,6 +105,14 @@ class LiteralReader:
             else:
                 first = yield from self._entry(char, stack, schema)
         yield from self._ended()
+
+    def checked(self, arguments: JsonObject) -> JsonObject:
+        """Make sure that the arguments given without a name are what the schema has in their places."""
+        for name in self._by_place:
+            told, kind = types(property_schema(self._schema, name)), kind_of(arguments[name])
+            if not (told is None or kind in told or (kind == "integer" and "number" in told)):
+                raise Malformed("malformed", f"an argument without a name: {name!r} is no {kind}", self._cur.at)
+        return arguments
 
     def _ended(self) -> Reading[None]:
         """Make sure that the call ends here: a quote may have ended a text too early."""
@@ -202,11 +211,11 @@ class LiteralReader:
     def _place(self, schema: JsonObject | None) -> str:
         """Name an argument that is given without its name: the schema's next one, if no named one came before."""
         names = list(property_names(schema))
-        if self._named or len(self.by_place) >= len(names):
+        if self._named or len(self._by_place) >= len(names):
             raise Malformed("malformed", "an argument needs its name: name=value", self._cur.at)
-        self.by_place.append(names[len(self.by_place)])
+        self._by_place.append(names[len(self._by_place)])
         self._note("an argument without its name: named by the schema's order", guessed=True)
-        return self.by_place[-1]
+        return self._by_place[-1]
 
     def _scalar(self, kind: str, inner: JsonObject | None, schema: JsonObject | None) -> Reading[None]:
         cur = self._cur
@@ -273,7 +282,7 @@ class LiteralReader:
             quote = yield from match_first(cur, grammar.openers)
             if quote is not None:
                 if (yield from match_next(cur, grammar.follow[quote["quote"]][kind])) is not None:
-                    cur.pos = quote.end()
+                    cur.pos += len(quote.group())
                     self._note("a text without its opening quote")
                     return text.text()
             elif (yield from self._bare_ends(kind, schema)):

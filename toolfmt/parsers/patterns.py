@@ -45,6 +45,8 @@ _TAG = re.compile(
 )
 _TAG_SLOT = re.compile(r"""([\w:.\-]+)="\{([a-z_]+1?)\}\"""")
 _TOKEN = re.compile(r"\{\?|\?\}|\{([a-z_]+1?)\}|(\s+)|([\"'])|(=)|((?:(?!\?\})[^\s\"'={])+|\{)")
+_LOOSE = re.compile(r">(?=<)|\\\|>(?=\\\[)|(?<=\\\])(?=<\\\|)")
+"""Where blanks may come between two markers, in an escaped literal: `><`, `|>[`, `]<|`."""
 _PLAIN_TAG = re.compile(r"</?[\w:.\-]+>")
 _OPTIONAL = {"{?": (1, "(?:"), "?}": (-1, ")?")}
 _OWN_GROUPS = frozenset({"attributes", "empty"})
@@ -177,7 +179,7 @@ def _literals(text: str, out: list[str], required: set[str], bare: set[str]) -> 
         elif _PLAIN_TAG.fullmatch(word):
             out.append(re.escape(word[:-1]) + r"\s{0,64}>")
         else:
-            out.append(re.escape(word).replace("><", r">\s{0,64}<"))
+            out.append(_LOOSE.sub(r"\g<0>\\s{0,64}", re.escape(word)))
 
 
 def strip_groups(source: str) -> str:

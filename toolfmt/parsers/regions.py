@@ -105,7 +105,8 @@ class TextParser(Driver):
                 text(buf[pos:end], cur.base + pos)
                 cur.pos = end
             if found is not None and not found.partial:
-                rival = self._grammar.earlier.get(str(found.lastgroup))
+                kept = str(found.lastgroup) if not cur.eof or str(found.lastgroup)[0] in "sc" else ""
+                rival = self._grammar.earlier.get(kept)
                 other = rival and rival.match(buf, found.start(), partial=True)
                 if other is None or (cur.eof and not other.partial):
                     return found
