@@ -40,6 +40,20 @@ _INVOKE = Form(
 
 _CODER = chat(*or_json(_QWEN), before_calls="\n\n")
 
+_STEP3 = Form(
+    section="<｜tool_calls_begin｜>{calls}<｜tool_calls_end｜>",
+    call='<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="{name}">'
+    "{members}</steptml:invoke><｜tool_call_end｜>",
+    separator="",
+    each=False,
+    alone=True,
+    elements=replace(
+        _RAW,
+        member='<steptml:parameter name="{key}">{value}</steptml:parameter>',
+        separator="",
+    ),
+)
+
 DIALECTS = (
     native(
         "qwen3-coder",
@@ -176,21 +190,7 @@ DIALECTS = (
         "step3",
         "<steptml:invoke> between Step's markers: Step 3",
         Syntax(
-            forms=or_json(
-                Form(
-                    section="<｜tool_calls_begin｜>{calls}<｜tool_calls_end｜>",
-                    call='<｜tool_call_begin｜>{?function<｜tool_sep｜>?}<steptml:invoke name="{name}">'
-                    "{members}</steptml:invoke><｜tool_call_end｜>",
-                    separator="",
-                    each=False,
-                    alone=True,
-                    elements=replace(
-                        _RAW,
-                        member='<steptml:parameter name="{key}">{value}</steptml:parameter>',
-                        separator="",
-                    ),
-                )
-            ),
+            forms=(*or_json(_STEP3), replace(_STEP3, call=_STEP3.call.replace("function<｜tool_sep｜>", ""))),
             reasoning=THINK,
             stop=("<|EOT|>",),
             result="<｜tool_output_begin｜>{content}<｜tool_output_end｜>",

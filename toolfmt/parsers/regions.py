@@ -92,12 +92,10 @@ class TextParser(Driver):
         cur, text, first = self._cur, self._sink.text, self._grammar.first.search
         while True:
             buf, pos = cur.buf, cur.pos
-            found = None
             begin = first(buf, pos)
-            if begin is not None:
-                found = pattern.search(buf, begin.start())
-                if not cur.eof:
-                    found = self._first_begun(pattern, begin.start(), found)
+            found = None if begin is None else pattern.search(buf, begin.start())
+            if begin is not None and not cur.eof:
+                found = self._first_begun(pattern, begin.start(), found)
             end = len(buf) if found is None else found.start()
             cut = self._grammar.cut_call(pattern, buf, begin.start()) if begin and found is None and cur.eof else None
             end = end if cut is None else cut[0]
