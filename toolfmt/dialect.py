@@ -78,7 +78,8 @@ class ParserOptions:
     `tools` are the offered tools by name; empty when none were given.
     `reasoning_open` says that the prompt already opened the reasoning block, and
     `reasoning_opener` by which marker; "" for the format's first.
-    `infer_types` types text by its looks where neither the wire nor a schema does.
+    `infer_types` types text by its looks where neither the wire nor a schema does,
+    and `coerce` gives arguments the types of the tools' schemas.
     """
 
     tools: Mapping[str, ToolDefinition] = field(default_factory=dict[str, "ToolDefinition"])
@@ -87,6 +88,7 @@ class ParserOptions:
     reasoning_open: bool = False
     reasoning_opener: str = ""
     infer_types: bool = False
+    coerce: bool = False
     limits: Limits = field(default_factory=Limits)
 
 

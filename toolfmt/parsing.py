@@ -21,6 +21,7 @@ from toolfmt.errors import MalformedCallError
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
 from toolfmt.leaks import drop_leaks as without_leaks
 from toolfmt.parsers.checks import CheckedParser
+from toolfmt.parsers.coercing import CoercingParser
 from toolfmt.parsers.prompt_tail import reasoning_opener
 from toolfmt.parsers.repair import RepairingParser
 from toolfmt.registry import is_auto
@@ -49,7 +50,9 @@ class ParseOptions(Choice, total=False):
     a call out of the text (`parse` only: it takes the whole answer). `ids` gives
     ids to calls without one. `infer_types` reads text such as `42`, `true` and
     `null` as what it looks like, where neither the wire nor a schema tells its
-    type; text in a quote such as CDATA stays text.
+    type; text in a quote such as CDATA stays text. `coerce` gives arguments the
+    types of the tool's schema where the wire has others, `"5"` for 5, with a
+    notice for each; what it streams of a call's arguments waits for their end.
     """
 
     tools: object
@@ -61,6 +64,7 @@ class ParseOptions(Choice, total=False):
     drop_leaks: bool
     ids: Callable[[ToolInvocation], str | None] | None
     infer_types: bool
+    coerce: bool
     limits: Limits
 
 
@@ -223,6 +227,8 @@ def _offered(options: ParseOptions) -> Mapping[str, ToolDefinition]:
     offered = options.get("tools")
     if options.get("validate", False) and offered is None:
         raise TypeError("validate=True needs the tools' schemas: give tools=")
+    if options.get("coerce", False) and offered is None:
+        raise TypeError("coerce=True needs the tools' schemas: give tools=")
     return prepared(offered)
 
 
@@ -251,11 +257,14 @@ def _opened(options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, Tool
         reasoning_open=options.get("reasoning_open", False) or bool(opener),
         reasoning_opener=opener,
         infer_types=options.get("infer_types", False),
+        coerce=options.get("coerce", False),
         limits=options.get("limits") or Limits(),
     )
     parser: Parser[str] = dialect.open_parser(told)
     if told.repair:
         parser = RepairingParser(parser, lambda: dialect.open_parser(told), json_frame(dialect.syntax))
+    if told.coerce:
+        parser = CoercingParser(parser, tools)
     ids = options.get("ids")
     validate = options.get("validate", False)
     if told.tools or strict or validate or ids is not None:

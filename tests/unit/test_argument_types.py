@@ -9,6 +9,7 @@ import pytest
 import toolfmt
 from toolfmt import jsontext
 from toolfmt.events import coalesce
+from toolfmt.rendering import render_calls
 
 TEXT = {"type": "object", "properties": {"kind": {"const": "text"}, "value": {"type": "string"}}}
 COUNT = {"type": "object", "properties": {"kind": {"const": "count"}, "value": {"type": "integer"}}}
@@ -91,3 +92,60 @@ def test_a_repeated_argument_is_a_list_where_the_schema_wants_one(
     result = read(dialect, pairs, LISTS)
     assert jsontext.equal(result.calls[0].arguments, expected)
     assert bool(result.notices) == (len(pairs) > len(expected))
+
+
+LAX = {
+    "type": "object",
+    "properties": {
+        "n": {"type": "integer"},
+        "x": {"type": "number"},
+        "b": {"type": "boolean"},
+        "s": {"type": "string"},
+        "u": {"type": ["string", "integer"]},
+        "tags": {"type": "array", "items": {"type": "integer"}},
+        "inner": {"type": "object", "properties": {"n": {"type": "integer"}}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"n": "5"}, {"n": 5}),
+        ({"n": "five"}, None),
+        ({"n": "5.5"}, None),
+        ({"x": "3.1415926535897932"}, {"x": 3.141592653589793}),
+        ({"b": "yes"}, {"b": True}),
+        ({"b": 0}, {"b": False}),
+        ({"b": "f"}, {"b": False}),
+        ({"b": 2}, None),
+        ({"s": 5}, None),
+        ({"s": "5"}, None),
+        ({"u": "5"}, None),
+        ({"n": ""}, None),
+        ({"n": 5}, None),
+        ({"tags": "[1, 2]"}, {"tags": [1, 2]}),
+        ({"tags": ["1", 2]}, {"tags": [1, 2]}),
+        ({"inner": {"n": "5"}, "more": "5"}, {"inner": {"n": 5}, "more": "5"}),
+    ],
+)
+@pytest.mark.parametrize("dialect", ["hermes", "mistral-v11", "pythonic"])
+def test_arguments_are_coerced_where_that_is_asked_for(
+    dialect: str, given: dict[str, Any], expected: dict[str, Any] | None
+) -> None:
+    tools = [{"name": "f", "parameters": LAX}]
+    text = render_calls([toolfmt.ToolInvocation(name="f", arguments=given)], dialect=dialect, tools=tools)
+    result = toolfmt.parse(text, dialect=dialect, tools=tools, coerce=True)
+    streamed = toolfmt.parse_stream(text, dialect=dialect, tools=tools, coerce=True)
+    assert tuple(coalesce(list(streamed))) == result.events
+    (call,) = result.calls
+    assert jsontext.equal(call.arguments, given if expected is None else expected)
+    assert [notice.kind for notice in result.notices] == ["coerced"] * (expected is not None)
+    deltas = [event.json for event in result.events if isinstance(event, toolfmt.ArgumentsDelta)]
+    assert jsontext.equal(jsontext.loads("".join(deltas)), call.arguments)
+    assert call.certainty == ("exact" if expected is None else "tolerated")
+
+
+def test_coercion_needs_schemas() -> None:
+    with pytest.raises(TypeError, match="coerce=True needs the tools' schemas"):
+        toolfmt.parse("x", dialect="hermes", coerce=True)

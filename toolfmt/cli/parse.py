@@ -30,6 +30,7 @@ def parse(  # noqa: PLR0913 - one argument for each option
     infer_types: Annotated[
         bool, Parameter(help="Read 42 and true as such where neither format nor tools say.")
     ] = False,
+    coerce: Annotated[bool, Parameter(help="Give arguments the types of the tools' schemas, with a notice.")] = False,
     stream: Annotated[bool, Parameter(help="Show each event as soon as it is certain.")] = False,
     chunk: Annotated[PositiveInt | None, Parameter(help="Stream in pieces of so many characters.")] = None,
     json: Annotated[bool, Parameter(help="Print JSON; when streaming, one event a line.")] = False,
@@ -41,6 +42,8 @@ def parse(  # noqa: PLR0913 - one argument for each option
     refuse_two(file, tools)
     if validate and tools is None:
         raise UsageError("--validate needs the tools' schemas: add --tools")
+    if coerce and tools is None:
+        raise UsageError("--coerce needs the tools' schemas: add --tools")
     dialect = choice.resolve_or_auto()
     offered = read_tools(tools)
     options: ParseOptions = {
@@ -50,6 +53,7 @@ def parse(  # noqa: PLR0913 - one argument for each option
         "strict": strict,
         "repair": repair,
         "infer_types": infer_types,
+        "coerce": coerce,
     }
     if stream or chunk is not None:
         result = ParseResult(tuple(_told(parse_stream(_cut(read_pieces(file), chunk), **options), json=json)))

@@ -15,6 +15,7 @@ from toolfmt.schema.coercion import coerce, coerce_tree
 from toolfmt.schema.inference import infer
 from toolfmt.schema.places import declares, item_schema, kind_of, property_names, property_schema, types
 from toolfmt.schema.refs import inline_refs
+from toolfmt.schema.relaxing import relax
 from toolfmt.schema.spelling import normalise
 from toolfmt.schema.validation import Validator, extra_arguments, problems
 
@@ -34,5 +35,6 @@ __all__ = [
     "problems",
     "property_names",
     "property_schema",
+    "relax",
     "types",
 ]
