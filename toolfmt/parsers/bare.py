@@ -192,8 +192,11 @@ class BareReader:
         except (Malformed, Truncated) as problem:
             if self._sink.calls > before and found.draft.index < 0:  # an element of its own has told of it
                 raise
-            yield from self._broken(found.draft, problem, begin, meant=found.meant and not foreign(found), listed=True)
-            return
+            if isinstance(problem, Truncated) or not found.ends_before(cur, problem):
+                meant = found.meant and not foreign(found)
+                yield from self._broken(found.draft, problem, begin, meant=meant, listed=True)
+                return
+            verdict = judge(found)
         if self._held_calls(found, before):
             return
         if sure or verdict.kind in {"call", "failed"}:

@@ -13,12 +13,14 @@ import regex
 
 from toolfmt import jsontext
 from toolfmt.errors import RenderError
+from toolfmt.parsers.braces import without_brace
+from toolfmt.parsers.call_lists import CallList
 from toolfmt.parsers.claims import Strays
 from toolfmt.parsers.cursor import NEVER, Malformed, Truncated
 from toolfmt.parsers.elements import ElementReader, skip_layout
 from toolfmt.parsers.json_calls import CallObject
 from toolfmt.parsers.json_layout import peek, skip_space
-from toolfmt.parsers.json_values import decode, ignore, read_value, whole_value
+from toolfmt.parsers.json_values import decode, read_value, whole_value
 from toolfmt.parsers.literal_values import LiteralReader
 from toolfmt.parsers.naming import held_name, name_by_fit
 from toolfmt.parsers.patterns import cut_off, match_next, skip_cut
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.grammar import FormGrammar
     from toolfmt.parsers.head_parts import HeadParts
-    from toolfmt.parsers.json_shapes import Node
     from toolfmt.parsers.literal_grammar import LiteralGrammar
     from toolfmt.parsers.sink import Sink
     from toolfmt.parsers.skipping import Skipper
@@ -47,7 +48,7 @@ class CallReader:
     """Reads calls of one parse, one at a time; `draft` is the one being read."""
 
     __slots__ = (
-        "_form",
+        "_found",
         "attributes",
         "confirmed",
         "cur",
@@ -73,7 +74,7 @@ class CallReader:
         """False while what is read may still turn out to be text."""
         self.named = ""
         """The tool's name, where a header in front of the call tells it."""
-        self._form: FormGrammar | None = None
+        self._found: CallObject | None = None
         self.empty = False
         """The call is one element that closes itself."""
         self.strays = Strays(self.draft)
@@ -97,10 +98,10 @@ class CallReader:
             if not all(map(jsontext.encodable, (draft.name, draft.id or "", draft.server or "", draft.pieces.text()))):
                 raise Malformed("unsafe", "a lone surrogate in the call", self.cur.at, start)
         if arguments is not None:  # a list's calls have been measured each
-            self._measure(start)
+            self.measure(start)
         return arguments
 
-    def _measure(self, start: int) -> None:
+    def measure(self, start: int) -> None:
         """Refuse a call that is too long though the deadline did not stop it: its text was there before it was read."""
         if self.cur.at - start > self.limits.call_chars:
             raise Malformed("limit", f"a call of more than {self.limits.call_chars} characters", self.cur.at)
@@ -108,7 +109,7 @@ class CallReader:
     def _read(self, form: FormGrammar, start: int) -> Reading[JsonObject | None]:
         draft = self.draft = Draft(self.sink, start, self.provenance, confirmed=self.confirmed)
         self.strays = Strays(draft)
-        self._form = form
+        self._found = None
         self.empty = False
         if form.parts is not None:
             return (yield from self._in_parts(form, form.parts))
@@ -133,7 +134,7 @@ class CallReader:
         """Read the arguments; `parameters` are those that the head holds."""
         if form.body == "call":
             if (peek(self.cur) or (yield from skip_space(self.cur))) == "[":
-                yield from self.list(form)
+                yield from CallList(self, form).read()
                 return None
             arguments = yield from self._object(form)
             if arguments is None:
@@ -224,76 +225,31 @@ class CallReader:
             raise Truncated
         if char != "{":
             raise Malformed("malformed", f"expected an object, found {char!r}", self.cur.at)
-        found = CallObject(form.json, self.draft, self.limits, self.element)
+        found = self._found = CallObject(form.json, self.draft, self.limits, CallList(self, form).element)
         found.deferred = form.payload is not None
         yield from found.read(self.cur, form.shape)
-        if found.prose:
+        return None if found.prose else found.checked(self.cur)
+
+    def unclosed(
+        self, form: FormGrammar, problem: Malformed, markers: regex.Pattern[str]
+    ) -> Reading[JsonObject | None]:
+        """Take a JSON call that lacks no more than its last brace before a marker; None where more is wrong."""
+        cur, draft, found = self.cur, self.draft, self._found
+        if problem.reason != "malformed" or cur.at != problem.at or not draft.name:
             return None
-        problem = found.problem()
-        if problem is not None:
-            raise Malformed(*problem, self.cur.at)
-        return found.settled()
-
-    def list(self, form: FormGrammar) -> Reading[None]:
-        """Read a JSON list of calls; an element that is none fails alone."""
-        cur = self.cur
-        bracket = cur.at
-        cur.pos += 1
-        note = self._slip if form.json is not None and form.json.tolerant else None
-        empty, comma = True, -1
-        while True:
-            char = peek(cur) or (yield from skip_space(cur, note))
-            if char == "]" and comma >= 0:
-                self.sink.note("repaired_json", "surplus comma" if empty else "trailing comma", (comma, cur.at + 1))
-            empty = empty and char in ",]"  # "" too: the input ends
-            if char and char not in ",]" and form.shape is not None:
-                yield from self.element(cur, form.shape)
-                char = peek(cur) or (yield from skip_space(cur, note))
-            if char == "]":
-                cur.pos += 1
-                return
-            if not char and empty:
-                raise Truncated
-            if not char:
-                self.sink.note("missing_close", "the list of calls is not closed", (self.draft.start, cur.at))
-                return
-            if char != ",":
-                raise Malformed("malformed", f"expected a comma or the end of the list, found {char!r}", cur.at)
-            comma = bracket if empty else cur.at
-            cur.pos += 1
-
-    def element(self, cur: Cursor, node: Node) -> Reading[None]:
-        """Read one element of a list and end or fail it; the next one's span begins behind it."""
-        assert self._form is not None and self._form.json is not None  # noqa: S101, PT018 - lists are made of JSON calls
-        json, defaults = self._form.json, self._form.form.defaults
-        if self.sink.full:
-            raise Malformed("limit", f"more than {self.limits.calls} calls", cur.at)
-        draft, opened = self.draft, cur.at
-        draft.server = defaults.get("server")
-        cur.deadline = opened + self.limits.call_chars
-        found = CallObject(json, draft, self.limits, self.element)
-        try:
-            if cur.buf[cur.pos] == "{":
-                yield from found.read(cur, node)
-                problem = found.problem()
-            else:
-                yield from read_value(cur, ignore, ignore, self.limits, tolerant=json.tolerant)
-                problem = "malformed", "an element of the list is not a call"
-            self._measure(opened)
-        except Malformed as broken:
-            if not (yield from self.skipper.skip(opened, broken.at)):
-                raise
-            problem = broken.reason, f"{broken.detail}, at offset {broken.at}"
-        if found.listed and draft.index < 0:
-            return
-        if problem is None:
-            draft.end(found.settled(), cur.at)
+        again = cur.buf[cur.pos : cur.pos + 1] == "{" and form.head is None and not form.form.array
+        if not again and (yield from match_next(cur, markers)) is None:
+            return None
+        if found is not None:
+            arguments = found.without_brace(cur)
         else:
-            draft.fail(cur.since(draft.start), *problem, cur.at)
-        self.draft = Draft(self.sink, cur.at)
-
-    def _slip(self, what: str) -> None:
-        self.sink.note("repaired_json", what, (self.cur.at, self.cur.at))
+            arguments = without_brace(draft.pieces.text(), self.sink.options.tools.get(draft.name), self.limits)
+            if arguments is not None:
+                draft.delta("}")
+        if arguments is not None:
+            draft.note("missing_close", "the closing brace of the call is missing", cur.at)
+            yield from self._tail(form)
+        return arguments
 
     def _args(self) -> Reading[JsonObject]:
         cur, draft = self.cur, self.draft

@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolfmt import jsontext
+from toolfmt.parsers.braces import one_reading
 from toolfmt.parsers.cursor import WHITE, Malformed, Truncated
 from toolfmt.parsers.json_layout import peek, skip_space
 from toolfmt.parsers.json_values import decode, mended, read_value, whole_value
@@ -19,7 +20,7 @@ from toolfmt.parsers.pieces import Pieces
 from toolfmt.schema import property_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from toolfmt.dialect import Limits
     from toolfmt.model import JsonObject, JsonValue
@@ -32,6 +33,8 @@ ReadOne: TypeAlias = "Callable[[Cursor, Node], Reading[None]]"
 _UNCLEAR = frozenset({"", "/"})  # behind a colon: more may come, or a comment
 _TEXT_SLOTS = frozenset({"id", "server", "agent"})
 _PLAIN = re.compile(r'"([^"\\\x00-\x1f\x80-\U0010ffff]*)"').match
+_COMMA = ", \t\r\n"
+"""What may be between the last member of an object without its brace and what follows."""
 _KEY = re.compile(r'"([^"\\\x00-\x1f\x80-\U0010ffff]*)"[ \t\r\n]*:[ \t\r\n]*').match
 
 
@@ -48,8 +51,10 @@ class CallObject:
 
     __slots__ = (
         "_cur",
+        "_gap",
         "_level",
         "_matched",
+        "_outer",
         "arguments",
         "deferred",
         "draft",
@@ -97,6 +102,8 @@ class CallObject:
         self.escaped = False
         """A key is written with an escape, as in text that must not be read as a call."""
         self._level = 0  # braces that are open
+        self._gap = -1  # where the last member ended
+        self._outer: Collection[str] = ()
         self._matched: dict[str, object] = {}  # constants of the format that the object holds, by key
         self.keys: set[str] = set()
         self.unknown: list[str] = []
@@ -134,6 +141,28 @@ class CallObject:
             return "missing_arguments", "the call has no arguments object"
         return None
 
+    def checked(self, cur: Cursor) -> JsonObject:
+        """The arguments of an object that was read to its end; raises where it has a problem."""
+        problem = self.problem()
+        if problem is not None:
+            raise Malformed(*problem, cur.at)
+        return self.settled()
+
+    def without_brace(self, cur: Cursor) -> JsonObject | None:
+        """The arguments of an object that broke for lack of its last brace; None where more is wrong."""
+        if self._gap < 0 or self.arguments is None or cur.since(self._gap).strip(_COMMA) or self.problem() is not None:
+            return None
+        tool = self.offered.get(self.draft.name)
+        return self.settled() if one_reading(self.arguments, tool, self._outer) else None
+
+    def ends_before(self, cur: Cursor, broken: Malformed) -> bool:
+        """Whether an element of a list lacks its brace alone; then the cursor is where the list goes on."""
+        if broken.at != cur.at or cur.buf[cur.pos : cur.pos + 1] not in {"{", "]"} or self.without_brace(cur) is None:
+            return False
+        self.draft.note("missing_close", "the closing brace of the call is missing", cur.at)
+        cur.go(self._gap)
+        return True
+
     def settled(self) -> JsonObject:
         """The arguments of an object without a problem; absent ones are empty."""
         if self.arguments is None:
@@ -145,6 +174,7 @@ class CallObject:
     def read(self, cur: Cursor, node: Node) -> Reading[None]:
         """Read the object at the cursor, whose brace is the next character."""
         self._cur = cur
+        self._outer = node.keys
         cur.pos += 1
         char = peek(cur) or (yield from skip_space(cur, self.slip))
         if char == "}":
@@ -187,6 +217,7 @@ class CallObject:
     def _closes(self, cur: Cursor) -> Reading[bool]:
         """Read what follows a value: True behind the closing brace, False behind a comma."""
         char = peek(cur) or (yield from skip_space(cur, self.slip))
+        self._gap = cur.at
         if char == ",":
             cur.pos += 1
             char = peek(cur) or (yield from skip_space(cur, self.slip))

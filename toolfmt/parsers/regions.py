@@ -201,8 +201,12 @@ class TextParser(Driver):
                 if not reader.confirmed and empty and not limited:
                     self._was_text(problem, body)
                     return
-                yield from self._failed(section, reader.draft, problem, body, quotes=form.quotes)
-                return
+                arguments = None
+                if form.quotes and isinstance(problem, Malformed):
+                    arguments = yield from reader.unclosed(form, problem, section.resync.markers)
+                if arguments is None:
+                    yield from self._failed(section, reader.draft, problem, body, quotes=form.quotes)
+                    return
             empty, reader.confirmed = False, True
             if arguments is not None and section.closer is None:
                 reader.draft.end(arguments, cur.at)

@@ -27,23 +27,31 @@ _TOKEN = re.compile(
     r"""(?P<string>"(?:[^"\\]++|\\[\s\S])*+"|(?<=[\s{\[,:])'(?:[^'\\\n]++|\\.)*+')|(?P<open>")|[{}\[\]]|[^\s{}\[\]"]"""
 ).finditer
 _IN_STRING = re.compile(r'(?:[^"\\]++|\\[\s\S])*+').match
-_DEEPER = {"{": 1, "[": 1, "}": -1, "]": -1}
+_CLOSERS = {"{": "}", "[": "]"}
 
 
 class Fault:
     """The state of a JSON text where it broke."""
 
-    __slots__ = ("_least", "after_string", "depth", "quoted")
+    __slots__ = ("_least", "_open", "after_string", "quoted")
 
     def __init__(self, text: str) -> None:
         """Read over `text`, which ends at the fault."""
-        self.depth = self._least = 0
+        self._open: list[str] = []
+        self._least = 0
         self.quoted = self.after_string = False
         """The fault is in a string, or right after one."""
         for token in _TOKEN(text):
             self.after_string = token["string"] is not None
             self.read(token.group())
+            if self.quoted:
+                break
         self._least = self.depth
+
+    @property
+    def depth(self) -> int:
+        """How many brackets are open."""
+        return len(self._open)
 
     @property
     def fewer(self) -> bool:
@@ -53,7 +61,11 @@ class Fault:
     def read(self, char: str) -> None:
         """Read on over a character outside every string, which may be a quote or a bracket."""
         self.quoted = char == '"'
-        self.depth = max(self.depth + _DEEPER.get(char, 0), 0)
+        if char in _CLOSERS:
+            self._open.append(_CLOSERS[char])
+        elif char in self._open:
+            while self._open.pop() != char:
+                pass  # a bracket that nobody closed
 
 
 class Resync:

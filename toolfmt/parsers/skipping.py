@@ -46,10 +46,11 @@ class Skipper:
         cur.go(broken)
         return False
 
-    def _balance(self, broken: int) -> Reading[bool]:
+    def _balance(self, broken: int) -> Reading[bool]:  # noqa: C901 - one loop over tokens
         cur, limit = self._cur, broken + NEAR
         stack: list[str] = []
-        last = ""
+        before = last = ""
+        comma = -1
         while True:
             here = len(cur.buf)
             end = min(limit - cur.base, here)
@@ -61,7 +62,11 @@ class Skipper:
                     return False
                 yield
                 continue
-            before, last = last, found.group()[-1]
+            earlier, before, last = before, last, found.group()[-1]
+            sibling = before == "," and last == "{" and earlier != '"' and stack[-1:] == ["}"]
+            if sibling and cur.at > broken:  # no object has one where a key is due, unless a quote opened too much
+                cur.go(comma)
+                return True
             if found["string"] and (before not in _BEFORE_STRINGS or found["unclosed"] is not None):
                 cur.pos = found.start() + 1  # a quote that nobody escaped
                 continue
@@ -70,8 +75,13 @@ class Skipper:
                 return False  # no brackets that could tell
             if last in _CLOSERS:
                 stack.append(_CLOSERS[last])
+            elif last == ",":
+                comma = cur.at - 1
             elif last in "]}":
-                if stack.pop() != last:
-                    return False
+                if last not in stack:
+                    cur.pos = found.start()  # the end of the list
+                    stack.clear()
+                while stack and stack.pop() != last:
+                    pass  # a bracket that nobody closed
                 if not stack:
                     return cur.at >= broken

@@ -273,6 +273,7 @@ def closer_left_out(
     failed = any(isinstance(event, CallFailed) for event in events)
     assert len(found) == len(calls) or failed, f"{where} the first call is dropped in silence"
     said = "".join(event.text for event in events if isinstance(event, TextDelta))
+    said += "".join(event.detail for event in events if isinstance(event, Notice))  # no text of a turn that has ended
     for line in (text.partition("\n")[0], text.rpartition("\n")[2]):
         plain = re.fullmatch(r"[\w ]+\.", line)
         assert not plain or line in said, f"{where} the text {line!r} is lost: {events}"

@@ -102,12 +102,15 @@ def without_closers(dialect: Dialect[str], first: ToolInvocation, second: ToolIn
     seen: set[tuple[int, int]] = set()
     for closer in closers(dialect.syntax):
         pattern = re.compile(r"\s*".join(map(re.escape, closer.split())))
-        seen.update(match.span() for match in pattern.finditer(text, start, end))
-    strings = [match.span() for match in _STRING.finditer(text)]
+        found = {match.span() for match in pattern.finditer(text, start, end)}
+        whole = {span for span in found if not any(begin <= span[0] < stop for begin, stop in seen)}
+        seen |= found if closer.startswith(("<", "`")) else whole
+    covered = [*seen, *(match.span() for match in (*_STRING.finditer(text), *_TAG.finditer(text)))]
     for match in re.compile(r"[)\]}]").finditer(text, start, end):
         at = match.start()
-        if not any(begin < at < stop for begin, stop in [*seen, *strings]):
-            seen.add(match.span())
+        left = re.search(r"[)\]}]", _TAG.sub("", text[match.end() : end])) or any(begin > at for begin, _ in seen)
+        if not any(begin <= at < stop for begin, stop in covered) and (left or text[at - 1] not in "\"'"):
+            seen.add(match.span())  # right after a string, nothing but another closer tells that it has ended
     for begin, stop in sorted(seen):
         yield Slip(in_prose(dialect, text[:begin] + text[stop:]), f"{text[begin:stop]!r} at {begin}")
 

@@ -1,0 +1,97 @@
+"""A JSON list of calls, in which an element that is none fails alone.
+
+[{"name": "a", "arguments": {}}, 5, {"name": "b", "arguments": {}}]
+ ^ call                          ^ failure ^ call
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolfmt.parsers.cursor import Malformed, Truncated
+from toolfmt.parsers.json_calls import CallObject
+from toolfmt.parsers.json_layout import peek, skip_space
+from toolfmt.parsers.json_values import ignore, read_value
+from toolfmt.parsers.sink import Draft
+
+if TYPE_CHECKING:
+    from toolfmt.parsers.calls import CallReader
+    from toolfmt.parsers.cursor import Cursor, Reading
+    from toolfmt.parsers.grammar import FormGrammar
+    from toolfmt.parsers.json_shapes import Node
+
+
+class CallList:
+    """Reads the elements of one list of calls, each into a draft of `reader`."""
+
+    __slots__ = ("_form", "_reader")
+
+    def __init__(self, reader: CallReader, form: FormGrammar) -> None:
+        """Read calls of `form` where `reader` is."""
+        self._reader = reader
+        self._form = form
+
+    def read(self) -> Reading[None]:
+        """Read the list at the cursor."""
+        reader, form = self._reader, self._form
+        cur, sink = reader.cur, reader.sink
+        bracket = cur.at
+        cur.pos += 1
+        note = self._slip if form.json is not None and form.json.tolerant else None
+        empty, comma = True, -1
+        while True:
+            char = peek(cur) or (yield from skip_space(cur, note))
+            if char == "]" and comma >= 0:
+                sink.note("repaired_json", "surplus comma" if empty else "trailing comma", (comma, cur.at + 1))
+            empty = empty and char in ",]"  # "" too: the input ends
+            if char and char not in ",]" and form.shape is not None:
+                yield from self.element(cur, form.shape)
+                char = peek(cur) or (yield from skip_space(cur, note))
+            if char == "]":
+                cur.pos += 1
+                return
+            if not char and empty:
+                raise Truncated
+            if not char:
+                sink.note("missing_close", "the list of calls is not closed", (reader.draft.start, cur.at))
+                return
+            if char != ",":
+                raise Malformed("malformed", f"expected a comma or the end of the list, found {char!r}", cur.at)
+            comma = bracket if empty else cur.at
+            cur.pos += 1
+
+    def element(self, cur: Cursor, node: Node) -> Reading[None]:
+        """Read one element of a list and end or fail it; the next one's span begins after it."""
+        reader, form = self._reader, self._form
+        assert form.json is not None  # noqa: S101 - lists are made of JSON calls
+        if reader.sink.full:
+            raise Malformed("limit", f"more than {reader.limits.calls} calls", cur.at)
+        draft, opened = reader.draft, cur.at
+        draft.server = form.form.defaults.get("server")
+        cur.deadline = opened + reader.limits.call_chars
+        found = CallObject(form.json, draft, reader.limits, self.element)
+        try:
+            if cur.buf[cur.pos] == "{":
+                yield from found.read(cur, node)
+                problem = found.problem()
+            else:
+                yield from read_value(cur, ignore, ignore, reader.limits, tolerant=form.json.tolerant)
+                problem = "malformed", "an element of the list is not a call"
+            reader.measure(opened)
+        except Malformed as broken:
+            problem = broken.reason, f"{broken.detail}, at offset {broken.at}"
+            if found.ends_before(cur, broken):
+                problem = None
+            elif not (yield from reader.skipper.skip(opened, broken.at)):
+                raise
+        if found.listed and draft.index < 0:
+            return
+        if problem is None:
+            draft.end(found.settled(), cur.at)
+        else:
+            draft.fail(cur.since(draft.start), *problem, cur.at)
+        reader.draft = Draft(reader.sink, cur.at)
+
+    def _slip(self, what: str) -> None:
+        cur = self._reader.cur
+        self._reader.sink.note("repaired_json", what, (cur.at, cur.at))
