@@ -231,11 +231,13 @@ class CallReader:
         return None if found.prose else found.checked(self.cur)
 
     def unclosed(
-        self, form: FormGrammar, problem: Malformed, markers: regex.Pattern[str]
+        self, form: FormGrammar, problem: Malformed | Truncated, markers: regex.Pattern[str]
     ) -> Reading[JsonObject | None]:
         """Take a JSON call that lacks no more than its last brace before a marker; None where more is wrong."""
         cur, draft, found = self.cur, self.draft, self._found
-        if problem.reason != "malformed" or cur.at != problem.at or not draft.name:
+        if isinstance(problem, Truncated) or not form.quotes or not draft.name:
+            return None
+        if problem.reason != "malformed" or cur.at != problem.at:
             return None
         again = cur.buf[cur.pos : cur.pos + 1] == "{" and form.head is None and not form.form.array
         if not again and (yield from match_next(cur, markers)) is None:

@@ -17,7 +17,7 @@ from toolfmt.parsers.calls import CallReader
 from toolfmt.parsers.cursor import WHITE, Cursor, Malformed, Truncated
 from toolfmt.parsers.driving import Driver
 from toolfmt.parsers.json_layout import skip_space
-from toolfmt.parsers.patterns import match_next
+from toolfmt.parsers.patterns import match_next, search_on
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.sink import Draft, Sink
 from toolfmt.parsers.skipping import Skipper
@@ -109,25 +109,13 @@ class ChannelParser(Driver):
         start = cur.at
         cur.mark()
         cur.pos = opened.end()
-        end = yield from self._search(self._grammar.broken_ends)
+        end = yield from search_on(self._cur, self._grammar.broken_ends)
         if end is not None and not end.group().startswith(self._grammar.frame.start):
             cur.pos = end.end()
         sink.note("stray_header", cur.since(start), (start, cur.at))
         cur.release()
         if end is not None and end.group() == self._grammar.frame.body:
             yield from self._said("text")
-
-    def _search(self, pattern: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:
-        cur = self._cur
-        while True:
-            found = pattern.search(cur.buf, cur.pos, partial=not cur.eof)
-            cur.pos = len(cur.buf) if found is None else found.start()
-            if found is not None and not found.partial:
-                return found
-            if cur.eof:
-                cur.pos = len(cur.buf)
-                return None
-            yield
 
     def _said(self, to: str) -> Reading[None]:
         """Read a body of text or reasoning, or one that is nobody's business."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import regex
 
+from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.element_grammar import ElementGrammar
 from toolfmt.parsers.form_patterns import (
     any_of,
@@ -24,7 +25,7 @@ from toolfmt.parsers.head_parts import HeadParts
 from toolfmt.parsers.json_shapes import compile_shape
 from toolfmt.parsers.leading import Leading
 from toolfmt.parsers.literal_grammar import LiteralGrammar, ending
-from toolfmt.parsers.patterns import GAP, JSON_HINT, LAYOUT, SLOT, Head, head, literal, strip_groups
+from toolfmt.parsers.patterns import GAP, JSON_HINT, LAYOUT, SLOT, Head, cut_off, head, literal, strip_groups
 from toolfmt.parsers.payload import PayloadEnds
 from toolfmt.parsers.raw_ends import Around
 from toolfmt.parsers.resuming import Resync
@@ -34,6 +35,7 @@ from toolfmt.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from toolfmt.parsers.cursor import Cursor
     from toolfmt.parsers.json_shapes import Node
     from toolfmt.syntax import Form, JsonCall, Pair, Syntax
 
@@ -41,8 +43,8 @@ _PUNCTUATION = re.compile(r"[\\()\[\]{},;`]+").fullmatch
 """A closer of which no text is made to be rid: a bracket may be anybody's."""
 _BODY = re.compile(r"\{(" + "|".join(sorted(BODY_SLOTS)) + r")\}")
 _BEHIND_NAME = re.compile(r"\{name\}\s*([^\w\s<>{}\"'.:/\-])")
-_LEAD = re.compile(r"<[^<>{]{1,64}>|[A-Z]\w{1,64}:")
-"""A marker that no text begins with by chance."""
+_LEAD = re.compile(r"(?=[^{]*[^\w\s\"'{=:])[^{]{3,}")
+_WORD_LEAD = re.compile(r"[A-Z]\w{1,64}:")  # markers that no text begins with; a word is one before literals
 _YAML = r"""[ \t]{0,64}(?:\r?\n|</|\{|[^\s:<]{1,64}:)"""
 """What YAML behind a tag begins with; where prose goes on, the tag was only mentioned."""
 _BARE = r"(?:`{3,8}+[\w+.\-]{0,32}\s{0,64})?" + JSON_HINT
@@ -98,10 +100,19 @@ class Section:
     forms: list[FormGrammar]
     next: tuple[regex.Pattern[str], ...]
     """What may stand in the section, first come first: `again`, a call of form `f0`, `f1`, ..., or the `close`."""
+    marked: tuple[regex.Pattern[str], ...]
+    """The calls among them that begin with a marker."""
     bare: bool
     """The opening marker is ordinary punctuation, so that the calls may also be text."""
     resync: Resync
     """Where reading goes on after a broken call."""
+
+    def cuts_head(self, cur: Cursor, found: regex.Match[str] | None) -> bool:
+        """Whether the input ends in the beginning of a further call's marker."""
+        if found is not None:
+            return found.lastgroup != "close" and cut_off(cur, self.next[0])
+        left = bool(self.marked and cur.buf[cur.pos :].strip(WHITE))
+        return left and cut_off(cur, *self.marked) and not cut_off(cur, self.next[-1])
 
 
 class Grammar:
@@ -192,9 +203,7 @@ class Grammar:
         return None
 
     def _end(self, opener: str, pairs: tuple[Pair, ...]) -> regex.Pattern[str] | None:
-        """Compile the ends of a block; None when it has no closer of its own."""
-        source = closing(opener, pairs)
-        return regex.compile(source, self.flags) if source else None
+        return regex.compile(source, self.flags) if (source := closing(opener, pairs)) else None
 
     def _in_reasoning(self, opener: str) -> regex.Pattern[str]:
         closer = closing(opener, self.syntax.reasoning)
@@ -225,9 +234,9 @@ class Grammar:
         line = r"[ \t]{0,8}" if self.syntax.lines else ""
         for form in self.syntax.forms:
             opening = _BODY.split(form.call, maxsplit=1)[0].strip()
-            lead = _LEAD.match(opening) if form.literals is not None else None
+            lead = _lead(form)
             named = opening.rpartition("{name}")[2].strip("\"' >")
-            if form.section == "{calls}" and (form.tentative or named or lead is not None):
+            if (form.section == "{calls}" or form.alone) and (form.tentative or named or lead is not None):
                 marker = regex.compile(line + literal(lead.group()), self.flags) if lead is not None else None
                 yield regex.compile(line + self._head(opening).source, self.flags), marker
 
@@ -268,6 +277,11 @@ class Grammar:
                 forms=compiled,
                 bare=forms[0].bare,
                 next=tuple(regex.compile(source, self.flags) for source in heads),
+                marked=tuple(
+                    regex.compile(f"{GAP}(?:[,;]{GAP})?{form_start(form)}", self.flags)
+                    for form in compiled
+                    if _lead(form.form)
+                ),
                 resync=Resync([closer, *tails], begins, self.flags),
             )
 
@@ -352,6 +366,13 @@ class Grammar:
 def _unsure_first(forms: list[FormGrammar]) -> list[tuple[int, FormGrammar]]:
     """Number the forms, first those that count only before their body: another may have the same head."""
     return sorted(enumerate(forms), key=lambda numbered: not numbered[1].form.tentative)
+
+
+def _lead(form: Form) -> re.Match[str] | None:
+    """The marker that a call of the form begins with, unless it may as well be text."""
+    opening = _BODY.split(form.call, maxsplit=1)[0].strip()
+    word = _WORD_LEAD.match(opening) if form.literals is not None else None
+    return None if form.offered else word or _LEAD.match(opening)
 
 
 def _named(found: regex.Match[str]) -> bool:

@@ -34,7 +34,6 @@ _UNCLEAR = frozenset({"", "/"})  # behind a colon: more may come, or a comment
 _TEXT_SLOTS = frozenset({"id", "server", "agent"})
 _PLAIN = re.compile(r'"([^"\\\x00-\x1f\x80-\U0010ffff]*)"').match
 _COMMA = ", \t\r\n"
-"""What may be between the last member of an object without its brace and what follows."""
 _KEY = re.compile(r'"([^"\\\x00-\x1f\x80-\U0010ffff]*)"[ \t\r\n]*:[ \t\r\n]*').match
 
 
@@ -101,14 +100,12 @@ class CallObject:
         """More arguments follow the object, so that it does not write them itself."""
         self.escaped = False
         """A key is written with an escape, as in text that must not be read as a call."""
-        self._level = 0  # braces that are open
-        self._gap = -1  # where the last member ended
+        self._level, self._gap = 0, -1  # braces that are open; where the last member ended
         self._outer: Collection[str] = ()
         self._matched: dict[str, object] = {}  # constants of the format that the object holds, by key
         self.keys: set[str] = set()
         self.unknown: list[str] = []
-        self.named_by = ""  # the key whose value is the name
-        self.given = False  # there is a key for the arguments
+        self.named_by, self.given = "", False  # the key whose value is the name; there is a key for the arguments
 
     @property
     def meant(self) -> bool:
@@ -143,17 +140,15 @@ class CallObject:
 
     def checked(self, cur: Cursor) -> JsonObject:
         """The arguments of an object that was read to its end; raises where it has a problem."""
-        problem = self.problem()
-        if problem is not None:
+        if (problem := self.problem()) is not None:
             raise Malformed(*problem, cur.at)
         return self.settled()
 
     def without_brace(self, cur: Cursor) -> JsonObject | None:
         """The arguments of an object that broke for lack of its last brace; None where more is wrong."""
-        if self._gap < 0 or self.arguments is None or cur.since(self._gap).strip(_COMMA) or self.problem() is not None:
+        if self._gap < 0 or self.arguments is None or cur.since(self._gap).strip(_COMMA) or self.problem():
             return None
-        tool = self.offered.get(self.draft.name)
-        return self.settled() if one_reading(self.arguments, tool, self._outer) else None
+        return self.settled() if one_reading(self.arguments, self.offered.get(self.draft.name), self._outer) else None
 
     def ends_before(self, cur: Cursor, broken: Malformed) -> bool:
         """Whether an element of a list lacks its brace alone; then the cursor is where the list goes on."""

@@ -227,3 +227,16 @@ def match_next(cur: Cursor, pattern: regex.Pattern[str]) -> Reading[regex.Match[
         if match is not None or cur.eof or pattern.match(cur.buf, cur.pos, partial=True) is None:
             return match
         yield
+
+
+def search_on(cur: Cursor, pattern: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:
+    """Read on to the pattern, which is not read; None at the end of the input."""
+    while True:
+        found = pattern.search(cur.buf, cur.pos, partial=not cur.eof)
+        cur.pos = len(cur.buf) if found is None else found.start()
+        if found is not None and not found.partial:
+            return found
+        if cur.eof:
+            cur.pos = len(cur.buf)
+            return None
+        yield

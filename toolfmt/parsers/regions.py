@@ -15,7 +15,7 @@ from toolfmt.parsers.bare import BareReader
 from toolfmt.parsers.calls import CallReader
 from toolfmt.parsers.cursor import WHITE, Cursor, Malformed, Truncated
 from toolfmt.parsers.driving import Driver
-from toolfmt.parsers.patterns import cut_off, match_first, match_next, skip_cut
+from toolfmt.parsers.patterns import cut_off, match_first, match_next, search_on, skip_cut
 from toolfmt.parsers.resuming import Fault
 from toolfmt.parsers.sink import Draft, Sink
 from toolfmt.parsers.skipping import Skipper
@@ -180,10 +180,14 @@ class TextParser(Driver):
                 if found["extra"]:
                     sink.note("repaired_json", "surplus closing brackets", (cur.at, cur.base + found.end()))
                 cur.pos = found.end()
-            if found is None and section.closer is not None and not empty:
+            cut = cur.eof and not empty and section.cuts_head(cur, found)
+            if found is None and not empty:
                 self._report_unclosed(section, reader.draft if pending is not None else None)
             if pending is not None:
                 reader.draft.end(pending[0], cur.at if group == "close" else pending[1])
+            if cut:
+                yield from self._failed(section, Draft(sink, cur.at), Truncated(), cur.at)
+                return
             if found is None or group in {"close", "again"}:
                 break
             if sink.full:
@@ -201,9 +205,7 @@ class TextParser(Driver):
                 if not reader.confirmed and empty and not limited:
                     self._was_text(problem, body)
                     return
-                arguments = None
-                if form.quotes and isinstance(problem, Malformed):
-                    arguments = yield from reader.unclosed(form, problem, section.resync.markers)
+                arguments = yield from reader.unclosed(form, problem, section.resync.markers)
                 if arguments is None:
                     yield from self._failed(section, reader.draft, problem, body, quotes=form.quotes)
                     return
@@ -220,6 +222,8 @@ class TextParser(Driver):
 
     def _report_unclosed(self, section: Section, last: Draft | None) -> None:
         """Report that a section does not end: the slip is that of its last call, where that is still open."""
+        if section.closer is None:
+            return
         at, cut = self._cur.at, skip_cut(self._cur, section.next[-1])
         detail = f"the closing marker of the calls is {'cut off' if cut else 'missing'}"
         if last is None:
@@ -243,7 +247,7 @@ class TextParser(Driver):
         if cut_off(cur, *section.next):
             yield from self._failed(section, draft, Truncated(), body)
             return
-        found = yield from self._search(section.resync.markers)
+        found = yield from search_on(cur, section.resync.markers)
         if found is not None and found.lastgroup == "end":
             cur.pos = found.end()
         else:
@@ -273,7 +277,7 @@ class TextParser(Driver):
             if quotes:
                 found = yield from section.resync.after(cur, Fault(cur.since(body)))
             else:
-                found = yield from self._search(section.resync.markers)
+                found = yield from search_on(cur, section.resync.markers)
             if found is not None and found.lastgroup == "end":
                 cur.pos = found.end()
             elif reason == "malformed" and not quotes:
@@ -309,9 +313,9 @@ class TextParser(Driver):
                 break
             cur.mark()
             start = cur.at
-            closed = None
-            if number not in self._unclosed:
-                closed = yield from self._search(self._grammar.reasoning_ends[number])
+            closed, ends = None, self._grammar.reasoning_ends[number]
+            if number not in self._unclosed and ends is not None:
+                closed = yield from search_on(cur, ends)
             if closed is None:
                 self._unclosed.add(number)
                 cur.rewind(start)
@@ -325,25 +329,13 @@ class TextParser(Driver):
         sink.reasoning = False
         sink.layout = True
 
-    def _search(self, pattern: regex.Pattern[str] | None) -> Reading[regex.Match[str] | None]:
-        """Read on to the pattern, passing nothing on; None at the end of the input."""
-        cur = self._cur
-        while pattern is not None:
-            found = pattern.search(cur.buf, cur.pos, partial=not cur.eof)
-            cur.pos = len(cur.buf) if found is None else found.start()
-            if found is not None and not found.partial:
-                return found
-            if cur.eof:
-                return None
-            yield
-        return None
-
     def _hidden(self, found: regex.Match[str], group: str) -> Reading[None]:
         cur = self._cur
         start = cur.at
         cur.pos = found.end()
         cur.mark()
-        end = yield from self._search(self._grammar.hidden_ends[int(group[1:])])
+        ends = self._grammar.hidden_ends[int(group[1:])]
+        end = (yield from search_on(cur, ends)) if ends is not None else None
         text = cur.marked()
         cur.pos = cur.pos if end is None else end.end()
         cur.release()

@@ -297,7 +297,7 @@ def beginning(dialect: Dialect[str], text: str, at: int, opening: int, tools: Se
     failed = [event for event in events if isinstance(event, CallFailed)]
     assert all(event.reason == "truncated" for event in failed), f"{where} {failed}"
     part = "".join(event.text for event in events if isinstance(event, TextDelta))
-    start = max((begin for begin, _ in spans if begin <= at), default=0)
+    start = max((end for _, end in spans if end <= at), default=0)
     inside = next((span for span in spans if span[0] < at < span[1]), None)
     if not said.startswith(part):
         leaked = part[_shared(said, part) :].strip()

@@ -27,7 +27,7 @@ FIRST, LAST = "BEGIN:\n", "\n:END"
 """What a quotation is put between, so that it is found again in what was written."""
 _TAG = re.compile(r"<[^<>]+>|\[/?[A-Z_]+\]|`{3,}")
 _SLOT = re.compile(r"\{(?:calls|call|args|members|payload|yaml|value)\}")
-_MARK = re.compile(r"[<\[✿:]")
+_MARK = re.compile(r"[<\[✿]")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 
 
