@@ -74,7 +74,8 @@ _FREE: Final = either(
     others(chars("&<")),
     *(Lit(entity) for entity in (*_ENTITIES.values(), "&quot;", "&apos;")),
 )
-_ENTITY_QUOTE: Final = json_quote().within(escaping(_ENTITIES))
+_ENTITY: Final = escaping(_ENTITIES)
+_ENTITY_QUOTE: Final = json_quote().within(_ENTITY)
 _INDENT: Final = Repeat(chars(" \t"), 0, 64)
 _ATTRIBUTE: Final = re.compile(r"\{\?.*?\?\}")
 _PLAIN_KEY: Final = re.compile(r"[^<>{\"'\n\s](?:[^<>{\"'\n]{0,510}[^<>{\"'\n\s])?")
@@ -277,7 +278,7 @@ class ElementNodes:
         if value and not value.strip():
             return self._verbatim(Lit(value))
         special = set(value) & {*_ENTITIES, *self._elements.quoted, "\n"}
-        return either(encoded(Lit(value), escaping(_ENTITIES)), *([self._verbatim(Lit(value))] if special else []))
+        return either(encoded(Lit(value), _ENTITY), *([self._verbatim(Lit(value))] if special else []))
 
     def _escaped_text(self, shape: Text) -> Node:
         free = not shape.least and shape.most is None and shape.pattern is None
@@ -287,7 +288,7 @@ class ElementNodes:
         if free:
             return either(Meet((Repeat(_FREE),), tuple(never)), self._verbatim(ANYTHING))
         plain = text_node(shape)
-        return either(Meet((encoded(plain, escaping(_ENTITIES)),), tuple(never)), self._verbatim(plain))
+        return either(Meet((encoded(plain, _ENTITY),), tuple(never)), self._verbatim(plain))
 
     def _verbatim(self, node: Node) -> Node:
         """Text in the first of the quotes that are markup; none if there are none."""

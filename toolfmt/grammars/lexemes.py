@@ -55,6 +55,7 @@ def open_ends(nodes: Iterable[Node]) -> tuple[Meet, ...]:
     return found
 
 
+@lru_cache(4096)
 def _inside(node: Node) -> tuple[Meet, ...]:
     match node:
         case Meet():

@@ -9,7 +9,8 @@ of a `Rules` table, which is where recursion lives.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -40,36 +41,60 @@ class Chars:
 
 
 @dataclass(frozen=True, slots=True)
-class Seq:
+class Hashed:
+    """A node of nodes, whose hash is worked out once: else each step up would work out all hashes below it."""
+
+    _hash: int = field(default=0, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Work the hash out, from those of the nodes inside."""
+        parts = (getattr(self, name) for name in self.__match_args__)
+        object.__setattr__(self, "_hash", hash((type(self), *parts)))
+
+    def __hash__(self) -> int:
+        """Give the hash."""
+        return self._hash
+
+
+@dataclass(frozen=True, slots=True)
+class Seq(Hashed):
     """One after the other; nothing at all if empty."""
 
     items: tuple[Node, ...]
 
+    __hash__ = Hashed.__hash__
+
 
 @dataclass(frozen=True, slots=True)
-class Alt:
+class Alt(Hashed):
     """One of several; none that fits if empty."""
 
     options: tuple[Node, ...]
 
+    __hash__ = Hashed.__hash__
+
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(Hashed):
     """The same again, `least` to `most` times; None for any number."""
 
     node: Node
     least: int = 0
     most: int | None = None
 
+    __hash__ = Hashed.__hash__
+
 
 @dataclass(frozen=True, slots=True)
-class Meet:
+class Meet(Hashed):
     """Texts that fit all of `every` and none of `never`, as a whole; all of them regular."""
 
     every: tuple[Node, ...]
     never: tuple[Node, ...] = ()
     whole: bool = False
     """None of the texts begins another one, so that it is plain where each ends: they are quoted."""
+
+    __hash__ = Hashed.__hash__
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +221,7 @@ def encoded(node: Node, write: Callable[[Chars], Node]) -> Node:
     """Write each character of a regular node in another way; `write` says how those of a set are written."""
     match node:
         case Lit(text):
-            return sequence(*(encoded(chars(char), write) for char in text))
+            return sequence(*(_letter(char, write) for char in text))
         case Chars():
             return write(node)
         case Seq(items):
@@ -210,6 +235,11 @@ def encoded(node: Node, write: Callable[[Chars], Node]) -> Node:
             return Meet(told, away, whole)
         case _:
             raise TypeError(f"{type(node).__name__} has no characters of its own")
+
+
+@lru_cache(4096)
+def _letter(char: str, write: Callable[[Chars], Node]) -> Node:
+    return write(chars(char))
 
 
 def escaping(special: Mapping[str, str]) -> Callable[[Chars], Node]:

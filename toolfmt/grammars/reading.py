@@ -54,7 +54,9 @@ LONGEST: Final = 1000
 LARGEST: Final = 10**19
 """Numbers are held to a bound whose size is less than this: a state is needed for each digit."""
 _DEEPEST: Final = 64
-_MOST_SHAPES: Final = 20_000
+_MOST_MEMBERS: Final = 200
+"""Properties of one object."""
+_MOST_SHAPES: Final = 2_000
 _UNSAID: Final = (
     "not", "if", "contains", "uniqueItems", "dependentRequired", "dependentSchemas", "propertyNames", "multipleOf",
     "minProperties", "maxProperties", "unevaluatedProperties", "unevaluatedItems", "patternProperties", "allOf",
@@ -249,6 +251,11 @@ class SchemaShapes:
     def _members(self, node: JsonObject, place: str, depth: int) -> Members:
         properties = node.get("properties")
         properties = properties if is_object(properties) else {}
+        if len(properties) > _MOST_MEMBERS:
+            raise UnsupportedSchemaError(
+                f"the schema of tool {self._tool!r}, at {place or '/'}: {len(properties)} properties, of which a grammar "
+                f"would be too large: at most {_MOST_MEMBERS} are written"
+            )
         required = [name for name in node.get("required", ()) if isinstance(name, str)]
         further = node.get("additionalProperties")
         patterns = node.get("patternProperties")

@@ -145,11 +145,10 @@ def union(shapes: list[Shape]) -> Shape:
     flat = [part for shape in shapes for part in (shape.options if isinstance(shape, OneOf) else (shape,))]
     if any(isinstance(part, Anything) for part in flat):
         return Anything()
-    unique: list[Shape] = []
+    unique: dict[tuple[type[Shape], str], Shape] = {}
     for part in flat:
-        if not any(part is other or (type(part) is type(other) and repr(part) == repr(other)) for other in unique):
-            unique.append(part)
-    return unique[0] if len(unique) == 1 else OneOf(tuple(unique))
+        unique.setdefault((type(part), repr(part)), part)  # by its text, as `1` equals `True`
+    return next(iter(unique.values())) if len(unique) == 1 else OneOf(tuple(unique.values()))
 
 
 def kinds(shape: Shape) -> frozenset[str]:  # noqa: C901, PLR0911 - one per kind
