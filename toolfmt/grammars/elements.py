@@ -200,10 +200,9 @@ class ElementNodes:
             return self._text(Text(), closer, mixed=self._nested)
         mixed = len(texts) < len(parts) and self._nested
         found = [self._text(part, closer, mixed=mixed) for part in parts if isinstance(part, Text)]
-        listed = [part for part in parts if isinstance(part, Listed) and isinstance(part.value, str)]
-        found += [self._text(part, closer) for part in listed]
+        found += [self._text(part, closer) for part in parts if _is_listed_text(part)]
         for part in parts:
-            if part in listed or part in held or isinstance(part, Text):
+            if isinstance(part, Text) or _is_listed_text(part) or part in held:
                 continue
             if not texts or (self._nested and isinstance(part, Items | Members)):
                 found.append(self._value(part, closer))
@@ -339,6 +338,10 @@ def _holds_itself(shape: Shape) -> bool:
     return isinstance(shape, Named) or (
         isinstance(shape, OneOf) and any(isinstance(one, Named) for one in shape.options)
     )
+
+
+def _is_listed_text(shape: Shape) -> bool:
+    return isinstance(shape, Listed) and isinstance(shape.value, str)
 
 
 def _typed(shape: Shape) -> tuple[Shape, ...]:

@@ -253,8 +253,8 @@ class SchemaShapes:
         properties = properties if is_object(properties) else {}
         if len(properties) > _MOST_MEMBERS:
             raise UnsupportedSchemaError(
-                f"the schema of tool {self._tool!r}, at {place or '/'}: {len(properties)} properties, of which a grammar "
-                f"would be too large: at most {_MOST_MEMBERS} are written"
+                f"the schema of tool {self._tool!r}, at {place or '/'}: {len(properties)} properties, and a grammar "
+                f"holds at most {_MOST_MEMBERS} of one object"
             )
         required = [name for name in node.get("required", ()) if isinstance(name, str)]
         further = node.get("additionalProperties")
