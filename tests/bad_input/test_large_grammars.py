@@ -25,8 +25,9 @@ def doubled(levels: int) -> dict[str, Any]:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_long_enumeration_is_written_whole(dialect: str) -> None:
     values = [f"value-{number}" for number in range(5000)]
-    text = str(grammar(dialect, [{"name": "f", "parameters": {"properties": {"e": {"enum": values}}}}], target="gbnf"))
-    assert "4999" in text
+    made = grammar(dialect, [{"name": "f", "parameters": {"properties": {"e": {"enum": values}}}}], target="gbnf")
+    assert made.relaxed == ()
+    assert len(made.text) > len(values)
 
 
 @pytest.mark.parametrize("target", ["lark", "gbnf", "structural-tag", "regex"])
