@@ -55,6 +55,30 @@ def test_one_conversation_from_a_pipe(run: Run) -> None:
     assert err.splitlines()[-1] == "toolfmt: 1 converted to anthropic, 0 without loss"
 
 
+@pytest.mark.parametrize(
+    ("options", "shown", "roles"),
+    [
+        ([], "", ["user", "assistant", "tool", "assistant"]),
+        (["--hosted", "drop"], "", ["user", "assistant"]),
+        (["--gateway"], "Look it up.", ["user", "assistant", "tool", "assistant"]),
+        (["--reasoning", "text", "--hosted", "text"], "Look it up.", ["user", "assistant"]),
+    ],
+)
+def test_parts_without_a_place_go_as_chosen(run: Run, options: list[str], shown: str, roles: list[str]) -> None:
+    blocks = [
+        {"type": "thinking", "thinking": "Look it up.", "signature": "c2ln"},
+        {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}},
+        {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"type": "web_search_result", "url": "u"}]},
+        {"type": "text", "text": "Rain."},
+    ]
+    talk = [{"role": "user", "content": "What is new?"}, {"role": "assistant", "content": blocks}]
+    code, out, _ = run("convert", "--from", "anthropic", "--to", "openai-chat", *options, stdin=json.dumps(talk))
+    assert code == 0
+    assert [message["role"] for message in json.loads(out)["messages"]] == roles
+    assert shown in out
+    assert ("Look it up." in out) == bool(shown)
+
+
 def test_lines_stay_lines_in_order(run: Run) -> None:
     code, out, err = run("convert", *TO, stdin=lines(PLAIN, "\n", CHAT, PLAIN))
     assert code == 0

@@ -1,6 +1,7 @@
 """`toolfmt convert`: conversations from one format to another, one or millions."""
 
 import sys
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -18,6 +19,7 @@ from toolfmt.corpora.state import State, StateFile, inputs
 from toolfmt.corpora.streams import require
 from toolfmt.corpora.tally import Tally
 from toolfmt.corpora.work import Work
+from toolfmt.transcripts.carrying import Carry
 from toolfmt.transcripts.formats import find
 
 if TYPE_CHECKING:
@@ -47,6 +49,15 @@ def convert(  # noqa: PLR0913 - one argument for each option
     answer: Annotated[
         str | None, Parameter(help="The JSON pointer of its answer, which becomes the last message.")
     ] = None,
+    hosted: Annotated[
+        Literal["calls", "text", "drop"], Parameter(help="What becomes of calls that a provider ran itself.")
+    ] = "calls",
+    reasoning: Annotated[
+        Literal["drop", "text"], Parameter(help="What becomes of reasoning that the format has no place for.")
+    ] = "drop",
+    gateway: Annotated[
+        bool, Parameter(help="Write what only gateways to OpenAI's API take, such as reasoning.")
+    ] = False,
     column: Annotated[str, Parameter(help="The column of a Parquet file that holds the conversation.")] = "",
     max_row: Annotated[int, Parameter(help="Refuse rows of more bytes than this.")] = MAX_ROW,
     jobs: Annotated[int, Parameter(alias="-j", help="How many processes work at once.")] = 1,
@@ -81,6 +92,7 @@ def convert(  # noqa: PLR0913 - one argument for each option
         include=("tools", "request") if request else ("tools",),
         at=at,
         answer=answer,
+        carry=Carry(hosted=hosted, reasoning=reasoning, gateway=gateway),
         spread=folder or len(given) == 1,
     )
     require(map(work.name, given))
@@ -115,6 +127,7 @@ def _state(
     run: JsonObject = {
         "formats": [work.source, work.target],
         "options": [work.strict, list(work.include), work.at, work.answer, reading.column, reading.limit],
+        "options": [work.strict, list(work.include), *astuple(work.carry)[:3], reading.column, reading.limit],
         "inputs": inputs(given),
         "output": out,
     }

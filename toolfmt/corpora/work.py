@@ -15,6 +15,7 @@ from toolfmt.corpora.streams import packed
 from toolfmt.corpora.tables import TableBatch, table
 from toolfmt.corpora.tally import Tally
 from toolfmt.errors import ConversionError, ToolFmtError
+from toolfmt.transcripts.carrying import DEFAULT, Carry
 from toolfmt.transcripts.convert import convert
 from toolfmt.transcripts.exchanges import exchange, inside, put_inside
 from toolfmt.transcripts.loss import Loss
@@ -41,6 +42,8 @@ class Work:
     """The JSON pointer of the conversation in its row; what is around it stays."""
     answer: str | None = None
     """The JSON pointer of the answer to it, which becomes its last message."""
+    carry: Carry = DEFAULT
+    """What becomes of parts that the target has no place for."""
     spread: bool = True
     """A conversation that is a whole file is written over several lines."""
 
@@ -85,6 +88,7 @@ def convert_batch(work: Work, batch: Batch) -> Done:
                 target=work.target,
                 strict=work.strict,
                 include=work.include,
+                carry=work.carry,
             )
             value = put_inside(found, work.at, made.value)
             text = jsontext.dumps(value, indent=None if row.line or is_table or not work.spread else 2)

@@ -216,7 +216,7 @@ class _Work:
     def _media(self, part: MediaPart, kinds: frozenset[str]) -> TextPart | MediaPart:
         """Fetch what has to be data, and make text of a text file that has no place."""
         rules, fetch = self.rules, self.carry.fetch
-        if part.url is not None and part.data is None and not rules.media_urls and fetch is not None:
+        if part.url is not None and part.data is None and part.kind not in rules.url_kinds and fetch is not None:
             got = fetch(part.url)
             if got is not None:
                 self._lose("media", f"fetched {part.url}")

@@ -64,8 +64,8 @@ class Rules:
     assistant_kinds: frozenset[Kind] = frozenset({"text"})
     other_kinds: bool = True
     """Content of a kind that is not known here may mean something to the provider."""
-    media_urls: bool = True
-    """Media may be an address; else the bytes must be there, or a file id of one of the `owners`."""
+    url_kinds: frozenset[Kind] = ANYTHING
+    """The kinds of media that may be an address; others need the bytes, or a file id of one of the `owners`."""
     media_types: frozenset[str] = frozenset()
     """The media types that are accepted, but for what stands at an address; empty: any."""
     owners: frozenset[str] = frozenset()

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 OWNER: Final = "langchain"
 SIGNER: Final = "anthropic"
 """Whose blocks `thinking` and `redacted_thinking` are."""
+HIDER: Final = "openai"
+"""Whose reasoning has a ciphertext beside its summary."""
 SIGNERS: Final = {
     "anthropic": "anthropic",
     "bedrock": "anthropic",
@@ -99,7 +101,7 @@ def _reasoning(block: JsonObject, signer: str) -> Part | None:
     if isinstance(hidden, str) and is_array(summary):
         texts = [word(item, "text") for item in summary]
         known = {"type", "summary", "encrypted_content"}
-        return ReasoningPart("".join(texts), None, hidden, "openai", rest(block, known, OWNER))
+        return ReasoningPart("".join(texts), None, hidden, HIDER, rest(block, known, OWNER))
     if not isinstance(text, str):
         return None
     signature = word(beside, "signature")
@@ -164,7 +166,7 @@ def _write_reasoning(part: ReasoningPart) -> JsonObject | None:
         return {"type": "redacted_thinking", "data": part.encrypted}
     if part.owner == SIGNER and part.signature is not None:
         return {"type": "thinking", "thinking": part.text, "signature": part.signature}
-    if part.owner == "openai" and part.encrypted is not None:
+    if part.owner == HIDER and part.encrypted is not None:
         summary: list[JsonValue] = [{"type": "summary_text", "text": part.text}] if part.text else []
         return {"type": "reasoning", "summary": summary, "encrypted_content": part.encrypted}
     if part.signature is not None and part.owner in SIGNERS.values():

@@ -49,6 +49,7 @@ _RULES: Final = Rules(
     tool_name=r"[a-zA-Z0-9_-]",
     tool_name_length=64,
     user_kinds=frozenset({"text", "image", "audio", "document"}),
+    url_kinds=frozenset({"image"}),
     other_kinds=False,
     joined_answers=True,
     interleaved=False,
@@ -68,7 +69,7 @@ _GATEWAY: Final = TranscriptFormat(
     rules=_RULES,
     models=MODELS,
     copies=replace(
-        _RULES, call_id_length=0, user_kinds=ANYTHING, schema=ANY, strict_schema=None
+        _RULES, call_id_length=0, user_kinds=ANYTHING, url_kinds=ANYTHING, schema=ANY, strict_schema=None
     ),  # each has limits of its own
     aliases=("openai", "openai_chat", "chat-completions"),
     sources=(
