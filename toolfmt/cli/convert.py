@@ -127,7 +127,7 @@ def _state(
     run: JsonObject = {
         "formats": [work.source, work.target],
         "options": [work.strict, list(work.include), work.at, work.answer, reading.column, reading.limit],
-        "options": [work.strict, list(work.include), *astuple(work.carry)[:3], reading.column, reading.limit],
+        "carry": list(astuple(work.carry)[:3]),
         "inputs": inputs(given),
         "output": out,
     }
