@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from blocks import codes, fenced, table
 from formats import OFFERED, dialect_page, dialect_table
+from growth import growth_section
 from matrix import matrix_page
 from names import api_page, doc, package_page, source
 from speeds import speed_page
@@ -49,7 +50,7 @@ def pages() -> dict[str, str]:
         "matrix.md": matrix_page(),
         "errors.md": error_page(),
         "cli.md": cli_page(),
-        "speed.md": speed_page(),
+        "speed.md": f"{speed_page()}\n\n{growth_section()}",
     }
     made |= {f"dialects/{dialect.name}.md": dialect_page(dialect) for dialect in OFFERED}
     return {path: f"{MADE}\n{text.strip()}\n" for path, text in made.items()}

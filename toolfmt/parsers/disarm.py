@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt import jsontext
-from toolfmt.errors import ParseError
 from toolfmt.parsers.json_shapes import names_a_call
 
 if TYPE_CHECKING:
@@ -71,10 +70,8 @@ def _json(call: JsonCall, shape: Node) -> Callable[[str], str]:
         end = 0
         while (found := _OBJECT.search(text, end)) is not None:
             at = found.start("first")
-            try:
-                value, after = jsontext.raw_value(text, found.start())
-            except ParseError:  # broken JSON may be mended by a reader, or what stands in it be read
-                value, after = None, at + 1
+            # Broken JSON may be mended by a reader, or what stands in it be read; in doubt it counts as broken.
+            value, after = jsontext.try_value(text, found.start()) or (None, at + 1)
             harmless = after > at + 1 and not meant(value)
             out += text[end:at], text[at] if harmless else f"\\u{ord(text[at]):04x}", text[at + 1 : after]
             end = after
