@@ -120,6 +120,36 @@ def test_gemini_s_older_models_have_budgets() -> None:
     assert made["generationConfig"]["thinkingConfig"] == {"thinkingBudget": 1024}
 
 
+CLAUDES = {
+    "claude-sonnet-4-5-20250929": {"type": "enabled", "budget_tokens": 1024},
+    "claude-sonnet-4-20250514": {"type": "enabled", "budget_tokens": 1024},
+    "claude-3-7-sonnet-latest": {"type": "enabled", "budget_tokens": 1024},
+    "claude-opus-4-6": {"type": "adaptive"},
+    "claude-opus-4-7": {"type": "adaptive"},
+}
+
+
+@pytest.mark.parametrize("model", CLAUDES)
+def test_claude_thinks_as_its_version_can(model: str) -> None:
+    made = write({"effort": "low", "model": model, "max_tokens": 4096}, TABLES["anthropic"])
+    assert made["thinking"] == CLAUDES[model]
+    assert ("output_config" in made) == (made["thinking"]["type"] == "adaptive")
+    newer = write({"budget": 2048, "model": model, "max_tokens": 4096}, TABLES["anthropic"])
+    assert newer["thinking"]["type"] == ("adaptive" if model == "claude-opus-4-7" else "enabled")
+
+
+def test_thinking_leaves_no_other_temperature() -> None:
+    made = convert_request(
+        chat(reasoning_effort="high", temperature=0.2, top_p=0.5),
+        source="openai-chat",
+        target="anthropic",
+        defaults={"max_tokens": 9000},
+    )
+    assert "temperature" not in made.value
+    assert made.value["top_p"] == 0.95
+    assert {(loss.path, loss.action) for loss in made.losses} == {("/temperature", "dropped"), ("/top_p", "changed")}
+
+
 @pytest.mark.parametrize(
     ("target", "off"), [("anthropic", {"thinking": {"type": "disabled"}}), ("ollama", {"think": False})]
 )

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import ToolDeclaration
-from toolfmt.jsontext import is_object
+from toolfmt.jsontext import is_array, is_object
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -107,7 +107,7 @@ _TABLE: Final[Mapping[str, Mapping[str, Native]]] = {
         "mcp": Native(
             reads=r"mcp_server",
             writes="mcp_server",
-            settings={"label": "name", "url": "url", "headers": "headers", "allowed_tools": "allowed_tools"},
+            settings={"label": "name", "url": "url", "headers": "headers", "allowed_tools": "allowed_tools.0.tools"},
         ),
     },
     "bedrock": {
@@ -142,15 +142,24 @@ def declared(owner: str, tool: ToolDeclaration) -> tuple[str, JsonObject] | None
 
 def _at(value: JsonValue, path: str) -> JsonValue:
     for key in path.split("."):
-        value = value.get(key) if is_object(value) else None
+        if is_array(value):
+            value = value[int(key)] if key.isdecimal() and int(key) < len(value) else None
+        else:
+            value = value.get(key) if is_object(value) else None
     return value
 
 
 def _put(fields: JsonObject, path: str, value: JsonValue) -> None:
-    *outer, last = path.split(".")
-    for key in outer:
-        fields = fields.setdefault(key, {})
-    fields[last] = value
+    """Put a value at a path of keys; `0` is the only item of a list."""
+    outer, _, rest = path.partition(".")
+    if not rest:
+        fields[outer] = value
+    elif rest.startswith("0."):
+        item: JsonObject = {}
+        fields[outer] = [item]
+        _put(item, rest[2:], value)
+    else:
+        _put(fields.setdefault(outer, {}), rest, value)
 
 
 def read_hosted(item: JsonValue, owner: str, name: str, *, kind: str = "", given: JsonValue = None) -> ToolDeclaration:

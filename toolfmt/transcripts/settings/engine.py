@@ -189,10 +189,12 @@ def _writable(setting: Setting) -> bool:
 def fitting(table: Table, values: Values) -> Table:
     """Give the table without the places that are not for the model."""
     model = values.get("model")
-    if not isinstance(model, str):
-        return table
-    kept = tuple(setting for setting in table.settings if re.search(setting.models, model))
-    return table if len(kept) == len(table.settings) else replace(table, settings=kept)
+    known = isinstance(model, str)
+    model = model if isinstance(model, str) else ""
+    kept = tuple(setting for setting in table.settings if not known or re.search(setting.models, model))
+    groups = tuple(group for group in table.groups if re.search(group.models, model))
+    same = len(kept) == len(table.settings) and len(groups) == len(table.groups)
+    return table if same else replace(table, settings=kept, groups=groups)
 
 
 def _fitted(value: JsonValue, setting: Setting) -> JsonValue:

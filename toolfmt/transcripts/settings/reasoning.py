@@ -122,8 +122,33 @@ def _room(values: Values) -> int | None:
 _DISPLAYS: Final = {"auto": "summarized", "concise": "summarized", "detailed": "summarized", "none": "omitted"}
 
 
-def _anthropic(place: str) -> Group:
-    """Make the group of Anthropic's `thinking`, which Bedrock passes on to the same models."""
+OLDER: Final = r"claude-(?:[0-3](?:\D|$)|(?:opus|sonnet|haiku)-4-(?:[0-5](?:\D|$)|20\d{6}))"
+"""Claude up to 4.5: thinks within a budget, and knows neither `adaptive` nor an effort."""
+NEWER: Final = r"claude-(?:opus-4-[7-9]|opus-[5-9]|fable|mythos)"
+"""Claude from Opus 4.7 on: refuses a budget. Both: Amazon Bedrock User Guide, "Adaptive thinking"."""
+
+
+def _fit_sampling(fields: JsonObject, inside: str) -> None:
+    """Leave out what an answer with thinking may not set.
+
+    Anthropic API, "Extended thinking": temperature and top_k stay as they are, and top_p is at least 0.95;
+    dotCipher/opencode-claude-bridge#1 has the refusal for adaptive thinking.
+    """
+    holder = fields.get(inside) if inside else fields
+    if not is_object(holder):
+        return
+    for key in ("temperature", "top_k"):
+        holder.pop(key, None)
+    for key in ("top_p", "topP"):
+        if isinstance(holder.get(key), (int, float)):
+            holder[key] = max(holder[key], 0.95)
+
+
+def _anthropic(place: str, inside: str, *, adaptive: bool, budget: bool = True, models: str = "") -> Group:
+    """Make the group of Anthropic's `thinking`, which Bedrock passes on to the same models.
+
+    `inside` is where the settings of sampling are; `adaptive` says that an effort needs the switch beside it.
+    """
 
     def read(fields: JsonObject) -> JsonObject:
         found = at(fields, place)
@@ -142,7 +167,7 @@ def _anthropic(place: str) -> Group:
             if tokens is None:
                 return
             made = {"type": "enabled", "budget_tokens": tokens}
-        elif values.get("thinks"):
+        elif values.get("thinks") and (adaptive or "effort" not in values):
             made = {"type": "adaptive"}
         else:
             return
@@ -150,8 +175,11 @@ def _anthropic(place: str) -> Group:
         if shown is not None and made["type"] != "disabled":
             made["display"] = shown
         put(fields, place, made)
+        if made["type"] != "disabled":
+            _fit_sampling(fields, inside)
 
-    return Group(names=("thinks", "budget", "thoughts"), at=(place,), read=read, write=write)
+    names = ("thinks", "budget", "thoughts") if budget else ("thinks", "thoughts")
+    return Group(names=names, at=(place,), read=read, write=write, models=models)
 
 
 def _write_cohere(values: Values, fields: JsonObject) -> None:
@@ -199,8 +227,16 @@ def _write_ollama(values: Values, fields: JsonObject) -> None:
         fields["think"] = values.get("effort", values.get("thinks"))
 
 
-ANTHROPIC: Final = _anthropic("thinking")
-BEDROCK: Final = _anthropic("additionalModelRequestFields.thinking")
+_BEFORE: Final = rf"^(?!.*{NEWER})"
+_FIELDS: Final = "additionalModelRequestFields.thinking"
+ANTHROPIC: Final = (
+    _anthropic("thinking", "", adaptive=True, models=_BEFORE),
+    _anthropic("thinking", "", adaptive=True, budget=False, models=NEWER),
+)
+BEDROCK: Final = (
+    _anthropic(_FIELDS, "inferenceConfig", adaptive=False, models=_BEFORE),
+    _anthropic(_FIELDS, "inferenceConfig", adaptive=False, budget=False, models=NEWER),
+)
 COHERE: Final = Group(
     names=("thinks", "budget"),
     at=("thinking",),
@@ -214,6 +250,10 @@ GEMINI: Final = Group(
     write=_write_gemini,
 )
 OLLAMA: Final = Group(names=("thinks", "effort"), at=("think",), read=_read_ollama, write=_write_ollama)
+
+
+AFTER: Final = rf"^(?!.*{OLDER})"
+"""The models that know an effort."""
 
 
 def effort(place: str, words: tuple[str, ...] = EFFORTS, *, also: tuple[str, ...] = (), models: str = "") -> Setting:

@@ -64,6 +64,8 @@ class Group:
     """Give the settings by name; empty where the field says something else."""
     write: Callable[[Values, JsonObject], None]
     """Put them into a request's fields."""
+    models: str = ""
+    """A regular expression for the models that it is for; one that is not known has no name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

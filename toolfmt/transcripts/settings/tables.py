@@ -136,9 +136,9 @@ ANTHROPIC: Final = Table(
         Setting("user", "metadata.user_id", "text", stands_for=("safety_identifier",)),
         Setting("cache", "cache_control", "object"),
         Setting("service_tier", "service_tier", "text", words={"auto": "auto", "standard": "standard_only"}),
-        reasoning.effort("output_config.effort", reasoning.EFFORTS[2:]),
+        reasoning.effort("output_config.effort", reasoning.EFFORTS[2:], models=reasoning.AFTER),
     ),
-    groups=(output_format.ANTHROPIC, reasoning.ANTHROPIC),
+    groups=(output_format.ANTHROPIC, *reasoning.ANTHROPIC),
     required=("model", "max_tokens"),
     streams=_ALWAYS,
 )
@@ -235,9 +235,10 @@ BEDROCK: Final = Table(
         reasoning.effort(
             "outputConfig.effort",
             also=("additionalModelRequestFields.reasoning_effort", "additionalModelRequestFields.output_config.effort"),
+            models=reasoning.AFTER,
         ),
     ),
-    groups=(output_format.BEDROCK, reasoning.BEDROCK),
+    groups=(output_format.BEDROCK, *reasoning.BEDROCK),
     required=("model",),
     elsewhere=frozenset({"stream"}),
     streams=_ALWAYS,
