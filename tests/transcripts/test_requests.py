@@ -210,6 +210,18 @@ def test_convert_takes_the_request_along() -> None:
     assert "max_tokens" not in convert(chat(max_tokens=5), source="openai-chat", target="anthropic").value
 
 
+def test_the_way_back_is_exact_and_takes_edited_settings_along() -> None:
+    value = chat(max_tokens=5, temperature=1.7, seed=3, reasoning_effort="low")
+    there = convert(value, source="openai-chat", target="mistral", include="request")
+    back = convert(there.value, source="mistral", target="openai-chat", residue=there.residue)
+    assert (back.value, back.all_losses) == (value, ())
+    edited = {**there.value, "max_tokens": 99, "top_k": 4, "safe_prompt": True}
+    del edited["reasoning_effort"]
+    back = convert(edited, source="mistral", target="openai-chat", residue=there.residue)
+    assert back.value == chat(temperature=1.7, seed=3, max_completion_tokens=99)
+    assert {loss.path for loss in back.losses} == {"/top_k", "/safe_prompt"}
+
+
 @pytest.mark.skipif(not RECORDED.is_file(), reason="there is no ../shared")
 @pytest.mark.parametrize("target", TABLES)
 def test_recorded_requests_say_all_that_both_have(target: str) -> None:

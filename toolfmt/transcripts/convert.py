@@ -18,7 +18,7 @@ from toolfmt.transcripts.format import told
 from toolfmt.transcripts.formats import find, recognised
 from toolfmt.transcripts.losses import Loss, losses
 from toolfmt.transcripts.merge import merged, restored
-from toolfmt.transcripts.settings.carrying import Carried, adjusted, carried, stated
+from toolfmt.transcripts.settings.carrying import Carried, adjusted, brought_back, carried, stated
 from toolfmt.transcripts.shape import fit
 
 if TYPE_CHECKING:
@@ -214,7 +214,10 @@ def _back(
     base = origin.read(origin.write(fit(first, origin.rules)))
     whole = merged(ours, base, theirs, goal.rules)
     written = restored(original, goal.write(ours), goal.write(whole), goal)
-    found = tuple(losses(theirs, goal.read(written)))
+    further: list[Loss] = []
+    if "request" in include:
+        written, theirs, further = brought_back(written, sent, theirs, origin, goal)
+    found = (*losses(theirs, goal.read(written)), *further)
     refuse(found, strict=strict)
     return made_of(written, found, origin.name, goal.name)
 

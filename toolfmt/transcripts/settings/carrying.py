@@ -7,11 +7,13 @@ name; there the settings are read, translated, and put under the name of the for
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.settings.engine import Said, left_out, lost, missing, read, write
+from toolfmt.transcripts.settings.record import at, put
 from toolfmt.transcripts.settings.relatives import RELATIVES
 from toolfmt.transcripts.settings.tables import TABLES
 from toolfmt.transcripts.values import own
@@ -73,6 +75,43 @@ def carried(  # noqa: PLR0913 - a request, its way, and what is given beside it
         before = replace(before, extra={})
     context = table.context if table is not None else frozenset[str]()
     return Carried(before, replace(before, extra=extra), said.values, said, context, whole)
+
+
+def brought_back(
+    written: JsonValue, sent: Transcript, theirs: Transcript, origin: TranscriptFormat, goal: TranscriptFormat
+) -> tuple[JsonValue, Transcript, list[Loss]]:
+    """Bring settings that were edited back to the request they came from.
+
+    `sent` is what the other format was sent, `theirs` what it has become. Gives the
+    request, theirs without what is compared here, and the losses.
+    """
+    there, here = _table(origin.name), _table(goal.name)
+    if there is None or here is None or not is_object(written):
+        return written, theirs, []
+    base = read(write(read(own(sent.extra, goal.name), here).values, there), there).values
+    said = read(own(theirs.extra, origin.name), there)
+    edited = {name: value for name, value in said.values.items() if name not in base or base[name] != value}
+    changed = edited.keys() | (base.keys() - said.values.keys())
+    if changed:
+        written = _joined(_without(written, changed, here), write(edited, here))
+    found = lost(Said(edited, said.where), here, written)
+    return written, replace(theirs, extra={}), [*found, *left_out(said, there.context)]
+
+
+def _without(request: JsonObject, names: AbstractSet[str], table: Table) -> JsonObject:
+    """Copy a request without some settings, wherever they may be."""
+    made = request
+    places = [place for one in table.settings if one.name in names for place in (one.at, *one.also) if not one.member]
+    places += [place for group in table.groups if not names.isdisjoint(group.names) for place in group.at]
+    for place in filter(None, places):
+        outer, _, key = place.rpartition(".")
+        holder = at(made, outer) if outer else made
+        if is_object(holder) and key in holder:
+            kept = {name: value for name, value in holder.items() if name != key}
+            made = dict(made) if outer else kept
+            if outer:
+                put(made, outer, kept)
+    return made
 
 
 def adjusted(
