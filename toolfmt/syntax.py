@@ -240,7 +240,18 @@ def load(data: JsonObject) -> Syntax:
         raise DialectRecordError(f"/{'/'.join(map(str, first['loc']))}: {first['msg']}") from None
     if not found.forms:
         raise DialectRecordError("/forms: a format has one form at least")
+    for at, form in enumerate(found.forms):
+        _check_form(form, f"/forms/{at}")
     return found
+
+
+def _check_form(form: Form, where: str) -> None:
+    """Refuse a form whose body has no description."""
+    for slot, described in (("{call}", form.json), ("{members}", form.elements)):
+        if slot in form.call and described is None:
+            raise DialectRecordError(f"{where}/call: nothing describes {slot}")
+    if form.literals is not None and not all(form.literals.quotes or ("",)):
+        raise DialectRecordError(f"{where}/literals/quotes: text needs quotation marks")
 
 
 @dataclass(frozen=True, slots=True)
