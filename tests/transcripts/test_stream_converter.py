@@ -185,6 +185,20 @@ def test_what_no_event_tells_is_a_loss() -> None:
     assert sorted(loss.code for loss in relay.losses) == ["choice", "citations", "provider_part"]
 
 
+def test_a_proof_of_claude_s_goes_through_bedrock() -> None:
+    delta = {"type": "thinking_delta", "thinking": "Hm."}
+    stream = [
+        {"type": "content_block_delta", "index": 0, "delta": delta},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "EqQB"}},
+    ]
+    there = StreamConverter("anthropic", "bedrock")
+    back = StreamConverter("bedrock", "anthropic")
+    events = [made for event in stream for made in there.feed(event)] + there.close()
+    found = [made for event in events for made in back.feed(event)] + back.close()
+    deltas = [event["delta"] for event in found if event["type"] == "content_block_delta"]
+    assert deltas == [delta, {"type": "signature_delta", "signature": "EqQB"}]
+
+
 @recorded
 @every_target
 def test_recorded_streams_reach_every_target(target: str) -> None:

@@ -4,8 +4,8 @@
     read_answer(client.messages.create(...)).calls             # an SDK's own object
     for event in read_stream(client.chat.completions.create(..., stream=True)): ...
 
-Knows the answers of OpenAI (Chat Completions and Responses), Anthropic, Gemini,
-Bedrock Converse, Cohere and Ollama by their shape. Calls are marked as the API's own
+Knows the answers of OpenAI (Chat Completions and Responses), Anthropic, Gemini and
+its Interactions, Bedrock Converse, Mistral, Cohere and Ollama by their shape. Calls are marked as the API's own
 (`provenance="api"`), and arguments that are no JSON object are failures, never `{}`.
 """
 

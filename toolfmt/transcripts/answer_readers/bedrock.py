@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.answer_readers.steps import Shape, ended, inner, objects, whole_call
 from toolfmt.transcripts.answer_usage import read_bedrock
-from toolfmt.transcripts.bedrock_blocks import OURS
+from toolfmt.transcripts.bedrock_blocks import OURS, SIGNER
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
@@ -30,7 +30,10 @@ def _read(value: JsonObject, made: Assembler) -> None:
         made.text(block.get("text"))
         for cited in objects(inner(block, "citationsContent"), "content"):
             made.text(cited.get("text"))
-        made.reasoning((inner(inner(block, "reasoningContent"), "reasoningText")).get("text"))
+        if block.get("citationsContent"):
+            made.note("citations", "citationsContent")
+        thought = inner(block, "reasoningContent")
+        _reasoning({**inner(thought, "reasoningText"), **thought}, made)
         if block.keys().isdisjoint(_READ):
             made.note("provider_part", ", ".join(block))
         if use.get("type", OURS) != OURS:
@@ -39,6 +42,12 @@ def _read(value: JsonObject, made: Assembler) -> None:
             whole_call(made, use.get("name"), use.get("toolUseId"), use.get("input"))
     ended(made, value.get("stopReason") or "stop")
     made.tokens(value.get("usage"), read_bedrock)
+
+
+def _reasoning(said: JsonObject, made: Assembler) -> None:
+    """Read reasoning, and what proves it to its maker."""
+    made.reasoning(said.get("text"))
+    made.prove(SIGNER, said.get("signature"), said.get("redactedContent"))
 
 
 def _event(value: JsonObject, made: Assembler) -> None:
@@ -53,7 +62,9 @@ def _event(value: JsonObject, made: Assembler) -> None:
         case "contentBlockDelta":
             delta = inner(body, "delta")
             made.text(delta.get("text"))
-            made.reasoning(inner(delta, "reasoningContent").get("text"))
+            _reasoning(inner(delta, "reasoningContent"), made)
+            if delta.get("citation"):
+                made.note("citations", "citation")
             made.arguments(at, inner(delta, "toolUse").get("input"))
         case "contentBlockStop":
             made.stop(at)
