@@ -324,3 +324,19 @@ def test_a_result_whose_call_the_provider_holds_is_text() -> None:
     output = {"type": "function_call_output", "call_id": "call_1", "output": "18C"}
     there = there_and_back({"previous_response_id": "resp_1", "input": [output]}, "openai-responses", "openai-chat")
     assert there.value["messages"] == [{"role": "user", "content": '<tool_result name="call_1">\n18C\n</tool_result>'}]
+
+
+def test_half_a_surrogate_pair_is_replaced() -> None:
+    half = "a\ud83d"
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": half}}
+    value: Any = [
+        {"role": "user", "content": half},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": half},
+    ]
+    for target in ("anthropic", "openai-responses", "gemini"):
+        there = convert(value, source="openai-chat", target=target)
+        assert check(there.value, format=target) == ()
+        assert json.dumps(there.value, ensure_ascii=False).encode().count("\ufffd".encode()) == 3
+        assert [loss.code for loss in there.losses if "surrogate" in loss.detail] == ["text", "arguments", "text"]
+        assert convert(there.value, source=target, target="openai-chat", residue=there.residue).value == value

@@ -17,7 +17,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 from toolfmt import jsontext
 from toolfmt.conversation import (
@@ -39,12 +39,13 @@ from toolfmt.jsontext import is_object
 from toolfmt.transcripts.flat import flatten
 from toolfmt.transcripts.loss import Loss
 from toolfmt.transcripts.media import kind_of
-from toolfmt.transcripts.values import INVALID, pointer, tagged
+from toolfmt.transcripts.values import INVALID, pointer, sound, tagged
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
     from toolfmt.transcripts.format import Rules
 
+Spoken = TypeVar("Spoken", TextPart, CallPart, ReasoningPart)
 Fetch: TypeAlias = Callable[[str], "tuple[bytes, str] | None"]
 """Gets what an address shows: its bytes and media type; None where it can't be had."""
 INSTRUCTIONS: Final = ("system", "developer")
@@ -93,17 +94,21 @@ def _plain(messages: Iterable[Message], rules: Rules) -> bool:
         elif talks and rules.system == "first":
             return False
         for part in message.parts:
-            if type(part) is not TextPart and not _stays(part, rules):
+            if not (jsontext.encodable(part.text) if type(part) is TextPart else _stays(part, rules)):
                 return False
     return True
 
 
 def _stays(part: Part, rules: Rules) -> bool:
     if isinstance(part, CallPart):
-        return part.text is not None or rules.arguments == "object" or _unwrapped(part) is part
+        if part.text is not None:
+            return jsontext.encodable(part.text)
+        return rules.arguments == "object" or _unwrapped(part) is part
     if not isinstance(part, ResultPart):
         return isinstance(part, (JsonPart, RefusalPart))
-    return all(type(found) is TextPart or type(found) is JsonPart for found in part.content)
+    return all(
+        jsontext.encodable(found.text) if type(found) is TextPart else type(found) is JsonPart for found in part.content
+    )
 
 
 def _as_text(part: Part) -> Sequence[TextPart | MediaPart]:
@@ -173,14 +178,21 @@ class _Work:
                 return (self._reasoning(part),)
             case ResultPart():
                 return self._result(part)
-            case CallPart() if self.rules.arguments != "object":
-                return (_unwrapped(part),)
+            case CallPart():
+                return (self._sound(part if self.rules.arguments == "object" else _unwrapped(part)),)
             case _:
-                return (part,)
+                return (self._sound(part) if isinstance(part, TextPart) else part,)
+
+    def _sound(self, part: Spoken) -> Spoken:
+        """Replace half a surrogate pair, which no JSON text can hold."""
+        if part.text is None or jsontext.encodable(part.text):
+            return part
+        self._lose("arguments" if isinstance(part, CallPart) else "text", "half a surrogate pair is U+FFFD")
+        return replace(part, text=sound(part.text))
 
     def _reasoning(self, part: ReasoningPart) -> Part:
         if self.carry.reasoning == "drop" or not part.text or fits_reasoning(part, self.rules):
-            return part
+            return self._sound(part)
         self._lose("reasoning", "as text")
         return tagged("thinking", part.text)
 
@@ -206,6 +218,8 @@ class _Work:
         return _as_text(found)
 
     def _inside(self, part: Content) -> Iterable[Content]:
+        if isinstance(part, TextPart):
+            return (self._sound(part),)
         if isinstance(part, MediaPart):
             return (self._media(part, self.rules.result_kinds | self.rules.user_kinds),)
         if not isinstance(part, OpaquePart) or part.owner == self.rules.format or not part.says:
