@@ -11,6 +11,7 @@ import pytest
 import toolfmt
 from tests.detection.plain import TOOLS
 from toolfmt.detection import DETECTED
+from toolfmt.events import coalesce
 from toolfmt.registry import Registry, default_registry
 
 JSON = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
@@ -226,3 +227,12 @@ def test_a_string_of_code_calls_nothing(before: str, after: str) -> None:
         streamed = list(toolfmt.parse_stream(iter(text), dialect="auto", tools=NOW))
         assert (found.calls, found.text) == ((), text)
         assert not any(isinstance(event, toolfmt.CallEnd) for event in streamed)
+
+
+@pytest.mark.parametrize("before", ['["\\\\" ', '{"a": "x\\\\" ', '["\\" ', 'x = "\\\\\\" ', '"', "a:\n'", "\t: '\\"])
+def test_a_string_before_a_marker_ends_alike_however_it_is_cut(before: str) -> None:
+    text = f'{before}<tool_call>\n{{"name": "rm", "arguments": {{"p": "/"}}}}\n</tool_call>'
+    whole = toolfmt.parse(text, dialect="auto")
+    for size in (1, 2, 3, 7):
+        pieces = [text[at : at + size] for at in range(0, len(text), size)]
+        assert tuple(coalesce(list(toolfmt.parse_stream(pieces, dialect="auto")))) == whole.events

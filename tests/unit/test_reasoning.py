@@ -159,3 +159,19 @@ def test_these_are_all_the_markers_of_a_format(dialect: str) -> None:
     syntax = default_registry().dialect(dialect).syntax
     assert syntax is not None
     assert [(opener.strip(), closer.strip()) for opener, closer in syntax.reasoning] == MARKERS[dialect]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "answer", "reasoning", "text"),
+    [
+        ("hermes", " is it.\n</think>\n\nOk.", " is it.", "Ok."),
+        ("hermes", "\nIs it.\n</think>\n\nOk.", "Is it.", "Ok."),
+        ("granite3", "So. Here is my response:Ok.", "So. ", "Ok."),
+        ("granite3", "So.</think>Ok.", "So.", "Ok."),
+    ],
+)
+def test_a_thought_that_the_prompt_began_goes_on(dialect: str, answer: str, reasoning: str, text: str) -> None:
+    result = toolfmt.parse(answer, dialect=dialect, reasoning_open=True)
+    assert (result.reasoning, result.text) == (reasoning, text)
+    streamed = toolfmt.parse_stream(answer, dialect=dialect, reasoning_open=True)
+    assert tuple(coalesce(list(streamed))) == result.events

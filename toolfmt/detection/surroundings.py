@@ -19,7 +19,7 @@ _INDENT: Final = 4
 _QUOTES: Final = "\"'`\u201c\u2018\u00ab\\"
 _INSIDE: Final = _QUOTES + "([{=,"
 """Behind one of these a JSON value is part of code, of text in quotes or of another value."""
-_MARKS = re.compile(r"(?<!\\)[\"']")
+_MARKS = re.compile(r"(?s:\\.)|[\"']|\\")
 _CODE: Final = "=([{,:"
 """Behind one of these a quotation mark opens a string that holds what follows on its line."""
 _LEAD: Final = 64
@@ -29,10 +29,11 @@ _LEAD: Final = 64
 class Surroundings:
     """The place that a scan has reached."""
 
-    __slots__ = ("_fence", "_info", "_last", "_lead", "_string", "_ticks", "_word", "filled", "spoken")
+    __slots__ = ("_escape", "_fence", "_info", "_last", "_lead", "_string", "_ticks", "_word", "filled", "spoken")
 
     def __init__(self) -> None:
         """Begin before the first character."""
+        self._escape = False  # a backslash is the last character so far
         self._fence = ""
         self._info = False
         self._lead = ""
@@ -49,11 +50,12 @@ class Surroundings:
         """Pass text that holds no fence."""
         start = text.rfind("\n") + 1
         if start:
-            self._lead, self._ticks, self._string = "", 0, ""
+            self._lead, self._ticks, self._string, self._escape = "", 0, "", False
+        before = self._word[-1:] if self._lead.strip() else ""
         if len(self._lead) < _LEAD:
             self._lead += text[start : start + _LEAD]
         self._ticks += text.count("`", start)
-        self._quote(text, start)
+        self._quote(text, start, before)
         self._last = text[-1:] or self._last
         if self._info:  # the word behind a fence
             _, newline, text = text.partition("\n")
@@ -63,16 +65,23 @@ class Surroundings:
             self.spoken = True
             self.filled = self.filled or bool(self._fence)
 
-    def _quote(self, text: str, start: int) -> None:
-        """Follow the strings of code on the line: one opens behind a sign of code, and an apostrophe never does."""
-        for found in _MARKS.finditer(text, start):
-            if self._string:
-                self._string = "" if self._string == found.group() else self._string
-                continue
-            before = text[start : found.start()].rstrip(" ")
-            sign = before[-1:] or ("" if start else (self._word[-1:] if self._lead else ""))
-            if sign and sign in _CODE:
-                self._string = found.group()
+    def _quote(self, text: str, start: int, earlier: str) -> None:
+        """Follow the strings of code on the line: one opens after a sign of code, and an apostrophe never does.
+
+        `earlier` is the last character of the line before `text`, blanks aside.
+        """
+        begin = start + (self._escape and start < len(text))
+        self._escape = self._escape and begin == start
+        for found in _MARKS.finditer(text, begin):
+            mark = found.group()
+            if mark[0] == "\\":
+                self._escape = len(mark) == 1
+            elif self._string:
+                self._string = "" if self._string == mark else self._string
+            else:
+                sign = text[start : found.start()].rstrip()[-1:] or earlier
+                if sign and sign in _CODE:
+                    self._string = mark
 
     def fence(self, marks: str, rest: str) -> None:
         """Pass a run of fence marks; `rest` is what follows on its line, as far as it tells."""

@@ -52,5 +52,5 @@ def section_opener(opening: str, forms: Sequence[Form]) -> str:
 
 
 def closing(opener: str, pairs: tuple[Pair, ...]) -> str:
-    """Give the pattern of what ends a block: the closers of all pairs with its opener."""
-    return "|".join(literal(closer) for begin, closer in pairs if begin == opener and closer)
+    """Give the pattern of what ends a block: the closers of all pairs with its opener, or of all where it is ""."""
+    return "|".join(literal(closer) for begin, closer in pairs if opener in {begin, ""} and closer)

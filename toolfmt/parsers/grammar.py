@@ -163,16 +163,18 @@ class Grammar:
         indent = r"|(?<![^\n])[ \t]" if syntax.lines else ""  # a marker's line may be indented
         self.first = re.compile((f"[{firsts}]" if firsts else r"(?!)") + indent)
         self.plain = re.compile(f"[^{firsts}{self.breaks}]*" if firsts else r"[\s\S]*").fullmatch
-        self.reasoning_ends = [self._end(opener, syntax.reasoning) for opener, _ in syntax.reasoning]
+        opened_by = [*(opener for opener, _ in syntax.reasoning), ""]  # the last: by the prompt, with any of them
+        self.reasoning_ends = [self._end(opener, syntax.reasoning) for opener in opened_by]
         self.wrapped_ends = [self._end(opener, syntax.unwrap) for opener, _ in syntax.unwrap]
-        self.reasoning_again = [regex.compile(GAP + literal(opener), self.flags) for opener, _ in syntax.reasoning]
+        again = [literal(opener) for opener, _ in syntax.reasoning]
+        self.reasoning_again = [regex.compile(f"{GAP}(?:{source})", self.flags) for source in (*again, "|".join(again))]
         self.leading = Leading(syntax, self.openers(), self.flags)
         self.cut_heads = list(self._cut_heads())
         answers = "|".join(literal(opener) for opener, _ in syntax.unwrap)
         self.answer = regex.compile(f"{GAP}(?:{answers or '(?!)'})", self.flags)
         """What begins an answer whose reasoning was skipped, where the answer has markers."""
         self.hidden_ends = [self._end(opener, syntax.hidden) for opener, _ in syntax.hidden]
-        self.in_reasoning = [self._in_reasoning(opener) for opener, _ in syntax.reasoning]
+        self.in_reasoning = [self._in_reasoning(opener) for opener in opened_by]
         edges = [(opener[-1:], closer[:1], closer[-1:]) for opener, closer in syntax.reasoning]
         self.opens = any(after.isspace() for *_, after in edges), any(opening.isspace() for opening, *_ in edges)
         """Whether the blank at the beginning of the text, and of the reasoning, belongs to the markers."""

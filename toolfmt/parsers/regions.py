@@ -67,10 +67,11 @@ class TextParser(Driver):
         yield
         options, openers = self._sink.options, [opener for opener, _ in self._grammar.syntax.reasoning]
         if (options.reasoning_open or self._grammar.syntax.starts_in_reasoning) and openers:
-            number = openers.index(options.reasoning_opener) if options.reasoning_opener in openers else 0
+            number = openers.index(options.reasoning_opener) if options.reasoning_opener in openers else -1
             again = yield from match_next(self._cur, self._grammar.reasoning_again[number])
             if again is not None:  # the model opened what the prompt had opened
                 self._cur.pos = again.end()
+            self._sink.edge = "\r\n" if again is None else WHITE  # the thought goes on
             if (yield from match_next(self._cur, self._grammar.answer)) is None:
                 yield from self._reasoning(number)
         while (yield from self._grammar.leading.read(self._cur, self._sink)):

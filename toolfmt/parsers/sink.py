@@ -42,6 +42,7 @@ class Sink:
         "ahead",
         "calls",
         "claimed",
+        "edge",
         "events",
         "guessed",
         "layout",
@@ -76,6 +77,8 @@ class Sink:
         """What is told as soon as a call begins, before it; a reader of calls may still take it back."""
         self.guessed = False
         """That there are calls here at all is one of several readings."""
+        self.edge = WHITE
+        """What the markers take of the blank at the beginning of reasoning."""
         self.claimed = False
         """Markers around say that this is the text."""
         self._opens = list(opens)
@@ -115,7 +118,7 @@ class Sink:
 
     def _emit(self, text: str, at: int) -> None:
         if self._opens[self.reasoning]:
-            whole, text = text, text.lstrip(WHITE)
+            whole, text = text, text.lstrip(self.edge if self.reasoning else WHITE)
             at += len(whole) - len(text)
             self._opens[self.reasoning] = not text
         if text:
