@@ -25,7 +25,7 @@ KEYS = ("", "type", "role", "content", "id", "name", "x", "$ref", "__class__", "
 
 def deep(levels: int, chance: random.Random) -> Any:
     """Nest lists and objects."""
-    value: Any = chance.choice(ODD)
+    value: Any = copied(chance.choice(ODD))
     kind = chance.randrange(3)
     for level in range(levels):
         value = {"a": value} if kind == 0 or (kind == 1 and level % 2) else [value]

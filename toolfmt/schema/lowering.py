@@ -42,7 +42,7 @@ def lower(schema: JsonValue, rules: SchemaRules) -> JsonObject:
         raise UnsupportedSchemaError(f"a tool's schema is an object, not {type(schema).__name__}")
     if rules is ANY:
         return schema
-    if jsontext.depth(schema) > jsontext.MAX_DEPTH:
+    if jsontext.too_deep(schema, jsontext.MAX_DEPTH):
         raise UnsupportedSchemaError(f"the schema is nested more than {jsontext.MAX_DEPTH} levels deep")
     try:
         refuse_misshapen(schema)
