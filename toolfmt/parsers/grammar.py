@@ -284,7 +284,7 @@ class Grammar:
                     for form in compiled
                     if _lead(form.form)
                 ),
-                resync=Resync([closer, *tails], begins, self.flags),
+                resync=Resync([*closers, *tails], begins, self.flags),
             )
 
     def _begin(self, form: Form) -> Head | None:

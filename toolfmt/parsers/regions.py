@@ -248,7 +248,7 @@ class TextParser(Driver):
         if cut_off(cur, *section.next):
             yield from self._failed(section, draft, Truncated(), body)
             return
-        found = yield from search_on(cur, section.resync.markers)
+        found = yield from section.resync.search(cur)
         if found is not None and found.lastgroup == "end":
             cur.pos = found.end()
         else:
@@ -278,7 +278,7 @@ class TextParser(Driver):
             if quotes:
                 found = yield from section.resync.after(cur, Fault(cur.since(body)))
             else:
-                found = yield from search_on(cur, section.resync.markers)
+                found = yield from section.resync.search(cur)
             if found is not None and found.lastgroup == "end":
                 cur.pos = found.end()
             elif reason == "malformed" and not quotes:
@@ -314,9 +314,9 @@ class TextParser(Driver):
                 break
             cur.mark()
             start = cur.at
-            closed, ends = None, self._grammar.reasoning_ends[number]
-            if number not in self._unclosed and ends is not None:
-                closed = yield from search_on(cur, ends)
+            closed = None
+            if number not in self._unclosed:
+                closed = yield from search_on(cur, self._grammar.reasoning_ends[number])
             if closed is None:
                 self._unclosed.add(number)
                 cur.rewind(start)
@@ -335,8 +335,7 @@ class TextParser(Driver):
         start = cur.at
         cur.pos = found.end()
         cur.mark()
-        ends = self._grammar.hidden_ends[int(group[1:])]
-        end = (yield from search_on(cur, ends)) if ends is not None else None
+        end = yield from search_on(cur, self._grammar.hidden_ends[int(group[1:])])
         text = cur.marked()
         cur.pos = cur.pos if end is None else end.end()
         cur.release()

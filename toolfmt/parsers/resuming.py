@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from toolfmt.parsers.patterns import match_next
+from toolfmt.parsers.patterns import match_first, match_next, search_on
 from toolfmt.parsers.sieves import first_characters
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from toolfmt.parsers.cursor import Cursor, Reading
 
 _TOKEN = re.compile(
-    r"""(?P<string>"(?:[^"\\]++|\\[\s\S])*+"|(?<=[\s{\[,:])'(?:[^'\\\n]++|\\.)*+')|(?P<open>")|[{}\[\]]|[^\s{}\[\]"]"""
+    r"""(?P<string>"(?:[^"\\]++|\\[\s\S])*+"|(?<=[\s{\[,:])'(?:[^'\\\n]++|\\.)*+')|(?P<open>"(?:[^"\\]++|\\[\s\S])*+(?P<escape>\\?))|[{}\[\]]|[^\s{}\[\]"]"""
 ).finditer
 _IN_STRING = re.compile(r'(?:[^"\\]++|\\[\s\S])*+').match
 _CLOSERS = {"{": "}", "[": "]"}
@@ -33,19 +33,18 @@ _CLOSERS = {"{": "}", "[": "]"}
 class Fault:
     """The state of a JSON text where it broke."""
 
-    __slots__ = ("_least", "_open", "after_string", "quoted")
+    __slots__ = ("_least", "_open", "after_string", "escaped", "quoted")
 
     def __init__(self, text: str) -> None:
         """Read over `text`, which ends at the fault."""
         self._open: list[str] = []
         self._least = 0
-        self.quoted = self.after_string = False
-        """The fault is in a string, or right after one."""
+        self.quoted = self.after_string = self.escaped = False
+        """The fault is in a string, right after one, or in a string right after a backslash."""
         for token in _TOKEN(text):
             self.after_string = token["string"] is not None
-            self.read(token.group())
-            if self.quoted:
-                break
+            self.read('"' if token["open"] else token.group())
+            self.escaped = bool(token["escape"])
         self._least = self.depth
 
     @property
@@ -71,10 +70,14 @@ class Fault:
 class Resync:
     """The markers at which reading may go on: closers, and what begins a call."""
 
-    __slots__ = ("_steps", "markers")
+    __slots__ = ("_ends", "_steps", "markers")
 
     def __init__(self, closers: Sequence[str], openers: Sequence[str], flags: int) -> None:
-        """Compile the markers; `flags` are those of the format's other patterns."""
+        """Compile the markers; `flags` are those of the format's other patterns.
+
+        Of two closers that begin alike the longer comes first.
+        """
+        self._ends = tuple(regex.compile(f"(?P<end>{source})", flags) for source in closers if source)
         ends = "|".join(filter(None, closers))
         opens = "|".join(openers) or r"(?!)"
         self.markers = regex.compile((f"(?P<end>{ends})|" if ends else "") + f"(?:{opens})", flags)
@@ -83,12 +86,23 @@ class Resync:
         firsts = first_characters(parts, bare=False, ignore_case=bool(flags & regex.IGNORECASE))
         self._steps = re.compile(rf"""[{firsts}"{{}}\[\]]""").search
 
+    def search(self, cur: Cursor) -> Reading[regex.Match[str] | None]:
+        """Read on to the next marker, which is not read; None at the end of the input."""
+        found = yield from search_on(cur, self.markers)
+        return found if found is None else (yield from self._whole(cur, found))
+
+    def _whole(self, cur: Cursor, found: regex.Match[str]) -> Reading[regex.Match[str]]:
+        """Wait for the rest of a closer that may be longer than what is here of it."""
+        longer = (yield from match_first(cur, self._ends)) if found.lastgroup == "end" else None
+        return longer or found
+
     def after(self, cur: Cursor, fault: Fault) -> Reading[regex.Match[str] | None]:
         """Read on from the fault in a JSON text to the marker where the next thing begins, which is not read.
 
         None where there is none: then the cursor is where all brackets are closed, or at the input's end.
         """
         at_fault, nested, closed = cur.at, 0, -1
+        cur.pos -= fault.escaped  # the backslash and what it escapes are read together
         while True:
             char = yield from self._step(cur, fault)
             if not char:
@@ -101,6 +115,7 @@ class Resync:
                 if closed < 0 and char in "}]" and not fault.depth:
                     closed = cur.at
                 continue
+            found = yield from self._whole(cur, found)
             if not fault.after_string or fault.fewer or (found.lastgroup == "end" and cur.at == at_fault):
                 return found
             nested = max(nested + (-1 if found.lastgroup == "end" else 1), 0)

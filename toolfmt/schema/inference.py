@@ -23,4 +23,7 @@ _LONGEST_WORD: Final = 64
 def infer(text: str) -> JsonValue:
     """Give a text the type that it looks like; any other text stays as it is."""
     word = text.strip().lower() if len(text) <= _LONGEST_WORD else ""
-    return _WORDS[word] if word in _WORDS else coerce(text, _NUMBER)[0]
+    if word in _WORDS:
+        return _WORDS[word]
+    number = coerce(text, _NUMBER)[0]
+    return text if number is None else number  # `none` stands for null only where a schema allows no text

@@ -42,12 +42,12 @@ SIGNER: Final = "anthropic"
 HIDER: Final = "openai"
 """Whose reasoning has a ciphertext beside its summary."""
 SIGNERS: Final = {
-    "anthropic": "anthropic",
-    "bedrock": "anthropic",
-    "bedrock_converse": "anthropic",
+    "anthropic": SIGNER,
+    "bedrock": SIGNER,
+    "bedrock_converse": SIGNER,
     "google_genai": "google",
     "google_vertexai": "google",
-    "openai": "openai",
+    "openai": HIDER,
 }
 """Whose proofs the answers of each provider hold."""
 _ARGUMENTS: Final = ("args", "input", "arguments")
