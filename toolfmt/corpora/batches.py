@@ -27,7 +27,7 @@ class Reading:
     def batches(self, source: Source, start: Position = START) -> Iterator[Batch]:
         """Read a file from a place between two batches on."""
         if source.is_table:
-            return table_batches(source, start, self.column, self.format)
+            return table_batches(source, start, self.column, self.format, self.limit)
         return text_batches(source, start, self.limit)
 
     def all(self, sources: Sequence[Source], start: Position = START) -> Iterator[Batch]:

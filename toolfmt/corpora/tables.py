@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 CONVERSATION: Final = "conversation"
 _MOST: Final = 1000
+_RATIO: Final = 1000
+"""How many times its stored size a column may take; text that repeats itself takes some hundred times."""
+_UNPACKED: Final = 128 * SIZE
+"""Bytes that a batch may take where values are stored once for many rows."""
 _FEATURE: Final = "Parquet"
 
 
@@ -98,8 +102,17 @@ class TableBatch:
         return table(texts, self.data.select(list(self.columns.beside)).take(arrow(_FEATURE).array(rows, "int64")))
 
 
-def table_batches(source: Source, start: Position, column: str, format: str) -> Iterator[TableBatch]:  # noqa: A002
-    """Read a table in batches of about a megabyte, from a place between two of them on."""
+def table_batches(
+    source: Source,
+    start: Position,
+    column: str,
+    format: str,  # noqa: A002
+    limit: int,
+) -> Iterator[TableBatch]:
+    """Read a table in batches of about a megabyte, from a place between two of them on.
+
+    Raises `ParseError` for what is damaged, and for rows of more than `limit` bytes, before they are unpacked.
+    """
     pyarrow = arrow(_FEATURE)
     try:
         with pyarrow.parquet.ParquetFile(source.path) as file:
@@ -111,8 +124,8 @@ def table_batches(source: Source, start: Position, column: str, format: str) -> 
                 if offset + rows <= start.offset and columns is not None:
                     offset += rows
                     continue
-                each = max(1, file.metadata.row_group(group).total_byte_size // max(rows, 1))
-                for batch in file.iter_batches(batch_size=max(1, min(_MOST, SIZE // each)), row_groups=[group]):
+                size = _batch_size(file.metadata.row_group(group), limit, f"{source.path}: rows from {offset + 1} on")
+                for batch in file.iter_batches(batch_size=size, row_groups=[group]):
                     batch = _plain(pyarrow, batch)  # noqa: PLW2901
                     columns = columns or _columns(batch, column, format, source.path)
                     offset += batch.num_rows
@@ -121,6 +134,28 @@ def table_batches(source: Source, start: Position, column: str, format: str) -> 
                         yield TableBatch(source, Position(offset, offset), read, batch, columns)
     except pyarrow.ArrowException as error:
         raise ParseError(f"{source.path}: damaged Parquet: {error}") from None
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise ParseError(f"{source.path}: damaged Parquet: {error}") from None
+
+
+def _batch_size(group: Any, limit: int, place: str) -> int:
+    """Say how many rows to unpack at once; raises `ParseError` for rows that are too large to be unpacked."""
+    rows = max(group.num_rows, 1)
+    each = max(1, group.total_byte_size // rows)
+    if each > limit:
+        raise ParseError(f"{place}: {each} bytes each are more than the limit of {limit} (--max-row)")
+    columns = [group.column(number) for number in range(group.num_columns)]
+    for one in columns:  # a page is unpacked whole, and may be all of a column
+        if one.total_uncompressed_size > max(limit, _RATIO * one.total_compressed_size):
+            what = f"the column {one.path_in_schema!r} unpacks to {one.total_uncompressed_size} bytes"
+            raise ParseError(f"{place}: {what}, more than {_RATIO} times what is stored")
+    # A value of a dictionary is stored once, and may be that of every row.
+    repeated = sum(
+        one.total_uncompressed_size for one in columns if any("DICTIONARY" in encoding for encoding in one.encodings)
+    )
+    return max(1, min(_MOST, SIZE // each, _UNPACKED // max(repeated, 1)))
 
 
 def table(texts: list[str], beside: Any = None) -> bytes:
