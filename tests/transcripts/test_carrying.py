@@ -146,7 +146,7 @@ def test_where_calls_need_declared_tools_it_is_text_without_them() -> None:
 CLIENT = [
     (
         {"type": "local_shell_call", "id": "l", "call_id": "c", "status": "completed", "action": {"command": ["ls"]}},
-        {"type": "local_shell_call_output", "id": "c", "output": "a.txt"},
+        {"type": "local_shell_call_output", "id": "l", "output": "a.txt"},
         ("local_shell", {"command": ["ls"]}, "a.txt"),
     ),
     (

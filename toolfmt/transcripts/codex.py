@@ -16,7 +16,7 @@ from toolfmt.conversation import Message, Transcript
 from toolfmt.dialect import Provenance
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.responses_items import read_item
+from toolfmt.transcripts.responses_items import link_items, read_item
 from toolfmt.transcripts.session_lines import first_lines, read_lines, unwritable
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def read(value: JsonValue) -> Transcript:
         message.extra = {**message.extra, **further}
         message.origin, message.source, message.where = NAME, line, ("", at)
         messages.append(message)
+    link_items(messages)
     return Transcript(tuple(messages), extra={f"{NAME}.lines": others} if others else {})
 
 

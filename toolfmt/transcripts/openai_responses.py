@@ -25,7 +25,7 @@ from toolfmt.schema.rules import ANY, OPENAI, OPENAI_STRICT
 from toolfmt.transcripts.chat import MODELS
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
 from toolfmt.transcripts.native import read_hosted, write_hosted
-from toolfmt.transcripts.responses_items import OWNER, PROVIDER, read_item, write_items
+from toolfmt.transcripts.responses_items import OWNER, PROVIDER, link_items, read_item, write_items
 from toolfmt.transcripts.values import expected, own, pointer, rest
 
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ _MODES: Final = frozenset({"auto", "none", "required"})
 def read(value: JsonValue) -> Transcript:
     """Read a request's object or a list of items."""
     if is_array(value):
-        return Transcript(tuple(_read(item, ("", at)) for at, item in enumerate(value)))
+        listed = tuple(_read(item, ("", at)) for at, item in enumerate(value))
+        link_items(listed)
+        return Transcript(listed)
     if not is_object(value) or "input" not in value:
         raise ParseError("openai-responses: expected a list of items, or an object with `input`")
     messages: list[Message] = []
@@ -52,6 +54,7 @@ def read(value: JsonValue) -> Transcript:
         messages.append(_text("user", given, ("/input",)))
     elif is_array(given):
         messages.extend(_read(item, ("/input", at)) for at, item in enumerate(given))
+    link_items(messages)
     tools = value.get("tools")
     read = tuple(found for item in tools for found in _read_tool(item)) if is_array(tools) else None
     loaded = tuple(_loaded(given, {tool.name for tool in read or ()}))

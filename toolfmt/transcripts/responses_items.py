@@ -85,6 +85,8 @@ _CLIENT_RESULTS: Final = {
     "tool_search_output": "tools",
 }
 """The key of what came back, for each kind of item."""
+_BY_ITEM: Final = frozenset({"local_shell_call_output"})
+"""The kinds of outputs that have no `call_id`; their `id` is that of the call's item, or the call's."""
 
 
 def _run_by_client(item: JsonObject) -> Message | None:
@@ -106,6 +108,17 @@ def _run_by_client(item: JsonObject) -> Message | None:
         result.extra[f"{OWNER}.{key}"] = item.get(key)
         return Message("tool", (result,))
     return None
+
+
+def link_items(messages: Iterable[Message]) -> None:
+    """Give each output that names its call's item, as a shell's does, the id of the call itself."""
+    calls: dict[object, str | None] = {}
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, CallPart) and f"{OWNER}.type" in part.extra:
+                calls[part.extra.get(f"{OWNER}.id")] = part.id
+            elif isinstance(part, ResultPart) and part.extra.get(f"{OWNER}.type") in _BY_ITEM:
+                part.id = calls.get(part.id, part.id)
 
 
 def _came_back(value: JsonValue) -> tuple[Content, ...]:
@@ -309,7 +322,7 @@ def _write_client(part: CallPart | ResultPart) -> JsonObject:
     if isinstance(part, CallPart):
         arguments = argument_object(part)
         item |= arguments if arguments.keys() == {"actions"} else {_CLIENT[item["type"]].arguments: arguments}
-    return item if item.get("id") == part.id else {**item, "call_id": part.id}
+    return item if item["type"] in _BY_ITEM else {**item, "call_id": part.id}
 
 
 def _write_reasoning(part: ReasoningPart) -> JsonObject | None:
