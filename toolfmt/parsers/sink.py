@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from toolfmt.model import Certainty, JsonObject, Provenance
 
 
-_GUESSES: Final = frozenset({"ambiguous_closer", "duplicate_key", "open_reasoning"})
+_GUESSES: Final = frozenset({"ambiguous_closer", "open_reasoning"})
 """Notices of a place that has several readings, of which one was chosen."""
 
 
