@@ -22,10 +22,7 @@ CHANNELS = """
 beam muse
 """
 OTHERS = """
-apertus apriel bielik cohere-command command-r-plus default-json ernie45 exaone4 execute-array gemini-json
-gigachat3 granite-20b-fc granite3 granite4 harmony hermes hunyuan-a13b inkling internlm2 interns1 jamba
-llama3-json llama3-json-tag longcat minimax-m1 mistral-v3 nemotron-v2 openai-json phi4-mini qwen25 reka-edge
-sentinel trinity xlam tool-json
+harmony inkling
 """
 OPEN = frozenset(f"{CHANNELS} {OTHERS}".split())
 """Dialects that still lose something."""

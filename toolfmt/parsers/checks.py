@@ -130,7 +130,7 @@ class CheckedParser:
 
 
 def _is_beside(event: Event) -> bool:
-    """Whether an event tells of something that is neither a call nor a format's reasoning."""
+    """Whether an event tells of something that is neither a call that can be used nor a format's reasoning."""
     if isinstance(event, TextDelta):
         return not event.text.isspace()
-    return isinstance(event, Notice) and event.kind in _BESIDE
+    return isinstance(event, CallFailed) or (isinstance(event, Notice) and event.kind in _BESIDE)

@@ -15,8 +15,9 @@ from toolfmt import jsontext
 from toolfmt.parsers.braces import one_reading
 from toolfmt.parsers.cursor import WHITE, Malformed, Truncated
 from toolfmt.parsers.json_layout import peek, skip_space
-from toolfmt.parsers.json_values import decode, mended, read_value, whole_value
+from toolfmt.parsers.json_values import decode, embedded, read_value, whole_value
 from toolfmt.parsers.pieces import Pieces
+from toolfmt.parsers.surplus import ArgumentsText, misplaced, report, unclaimed
 from toolfmt.schema import property_names
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class CallObject:
         "_level",
         "_matched",
         "_outer",
+        "_text",
         "arguments",
         "deferred",
         "draft",
@@ -104,7 +106,8 @@ class CallObject:
         self._outer: Collection[str] = ()
         self._matched: dict[str, object] = {}  # constants of the format that the object holds, by key
         self.keys: set[str] = set()
-        self.unknown: list[str] = []
+        self.unknown: dict[str, JsonValue] = {}
+        self._text = ArgumentsText(draft)
         self.named_by, self.given = "", False  # the key whose value is the name; there is a key for the arguments
 
     @property
@@ -132,11 +135,17 @@ class CallObject:
             answer = "missing_answer", f"an answer is required: {due!r} is missing or empty"
             return answer if due else ("missing_name", "the call names no tool")
         if self.json.closed and self.unknown:
-            return "extra_field", f"{self.unknown[0]!r} has no place in a call"
-        astray = self.arguments is None and self.rest is None and bool(self.unknown)
-        if astray or (self.json.arguments_required and self.arguments is None and self.rest is None):
+            return "extra_field", f"{next(iter(self.unknown))!r} has no place in a call"
+        taken = self._misplaced()
+        absent = self.arguments is None and self.rest is None and not taken
+        if absent and (self.unknown or self.json.arguments_required):
             return "missing_arguments", "the call has no arguments object"
-        return None
+        left = unclaimed(self.unknown, taken)
+        return ("unclaimed", f"the key {left!r} is no part of a call") if left else None
+
+    def _misplaced(self) -> JsonObject:
+        given = self.arguments if self.arguments is not None else self.rest or {}
+        return misplaced(self.unknown, given, self.offered.get(self.draft.name))
 
     def checked(self, cur: Cursor) -> JsonObject:
         """The arguments of an object that was read to its end; raises where it has a problem."""
@@ -160,10 +169,12 @@ class CallObject:
 
     def settled(self) -> JsonObject:
         """The arguments of an object without a problem; absent ones are empty."""
-        if self.arguments is None:
-            self.arguments = self.rest or {}
-            if not self.deferred:
-                self.draft.delta(jsontext.dumps(self.arguments))
+        taken, keys, self.unknown = self._misplaced(), self.unknown, {}
+        report(self.draft, keys, taken, self._cur.at)
+        if self.arguments is None and not self.deferred:
+            self._text.emit("{}" if self.rest is None else jsontext.dumps(self.rest))
+        self.arguments = {**(self.rest or {} if self.arguments is None else self.arguments), **taken}
+        self._text.close(taken, first=len(self.arguments) == len(taken))
         return self.arguments
 
     def read(self, cur: Cursor, node: Node) -> Reading[None]:
@@ -188,7 +199,7 @@ class CallObject:
             self.keys.add(key)
             child = node.keys.get(key)
             if child is None and not node.rest and not (node.keyed and not self.draft.name):
-                self.unknown.append(key)
+                self.unknown[key] = None
             if self.watch is not None and (child is None or self.escaped):
                 self.watch(self, node)
             if child is not None:
@@ -200,12 +211,12 @@ class CallObject:
                 self.rest = self.rest or {}
                 self.rest[key] = yield from self.value(cur)
             else:
-                yield from self.value(cur)
+                self.unknown[key] = yield from self.value(cur)
             if self.watch is not None:
                 self.watch(self, node)
             if (yield from self._closes(cur)):
                 if self.rest is not None and node.rest != self.named_by:
-                    self.unknown += self.rest
+                    self.unknown |= self.rest
                     self.rest = None
                 return
 
@@ -349,26 +360,26 @@ class CallObject:
             whole = whole_value(cur, self.limits, self._level)
             if whole is not None:
                 self.arguments, text = whole
-                draft.delta(text)
+                self._text.emit(text)
                 return
-            yield from read_value(cur, draft.delta, self._repaired(at), self.limits, tolerant=self.json.tolerant)
-            self.arguments = self._decoded(draft.pieces.text(), at)
+            yield from read_value(cur, self._text.emit, self._repaired(at), self.limits, tolerant=self.json.tolerant)
+            self.arguments = self._decoded(self._text.so_far(), at)
             return
         value: JsonValue = yield from self.value(cur)
         if isinstance(value, str) and self.json.tolerant:
-            value = self._text(value, at) if value.strip(WHITE) else dict[str, object]()
+            value = self._decoded(value, at, held=True) if value.strip(WHITE) else dict[str, object]()
         tool = draft.sink.options.tools.get(draft.name)
         if value == [] and self.json.tolerant and tool is not None and not any(property_names(tool.parameters)):
             draft.note("repaired_json", "an empty list for no arguments", at)
             value = dict[str, object]()
         if value is None and not self.json.arguments_required:
-            value = dict[str, object]()
+            value = {}
         if not jsontext.is_object(value):
-            detail = f"the arguments are {jsontext.dumps(value)[:60]}"
-            self.failure = self.failure or Malformed("arguments_not_object", detail, at)
+            what = f"the arguments are {jsontext.dumps(value)[:60]}"
+            self.failure = self.failure or Malformed("arguments_not_object", what, at)
             return
         self.arguments = value
-        draft.delta(jsontext.dumps(value))
+        self._text.emit(jsontext.dumps(value))
 
     @property
     def slip(self) -> Callable[[str], None] | None:
@@ -378,23 +389,10 @@ class CallObject:
     def _slip(self, what: str) -> None:
         self.draft.note("repaired_json", what, self._cur.at)
 
-    def _text(self, text: str, at: int) -> JsonValue:
-        """Decode arguments that are a string of JSON, with the slips that the object itself may have."""
+    def _decoded(self, text: str, at: int, *, held: bool = False) -> JsonValue:
+        """Decode the text of a value, or one that a string `held`, with the slips that the object itself may have."""
         try:
-            return decode(text, at, self.limits)
-        except Malformed as failure:
-            if failure.reason != "malformed":
-                self.failure = failure
-                return {}
-        try:
-            return mended(text, at, self._repaired(at), self.limits)
-        except Malformed as failure:
-            self.failure = failure
-            return {}
-
-    def _decoded(self, text: str, at: int) -> JsonValue:
-        try:
-            return decode(text, at, self.limits)
+            return embedded(text, at, self._repaired(at), self.limits) if held else decode(text, at, self.limits)
         except Malformed as failure:
             self.failure = failure
             return {}

@@ -92,6 +92,16 @@ def mended(text: str, at: int, note: Emit, limits: Limits) -> JsonValue:
     return decode(pieces.text(), at, limits)
 
 
+def embedded(text: str, at: int, note: Emit, limits: Limits) -> JsonValue:
+    """Decode the JSON text that a string holds, mended only where it is not strict; `Malformed` at `at`."""
+    try:
+        return decode(text, at, limits)
+    except Malformed as failure:
+        if failure.reason != "malformed":
+            raise
+    return mended(text, at, note, limits)
+
+
 def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens, kept flat for speed
     cur: Cursor, emit: Emit, note: Emit, limits: Limits, *, tolerant: bool, lines: bool = True
 ) -> Reading[None]:

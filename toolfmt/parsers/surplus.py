@@ -1,0 +1,77 @@
+"""Keys that a JSON call holds where the format has no place for them.
+
+{"name": "read", "arguments": {}, "path": "a"}      an argument, if the tool declares `path`
+{"name": "read", "arguments": {}, "file": "a"}      a failure: it may have been meant as an argument
+{"name": "read", "arguments": {}, "id": "c1"}       what other formats write there: a notice
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolfmt import jsontext
+from toolfmt.schema import declares
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+    from toolfmt.parsers.sink import Draft
+
+_MARKS = frozenset({"id", "call_id", "tool_call_id", "index", "type", "object", "role", "status", "version"})
+_THOUGHTS = frozenset({"thought", "thoughts", "thinking", "reasoning", "rationale", "reason", "explanation", "comment"})
+
+
+def misplaced(keys: Mapping[str, JsonValue], given: Collection[str], tool: ToolDefinition | None) -> JsonObject:
+    """The arguments among the keys: the tool declares them, and they are not `given` in their place."""
+    if tool is None:
+        return {}
+    return {
+        key: value
+        for key, value in keys.items()
+        if key not in _MARKS and key not in given and declares(tool.parameters, key)
+    }
+
+
+def unclaimed(keys: Mapping[str, JsonValue], taken: Collection[str]) -> str:
+    """The first key that may have been meant as an argument and is none; "" if there is no such key."""
+    known = _MARKS | _THOUGHTS
+    return next((key for key, value in keys.items() if key not in taken and key not in known and value is not None), "")
+
+
+def report(draft: Draft, keys: Mapping[str, JsonValue], taken: Collection[str], at: int) -> None:
+    """Note each key of a call that stands."""
+    for key in keys:
+        if key in taken:
+            draft.note("misplaced", f"the argument {key!r} was given beside the arguments", at)
+        else:
+            draft.note("unclaimed", f"the key {key!r} is no part of the call", at)
+
+
+class ArgumentsText:
+    """The JSON text of a call's arguments, passed on but for its last brace: misplaced ones may come before it."""
+
+    __slots__ = ("_brace", "_draft")
+
+    def __init__(self, draft: Draft) -> None:
+        """Pass the text on to `draft`."""
+        self._draft = draft
+        self._brace = ""
+
+    def emit(self, text: str) -> None:
+        """Add a piece."""
+        text = self._brace + text
+        self._brace = "}" if text.endswith("}") else ""
+        if len(text) > len(self._brace):
+            self._draft.delta(text[: len(text) - len(self._brace)])
+
+    def so_far(self) -> str:
+        """All of it."""
+        return self._draft.pieces.text() + self._brace
+
+    def close(self, more: JsonObject, *, first: bool) -> None:
+        """Add further arguments, which are the `first` or come after others, and the brace."""
+        members = jsontext.dumps(more)[1:-1] if more else ""
+        text, self._brace = ("" if first or not more else ", ") + members + self._brace, ""
+        if text and (self._draft.pieces or members):
+            self._draft.delta(text)
