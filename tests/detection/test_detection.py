@@ -13,6 +13,7 @@ from tests.detection.plain import TOOLS
 from toolfmt.detection import DETECTED
 from toolfmt.events import coalesce
 from toolfmt.registry import Registry, default_registry
+from toolfmt.settings import FormatSettings
 
 JSON = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
 ELEMENTS = "<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n</tool_call>"
@@ -165,7 +166,7 @@ def test_auto_is_for_reading_alone() -> None:
     for write in (
         lambda: toolfmt.render_calls([], dialect="auto"),
         lambda: toolfmt.manifest(TOOLS, dialect="auto"),
-        lambda: toolfmt.settings.FormatSettings(dialect="auto").choose(default_registry()),
+        lambda: FormatSettings(dialect="auto").choose(default_registry()),
     ):
         with pytest.raises(toolfmt.UnknownDialectError, match="only parsing takes it"):
             write()

@@ -44,6 +44,8 @@ class Case:
         options: ParseOptions = {"dialect": row["dialect"], "reasoning_open": bool(row.get("reasoning_open"))}
         if row["tools"] is not None:
             options["tools"] = row["tools"]
+        if row["suite"] == "minpeter" and row["tools"]:
+            options["coerce"] = True  # as that system does with every call
         if row.get("generation_prompt"):
             options["generation_prompt"] = row["generation_prompt"]
         return Case(

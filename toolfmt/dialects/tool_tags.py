@@ -19,7 +19,7 @@ side.
 from dataclasses import replace
 
 from toolfmt.dialect import Provenance
-from toolfmt.dialects._native import native
+from toolfmt.dialects._native import in_tags, native
 from toolfmt.syntax import Elements, Form, Syntax
 
 _MIDDLEWARE = "minpeter/ai-sdk-tool-call-middleware, src/core"
@@ -72,7 +72,13 @@ DIALECTS = (
     native(
         "yaml-xml",
         "an element named by the tool, with the arguments as YAML",
-        replace(_MORPH, forms=(Form(call="<{name}>\n{yaml}</{name}>", offered=True),)),
+        replace(
+            _MORPH,
+            forms=(
+                Form(call="<{name}>\n{yaml}</{name}>", offered=True),
+                in_tags("<tool_call>\n", "\n</tool_call>"),
+            ),
+        ),
         Provenance(reference=f"{_MIDDLEWARE}/prompts/yaml-xml-prompt.ts", kind="source", revision="17cf35a"),
         Provenance(reference=f"{_MIDDLEWARE}/protocols/yaml-xml-parsing.ts", kind="source", revision="20f1281"),
     ),
