@@ -340,3 +340,19 @@ def test_half_a_surrogate_pair_is_replaced() -> None:
         assert json.dumps(there.value, ensure_ascii=False).encode().count("\ufffd".encode()) == 3
         assert [loss.code for loss in there.losses if "surrogate" in loss.detail] == ["text", "arguments", "text"]
         assert convert(there.value, source=target, target="openai-chat", residue=there.residue).value == value
+
+
+def test_tools_of_one_name_are_told_apart_by_their_namespaces() -> None:
+    spaces = [
+        {"type": "namespace", "name": space, "description": space, "tools": [{"type": "function", "name": name}]}
+        for space, name in (("crm", "get"), ("erp", "get"), ("erp", "put"))
+    ]
+    calls = [
+        {"type": "function_call", "call_id": space, "name": "get", "namespace": space, "arguments": "{}"}
+        for space in ("crm", "erp")
+    ]
+    outputs = [{"type": "function_call_output", "call_id": space, "output": space} for space in ("crm", "erp")]
+    value = {"input": [{"role": "user", "content": "Go on."}, *calls, *outputs], "tools": spaces}
+    there = there_and_back(value, "openai-responses", "openai-chat").value
+    assert [tool["function"]["name"] for tool in there["tools"]] == ["crm__get", "erp__get", "put"]
+    assert [call["function"]["name"] for call in there["messages"][1]["tool_calls"]] == ["crm__get", "erp__get"]

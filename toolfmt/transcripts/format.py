@@ -102,6 +102,8 @@ class Rules:
     """Results stand right behind the answer with their calls; else anywhere behind it."""
     arguments: Literal["text", "object", "any"] = "text"
     """What arguments are on the wire: JSON text, a JSON object, or any value, so that broken ones have a place."""
+    namespaces: bool = False
+    """Tools and calls have a namespace beside their name."""
     custom_tools: bool = False
     """A tool may take free text; else it is a function of one text."""
     schema: SchemaRules = ANY

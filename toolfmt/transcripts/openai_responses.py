@@ -216,6 +216,7 @@ def recognise(value: JsonValue) -> bool:
 
 
 _RULES: Final = Rules(
+    namespaces=True,
     owners=frozenset({OWNER, PROVIDER}),
     unsigned=False,
     call_id_length=64,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from toolfmt.conversation import (
     CallPart,
@@ -23,6 +23,7 @@ from toolfmt.conversation import (
     ResultPart,
     Role,
     TextPart,
+    ToolDeclaration,
     Transcript,
 )
 from toolfmt.transcripts.carrying import DEFAULT, INSTRUCTIONS, Carry, fits_reasoning, formed
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from toolfmt.transcripts.format import Rules
 
 
+Named = TypeVar("Named", CallPart, ToolDeclaration)
+
+
 def shape(transcript: Transcript, rules: Rules, taken: Iterable[str] = (), carry: Carry = DEFAULT) -> Transcript:
     """Give every part a form that a format can hold, and fit the conversation to the format's rules."""
     return fit(formed(transcript, rules, carry)[0], rules, taken)
@@ -41,6 +45,7 @@ def shape(transcript: Transcript, rules: Rules, taken: Iterable[str] = (), carry
 
 def fit(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Transcript:
     """Fit a conversation to a format's rules; the input is left as it is. Ids in `taken` are in use already."""
+    transcript = transcript if rules.namespaces else _told_apart(transcript)
     names = Names(rules, _names(transcript))
     messages = list(transcript.messages)
     if rules.results_in_order or rules.call_ids == "none":
@@ -66,6 +71,30 @@ def fit(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Tran
     if choice is not None and choice.names:
         choice = replace(choice, names=tuple(map(names, choice.names)))
     return Transcript(tuple(messages), tools, choice, transcript.parallel, transcript.extra)
+
+
+def _told_apart(transcript: Transcript) -> Transcript:
+    """Put the namespace into the names of tools that have the same name in another one."""
+    tools = [tool for tool in transcript.tools or () if tool.kind != "hosted"]
+    calls = [part for message in transcript.messages for part in message.parts if isinstance(part, CallPart)]
+    if not any(found.namespace for found in (*tools, *calls)):
+        return transcript
+    spaces: dict[str, set[str | None]] = {}
+    for found in (*tools, *calls):
+        spaces.setdefault(found.name, set()).add(found.namespace)
+    twice = {name for name, found in spaces.items() if len(found) > 1}
+
+    def apart(one: Named) -> Named:
+        return replace(one, name=f"{one.namespace}__{one.name}") if one.namespace and one.name in twice else one
+
+    messages = [
+        changed(message, message.role, [apart(part) if isinstance(part, CallPart) else part for part in message.parts])
+        if any(isinstance(part, CallPart) and part.name in twice for part in message.parts)
+        else message
+        for message in transcript.messages
+    ]
+    declared = None if transcript.tools is None else tuple(map(apart, transcript.tools))
+    return replace(transcript, messages=tuple(messages), tools=declared)
 
 
 def _names(transcript: Transcript) -> Iterator[str]:

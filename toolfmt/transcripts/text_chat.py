@@ -73,6 +73,7 @@ def text_rules(dialect: Dialect[str], syntax: Syntax) -> Rules:
         user_kinds=frozenset({"text", "image", "audio", "document"}),
         joined_answers=True,
         arguments="object",
+        namespaces=dialect.traits.carries_server,
     )
 
 
