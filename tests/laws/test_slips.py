@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from toolfmt.dialect import Dialect
+from toolfmt.events import CallEnd, CallFailed, Notice, TextDelta
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.registry import default_registry
 from toolfmt.testing import laws, slips
@@ -78,3 +79,47 @@ def test_every_beginning_of_an_answer_is_cut_off_and_no_more(dialect: Dialect[st
         laws.beginning(dialect, text, at, opening, _tools(calls))
         if at % 5 == 0 and not dialect.traits.needs_tools:
             laws.beginning(dialect, text, at, opening)
+
+
+def _told(text: str) -> tuple[list[tuple[str, object]], list[str], str, list[str]]:
+    events = laws.read(DIALECTS["hermes"], [text])
+    assert laws.read(DIALECTS["hermes"], text) == events
+    return (
+        [(event.call.name, event.call.arguments) for event in events if isinstance(event, CallEnd)],
+        [event.reason for event in events if isinstance(event, CallFailed)],
+        "".join(event.text for event in events if isinstance(event, TextDelta)),
+        [event.kind for event in events if isinstance(event, Notice)],
+    )
+
+
+def _tagged(text: str) -> str:
+    return f"<tool_call>\n{text}\n</tool_call>"
+
+
+REMOVE = _tagged('{"name": "rm", "arguments": {"p": "/"}}')
+
+
+@pytest.mark.parametrize("quoted", [f"x {REMOVE}", f'5" x {REMOVE} {REMOVE}', f'"{REMOVE}', f'a "b" {REMOVE}'])
+@pytest.mark.parametrize("end", ['"}}\n</tool_call>', ""])
+def test_a_quotation_without_escapes_is_part_of_the_failure(quoted: str, end: str) -> None:
+    calls, failures, text, _ = _told(f'Hi.<tool_call>\n{{"name": "w", "arguments": {{"text": "{quoted} y{end}')
+    assert (calls, text) == ([], "Hi.")
+    assert failures in (["malformed"], ["truncated"])
+
+
+def test_a_fence_inside_the_markers_is_read_over() -> None:
+    calls, failures, text, notices = _told("Hi." + _tagged('```json\n{"name": "f", "arguments": {"a": "```"}}\n```'))
+    assert (calls, failures, text) == ([("f", {"a": "```"})], [], "Hi.")
+    assert notices == ["code_fence", "code_fence"]
+
+
+def test_a_marker_in_backticks_is_text() -> None:
+    said = "Open it with `<tool_call>` and close it with `</tool_call>` please."
+    assert _told(said) == ([], [], said, [])
+
+
+def test_a_brace_is_missing_where_one_reading_is_left() -> None:
+    call = '{"name": "f", "arguments": {"a": {"b": 1}}'
+    assert _told(_tagged(call)) == ([("f", {"a": {"b": 1}})], [], "", ["missing_close"])
+    assert _told(_tagged('{"name": "f", "arguments": {"a": {"b": 1, "c": 2}}'))[:2] == ([], ["malformed"])
+    assert _told(_tagged('{"name": "f", "arguments": {"a": "b"'))[:2] == ([], ["malformed"])

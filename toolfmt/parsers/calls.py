@@ -23,7 +23,7 @@ from toolfmt.parsers.json_layout import peek, skip_space
 from toolfmt.parsers.json_values import decode, read_value, whole_value
 from toolfmt.parsers.literal_values import LiteralReader
 from toolfmt.parsers.naming import held_name, name_by_fit
-from toolfmt.parsers.patterns import cut_off, match_next, skip_cut
+from toolfmt.parsers.patterns import FENCE, GAP, cut_off, match_next, skip_cut
 from toolfmt.parsers.payload_calls import PayloadReader
 from toolfmt.parsers.raw_ends import Closer
 from toolfmt.parsers.sink import Draft
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from toolfmt.parsers.skipping import Skipper
 
 _TAG = regex.compile(r"</?[^\s<>]{1,64}[\s>]")
+_FENCE = regex.compile(rf"{GAP}{FENCE}")
+_FENCE_END = regex.compile(rf"{GAP}`{{3,8}}+")
 _DRAFT_SLOTS = frozenset({"name", "id", "server", "agent"})
 
 
@@ -133,18 +135,33 @@ class CallReader:
     def _body(self, form: FormGrammar, parameters: JsonObject) -> Reading[JsonObject | None]:
         """Read the arguments; `parameters` are those that the head holds."""
         if form.body == "call":
+            fence = yield from self._fence(_FENCE)
             if (peek(self.cur) or (yield from skip_space(self.cur))) == "[":
                 yield from CallList(self, form).read()
-                return None
-            arguments = yield from self._object(form)
-            if arguments is None:
-                yield from PayloadReader(self.cur, self.draft, form).prose()
+                arguments = None
+            else:
+                arguments = yield from self._object(form)
+                if arguments is None:
+                    yield from PayloadReader(self.cur, self.draft, form).prose()
+            if fence:
+                yield from self._fence(_FENCE_END)
             return arguments
         if form.body == "args":
             return (yield from (self._args() if form.literals is None else self._literal_args(form.literals)))
         if form.elements is None and form.body != "yaml":
             return parameters
         return (yield from self._typed(form))
+
+    def _fence(self, pattern: regex.Pattern[str]) -> Reading[bool]:
+        """Read the code fence at the cursor, with a notice; False where there is none."""
+        fence = yield from match_next(self.cur, pattern)
+        if fence is None:
+            return False
+        self.sink.note(
+            "code_fence", "a code fence inside the call's markers", (self.cur.at, self.cur.base + fence.end())
+        )
+        self.cur.pos = fence.end()
+        return True
 
     def _in_parts(self, form: FormGrammar, parts: HeadParts) -> Reading[JsonObject | None]:
         """Read a call whose head is in parts, of which some or all may stand behind the arguments."""

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolInvocation
 
 
-_BESIDE = frozenset({"after_end", "beside_calls", "hidden_block", "misplaced", "stray_closer", "unclaimed"})
+_BESIDE = frozenset(
+    {"after_end", "beside_calls", "code_fence", "hidden_block", "misplaced", "stray_closer", "unclaimed"}
+)
 SHOWN = 20
 """Names of offered tools that an error lists."""
 

@@ -25,7 +25,7 @@ from toolfmt.parsers.head_parts import HeadParts
 from toolfmt.parsers.json_shapes import compile_shape
 from toolfmt.parsers.leading import Leading
 from toolfmt.parsers.literal_grammar import LiteralGrammar, ending
-from toolfmt.parsers.patterns import GAP, JSON_HINT, LAYOUT, SLOT, Head, cut_off, head, literal, strip_groups
+from toolfmt.parsers.patterns import FENCE, GAP, JSON_HINT, LAYOUT, SLOT, Head, cut_off, head, literal, strip_groups
 from toolfmt.parsers.payload import PayloadEnds
 from toolfmt.parsers.raw_ends import Around
 from toolfmt.parsers.resuming import Resync
@@ -386,7 +386,7 @@ def form_start(form: FormGrammar) -> str:
     """How a call begins: with its head, if the form has one."""
     if form.head is not None:
         return strip_groups(form.head.source)
-    return r"(?=\[)" if form.form.array else r"(?=[\[{])" if form.body == "call" else r"(?!)"
+    return rf"(?:{FENCE})?" + (r"(?=\[)" if form.form.array else r"(?=[\[{])") if form.body == "call" else r"(?!)"
 
 
 def _next(form: FormGrammar, group: str) -> str:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from toolfmt.parsers.cursor import Cursor, Reading
 
 GAP = r"\s{0,256}"
+FENCE = r"`{3,8}+[\w+.\-]{0,32}\s{1,64}+"
+"""The beginning of a code fence."""
 _WILD = ("{any}", "{plain}")
 _STRING = r"""(?:"(?:[^"\\\n]|\\.){0,256}+"|'(?:[^'\\\n]|\\.){0,256}+')"""
 _SCALAR = rf"(?:{_STRING}|[0-9.eE+\-]{{1,32}}|[Tt]rue|[Ff]alse|[Nn](?:ull|one))"
@@ -229,9 +231,9 @@ def match_next(cur: Cursor, pattern: regex.Pattern[str]) -> Reading[regex.Match[
         yield
 
 
-def search_on(cur: Cursor, pattern: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:
-    """Read on to the pattern, which is not read; None at the end of the input."""
-    while True:
+def search_on(cur: Cursor, pattern: regex.Pattern[str] | None) -> Reading[regex.Match[str] | None]:
+    """Read on to the pattern, which is not read; None at the end of the input, or without a pattern."""
+    while pattern is not None:
         found = pattern.search(cur.buf, cur.pos, partial=not cur.eof)
         cur.pos = len(cur.buf) if found is None else found.start()
         if found is not None and not found.partial:
@@ -240,3 +242,4 @@ def search_on(cur: Cursor, pattern: regex.Pattern[str]) -> Reading[regex.Match[s
             cur.pos = len(cur.buf)
             return None
         yield
+    return None

@@ -43,6 +43,7 @@ class TextParser(Driver):
         "_second_looks",
         "_skipper",
         "_stopped",
+        "_ticked",
         "_unclosed",
     )
 
@@ -52,7 +53,7 @@ class TextParser(Driver):
         cur, sink = Cursor(), Sink(options, grammar.opens, grammar.ends, hides=grammar.syntax.unclaimed == "hidden")
         self._stopped = False
         self._around: int | None = None  # the kind of reasoning block that a real call stands in
-        self._second_looks = 0
+        self._second_looks, self._ticked = 0, False  # a backtick is right before the section's marker
         self._skipper = Skipper(cur)
         self._bare_reader = BareReader(cur, sink, grammar.bare, self._skipper) if grammar.bare else None
         self._unclosed: set[int] = set()  # kinds of reasoning block of which no closer is left
@@ -145,6 +146,7 @@ class TextParser(Driver):
 
     def _open_section(self, found: regex.Match[str], group: str) -> Reading[None]:
         cur = self._cur
+        self._ticked = cur.buf[cur.pos - 1 : cur.pos] == "`"
         cur.mark()
         cur.pos = found.end()
         section = self._grammar.sections[int(group[1:])]
@@ -204,7 +206,7 @@ class TextParser(Driver):
             except (Malformed, Truncated) as problem:
                 limited = isinstance(problem, Malformed) and problem.reason == "limit"
                 if not reader.confirmed and empty and not limited:
-                    self._was_text(problem, body)
+                    self._was_text(body if isinstance(problem, Malformed) else cur.end)
                     return
                 arguments = yield from reader.unclosed(form, problem, section.resync.markers)
                 if arguments is None:
@@ -232,11 +234,10 @@ class TextParser(Driver):
         else:
             last.note("missing_close", detail, at, self._cur.at)
 
-    def _was_text(self, problem: Malformed | Truncated, body: int) -> None:
+    def _was_text(self, end: int) -> None:
         """Give a list without a marker up: its bracket is text, and so is all of it if the input ended in it."""
         cur = self._cur
-        start, end = cur.mark_at, body if isinstance(problem, Malformed) else cur.end
-        cur.rewind(start)
+        cur.rewind(start := cur.mark_at)
         self._sink.text(cur.buf[cur.pos : end - cur.base], start)
         cur.go(end)
         cur.release()
@@ -245,16 +246,18 @@ class TextParser(Driver):
         """A marker with no call behind it: unless a closer follows, only the marker is given up."""
         cur = self._cur
         draft = Draft(self._sink, cur.mark_at)
+        if self._ticked:
+            return self._was_text(body)
         if cut_off(cur, *section.next):
-            yield from self._failed(section, draft, Truncated(), body)
-            return
+            return (yield from self._failed(section, draft, Truncated(), body))
         found = yield from section.resync.search(cur)
         if found is not None and found.lastgroup == "end":
             cur.pos = found.end()
         else:
             cur.rewind(body)
-        detail = f"no call where one was due, at offset {body}"
-        draft.fail(cur.since(draft.start), "malformed", detail, cur.at)
+        raw = cur.since(draft.start)
+        detail = f"no call follows {raw[: body - draft.start].strip()!r} at offset {draft.start}"
+        draft.fail(raw, "malformed", detail, cur.at)
 
     def _failed(
         self, section: Section, draft: Draft, problem: Malformed | Truncated, body: int, *, quotes: bool = False
@@ -357,8 +360,10 @@ class TextParser(Driver):
 
     def _stray(self, found: regex.Match[str], group: str) -> Reading[None]:
         cur = self._cur
-        start, cur.pos = cur.at, found.end()
-        if group[:2] != "xu":
+        start, ticked, cur.pos = cur.at, cur.buf[cur.pos - 1 : cur.pos] == "`", found.end()
+        if ticked:
+            self._sink.text(found.group(), start)
+        elif group[:2] != "xu":
             self._sink.note("stray_closer", f"{found.group()!r} closes nothing", (start, cur.at))
         yield from ()
 
