@@ -103,7 +103,7 @@ def converters() -> Iterator[tuple[str, str, str, Convert]]:
 
 def _ours(source: str, target: str, request: dict[str, Any]) -> Made:
     there = convert(request, source=source, target=target)
-    return Made(there.value, len(there.losses))
+    return Made(there.value, len(there.losses) + len(there.bookkeeping))
 
 
 def lost(request: Any, made: Any, source: str, target: str) -> int:
