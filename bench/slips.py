@@ -25,7 +25,9 @@ TOOLS = [
     ToolDefinition.model_validate({"name": name, "parameters": {"type": "object", "properties": PROPERTIES}})
     for name in ("write", "move")
 ]
-CLOSER = re.compile(r"</[^<>\s]+>|\]<\]minimax\[>\[</[^<>\s]+>|<\|close\|>\w+<\|sep\|>|<\|END_\w+\|>|<\|call\|>|<｜\w*▁?\w*end｜>")
+CLOSER = re.compile(
+    r"</[^<>\s]+>|\]<\]minimax\[>\[</[^<>\s]+>|<\|close\|>\w+<\|sep\|>|<\|END_\w+\|>|<\|call\|>|<｜\w*▁?\w*end｜>"
+)
 BEFORE, AFTER = "I will do both.\n", "\nBoth are done."
 
 
