@@ -49,7 +49,8 @@ def slips(dialect: Dialect[str]) -> Iterator[Slip]:
     second = ToolInvocation(name="move", arguments={"path": "b.txt", "text": "two"}, server=server)
     offered = {tool.name: tool for tool in TOOLS}
     both = dialect.calls([first, second], offered)
-    text = BEFORE + both + AFTER
+    framed = dialect.syntax is not None and dialect.syntax.frame is not None
+    text = both if framed else BEFORE + both + AFTER
     until = text.index("move") - 1
     for found in CLOSER.finditer(text):
         if found.end() > until:
@@ -70,7 +71,9 @@ def judge(slip: Slip, result: ParseResult) -> str:
         return "the second is lost"
     if not any(same(call, slip.first) for call in result.calls) and not result.failures:
         return "the first is lost"
-    if BEFORE.strip() not in result.text or (AFTER.strip() not in result.text and not _ended(slip, result)):
+    if BEFORE not in slip.text:
+        pass
+    elif BEFORE.strip() not in result.text or (AFTER.strip() not in result.text and not _ended(slip, result)):
         return "the text is lost"
     return "both" if any(same(call, slip.first) for call in result.calls) else "the second"
 

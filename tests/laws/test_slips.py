@@ -21,6 +21,7 @@ ARGUMENTS = (
     {"query": "alpha one", "where": "beta two"},
     {"query": "alpha one", "tags": ["x1", "x2"], "where": {"country": "de"}},
 )
+BRACKETS = ("')'", "']'", "'}'")
 OTHERS = ("hermes", "qwen3-coder", "xml-items", "olmo3")
 """Formats that are quoted in each other's answers."""
 
@@ -49,9 +50,12 @@ PARALLEL = [name for name, dialect in DIALECTS.items() if slips.written(dialect,
 def test_a_call_without_its_closer_takes_nothing_from_the_next(dialect: Dialect[str]) -> None:
     for arguments in ARGUMENTS:
         calls = _calls(dialect, arguments)
+        untyped = laws.calls(dialect, slips.written(dialect, calls) or "")
+        typed = [call.arguments for call in untyped] == [call.arguments for call in calls]
         for slip in slips.without_closers(dialect, *calls):
             laws.closer_left_out(dialect, slip.text, calls, _tools(calls))
-            laws.no_wrong_call(dialect, slip.text, calls)
+            if typed or not slip.what.startswith(BRACKETS):  # untyped, "[1" may be meant as text
+                laws.no_wrong_call(dialect, slip.text, untyped)
 
 
 @pytest.mark.parametrize("dialect", _closed("quotations", DIALECTS))

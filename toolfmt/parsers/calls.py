@@ -321,6 +321,10 @@ class CallReader:
         yield from skip_layout(cur, self.strays)
         end = yield from match_next(cur, form.tail)
         if end is None or not self._named(form, form.tail.pattern).ends(end.group()):
+            after = form.elements and (yield from match_next(cur, form.elements.after))
+            if after:
+                self.draft.note("missing_close", "the call's closing marker is missing", cur.at)
+                return
             if end is None and cut_off(cur, form.tail, *form.openers):
                 raise Truncated
             odd = yield from match_next(cur, _TAG)

@@ -50,7 +50,20 @@ class Cursor:
     One read character stays before `pos`, so that a pattern can look behind.
     """
 
-    __slots__ = ("_from", "_tape", "base", "buf", "clean", "deadline", "eof", "mark_at", "pass_on", "pos", "take")
+    __slots__ = (
+        "_from",
+        "_tape",
+        "back",
+        "base",
+        "buf",
+        "clean",
+        "deadline",
+        "eof",
+        "mark_at",
+        "pass_on",
+        "pos",
+        "take",
+    )
 
     def __init__(self) -> None:
         """Begin with no text."""
@@ -59,6 +72,8 @@ class Cursor:
         self.base = 0
         self.eof = False
         self.mark_at = 0
+        self.back = 0
+        """Characters that are read again."""
         self._tape: Pieces | None = None
         self._from = 0
         self.deadline = NEVER
@@ -128,6 +143,7 @@ class Cursor:
 
     def rewind(self, to: int) -> None:
         """Go back to the absolute offset `to`, which lies between the mark and here."""
+        self.back += self.at - to
         if to < self.base + (self._from if self._tape is not None else 0):
             text = self.marked()
             self.buf = text + self.buf[self.pos :]

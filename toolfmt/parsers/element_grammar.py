@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import regex
 
-from toolfmt.parsers.patterns import LAYOUT, head, literal, strip_groups
+from toolfmt.parsers.patterns import GAP, LAYOUT, head, literal, strip_groups
 from toolfmt.parsers.raw_ends import Closer, Ends
 from toolfmt.syntax import TAG_NAME
 
@@ -69,21 +69,27 @@ class ElementGrammar:
         self.repeats = self.keyed_by_tag or elements.repeats
         self.item_tag = elements.item_tag
         wrapper = re.escape(elements.wrapper)
-        self.wrapper = (
-            regex.compile(rf"<{wrapper}(?P<attributes>(?:\s[^<>]{{0,256}}?)?)\s{{0,64}}(?P<empty>/)?>", self.flags)
-            if wrapper
-            else None
-        )
+        opening = rf"<{wrapper}(?P<attributes>(?:\s[^<>]{{0,256}}?)?)\s{{0,64}}(?P<empty>/)?>"
+        self.wrapper = regex.compile(opening, self.flags) if wrapper else None
         closing = rf"</{wrapper}\s{{0,64}}>" if wrapper else ""
         self.wrapper_end = regex.compile(closing, self.flags)
-        named = self.keyed_by_tag  # any markup in a value looks like a member then
-        self.member = "" if named else strip_groups(self.heads["member"].source)
-        self.member_closer = "" if named else literal(self.closers["member"])
+        self.openers = {
+            literal(self.closers[kind]): [strip_groups(self.heads[kind].source)]
+            for kind in ("item", "member")
+            if kind in self.heads and "{key}" not in self.closers[kind]
+        }
+        """What opens such a value as ends with this closer, where the key is not the element's name."""
         first = [f"<{wrapper}[\\s/>]"] if wrapper else []
         inside = around.inside or "|".join([*first, self.follow])
         self.around = replace(around, inside=inside, wrapper_end=closing)
         self.tail = around.tail
+        self.after = regex.compile(GAP + f"(?:{self.around.after})", self.flags)
         self.inside_wrapper = f"{closing}|{around.tail}" if wrapper else around.tail
+
+    @cached_property
+    def special(self) -> bool:
+        """Whether the markers are tokens of the format's own, which ordinary text does not hold."""
+        return re.search(r"[^\w<>/:=.\s\"'{}?\-]", self.closers["member"]) is not None
 
     @lru_cache(maxsize=256)  # noqa: B019 - a grammar lives as long as its dialect
     def ends(self, closer: str, parent: str) -> Ends:
@@ -96,7 +102,7 @@ class ElementGrammar:
             escaped=self.escaped,
             flags=self.flags,
             around=self.around,
-            opener=self.member if closer == self.member_closer else "",
+            openers=self.openers.get(closer) or [strip_groups(head.source) for head in self.heads.values()],
             optional=self.closers_optional,
         )
 
@@ -107,10 +113,13 @@ class ElementGrammar:
 
     def closer(self, kind: str, key: str) -> Closer:
         """What ends a child; one pattern fits all where the key is the element's name."""
-        before, tag, _ = self.closers["member" if kind == "item" and self.unnamed else kind].partition("</{key}>")
+        closing = self.closers["member" if kind == "item" and self.unnamed else kind]
+        ending = closing.replace("{key}", key).strip()[-3:]
+        beginning = closing.strip()[:2] if self.special else ""
+        before, tag, _ = closing.partition("</{key}>")
         if tag:
-            return Closer(rf"{literal(before)}</{TAG_NAME}\s{{0,64}}>", key, bool(self.flags))
-        return Closer(literal(before))
+            return Closer(rf"{literal(before)}</{TAG_NAME}\s{{0,64}}>", key, bool(self.flags), ending, beginning)
+        return Closer(literal(before), ending=ending, beginning=beginning)
 
 
 def _tag(template: str) -> str:

@@ -23,6 +23,7 @@ from toolfmt.parsers.element_values import (
     Repeated,
     Untyped,
     gather,
+    is_broken,
     leaf,
     lists_only,
     objects_only,
@@ -33,7 +34,7 @@ from toolfmt.parsers.entities import decode_entities
 from toolfmt.parsers.patterns import NOTE, attributes, cut_off, match_next, strip_groups
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.raw_ends import Closer
-from toolfmt.parsers.raw_text import RawText, Unpadded
+from toolfmt.parsers.raw_text import Opening, RawText, Unpadded
 from toolfmt.schema import declares, item_schema, property_schema, types
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class Spot:
     depth: int
     later: bool = False
     """Its text is typed when all arguments are known."""
+    siblings: JsonObject | None = None
+    """The schema of the object in which it is, where that is the arguments."""
 
 
 @dataclass(slots=True)
@@ -88,6 +91,7 @@ class ElementReader:
         """Read into `draft` what stands before `tail`; `strays` are the attributes of the call's tag."""
         self.grammar = grammar
         self.strays = strays
+        self.given: JsonObject = {}
         self.tail = tail
         self.draft = draft
         self.limits = limits
@@ -98,6 +102,7 @@ class ElementReader:
         """Read the arguments up to the call's tail, which is not read, behind those that are attributes of its tag."""
         grammar = self.grammar
         members = Members(self.draft, schema, repeats=grammar.repeats)
+        self.given = members.values
         for key, text in given.items():
             value = leaf(text, property_schema(schema, key) if schema else None, "", verbatim=False)
             members.add(key, value, (self.draft.start, cur.at))
@@ -119,6 +124,8 @@ class ElementReader:
             while True:
                 yield from skip_layout(cur, self.strays)
                 opener = yield from match_next(cur, grammar.opener)
+                if opener is not None and grammar.keyed_by_tag and (yield from self._next_call(cur, opener, schema)):
+                    break
                 inside = parent
                 if opener is None and grammar.loose is not None:
                     opener = yield from match_next(cur, grammar.loose)
@@ -147,16 +154,17 @@ class ElementReader:
             return
         closer = self.grammar.closer(kind, key)
         if key in _WRAPPERS and schema is not None and not declares(schema, key):
-            yield from self._wrapped(cur, Spot(key, closer, parent, schema, "", 1), members, start)
+            yield from self._wrapped(cur, Spot(key, closer, parent, schema, "", 1, siblings=schema), members, start)
             return
         told = types(inner)
         text = told == _STRING if wire_type == "" else wire_type in _TEXT and (told is None or "string" in told)
         if text and key not in members.values:
             emit = members.string(key)
-            yield from self._raw(cur, Unpadded(emit).add if self.grammar.padded else emit, closer, parent)
+            spot = Spot(key, closer, parent, inner, wire_type, 1, siblings=schema)
+            yield from self._raw(cur, Unpadded(emit).add if self.grammar.padded else emit, spot)
             members.end_string(key)
         else:
-            value = yield from self.value(cur, Spot(key, closer, parent, inner, wire_type, 1, members.later))
+            value = yield from self.value(cur, Spot(key, closer, parent, inner, wire_type, 1, members.later, schema))
             members.add(key, value, (start, cur.at))
 
     def _wrapped(self, cur: Cursor, spot: Spot, members: Members, start: int) -> Reading[None]:
@@ -225,12 +233,13 @@ class ElementReader:
                 return (yield from self._children(cur, spot))
         pieces = Pieces()
         emit = Unpadded(pieces.add).add if grammar.padded else pieces.add
-        raw = yield from self._raw(cur, emit, spot.closer, spot.parent)
+        at = cur.at
+        raw = yield from self._raw(cur, emit, spot)
         if spot.later and not spot.type:
             text = Untyped(pieces.text())
             text.verbatim = raw.verbatim
             return text
-        return leaf(
+        value = leaf(
             pieces.text(),
             spot.schema,
             spot.type or ("json" if grammar.inferred and types(spot.schema) is None else ""),
@@ -238,6 +247,9 @@ class ElementReader:
             repeats=grammar.repeats,
             inferred=self.draft.sink.options.infer_types,
         )
+        if isinstance(value, str) and is_broken(value, spot.schema, spot.type):
+            raise Malformed("malformed", f"the JSON of {spot.key!r} is broken", at, cur.at)
+        return value
 
     def _children(self, cur: Cursor, spot: Spot) -> Reading[JsonValue]:
         grammar = self.grammar
@@ -280,18 +292,37 @@ class ElementReader:
             return Repeated(listed) if grammar.keyed_by_tag and as_list and not lists_only(lists) else listed
         return gather(found, repeats=grammar.repeats)
 
-    def _raw(self, cur: Cursor, emit: Callable[[str], None], closer: Closer, parent: Closer) -> Reading[RawText]:
-        raw = RawText(emit, closer, parent)
-        yield from raw.read(cur, self.grammar.ends(closer.source, parent.source))
+    def _raw(self, cur: Cursor, emit: Callable[[str], None], spot: Spot) -> Reading[RawText]:
+        raw = RawText(emit, spot.closer, spot.parent, lambda found: self._opens(found, spot), nested=spot.depth > 1)
+        yield from raw.read(cur, self.grammar.ends(spot.closer.source, spot.parent.source))
         if raw.unclosed:
-            self.draft.note("missing_close", "an argument's closing marker is missing", cur.at, guessed=True)
+            self.draft.note("missing_close", "an argument's closing marker is missing", cur.at)
         if raw.ambiguous is not None:
             detail = "a closing tag without structure after it was read as text"
             self.draft.note("ambiguous_closer", detail, *raw.ambiguous)
-        if raw.opened is not None:
-            detail = "an argument begins inside another one, whose closing tag may be missing"
-            self.draft.note("ambiguous_closer", detail, *raw.opened)
         return raw
+
+    def _next_call(self, cur: Cursor, opener: regex.Match[str], schema: JsonObject | None) -> Reading[bool]:
+        """Whether what looks like an argument is the next call, as the closer of this one is missing."""
+        if declares(schema, self._key(opener)):
+            return False
+        return (yield from match_next(cur, self.grammar.after)) is not None
+
+    def _opens(self, found: regex.Match[str], spot: Spot) -> Opening | None:
+        """What the tag of an argument inside a value is: where its name is the key, only a declared one counts."""
+        opener = self.grammar.opener.match(found.string, found.start())
+        key = "" if opener is None else self._key(opener)
+        declared = declares(spot.siblings, key)
+        if spot.closer.name and not (declared or self.grammar.special or spot.siblings is None):
+            return None
+        again = bool(spot.closer.name) and (key == spot.key or key in self.given)
+        return Opening(declared or self.grammar.special, again, spot.closer.name in {"", key})
+
+    def _key(self, opener: regex.Match[str]) -> str:
+        groups = opener.groupdict()
+        kind = next(name for name in self.grammar.heads if groups.get(name) is not None)
+        tag = self.grammar.heads[kind].read(opener, escaped=self.grammar.keys_escaped)
+        return "" if tag is None else tag.slots.get("key", "")
 
 
 def skip_layout(cur: Cursor, strays: Strays) -> Reading[None]:

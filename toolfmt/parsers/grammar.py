@@ -343,7 +343,9 @@ class Grammar:
             begin = replace(begin, source=parts.start)
         next_or_stop = (*begins, *map(literal, self.syntax.stop))
         own = begin.source if begin is not None and parts is None else literal(form.section.partition("{calls}")[0])
-        around = Around(begins, strip_groups(own), follow, inside=parts.start if parts else "", section_end=closer)
+        section = "" if parts or begin is None else literal(form.section.partition("{calls}")[0])
+        inside = parts.start if parts else ""
+        around = Around(begins, strip_groups(own), follow, inside=inside, section=section, section_end=closer)
         return FormGrammar(
             form=form,
             head=begin,

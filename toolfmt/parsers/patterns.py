@@ -39,8 +39,8 @@ NOTE = r"<!--(?:(?!-->)[\s\S]){0,1024}-->|<\?(?:(?!\?>)[\s\S]){0,1024}\?>"
 """What XML lets stand between elements for whom it concerns: a comment, a processing instruction."""
 LAYOUT = rf"(?:\s{{1,256}}+|{NOTE}){{0,16}}+"
 """White space and notes between elements."""
-_ATTRIBUTE = r"""\s{1,64}[\w:.\-]{1,64}\s{0,8}=\s{0,8}(?:"[^"<]{0,1024}"|'[^'<]{0,1024}'|[^\s"'<>=]{1,256})"""
-_READ_ATTRIBUTE = re.compile(r"""([\w:.\-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>=]+))""")
+_ATTRIBUTE = r"""\s{1,64}[\w:.\-]{1,64}\s{0,8}=\s{0,8}(?:"[^"<]{0,1024}"|'[^'<]{0,1024}'|["']?[^\s"'<>=]{1,256}["']?)"""
+_READ_ATTRIBUTE = re.compile(r"""([\w:.\-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|["']?([^\s"'<>=]+)["']?)""")
 _BARE_TAG = re.compile(rf"""(?P<name>[^\s"'<>=/]+)(?P<attributes>(?:{_ATTRIBUTE})*)\s*(?P<empty>/)?""").fullmatch
 _TAG = re.compile(
     r"""<(\{(?:key|name)\}(?=[\s>{])|[^\s<>"'={}/?|]+(?=[\s{]))((?:(?:\{\?)?\s+[\w:.\-]+="\{[a-z_]+1?\}"(?:\?\})?)*)\s*>"""

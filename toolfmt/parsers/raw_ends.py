@@ -31,6 +31,10 @@ class Closer:
     source: str
     name: str = ""
     ignore_case: bool = False
+    ending: str = ""
+    """Its last characters: a value that ends with them, and has no closer, may end with a broken one."""
+    beginning: str = ""
+    """Its first characters, where no ordinary text holds them: a value without a closer may hold a broken one."""
 
     def ends(self, found: str) -> bool:
         """Whether a closing tag that the pattern fits is the one."""
@@ -53,8 +57,17 @@ class Around:
     tail: str
     inside: str = ""
     """What follows the beginning of a call of this form that is not empty."""
+    section: str = ""
+    """What opens the section that the call stands in."""
     section_end: str = ""
     wrapper_end: str = ""
+
+    @property
+    def after(self) -> str:
+        """What may follow a call whose own closer is missing: the section's closer, or the next call."""
+        section = f"(?:{self.section}{GAP})?" if self.section else ""
+        following = rf"{section}(?:{self.begin}){LAYOUT}(?:{_either(self.inside, self.tail)})" if self.begin else ""
+        return _either(self.section_end, following)
 
 
 NOTHING = Around((), "", "")
@@ -80,6 +93,7 @@ class Ends:
         "over",
         "quoted",
         "quotes",
+        "rivals",
         "section_end",
         "whole_end",
         "words",
@@ -95,27 +109,29 @@ class Ends:
         escaped: bool,
         flags: int,
         around: Around = NOTHING,
-        opener: str = "",
+        openers: Sequence[str] = (),
         optional: bool = False,
     ) -> None:
         """Compile the closer's pattern, what must follow it, the quotes, and what is `around` the value.
 
         Where `parent`, the closer around the place, follows, its name is still to be compared.
-        `opener` is what opens such a value where no other text looks like it.
+        `openers` open such a value, or another one beside it.
         """
-        parts = [f"(?P<opener>{opener})"] if opener else []
+        parts: list[str] = []
         words: list[str] = []
         nests = bool(around.begin and around.tail and around.tail != closer)
-        if nests:
-            parts += [f"(?P<begin>{around.begin})", f"(?P<end>{around.tail})"]
-        self.optional = optional
         closing = f"(?:{around.wrapper_end}{GAP})?" if around.wrapper_end else ""
+        if nests:
+            parts += [f"(?P<begin>{around.begin})", f"(?P<end>{closing}(?:{around.tail}))"]
+        self.rivals = regex.compile("|".join(parts) or r"(?!)", flags)
+        """What comes before another candidate that begins alike."""
+        parts += [f"(?P<opener>{'|'.join(openers)})"] if openers else []
+        self.optional = optional
         self.whole_end = regex.compile(f"{GAP}{closing}(?:{around.tail})", flags) if nests else None
         """The ends of a call from a value's closer on."""
         self.section_end = regex.compile(f"{GAP}(?:{around.section_end})", flags) if around.section_end else None
         self.next_call = regex.compile(f"{GAP}(?:{_either(*around.begins)})", flags)
-        over = around.section_end if optional else ""
-        self.over = regex.compile(f"{GAP}(?:{_either(*around.begins, over)})", flags)
+        self.over = regex.compile(f"{GAP}(?:{_either(*around.begins, around.section_end)})", flags)
         """What shows that a call has ended before, although its value was not closed."""
         self.in_call = regex.compile(f"{LAYOUT}(?:{_either(around.inside, around.tail)})", flags)
         """What tells the beginning of a call from a mention of one."""
@@ -128,12 +144,14 @@ class Ends:
             self.quoted[f"q{number}"] = re.compile(f"[^{re.escape(end[0])}]*").fullmatch
             self.quotes[f"q{number}"] = regex.compile(re.escape(end) + (f"(?={GAP}{closer})" if word else ""), flags)
         self.words = regex.compile(f"{GAP}(?:{'|'.join(words)})", flags) if words else None
-        self.candidate = regex.compile("|".join([*parts, f"(?P<closer>{closer})"]), flags)
+        near = rf"(?P<near>{closer.removesuffix('>')}\w{{0,8}}\s{{0,64}}(?:>|(?=<)))"
+        misspelt = [near] if nests and re.fullmatch(r"</[\w:.\\\-]+(?:\\s\{0,64\})?>", closer) else []
+        self.candidate = regex.compile("|".join([*parts, f"(?P<closer>{closer})", *misspelt]), flags)
         marks = [re.escape(quote) for quote, _ in quotes if not (quote[0].isalnum() or quote[0] == "_")]
-        sources = [closer, opener, *([around.begin, around.tail] if nests else []), *marks]
+        sources = [closer, *openers, *([around.begin, around.tail, around.wrapper_end] if nests else []), *marks]
         starts = [plain_start(source) for source in sources if source]
         self.hint = re.compile(sieve(starts)).search
-        follows = [follow, *([f"(?P<parent>{parent})"] if parent else [])]
+        follows = [follow, *([f"(?P<parent>{parent})"] if parent else []), *([around.after] if nests else [])]
         self.follow = regex.compile(f"{LAYOUT if escaped else GAP}(?:{'|'.join(follows)})", flags)
         firsts = "".join(sorted({re.escape(start[0]) for start in starts} | ({"&"} if escaped else set())))
         if not firsts:

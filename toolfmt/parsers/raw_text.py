@@ -9,6 +9,7 @@ Verbatim quotes such as CDATA are honoured and entities decoded.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import regex
@@ -16,6 +17,7 @@ import regex
 from toolfmt.parsers.cursor import WHITE, Malformed, Truncated
 from toolfmt.parsers.entities import PARTIAL, decode_entities
 from toolfmt.parsers.patterns import match_next
+from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.raw_ends import TAIL
 
 if TYPE_CHECKING:
@@ -25,53 +27,91 @@ if TYPE_CHECKING:
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.raw_ends import Closer, Ends
 
+MOST_BACK = 16
+"""How often the input may be read again where closers are missing; after that, such calls fail."""
+_LATER = frozenset({"closer", "near", "opener"})
 _BREAK = regex.compile(r"\r?\n")
 
 
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What looks like the beginning of an argument inside a value."""
+
+    certain: bool
+    """It is one, where the value has no closer of its own; else it may also be text."""
+    given: bool
+    """It was given before, so that it is text."""
+    nests: bool
+    """The closer that ends the value also ends it."""
+
+
 class RawText:
-    """One raw value while it is read."""
+    """One raw value while it is read.
+
+    From the first argument on that begins inside it, the text is held until it is known to be the value's.
+    """
 
     __slots__ = (
+        "_before",
         "_blank",
-        "_calls",
+        "_certain",
         "_closer",
         "_emit",
         "_ended",
-        "_members",
+        "_given",
+        "_held",
+        "_last",
+        "_levels",
+        "_marked",
+        "_nested",
         "_open",
         "_opened",
+        "_opens",
         "_parent",
         "_quote",
-        "_suspect",
+        "_white",
         "ambiguous",
         "unclosed",
         "verbatim",
     )
 
-    def __init__(self, emit: Callable[[str], None], closer: Closer = TAIL, parent: Closer = TAIL) -> None:
-        """Pass the value's text to `emit`, piece by piece; text that is all blank is layout."""
+    def __init__(
+        self,
+        emit: Callable[[str], None],
+        closer: Closer = TAIL,
+        parent: Closer = TAIL,
+        opens: Callable[[regex.Match[str]], Opening | None] | None = None,
+        *,
+        nested: bool = False,
+    ) -> None:
+        """Pass the value's text to `emit`, piece by piece; text that is all blank is layout.
+
+        `opens` says what begins inside it, if anything does; `nested` that the value is not an argument itself.
+        """
         self._emit = emit
         self._closer = closer
         self._parent = parent
+        self._opens = opens or _nothing
+        self._nested = nested
         self._blank: list[str] = []
+        self._white: list[str] = []  # white space that may be the layout before the next argument
         self._open = True  # blank text here may still be layout
-        self._calls = 0  # calls that the text itself opened, as an example may
-        self._members = 0  # arguments that the text itself opened
-        self._opened: Span = (0, 0)
-        self._suspect: int | None = None
+        self._levels = [0]  # the arguments that the text itself opened, in each of the calls that it opened
+        self._opened: int | None = None  # where the first argument begins inside of the value
+        self._certain = False  # it is one, if the value has no end of its own
+        self._given = False
+        self._before: list[str] = []  # the white space before it
+        self._last = ""  # the last characters of the value
+        self._marked = False  # something in it begins as its closer does
+        self._held = Pieces()
         self._ended: int | None = None  # where a call ends that the text did not open
         self._quote = ""
         self.unclosed = False
-        """The value ended with its call, which is not read."""
+        """The value has no closing tag: it ended with its call, or before the next argument."""
         self.verbatim = False
         """A quote protected the value."""
         self.ambiguous: Span | None = None
         """The first closer that was read as text, as no structure followed it."""
-
-    @property
-    def opened(self) -> Span | None:
-        """Where an argument begins inside the value that does not end there."""
-        return self._opened if self._members else None
 
     def read(self, cur: Cursor, ends: Ends) -> Reading[None]:  # noqa: C901 - one loop over what may end the value
         """Read up to and with the closer; raises `Truncated`, or `Malformed` where the whole call ends before."""
@@ -93,10 +133,13 @@ class RawText:
                     if quote:
                         yield from self._quoted(cur, ends, quote)
                     continue
+            if cur.eof and self._opened is not None and self._given:
+                self._take_as_text(cur, self._opened)
+                continue
             if cur.eof:
-                if self._ended is not None and self.ambiguous is not None:
+                if self._ended is not None and (self.ambiguous is not None or self._opened is not None):
                     raise self._unclosed(self._ended)
-                raise Truncated(self._suspect)
+                raise Truncated(self._ended)
             if found is None:
                 cur.take = lambda: self._candidate(cur, ends) is None
             yield
@@ -110,41 +153,28 @@ class RawText:
             if found is not None and found.partial:
                 end = near.start()
                 break
+            if found is not None and found.lastgroup in _LATER and not cur.eof:
+                begun = ends.rivals.match(buf, near.start(), partial=True)
+                if begun is not None and begun.partial:
+                    end = near.start()
+                    break
             if found is not None and (found.lastgroup != "closer" or self._closer.ends(found.group())):
                 return found
             at = near.end()
         self._pass(cur, end, ends)
         all_read = cur.pos == len(buf) and not self._open
-        cur.clean, cur.pass_on = (ends.clean if all_read else None), self._emit
+        cur.clean, cur.pass_on = (ends.clean if all_read else None), self._say
         return None
 
-    def _decide(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:  # noqa: PLR0911 - one per kind
+    def _decide(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
         """What a candidate is: True the end, False something that was read, None not yet known."""
         group = str(found.lastgroup)
-        if group == "closer" or (group == "end" and self._closer.name and self._closer.ends(found.group())):
-            follow = ends.follow.match(cur.buf, found.end(), partial=not cur.eof)
-            if follow is None or not (follow.partial or self._followed(follow)):
-                self.ambiguous = self.ambiguous or (cur.base + found.start(), cur.base + found.end())
-                self._members -= self._members > 0
-                return self._literal(cur, found, ends)
-            nested = None if follow.partial else self._nested(cur, ends, found.end())
-            if nested:
-                if self._suspect is None:
-                    self._suspect = cur.base + found.end()
-                self._members -= self._members > 0
-                return self._literal(cur, found, ends)
-            self._pass(cur, found.start(), ends, whole=nested is False)
-            if nested is None:
-                return None
-            cur.pos = found.end()
-            return True
+        if group in {"closer", "near"} or (group == "end" and self._closer.name and self._closer.ends(found.group())):
+            return self._closes(cur, ends, found)
         if group == "begin":
             return self._call_begins(cur, ends, found)
         if group == "opener":
-            if not self._members:
-                self._opened = (cur.base + found.start(), cur.base + found.end())
-            self._members += not found.group().endswith("/>")
-            return self._literal(cur, found, ends)
+            return self._argument_begins(cur, ends, found)
         if group == "end":
             return self._call_ends(cur, ends, found)
         self._pass(cur, found.start(), ends, whole=True)
@@ -152,12 +182,66 @@ class RawText:
         self._quote = group
         return False
 
-    def _nested(self, cur: Cursor, ends: Ends, at: int) -> bool | None:
+    def _closes(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
+        """A closing tag such as the value's own: that of an argument which the text opened, else the end if it can."""
+        exact = found.lastgroup != "near"
+        if self._levels[-1]:
+            self._levels[-1] -= exact
+            return self._literal(cur, found, ends)
+        follow = ends.follow.match(cur.buf, found.end(), partial=not cur.eof)
+        if follow is None or not (follow.partial or self._followed(follow)):
+            if exact:
+                self.ambiguous = self.ambiguous or (cur.base + found.start(), cur.base + found.end())
+            return self._literal(cur, found, ends)
+        nested = None if follow.partial else self._in_nested(cur, ends, found.end())
+        if nested:
+            return self._literal(cur, found, ends)
+        self._pass(cur, found.start(), ends, whole=nested is False)
+        if nested is None:
+            return None
+        self._finish()
+        self.unclosed = not exact
+        cur.pos = found.end()
+        return True
+
+    def _argument_begins(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool:
+        opening = self._opens(found)
+        self._pass(cur, found.start(), ends, whole=True)
+        if opening is not None:
+            if self._opened is None and len(self._levels) == 1:
+                self._opened, self._certain, self._given = cur.at, opening.certain, opening.given
+                self._before = self._white[:]
+            self._levels[-1] += opening.nests and not found.group().endswith("/>")
+        return self._literal(cur, found, ends)
+
+    def _split(self, cur: Cursor, at: int) -> bool:
+        """End the value before the argument that begins inside of it, as the call ends at `at` without its closer."""
+        assert self._opened is not None  # noqa: S101 - asked by the caller
+        if self._given:
+            self._take_as_text(cur, self._opened)
+            return False
+        if not self._certain or self._broken() or cur.back > MOST_BACK * (cur.at + 4096):
+            detail = "an argument begins inside another one, which is not closed: either may be text"
+            raise Malformed("malformed", detail, self._opened, at)
+        self.unclosed = True
+        cur.go(self._opened)
+        return True
+
+    def _take_as_text(self, cur: Cursor, opened: int) -> None:
+        """Read on from `opened`, where an argument seemed to begin that was given before: the value has none."""
+        self.ambiguous = self.ambiguous or (opened, opened)
+        self._opened, self._opens = None, _nothing
+        self._held, self._levels = Pieces(), [0]
+        self._ended = None
+        self._white = [*self._before]
+        cur.go(opened)
+
+    def _in_nested(self, cur: Cursor, ends: Ends, at: int) -> bool | None:
         """Whether a closer is that of a call that the value itself opened: the call ends here and more text follows.
 
         None while that is not known.
         """
-        if not self._calls or ends.whole_end is None:
+        if len(self._levels) == 1 or ends.whole_end is None:
             return False
         end = ends.whole_end.match(cur.buf, at, partial=not cur.eof)
         if end is None:
@@ -187,7 +271,8 @@ class RawText:
                 return None
             if self._ended is not None:
                 raise self._unclosed(self._ended)
-        self._calls += after is not None and not found.group().endswith("/>")
+        if after is not None and not found.group().endswith("/>"):
+            self._levels.append(0)
         return self._literal(cur, found, ends)
 
     def _unclosed(self, end: int) -> Malformed:
@@ -198,50 +283,53 @@ class RawText:
         return Malformed("malformed", "a value is not closed before the end of its call", end)
 
     def _call_ends(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
-        """The whole call's closer inside a value: text, unless no call was opened here and a call follows."""
-        if self._calls:
-            self._calls -= 1
+        """The whole call's closer inside a value: text, unless no call was opened here and the call is over."""
+        if len(self._levels) > 1:
+            self._levels.pop()
             return self._literal(cur, found, ends)
-        after = ends.over.match(cur.buf, found.end(), partial=not cur.eof)
-        if after is None and ends.optional and cur.eof and not cur.buf[found.end() :].strip(WHITE):
-            self._pass(cur, found.start(), ends, whole=True)
-            self.unclosed = True
-            return True
         at = cur.base + found.start()
-        if after is None and cur.eof and not cur.buf[found.end() :].strip(WHITE):
-            raise self._unclosed(at if self._ended is None else self._ended)
-        if after is None:
-            self._suspect = at if self._suspect is None else self._suspect
+        over = ends.over.match(cur.buf, found.end(), partial=not cur.eof)
+        if over is not None and over.partial:
+            self._pass(cur, found.start(), ends)
+            return None
+        if over is None and not (cur.eof and not cur.buf[found.end() :].strip(WHITE)):
             self._ended = at if self._ended is None else self._ended
             return self._literal(cur, found, ends)
-        self._pass(cur, found.start(), ends, whole=not after.partial)
-        if after.partial:
-            return None
-        if ends.optional:
-            self.unclosed = True
-            return True
-        raise self._unclosed(at if self._ended is None else self._ended)
+        alone = over is not None or ends.optional
+        if not alone or self._nested or self.ambiguous is not None or (self._ended is not None and not ends.optional):
+            raise self._unclosed(at if self._ended is None else self._ended)
+        if self._opened is not None:
+            return self._split(cur, at)
+        self._pass(cur, found.start(), ends, whole=True)
+        if self._broken():
+            raise self._unclosed(at)
+        self.unclosed = True
+        return True
+
+    def _broken(self) -> bool:
+        """Whether the value, which has no closer, ends as its closer does: there may be a broken one in it."""
+        return self._marked or (bool(self._closer.ending) and self._last == self._closer.ending)
 
     def _quoted(self, cur: Cursor, ends: Ends, group: str) -> Reading[None]:
-        start = cur.at
         end = ends.quotes[group]
         self.verbatim = True
         self._blank.clear()
+        self._flush()
         while True:
             found = end.search(cur.buf, cur.pos, partial=not cur.eof)
             at = len(cur.buf) if found is None else found.start()
             text = cur.buf[cur.pos : at]
             cur.pos = at
             if text:
-                self._emit(text)
+                self._put(text)
             if found is not None and not found.partial:
                 cur.pos = found.end()
                 self._open = True
                 return
             if cur.eof:
-                raise Truncated(start)
+                raise Truncated
             if at == len(cur.buf):
-                cur.clean, cur.pass_on = ends.quoted[group], self._emit
+                cur.clean, cur.pass_on = ends.quoted[group], self._put
             yield
 
     def _pass(self, cur: Cursor, end: int, ends: Ends, *, whole: bool = False) -> None:
@@ -261,7 +349,41 @@ class RawText:
             self._blank.clear()
             self._open = False
         if text:
+            self._say(text)
+
+    def _say(self, text: str) -> None:
+        """Add text to the value; the white space at its end waits for what follows."""
+        body = text.rstrip(WHITE)
+        if body:
+            self._flush()
+            self._put(body)
+        if len(body) < len(text):
+            self._white.append(text[len(body) :])
+
+    def _flush(self) -> None:
+        if self._white:
+            white, self._white = self._white, []
+            self._put("".join(white))
+
+    def _put(self, text: str) -> None:
+        if self._opened is None:
+            if self._closer.beginning and self._closer.beginning in self._last + text:
+                self._marked = True
+            self._last = (self._last + text[-3:])[-3:]
             self._emit(text)
+        else:
+            self._held.add(text)
+
+    def _finish(self) -> None:
+        """The value ends with a closer of its own: all that was held is its text."""
+        if self._opened is not None:
+            self._opened = None
+            self._emit(self._held.text())
+        self._flush()
+
+
+def _nothing(_: regex.Match[str]) -> None:
+    """No argument begins inside the value."""
 
 
 class Unpadded:

@@ -249,11 +249,16 @@ def truncated(dialect: Dialect[str], text: str, at: int, tools: Sequence[ToolDef
     assert len(part) <= len(whole), f"{dialect.name}: more calls from a text cut at {at}"
 
 
+def calls(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] = ()) -> list[ToolInvocation]:
+    """The calls of a text; without tools, as far as the wire tells their types."""
+    return [event.call for event in read(dialect, [text], tools) if isinstance(event, CallEnd)]
+
+
 def no_wrong_call(
     dialect: Dialect[str], text: str, meant: Sequence[ToolInvocation], tools: Sequence[ToolDefinition] = ()
 ) -> list[ToolInvocation]:
     """Whatever is wrong with a text, the calls that are read are some of those that were meant, in order."""
-    found = [event.call for event in read(dialect, [text], tools) if isinstance(event, CallEnd)]
+    found = calls(dialect, text, tools)
     left = iter(meant)
     for call in found:
         assert any(_same(call, other) for other in left), (
