@@ -217,6 +217,8 @@ class CallReader:
             if declared and declared.search(match.groupdict().get("attributes") or ""):
                 raise Malformed("malformed", "a tool's definition, not a call", cur.base + match.end())
             self.empty = tag.empty
+            if tag.unquoted:
+                draft.note("missing_close", "a quote is missing in a tag", cur.at, cur.base + match.end())
             if form.form.offered:
                 self.attributes = dict(tag.strays)
             else:

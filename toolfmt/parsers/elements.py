@@ -32,9 +32,9 @@ from toolfmt.parsers.element_values import (
 )
 from toolfmt.parsers.entities import decode_entities
 from toolfmt.parsers.patterns import NOTE, attributes, cut_off, match_next, strip_groups
-from toolfmt.parsers.pieces import Pieces
+from toolfmt.parsers.pieces import Pieces, Unpadded
 from toolfmt.parsers.raw_ends import Closer
-from toolfmt.parsers.raw_text import Opening, RawText, Unpadded
+from toolfmt.parsers.raw_text import Opening, RawText
 from toolfmt.schema import declares, item_schema, property_schema, types
 
 if TYPE_CHECKING:
@@ -208,6 +208,8 @@ class ElementReader:
             raise Malformed("malformed", "a tool's definition, not a call", cur.at)
         span = cur.base + opener.start(), cur.base + opener.end()
         cur.pos = opener.end()
+        if tag.unquoted:
+            self.draft.note("missing_close", "a quote is missing in a tag", *span)
         value: str | None = None
         for name, text in tag.strays:
             if tag.empty and value is None and name == "value":

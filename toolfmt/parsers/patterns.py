@@ -39,8 +39,13 @@ NOTE = r"<!--(?:(?!-->)[\s\S]){0,1024}-->|<\?(?:(?!\?>)[\s\S]){0,1024}\?>"
 """What XML lets stand between elements for whom it concerns: a comment, a processing instruction."""
 LAYOUT = rf"(?:\s{{1,256}}+|{NOTE}){{0,16}}+"
 """White space and notes between elements."""
-_ATTRIBUTE = r"""\s{1,64}[\w:.\-]{1,64}\s{0,8}=\s{0,8}(?:"[^"<]{0,1024}"|'[^'<]{0,1024}'|["']?[^\s"'<>=]{1,256}["']?)"""
-_READ_ATTRIBUTE = re.compile(r"""([\w:.\-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|["']?([^\s"'<>=]+)["']?)""")
+_UNCLOSED = r"""["'][^\s"'<>=]{1,256}(?=\s{0,64}>[^"'<]{0,64}<|\s{1,64}[\w:.\-]{1,64}=["'])"""
+"""A value whose second quote is missing, once what follows shows it."""
+_VALUE = rf"""(?:"[^"<]{{0,1024}}"|'[^'<]{{0,1024}}'|[^\s"'<>=]{{1,256}}["']?|{_UNCLOSED})"""
+_ATTRIBUTE = rf"\s{{1,64}}[\w:.\-]{{1,64}}\s{{0,8}}=\s{{0,8}}{_VALUE}"
+_READ_ATTRIBUTE = re.compile(
+    r"""([\w:.\-]+)\s*=\s*(?:"([^"]*)"(?=[\s/>]|\Z)|'([^']*)'(?=[\s/>]|\Z)|["']?([^\s"'<>=]+)["']?)"""
+)
 _BARE_TAG = re.compile(rf"""(?P<name>[^\s"'<>=/]+)(?P<attributes>(?:{_ATTRIBUTE})*)\s*(?P<empty>/)?""").fullmatch
 _TAG = re.compile(
     r"""<(\{(?:key|name)\}(?=[\s>{])|[^\s<>"'={}/?|]+(?=[\s{]))((?:(?:\{\?)?\s+[\w:.\-]+="\{[a-z_]+1?\}"(?:\?\})?)*)\s*>"""
@@ -65,6 +70,8 @@ class Tag:
     strays: list[tuple[str, str]]
     """Attributes that no slot takes."""
     empty: bool
+    unquoted: bool
+    """One of the two quotes around a value is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +105,9 @@ class Head:
             found = {name: decode_entities(value) for name, value in found.items()}
             strays = [(name, decode_entities(value)) for name, value in strays]
         complete = all(found.get(name) or (name == "key" and name in found) for name in self.required)
-        return Tag(found, strays, empty) if complete else None
+        text = groups.get("attributes") or ""
+        odd = text.count('"') % 2 or ('"' not in text and text.count("'") % 2)
+        return Tag(found, strays, empty, bool(odd)) if complete else None
 
 
 def attributes(text: str | None) -> list[tuple[str, str]]:

@@ -6,6 +6,11 @@ in tokens of four would take sixteen.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _MOST = 512
 """Short pieces before they are joined; each character is joined twice at most."""
 
@@ -40,3 +45,24 @@ class Pieces:
         if len(self._long) > 1:
             self._long[:] = ["".join(self._long)]
         return self._long[0] if self._long else ""
+
+
+class Unpadded:
+    """Text without the one line break on each side that belongs to the markers around it."""
+
+    __slots__ = ("_emit", "_held")
+
+    def __init__(self, emit: Callable[[str], None]) -> None:
+        """Pass the text on to `emit`, but for those line breaks."""
+        self._emit = emit
+        self._held: str | None = None  # None until the first character is known
+
+    def add(self, text: str) -> None:
+        """Take a piece of the text."""
+        if self._held is None:
+            text = text.removeprefix("\n")
+            self._held = ""
+        text = self._held + text
+        self._held = "\n" if text.endswith("\n") else ""
+        if len(text) > len(self._held):
+            self._emit(text.removesuffix("\n"))

@@ -384,24 +384,3 @@ class RawText:
 
 def _nothing(_: regex.Match[str]) -> None:
     """No argument begins inside the value."""
-
-
-class Unpadded:
-    """Text without the one line break on each side that belongs to the markers around it."""
-
-    __slots__ = ("_emit", "_held")
-
-    def __init__(self, emit: Callable[[str], None]) -> None:
-        """Pass the text on to `emit`, but for those line breaks."""
-        self._emit = emit
-        self._held: str | None = None  # None until the first character is known
-
-    def add(self, text: str) -> None:
-        """Take a piece of the text."""
-        if self._held is None:
-            text = text.removeprefix("\n")
-            self._held = ""
-        text = self._held + text
-        self._held = "\n" if text.endswith("\n") else ""
-        if len(text) > len(self._held):
-            self._emit(text.removesuffix("\n"))
