@@ -71,6 +71,7 @@ class RawText:
         "_quote",
         "_white",
         "ambiguous",
+        "misspelt",
         "unclosed",
         "verbatim",
     )
@@ -110,6 +111,8 @@ class RawText:
         """The value has no closing tag: it ended with its call, or before the next argument."""
         self.verbatim = False
         """A quote protected the value."""
+        self.misspelt: Span | None = None
+        """The closer, where it is not written quite as it should be."""
         self.ambiguous: Span | None = None
         """The first closer that was read as text, as no structure followed it."""
 
@@ -200,7 +203,8 @@ class RawText:
         if nested is None:
             return None
         self._finish()
-        self.unclosed = not exact
+        if not exact:
+            self.misspelt = (cur.base + found.start(), cur.base + found.end())
         cur.pos = found.end()
         return True
 
