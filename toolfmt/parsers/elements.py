@@ -301,6 +301,7 @@ class ElementReader:
             self.draft.note("missing_close", "an argument's closing marker is missing", cur.at)
         if raw.misspelt is not None:
             self.draft.note("missing_close", "an argument's closing marker is misspelt", *raw.misspelt)
+            self.strays.ignore("a closing marker that is misspelt", raw.misspelt)
         if raw.ambiguous is not None:
             detail = "a closing tag without structure after it was read as text"
             self.draft.note("ambiguous_closer", detail, *raw.ambiguous)
