@@ -258,7 +258,7 @@ class CallReader:
             return None
         if problem.reason != "malformed" or cur.at != problem.at:
             return None
-        again = cur.buf[cur.pos : cur.pos + 1] == "{" and form.head is None and not form.form.array
+        again = cur.buf[cur.pos : cur.pos + 1] in {"{", ";"} and form.head is None and not form.form.array
         if not again and (yield from match_next(cur, markers)) is None:
             return None
         if found is not None:
