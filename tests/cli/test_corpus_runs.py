@@ -227,3 +227,25 @@ def test_without_the_extra_nothing_is_begun(corpus: Path, tmp_path: Path) -> Non
         assert ran.stderr.startswith(f"toolfmt: writing {name} needs")
         assert "pip install 'toolfmt[corpora]'" in ran.stderr
         assert list(tmp_path.iterdir()) == [corpus]
+
+
+@pytest.mark.parametrize(
+    ("out", "name"),
+    [
+        ("out.jsonl", "out.jsonl"),
+        ("out.parquet", "out.parquet.rows"),
+        ("out.parquet", "out.parquet.new"),
+        ("out.jsonl", "out.jsonl.resume.json.new"),
+        ("folder/", "folder/in.jsonl"),
+    ],
+)
+def test_no_output_is_written_through_a_link(run: Run, tmp_path: Path, out: str, name: str) -> None:
+    source, victim, link = tmp_path / "in.jsonl", tmp_path / "victim", tmp_path / name
+    source.write_text('{"messages": [{"role": "user", "content": "Hi"}]}\n', "utf-8")
+    victim.write_text("precious", "utf-8")
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(victim)
+    code, _, err = run("convert", source, *TO, "-o", f"{tmp_path}/{out}")
+    assert victim.read_text("utf-8") == "precious"
+    assert code == 2
+    assert f"{name.rpartition('/')[2]}: is a symbolic link" in err

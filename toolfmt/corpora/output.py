@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Final, Self
 from toolfmt import jsontext
 from toolfmt.corpora.interrupts import Interrupts
 from toolfmt.corpora.sources import TABLES
-from toolfmt.corpora.streams import packed
+from toolfmt.corpora.streams import own_file, packed
 from toolfmt.corpora.tables import write_parquet
 from toolfmt.corpora.tally import Tally
 from toolfmt.errors import CorpusError, ParseError
@@ -146,7 +146,7 @@ class Output:
         growing = self._growing(target)
         if growing == target:
             return None
-        fresh = target.with_name(f"{target.name}.new")
+        fresh = own_file(target.with_name(f"{target.name}.new"))
         write_parquet(str(growing), str(fresh))
         fresh.replace(target)
         return growing
@@ -175,7 +175,8 @@ def _append(file: IO[bytes] | None, data: bytes) -> int:
 
 
 def _continued(path: Path, size: int) -> IO[bytes]:
-    """Open a file to write, behind its first `size` bytes."""
+    """Open a file to write, after its first `size` bytes."""
+    own_file(path)
     if not size:
         return path.open("wb")
     if path.stat().st_size < size:

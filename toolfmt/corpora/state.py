@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
 from toolfmt.corpora.sources import STDIN, Position, Source
+from toolfmt.corpora.streams import own_file
 from toolfmt.errors import CorpusError, ParseError
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class StateFile:
 
     def save(self, state: State) -> None:
         """Write the state, whole or not at all; an error names the folder, as the file is none of the caller's."""
-        fresh = self.path.with_name(f"{self.path.name}.new")
+        fresh = own_file(self.path.with_name(f"{self.path.name}.new"))
         try:
             fresh.parent.mkdir(parents=True, exist_ok=True)
             fresh.write_text(jsontext.dumps(asdict(state)) + "\n", "utf-8")

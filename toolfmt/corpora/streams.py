@@ -128,3 +128,13 @@ def _damage(path: str, error: Exception) -> Exception:
     if isinstance(error, OSError) and error.errno is not None:
         return error
     return ParseError(f"{path}: damaged or cut off: {error}")
+
+
+def own_file(path: Path) -> Path:
+    """Give a path that is written; raises `CorpusError` for a link, which would lead the writing elsewhere.
+
+    A link to a device, such as `/dev/stdout`, is no file of anybody's.
+    """
+    if path.is_symlink() and (path.is_file() or not path.exists()):
+        raise CorpusError(f"{path}: is a symbolic link, through which another file would be written; give that file")
+    return path

@@ -12,7 +12,11 @@ that a program wrote to stderr, the status that a web server answered with.
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import shutil
+import sys
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -27,6 +31,8 @@ from mcp import StdioServerParameters, stdio_client
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import MCPServer, Server
+
+from toolfmt.mcp import bounded
 
 if TYPE_CHECKING:
     from mcp.client import Transport
@@ -117,10 +123,22 @@ def _command(words: Sequence[object]) -> StdioServerParameters:
 async def _process(params: StdioServerParameters, trace: Trace) -> AsyncGenerator[Any, None]:
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
         try:
-            async with stdio_client(params, errlog=errors) as streams:
+            async with stdio_client(_bounded(params), errlog=errors) as streams:
                 yield streams
         finally:
             trace.said = _tail(errors)
+
+
+def _bounded(params: StdioServerParameters) -> StdioServerParameters:
+    """Put a program between the server and its reader that lets no endless line through.
+
+    Raises FileNotFoundError where there is no such program.
+    """
+    path = (params.env or {}).get("PATH") or os.environ.get("PATH")
+    if shutil.which(params.command, path=path) is None and (params.cwd is None or os.sep not in params.command):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), params.command)
+    between = ["-I", bounded.__file__, str(bounded.LONGEST), params.command, *params.args]
+    return params.model_copy(update={"command": sys.executable, "args": between})
 
 
 def _tail(errors: TextIO) -> str:

@@ -1,0 +1,37 @@
+"""Runs a server's program and passes its stdout on, line by line, none longer than allowed: `bounded.py N COMMAND`.
+
+The SDK's client keeps a line of any length in memory. This program stands between, ends the server at a line that is
+too long and says so on stderr; stdin and stderr are the server's own.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Final
+
+LONGEST: Final = 64 * 1024 * 1024
+"""How many bytes one message of a program may have."""
+
+
+def main(longest: int, command: list[str]) -> int:
+    """Run the command; its exit code, or 1 after a line that is too long."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:  # noqa: S603 - the caller's own server
+        assert process.stdout is not None  # noqa: S101 - a pipe was asked for
+        out = sys.stdout.buffer
+        while line := process.stdout.readline(longest + 1):
+            if len(line) > longest and not line.endswith(b"\n"):
+                sys.stderr.write(f"the server wrote a message of more than {longest} bytes\n")
+                sys.stderr.flush()
+                process.kill()
+                return 1
+            out.write(line)
+            out.flush()
+    return process.returncode
+
+
+if __name__ == "__main__":
+    try:
+        raise SystemExit(main(int(sys.argv[1]), sys.argv[2:]))
+    except (BrokenPipeError, KeyboardInterrupt):  # the client is gone, or ends us
+        raise SystemExit(1) from None
