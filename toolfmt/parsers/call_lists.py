@@ -43,6 +43,8 @@ class CallList:
             char = peek(cur) or (yield from skip_space(cur, note))
             if char == "]" and comma >= 0:
                 sink.note("repaired_json", "surplus comma" if empty else "trailing comma", (comma, cur.at + 1))
+            if comma < 0 and cur.at >= cur.deadline:  # as where the text comes in pieces, no element is begun
+                raise Malformed("limit", f"a call of more than {reader.limits.call_chars} characters", cur.deadline)
             empty = empty and char in ",]"  # "" too: the input ends
             if char and char not in ",]" and form.shape is not None:
                 yield from self.element(cur, form.shape)
