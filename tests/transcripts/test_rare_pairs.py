@@ -25,7 +25,7 @@ def there(value: Any, source: str, target: str) -> tuple[Any, list[tuple[str, st
     found = convert(value, source=source, target=target)
     back = convert(found.value, source=target, target=source, residue=found.residue)
     assert json.dumps(back.value) == json.dumps(value)
-    return found.value, [(loss.code, loss.action, loss.path) for loss in found.losses]
+    return found.value, [(loss.code, loss.action, loss.path) for loss in (*found.losses, *found.bookkeeping)]
 
 
 @pytest.mark.parametrize("key", ["reasoning_content", "reasoning"])
