@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,9 +29,9 @@ OTHERS = ("hermes", "qwen3-coder", "xml-items", "olmo3")
 OPEN = tomllib.loads(Path(__file__).with_name("open.toml").read_text(encoding="utf-8"))
 
 
-def _calls(dialect: Dialect[str], arguments: dict[str, object]) -> list[ToolInvocation]:
+def _calls(dialect: Dialect[str], arguments: Mapping[str, Any]) -> list[ToolInvocation]:
     second = {"body": "gamma three", "copies": 2}
-    return [slips.call(dialect, "look_up", arguments), slips.call(dialect, "send_mail", second)]
+    return [slips.call(dialect, "look_up", dict(arguments)), slips.call(dialect, "send_mail", second)]
 
 
 def _tools(calls: list[ToolInvocation]) -> list[ToolDefinition]:
