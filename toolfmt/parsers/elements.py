@@ -320,8 +320,9 @@ class ElementReader:
         declared = declares(spot.siblings, key)
         if spot.closer.name and not (declared or self.grammar.special or spot.siblings is None):
             return None
-        again = bool(spot.closer.name) and (key == spot.key or key in self.given)
-        return Opening(declared or self.grammar.special, again, spot.closer.name in {"", key})
+        again, named = key == spot.key or key in self.given, bool(spot.closer.name)
+        certain = declared or self.grammar.special
+        return Opening(certain, again and named, again and self.grammar.padded, spot.closer.name in {"", key})
 
     def _key(self, opener: regex.Match[str]) -> str:
         groups = opener.groupdict()

@@ -41,6 +41,8 @@ class Opening:
     """It is one, where the value has no closer of its own; else it may also be text."""
     given: bool
     """It was given before, so that it is text."""
+    given_on_line: bool
+    """It was given before, so that it is text where it does not begin a line, as the format's own do."""
     nests: bool
     """The closer that ends the value also ends it."""
 
@@ -213,7 +215,9 @@ class RawText:
         self._pass(cur, found.start(), ends, whole=True)
         if opening is not None:
             if self._opened is None and len(self._levels) == 1:
-                self._opened, self._certain, self._given = cur.at, opening.certain, opening.given
+                begins_line = "".join(self._white).endswith("\n")
+                self._given = opening.given or (opening.given_on_line and not begins_line)
+                self._opened, self._certain = cur.at, opening.certain
                 self._before = self._white[:]
             self._levels[-1] += opening.nests and not found.group().endswith("/>")
         return self._literal(cur, found, ends)
@@ -221,9 +225,6 @@ class RawText:
     def _split(self, cur: Cursor, at: int) -> bool:
         """End the value before the argument that begins inside of it, as the call ends at `at` without its closer."""
         assert self._opened is not None  # noqa: S101 - asked by the caller
-        if self._given:
-            self._take_as_text(cur, self._opened)
-            return False
         if not self._certain or self._broken() or cur.back > MOST_BACK * (cur.at + 4096):
             detail = "an argument begins inside another one, which is not closed: either may be text"
             raise Malformed("malformed", detail, self._opened, at)
@@ -299,6 +300,9 @@ class RawText:
         if over is None and not (cur.eof and not cur.buf[found.end() :].strip(WHITE)):
             self._ended = at if self._ended is None else self._ended
             return self._literal(cur, found, ends)
+        if self._opened is not None and self._given:
+            self._take_as_text(cur, self._opened)
+            return False
         alone = over is not None or ends.optional
         if not alone or self._nested or self.ambiguous is not None or (self._ended is not None and not ends.optional):
             raise self._unclosed(at if self._ended is None else self._ended)
