@@ -93,14 +93,15 @@ class Cell:
         """Read the trap's text of this size; processor time, infinite past the limit."""
         text = self.trap.text(size)
         tools = None if self.option == "no tools" else offers()["fitting"]
-        parser = open_parser(dialect=self.dialect, tools=tools, **OPTIONS[self.option])
+        options: ParseOptions = {**OPTIONS[self.option], "dialect": self.dialect, "tools": tools}
+        parser = open_parser(**options)
         step = self.piece or len(text)
         began = time.process_time()
         try:
             with limited(LIMIT):
                 events = [event for at in range(0, len(text), step) for event in parser.feed(text[at : at + step])]
                 events += parser.close()
-                if OPTIONS[self.option].get("drop_leaks"):
+                if options.get("drop_leaks"):
                     drop_leaks(coalesce(events), [event.call for event in events if isinstance(event, CallEnd)])
         except _TooSlowError:
             return float("inf")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from conversations import BY_HAND
-from test_requests import SOURCES, written
+from sources import SOURCES, written
 from traits import TRAITS
 
 from toolfmt import check, convert

@@ -11,7 +11,7 @@ from conversations import BY_HAND, transcripts
 from hypothesis import given, settings
 from langchain_core.messages import messages_from_dict
 from pydantic_ai.messages import ModelMessagesTypeAdapter
-from test_requests import CASES, SOURCES, written
+from sources import CASES, SOURCES, written
 from traits import TRAITS
 
 from toolfmt import check, convert

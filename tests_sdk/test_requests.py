@@ -12,22 +12,15 @@ from conversations import BY_HAND, transcripts
 from hypothesis import given, settings
 from judges import JUDGES
 from pydantic import ValidationError
+from sources import CASES, SOURCES, written
 from traits import TRAITS
 
 from toolfmt import check, convert, convert_request
 from toolfmt.conversation import Transcript
-from toolfmt.transcripts.formats import find, formats
+from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.settings.tables import TABLES
-from toolfmt.transcripts.shape import shape
 
-CASES = Path(__file__).resolve().parents[2] / "shared" / "transcripts" / "cases.jsonl"
-SOURCES = [made for made in formats() if made.writable]
 every_target = pytest.mark.parametrize("target", JUDGES)
-
-
-def written(transcript: Transcript, name: str) -> Any:
-    made = find(name)
-    return json.loads(json.dumps(made.write(shape(transcript, made.rules))))
 
 
 def judge(value: Any, source: str, target: str) -> None:

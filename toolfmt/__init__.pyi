@@ -60,4 +60,5 @@ from .transcripts.schemas import lower_schema as lower_schema
 from .transcripts.streams.relay import awrite_stream as awrite_stream
 from .transcripts.streams.relay import write_stream as write_stream
 
+__all__: list[str]  # noqa: PYI035 - `__init__.py` makes it of the names above
 __version__: str

@@ -174,7 +174,7 @@ def test_auto_is_for_reading_alone() -> None:
         toolfmt.parse("", dialect="auto", use_xml=True)
     with pytest.raises(toolfmt.errors.DuplicateDialectError, match="detection"):
         default_registry().with_dialect(replace(default_registry().dialect("hermes"), name="Auto", aliases=()))
-    settings = toolfmt.settings.FormatSettings(dialect="auto")
+    settings = FormatSettings(dialect="auto")
     assert toolfmt.parse(JSON, dialect=settings.dialect).calls
 
 

@@ -336,11 +336,11 @@ def test_arguments_that_are_nested_too_deeply_fail_their_call_alone() -> None:
     endless: dict[str, Any] = {}
     endless["x"] = endless
     calls = [{"name": "f"}, {"name": "f", "arguments": {"x": deep}}, {"name": "f", "arguments": endless}, {"name": "f"}]
-    for options in ({}, {"stop_on_block": True}):
-        done = Executor(registry, **options).execute_sync(calls)
+    for stops in (False, True):
+        done = Executor(registry, stop_on_block=stops).execute_sync(calls)
         assert [one.failure for one in done][:2] == [None, "invalid_arguments"]
         assert "nested too deeply" in str(done[1].result.content)
-        assert [one.failure for one in done][2:] == ([] if options else ["invalid_arguments", None])
+        assert [one.failure for one in done][2:] == ([] if stops else ["invalid_arguments", None])
 
 
 def test_a_changed_copy_has_the_change_and_shares_nothing_else() -> None:

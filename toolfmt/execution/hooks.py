@@ -45,11 +45,11 @@ AfterHook: TypeAlias = "Callable[[ToolExecution, ToolContext], Awaitable[ToolRes
 class Guard(Protocol):
     """Watches over the calls of a run, and ends it when it has gone on for too long."""
 
-    def refuse(self, call: ToolInvocation) -> Blocked | None:
+    def refuse(self, call: ToolInvocation, /) -> Blocked | None:
         """Say why no more calls may run; None lets the call pass, and counts it."""
         ...
 
-    def record(self, execution: ToolExecution) -> None:
+    def record(self, execution: ToolExecution, /) -> None:
         """Take note of what became of a call."""
         ...
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import marshal
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolfmt.tools.reading import tools
 
@@ -20,7 +20,7 @@ _LARGEST = 256 * 1024
 """Bytes of a list that is kept; a longer one is read each time."""
 
 
-def prepared(value: object) -> Mapping[str, ToolDefinition]:
+def prepared(value: Any) -> Mapping[str, ToolDefinition]:
     """Read tools as `tools` does, by name; plain JSON that was read before is not read again.
 
     The key is the value itself, so a list that was changed in place is read anew.

@@ -60,7 +60,7 @@ class Policy(Protocol):
         """Which step of `ORDER` it is; any other name stands where `custom` does."""
         ...
 
-    def check(self, candidate: Candidate) -> Awaitable[Blocked | None] | Blocked | None:
+    def check(self, candidate: Candidate, /) -> Awaitable[Blocked | None] | Blocked | None:
         """Block the call, or return None to let it pass; an error of its own blocks the call too."""
         ...
 

@@ -1,0 +1,20 @@
+"""Where the conversations come from that the judges are given: every format that toolfmt writes, and recorded cases."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from toolfmt.conversation import Transcript
+from toolfmt.transcripts.formats import find, formats
+from toolfmt.transcripts.shape import shape
+
+CASES = Path(__file__).resolve().parents[2] / "shared" / "transcripts" / "cases.jsonl"
+SOURCES = [made for made in formats() if made.writable]
+
+
+def written(transcript: Transcript, name: str) -> Any:
+    """Write a conversation in a format, as the JSON that is sent."""
+    made = find(name)
+    return json.loads(json.dumps(made.write(shape(transcript, made.rules))))
