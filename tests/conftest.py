@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -22,7 +23,10 @@ settings.register_profile("all", _FIXED, max_examples=50)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--all`."""
+    """Add `--all`; a folder's own conftest may be imported before the options are read, in each worker too."""
+    if "--all" in sys.argv:
+        os.environ[sampling.ALL] = "1"
+        sampling.everything = True
     parser.addoption("--all", action="store_true", help="test every dialect and format, not the representatives alone")
 
 

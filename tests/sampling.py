@@ -8,6 +8,7 @@ from its first run; `pytest --all -k NAME` runs every test of one dialect.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
@@ -21,7 +22,9 @@ T = TypeVar("T")
 Part: TypeAlias = tuple[str, object]
 """A field's path in the record, and what of its value the code sees."""
 
-everything = False
+ALL = "TOOLFMT_TEST_ALL"
+"""The environment variable by which workers know of `--all`."""
+everything = ALL in os.environ
 """Whether this run leaves no dialect out: set by `--all`, before any test file is imported."""
 
 
