@@ -191,7 +191,11 @@ def test_plain_text_looks_like_nothing(run: Run, text: str) -> None:
     assert run("parse", stdin=text)[2] == ""
 
 
-@pytest.mark.parametrize("name", sampling.names())
+DEFINES = {"qwen25-coder"}
+"""Its marker `<tools>` holds the tools' definitions in other formats, so that no text looks like its calls."""
+
+
+@pytest.mark.parametrize("name", [name for name in sampling.names() if name not in DEFINES])
 def test_every_format_is_among_those_that_its_own_calls_look_like(name: str) -> None:
     calls = [ToolInvocation(name="get_weather", arguments={"city": "Paris"})]
     tool = ToolDefinition(name="get_weather", parameters={"type": "object", "properties": {"city": {"type": "string"}}})
