@@ -305,6 +305,12 @@ class CallReader:
         """What ends the call: where calls are elements of their tools' names, only the one of its name."""
         return Closer(tail, self.draft.name if form.form.offered else "")
 
+    def _has_arguments(self) -> bool:
+        """Whether all that the call says is there: an argument was closed, or its tool takes none."""
+        tool = self.sink.options.tools.get(self.draft.name)
+        takes_none = tool is not None and not tool.parameters.get("properties")
+        return takes_none or self.draft.pieces.text() != "{}"
+
     def _tail(self, form: FormGrammar) -> Reading[None]:
         cur = self.cur
         if form.tail is None or form.body == "yaml" or self.empty:
@@ -324,7 +330,7 @@ class CallReader:
         end = yield from match_next(cur, form.tail)
         if end is None or not self._named(form, form.tail.pattern).ends(end.group()):
             after = form.elements and (yield from match_next(cur, form.elements.after))
-            if after:
+            if after and self._has_arguments():
                 self.draft.note("missing_close", "the call's closing marker is missing", cur.at)
                 return
             if end is None and cut_off(cur, form.tail, *form.openers):
