@@ -46,12 +46,8 @@ def token_in(text: str) -> str:
 
 @cache
 def _reasoning() -> tuple[str, ...]:
-    """Give the markers of reasoning in all dialects that no prose has."""
-    found = {
-        marker.strip()
-        for dialect in default_registry()
-        if dialect.syntax is not None
-        for pair in dialect.syntax.reasoning
-        for marker in pair
-    }
+    """Give the markers of reasoning in all dialects that no prose has, and that end no turn elsewhere."""
+    known = [dialect.syntax for dialect in default_registry() if dialect.syntax is not None]
+    ends = {stop.strip() for syntax in known for stop in syntax.stop}
+    found = {marker.strip() for syntax in known for pair in syntax.reasoning for marker in pair} - ends
     return tuple(sorted(marker for marker in found if marker.startswith(("<", "["))))
