@@ -136,17 +136,17 @@ class ElementWriter:
 
     def _tells(self, value: JsonValue, schema: JsonObject | None) -> bool:
         """Whether a reader that knows the schema makes the same value of the text."""
+        allowed = types(schema)
+        if allowed == _STRING and not isinstance(value, str):
+            return False  # it is read as text
         if not self.elements.item and not isinstance(value, str):
             return jsontext.equal(coerce(jsontext.dumps(value), schema)[0], value)
         keyed = self.elements.keyed_by_tag
-        allowed = types(schema)
         lists = allowed is not None and "array" in allowed and "object" not in allowed
         if is_array(value) and value:
-            return allowed != _STRING and (not keyed or lists or allowed is None)
+            return not keyed or lists or allowed is None
         if is_object(value) and value:
-            if lists or allowed == _STRING:
-                return False
-            return not (keyed and allowed is None and len(value) == 1)
+            return not lists and not (keyed and allowed is None and len(value) == 1)
         if isinstance(value, str):
             return allowed == _STRING or (
                 jsontext.equal(coerce(value if value.strip() else "", schema)[0], value if value.strip() else "")
