@@ -33,11 +33,12 @@ _CLOSERS = {"{": "}", "[": "]"}
 class Fault:
     """The state of a JSON text where it broke."""
 
-    __slots__ = ("_least", "_open", "after_string", "escaped", "quoted")
+    __slots__ = ("_counts", "_least", "_open", "after_string", "escaped", "quoted")
 
     def __init__(self, text: str) -> None:
         """Read over `text`, which ends at the fault."""
         self._open: list[str] = []
+        self._counts = {"}": 0, "]": 0}
         self._least = 0
         self.quoted = self.after_string = self.escaped = False
         """The fault is in a string, right after one, or in a string right after a backslash."""
@@ -62,9 +63,11 @@ class Fault:
         self.quoted = char == '"'
         if char in _CLOSERS:
             self._open.append(_CLOSERS[char])
-        elif char in self._open:
-            while self._open.pop() != char:
-                pass  # a bracket that nobody closed
+            self._counts[_CLOSERS[char]] += 1
+        while self._counts.get(char):  # a bracket that nobody closed ends with the one around it
+            self._counts[last := self._open.pop()] -= 1
+            if last == char:
+                break
 
 
 class Resync:
