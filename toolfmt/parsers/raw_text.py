@@ -165,7 +165,7 @@ class RawText:
                     break
             if found is not None and (found.lastgroup != "closer" or self._closer.ends(found.group())):
                 return found
-            at = near.end()
+            at = max(near.end(), near.start() + 1)  # a hint may be empty
         self._pass(cur, end, ends)
         all_read = cur.pos == len(buf) and not self._open
         cur.clean, cur.pass_on = (ends.clean if all_read else None), self._say
