@@ -62,6 +62,8 @@ def round_trip(
         text = dialect.calls(calls, {tool.name: tool for tool in tools})
     except UnrepresentableError:
         return None
+    if dialect.syntax is not None and dialect.syntax.starts_in_reasoning:
+        text = dialect.syntax.reasoning[0][1] + text  # the answer begins in its thought: a call in one is a guess
     events = read(dialect, [text], tools)
     found = [event.call for event in events if isinstance(event, CallEnd)]
     failed = [event for event in events if isinstance(event, CallFailed)]
