@@ -108,6 +108,14 @@ def test_broken_json_is_repaired_only_when_asked_and_never_in_silence() -> None:
     assert [failure.reason for failure in result.failures] == ["truncated"]
 
 
+@pytest.mark.parametrize("unit", ['["', '{"a": ["', '[["b" ', "['"])
+def test_a_call_of_brackets_and_quotes_is_not_repaired(unit: str) -> None:
+    answer = '<execute>[{"name": "search", "args": {"q": ' + unit * (90_000 // len(unit))
+    result = toolfmt.parse(answer, dialect="execute-array", repair=True)
+    assert not result.calls
+    assert {notice.kind for notice in result.notices} == {"not_repaired"}
+
+
 def test_an_echo_of_the_call_is_dropped_when_asked() -> None:
     answer = '{"q": "cats"}<tool name="search"><arguments><arg name="q">cats</arg></arguments></tool>'
     assert toolfmt.parse(answer, dialect="xml-items", tools=TOOLS).text == '{"q": "cats"}'

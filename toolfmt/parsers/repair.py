@@ -23,10 +23,13 @@ if TYPE_CHECKING:
     from toolfmt.events import Event
 
 _MOST = 100_000
-"""Characters that are repaired at the most: repairing grows faster than its input."""
+"""Characters that are repaired at the most."""
+_WORK = 4_000_000
+"""What repairing may cost in one answer: characters times quotes and brackets, which is how its time grows."""
 _REASONS = frozenset({"truncated", "malformed"})
 
 
+_COSTLY = re.compile(r"""["'\[{]""")
 _CUT_WORD = re.compile(r"[:,\[]\s*(t|tr|tru|f|fa|fal|fals|n|nu|nul)\Z")
 _WORDS = {"t": "true", "f": "false", "n": "null"}
 
@@ -40,7 +43,7 @@ def complete_word(text: str) -> str:
 class RepairingParser:
     """Passes a parser's events on and tries to mend each call that failed for its JSON."""
 
-    __slots__ = ("_extra", "_frame", "_open", "_parser")
+    __slots__ = ("_extra", "_frame", "_left", "_open", "_parser")
 
     def __init__(self, parser: Parser[str], reopen: Callable[[], Parser[str]], frame: tuple[str, str]) -> None:
         """Mend the failures of `parser`; `reopen` gives a fresh parser of the same dialect.
@@ -53,6 +56,7 @@ class RepairingParser:
         self._open = reopen
         self._frame = frame
         self._extra = 0
+        self._left = _WORK
 
     @property
     def ended(self) -> bool:
@@ -94,6 +98,10 @@ class RepairingParser:
         before = failure.raw[:at].rstrip()
         if before.endswith("[") and not before.endswith("[["):
             at = len(before) - 1  # the object stands in a list, which is cut off with it
+        work = len(_COSTLY.findall(failure.raw)) * len(failure.raw)
+        if work > self._left:
+            return [Notice("not_repaired", "too many quotes and brackets to repair the call", failure.span)]
+        self._left -= work
         try:
             text = repair_json(complete_word(failure.raw[at:]), ensure_ascii=False)
         except (RecursionError, ValueError):  # nested too deeply for it
