@@ -142,6 +142,8 @@ def test_a_file_url_outside_is_refused_however_it_is_wrapped(root: Path, wrap: s
         "a\0b",
         "file:\\\\server\\share",
         "file://127.0.0.1/etc/passwd",
+        "file://\\/etc/passwd",
+        "file://localhost\\/etc/passwd",
         "<" * 400 + "x" + ">" * 400,
         "host:/etc/passwd",
         "feed:file:///etc/passwd",

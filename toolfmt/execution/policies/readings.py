@@ -94,8 +94,9 @@ def _without_scheme(text: str) -> Iterator[str]:
         path = rest
     else:
         path = authority[2] if authority[1].lower() in _HERE else f"//{authority[1]}{authority[2]}"
-    yield path
-    yield _REST_OF_A_URL.split(path, maxsplit=1)[0]
+    for one in (path, path.replace("\\", "/")):  # some readers of URLs take the one for the other
+        yield one
+        yield _REST_OF_A_URL.split(one, maxsplit=1)[0]
 
 
 def _expanded(text: str) -> Iterator[str]:
