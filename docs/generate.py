@@ -95,9 +95,14 @@ def linked(dialect: str) -> str:
 def error_page() -> str:
     """Show the tree of exceptions, and each in a line."""
     first, tree, rest = cleandoc(errors.__doc__ or "").split("\n\n", 2)
-    found = [node for node in source("errors").body if isinstance(node, ast.ClassDef) and node.name.endswith("Error")]
+    homes = ("errors", "execution.records", "execution.state")
+    nodes = (node for home in homes for node in source(home).body if isinstance(node, ast.ClassDef))
+    found = [node for node in nodes if node.name.endswith("Error")]
     rows = ((f"`{node.name}`", codes(map(ast.unparse, node.bases)), doc(node).split("\n")[0]) for node in found)
-    more = "Arguments and attributes stand in the [Python interface](api.md#toolfmterrors)."
+    more = (
+        "Arguments and attributes are in the [Python interface](api.md#toolfmterrors), "
+        "and for names with a star on [the page of running calls](execution.md)."
+    )
     return "\n\n".join(("# Errors", first, fenced(cleandoc(tree)), rest, more, table(("name", "is a", "what"), rows)))
 
 

@@ -10,9 +10,12 @@
     ├─ ParseError (ValueError)   ─ MalformedCallError · UnsafeInputError · LimitExceededError
     ├─ ConversionError (ValueError)   CorpusError (ValueError)
     ├─ ArgumentsError (ValueError)
-    ├─ AgentStop                 a tool or a hook ends the run: no failure
-    └─ ExecutionError (RuntimeError) ─ UnknownToolError (LookupError) · ToolTimeoutError · ToolCallError · ServerError
-                                       PolicyError · DriverError
+    ├─ DeferredCall              the result of a call comes later: no failure
+    ├─ AgentStop*                a tool or a hook ends the run: no failure
+    └─ ExecutionError (RuntimeError) ─ UnknownToolError (LookupError) · ToolTimeoutError · ServerError · DriverError
+                                       ToolCallError* · PolicyError* · AgentFailedError*
+
+Names with a star are in `toolfmt.execution`, beside the records that they carry.
 
 A caller's mistake raises at once. A model's mistake is a value (an event, a
 failure in the result); `ParseResult.raise_for_failures` turns those into an
@@ -29,8 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from toolfmt.events import CallFailed
-    from toolfmt.execution.records import Failure, ToolExecution
-    from toolfmt.execution.state import AgentState
 
 
 SUGGESTED = 3
@@ -230,46 +231,8 @@ class ServerError(ExecutionError):
         self.reason = reason
 
 
-class ToolCallError(ExecutionError):
-    """A call failed, and failures were to be raised; what the tool raised is its cause."""
-
-    def __init__(self, execution: ToolExecution, executions: Iterable[ToolExecution]) -> None:
-        """Keep the record of the call, and those of all calls of its turn."""
-        self.execution = execution
-        self.executions = tuple(executions)
-        super().__init__(f"the call of {execution.name!r} failed: {execution.error}")
-
-
-class PolicyError(ExecutionError):
-    """A hook or a policy refuses a call; `failure` is the kind that its record names."""
-
-    def __init__(self, message: str, failure: Failure = "blocked") -> None:
-        """Say why, in words that the model is told."""
-        super().__init__(message)
-        self.failure: Failure = failure
-
-
-class AgentStop(ToolFmtError):  # noqa: N818 - nothing is wrong
-    """Raised by a tool or a hook to end the run; it passes through the executor untouched."""
-
-    def __init__(self, reason: str = "") -> None:
-        """Say why the run ends."""
-        super().__init__(reason)
-        self.executions: tuple[ToolExecution, ...] = ()
-        """The records of all calls of the turn; set by the executor on the way."""
-
-
 class DeferredCall(ToolFmtError):  # noqa: N818 - nothing is wrong
     """Raised by a tool whose result comes later, from a person or another system: the run waits for it."""
-
-
-class AgentFailedError(ExecutionError):
-    """A run failed or was stopped; raised by `AgentState.raise_for_failure`."""
-
-    def __init__(self, status: str, reason: str, state: AgentState) -> None:
-        """Keep the state that the run ended in."""
-        super().__init__(f"the run {'failed' if status == 'failed' else 'was stopped'}: {reason}")
-        self.state = state
 
 
 class DriverError(ExecutionError):

@@ -13,9 +13,9 @@ import pytest
 
 from toolfmt.corpora.batches import Reading
 from toolfmt.corpora.cluster import Piece, Worker, pieces
-from toolfmt.corpora.engines import Job, local
+from toolfmt.corpora.engines import local
 from toolfmt.corpora.sources import START, Position, sources
-from toolfmt.corpora.work import Done, Work
+from toolfmt.corpora.work import Done, Job, Work
 from toolfmt.errors import CorpusError, ParseError
 
 pyarrow = pytest.importorskip("pyarrow", reason="pyarrow comes with the extra corpora, and that with test")

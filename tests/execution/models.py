@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 
 from toolfmt import ToolRegistry, jsontext
-from toolfmt.errors import AgentStop
+from toolfmt.execution.records import AgentStop
 from toolfmt.model import JsonObject
 
 

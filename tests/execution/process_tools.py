@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from toolfmt.errors import AgentStop
+from toolfmt.execution.records import AgentStop
 
 
 def pid() -> int:

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolfmt import ToolInvocation, ToolRegistry
-from toolfmt.errors import AgentStop, ToolCallError
 from toolfmt.execution import Blocked, Breaker, Budget, Executor, ToolContext, ToolExecution
 from toolfmt.execution.events import (
     ExecutionEvent,
@@ -22,6 +21,7 @@ from toolfmt.execution.events import (
     ToolCallStarted,
     ToolProgress,
 )
+from toolfmt.execution.records import AgentStop, ToolCallError
 
 NAMES = ("fine", "boom", "late", "talk", "blocked", "changed", "broken_hook", "denied", "stop", "stop_hook", "gone")
 FOLLOWS: dict[type | None, set[type | None]] = {

@@ -10,9 +10,9 @@ import anyio
 import pytest
 
 from toolfmt import ToolInvocation, ToolRegistry
-from toolfmt.errors import AgentStop, ToolCallError
 from toolfmt.execution import Blocked, Executor, ToolContext
 from toolfmt.execution.events import ExecutionEvent, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
+from toolfmt.execution.records import AgentStop, ToolCallError
 from toolfmt.tools import Injected
 
 

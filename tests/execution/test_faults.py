@@ -19,9 +19,9 @@ import pytest
 
 from tests.execution import process_tools
 from toolfmt import ToolInvocation, ToolRegistry, ToolResult
-from toolfmt.errors import AgentStop
 from toolfmt.execution import Breaker, Executor, ToolContext, ToolExecution
 from toolfmt.execution.events import ToolCallBlocked, ToolCallCompleted, ToolCallStarted, ToolProgress
+from toolfmt.execution.records import AgentStop
 
 
 def call(name: str, /, **arguments: Any) -> ToolInvocation:

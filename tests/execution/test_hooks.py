@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from toolfmt import ToolInvocation, ToolRegistry, ToolResult
-from toolfmt.errors import AgentStop, PolicyError
 from toolfmt.execution import Blocked, Executor, ToolContext, ToolExecution
 from toolfmt.execution.events import HookFailed, ToolCallCompleted
+from toolfmt.execution.records import AgentStop, PolicyError
 
 
 @pytest.fixture

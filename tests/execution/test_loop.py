@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.execution.models import Api, Texts, said, toolbox
 from toolfmt import Message, ToolDefinition, ToolInvocation, ToolRegistry, ToolResult
 from toolfmt.conversation import CallPart, ResultPart, TextPart
-from toolfmt.errors import AgentStop, DuplicateToolError
+from toolfmt.errors import DuplicateToolError
 from toolfmt.execution import (
     AgentLoop,
     AgentState,
@@ -54,6 +54,7 @@ from toolfmt.execution.events import (
     ToolCallStarted,
     ValidationFailed,
 )
+from toolfmt.execution.records import AgentStop
 
 
 def scripted(*steps: ScriptStep, **options: Any) -> AgentLoop:

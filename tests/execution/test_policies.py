@@ -13,7 +13,6 @@ import pytest
 import regex
 
 from toolfmt import ToolDefinition, ToolInvocation, ToolRegistry, ToolResult
-from toolfmt.errors import PolicyError
 from toolfmt.execution import (
     Approval,
     ApprovalRequest,
@@ -32,6 +31,7 @@ from toolfmt.execution.events import PolicyChecked, ToolCallBlocked, ToolCallCom
 from toolfmt.execution.policies.approval import preview
 from toolfmt.execution.policies.policy import ORDER
 from toolfmt.execution.policies.visible import visible
+from toolfmt.execution.records import PolicyError
 
 
 def call(name: str, /, agent: str | None = None, **arguments: Any) -> ToolInvocation:

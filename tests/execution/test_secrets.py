@@ -16,8 +16,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from toolfmt import Message, ToolInvocation, ToolRegistry, write_stream
 from toolfmt.conversation import CallPart, TextPart
-from toolfmt.errors import ToolCallError
 from toolfmt.execution import AgentLoop, Approval, Blocked, Executor, NativeDriver, Permissions, ToolExecution
+from toolfmt.execution.records import ToolCallError
 from toolfmt.execution.telemetry import traced
 from toolfmt.tools import Injected
 

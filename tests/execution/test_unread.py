@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from tests.execution.models import Api, Texts, said, toolbox
-from toolfmt.errors import AgentFailedError, ParseError
+from toolfmt.errors import ParseError
 from toolfmt.execution import AgentLoop, AgentState, NativeDriver, TextDriver
 from toolfmt.execution.events import ValidationFailed
+from toolfmt.execution.state import AgentFailedError
 
 CALLS = {
     "hermes": '<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>',

@@ -10,10 +10,10 @@ import pytest
 import toolfmt
 from tests.seeds.seed_cases import Case, load, offered
 from toolfmt import ToolInvocation, ToolRegistry, jsontext
-from toolfmt.errors import AgentStop, ToolCallError
 from toolfmt.execution import Blocked, Executor, Permissions, RateLimit, ToolExecution, Workspace
 from toolfmt.execution.events import PolicyChecked, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
 from toolfmt.execution.policies.policy import BEFORE_STRUCTURE, ORDER
+from toolfmt.execution.records import AgentStop, ToolCallError
 
 CASES = load()
 RUN = [case for case in CASES if case.format == "executor"]

@@ -12,13 +12,13 @@ from toolfmt.cli.errors import INTERRUPTED, UsageError, note
 from toolfmt.cli.output import write_table
 from toolfmt.cli.progress import progress
 from toolfmt.corpora.batches import MAX_ROW, Reading
-from toolfmt.corpora.engines import ENGINES, Job
+from toolfmt.corpora.engines import ENGINES
 from toolfmt.corpora.output import Output, Places
 from toolfmt.corpora.sources import STDIN, Source, sources
 from toolfmt.corpora.state import State, StateFile, inputs
 from toolfmt.corpora.streams import require
 from toolfmt.corpora.tally import Tally
-from toolfmt.corpora.work import Work
+from toolfmt.corpora.work import Job, Work
 from toolfmt.transcripts.carrying import Carry
 from toolfmt.transcripts.formats import find
 

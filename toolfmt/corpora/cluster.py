@@ -19,12 +19,11 @@ from toolfmt.corpora.arrow import arrow
 from toolfmt.corpora.sources import START, STDIN, Position, Source
 from toolfmt.corpora.streams import is_packed
 from toolfmt.corpora.texts import text_batches
-from toolfmt.corpora.work import Done, Work, convert_batch
+from toolfmt.corpora.work import Done, Job, Work, convert_batch
 from toolfmt.errors import CorpusError, MissingExtraError, ToolFmtError
 
 if TYPE_CHECKING:
     from toolfmt.corpora.batches import Reading
-    from toolfmt.corpora.engines import Job
 
 SPAN: Final = 32 << 20
 """Bytes of a piece."""

@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.corpora.local import mapped
-from toolfmt.corpora.work import Done, Work, convert_batch
-
-if TYPE_CHECKING:
-    from toolfmt.corpora.batches import Reading
-    from toolfmt.corpora.sources import Position, Source
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """The work, what it is done with, and where it begins."""
-
-    work: Work
-    reading: Reading
-    sources: Sequence[Source]
-    start: Position
-    jobs: int
+from toolfmt.corpora.work import Done, Job, convert_batch
 
 
 def local(job: Job) -> Iterator[Done]:

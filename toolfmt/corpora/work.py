@@ -21,7 +21,9 @@ from toolfmt.transcripts.exchanges import exchange, inside, put_inside
 from toolfmt.transcripts.loss import Loss
 
 if TYPE_CHECKING:
-    from toolfmt.corpora.batches import Batch
+    from collections.abc import Sequence
+
+    from toolfmt.corpora.batches import Batch, Reading
     from toolfmt.corpora.rows import Row
     from toolfmt.model import JsonObject, JsonValue
 
@@ -50,6 +52,17 @@ class Work:
     def name(self, source: Source) -> str:
         """Give the name of the file that an input is written to."""
         return self.out or source.name
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The work, what it is done with, and where it begins."""
+
+    work: Work
+    reading: Reading
+    sources: Sequence[Source]
+    start: Position
+    jobs: int
 
 
 @dataclass(slots=True)

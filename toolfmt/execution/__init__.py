@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from toolfmt.execution.bus import Bus
     from toolfmt.execution.compilers import Compiler, all_sections, current_trace, sections, window
     from toolfmt.execution.context import ToolContext
-    from toolfmt.execution.contracts import CallExecutor, Driver, ModelClient, TextModel, ToolServer
+    from toolfmt.execution.contracts import CallExecutor, ModelClient, TextModel, ToolServer
     from toolfmt.execution.drivers import NativeDriver, Patience, ReActDriver, ScriptedDriver, TextDriver, scripted
     from toolfmt.execution.executor import Executor
     from toolfmt.execution.guards import Breaker, Budget
@@ -38,16 +38,18 @@ if TYPE_CHECKING:
     from toolfmt.execution.policies.rate_limit import RateLimit
     from toolfmt.execution.policies.schema import JsonPolicy, SchemaPolicy
     from toolfmt.execution.policies.workspace import Workspace
-    from toolfmt.execution.records import Failure, ToolExecution
-    from toolfmt.execution.runtime import Outcome, Runtime, Visible
-    from toolfmt.execution.state import AgentState, Run, Status, Step
+    from toolfmt.execution.records import AgentStop, Failure, PolicyError, ToolCallError, ToolExecution
+    from toolfmt.execution.runtime import Driver, Outcome, Runtime, Visible
+    from toolfmt.execution.state import AgentFailedError, AgentState, Run, Status, Step
     from toolfmt.execution.subagents import as_tool
     from toolfmt.execution.waiting import Answered, Approved, Decision, Denied
 
 __all__ = [
     "AfterHook",
+    "AgentFailedError",
     "AgentLoop",
     "AgentState",
+    "AgentStop",
     "Answered",
     "Approval",
     "ApprovalRequest",
@@ -75,6 +77,7 @@ __all__ = [
     "Pending",
     "Permissions",
     "Policy",
+    "PolicyError",
     "ProjectBoundaries",
     "Provenance",
     "RateLimit",
@@ -88,6 +91,7 @@ __all__ = [
     "StopRule",
     "TextDriver",
     "TextModel",
+    "ToolCallError",
     "ToolContext",
     "ToolExecution",
     "ToolServer",
@@ -108,7 +112,7 @@ _NAMES = {
     "context": "ToolContext",
     "bus": "Bus",
     "compilers": "Compiler all_sections current_trace sections window",
-    "contracts": "CallExecutor Driver ModelClient TextModel ToolServer",
+    "contracts": "CallExecutor ModelClient TextModel ToolServer",
     "drivers": "NativeDriver Patience ReActDriver ScriptedDriver TextDriver scripted",
     "executor": "Executor",
     "guards": "Breaker Budget",
@@ -124,9 +128,9 @@ _NAMES = {
     "policies.rate_limit": "RateLimit",
     "policies.schema": "JsonPolicy SchemaPolicy",
     "policies.workspace": "Workspace",
-    "records": "Failure ToolExecution",
-    "runtime": "Outcome Runtime Visible",
-    "state": "AgentState Run Status Step",
+    "records": "AgentStop Failure PolicyError ToolCallError ToolExecution",
+    "runtime": "Driver Outcome Runtime Visible",
+    "state": "AgentFailedError AgentState Run Status Step",
     "pending": "Pending",
     "subagents": "as_tool",
     "waiting": "Answered Approved Decision Denied",

@@ -1,4 +1,4 @@
-"""What the parts of an agent ask of one another: five small protocols.
+"""What the parts of an agent ask of one another: five small protocols (`Driver` is beside `Runtime`).
 
     loop    -> Driver        takes one step: asks a model, runs its calls, adds what came of it to the state
     driver  -> ModelClient   an API that takes a provider's request and gives its answer, whole or streamed
@@ -17,17 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
     from toolfmt.execution.records import ToolExecution
-    from toolfmt.execution.runtime import Runtime
-    from toolfmt.execution.state import AgentState
     from toolfmt.model import JsonObject, ToolDefinition, ToolInvocation, ToolResult
-
-
-class Driver(Protocol):
-    """Decides what happens next, one step at a time."""
-
-    async def step(self, state: AgentState, runtime: Runtime) -> AgentState:
-        """Give the state with one more step; what is raised makes the run fail, with the state as it was."""
-        ...
 
 
 class ModelClient(Protocol):

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
-from toolfmt.errors import AgentStop, ToolCallError
 from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.pipeline import Passage, Pipeline, Settings, Stop
 from toolfmt.execution.policies.certainty import Certainty
 from toolfmt.execution.policies.policy import enforced
 from toolfmt.execution.policies.provenance import Provenance
+from toolfmt.execution.records import AgentStop, ToolCallError
 from toolfmt.execution.resolving import LOCAL, Resolver, check_limit
 from toolfmt.execution.running import check_seconds, is_async
 from toolfmt.execution.telling import Teller

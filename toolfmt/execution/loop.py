@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 from anyio.from_thread import start_blocking_portal
 
 from toolfmt.conversation import Message
-from toolfmt.errors import AgentStop, DriverError
+from toolfmt.errors import DriverError
 from toolfmt.execution.bus import Bus
 from toolfmt.execution.compilers import all_sections
 from toolfmt.execution.events import RunCompleted, RunStarted, StepCompleted, StepStarted, ValidationFailed
 from toolfmt.execution.executor import Executor
 from toolfmt.execution.guards import Budget
 from toolfmt.execution.output import Output
+from toolfmt.execution.records import AgentStop
 from toolfmt.execution.resolving import LOCAL
 from toolfmt.execution.runtime import Runtime, bound
 from toolfmt.execution.state import AgentState, Step
@@ -39,12 +40,12 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
 
     from toolfmt.execution.compilers import Compiler
-    from toolfmt.execution.contracts import CallExecutor, Driver
+    from toolfmt.execution.contracts import CallExecutor
     from toolfmt.execution.events import Listener
     from toolfmt.execution.hooks import Guard
     from toolfmt.execution.offering import Offer
     from toolfmt.execution.records import ToolExecution
-    from toolfmt.execution.runtime import Checkpoint, Visible
+    from toolfmt.execution.runtime import Checkpoint, Driver, Visible
     from toolfmt.execution.state import MessageLike
     from toolfmt.execution.waiting import Decision, Interrupted
 

@@ -15,20 +15,13 @@ from uuid import uuid4
 import anyio
 
 from toolfmt import jsontext
-from toolfmt.errors import (
-    AgentStop,
-    DeferredCall,
-    ExecutionError,
-    PolicyError,
-    Problem,
-    ToolTimeoutError,
-)
+from toolfmt.errors import DeferredCall, ExecutionError, Problem, ToolTimeoutError
 from toolfmt.execution.binding import own_copy
 from toolfmt.execution.context import ToolContext
 from toolfmt.execution.events import HookFailed, PolicyChecked, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
 from toolfmt.execution.hooks import Blocked, addressed, ask, changed, name_of, replaced
 from toolfmt.execution.policies.policy import BEFORE_RESOLVED, BEFORE_STRUCTURE, Candidate
-from toolfmt.execution.records import Failure, ToolExecution
+from toolfmt.execution.records import AgentStop, Failure, PolicyError, ToolExecution
 from toolfmt.execution.resolving import Prepared, Resolver, Target, UnrunnableError
 from toolfmt.execution.running import words
 from toolfmt.execution.telling import Progress, Teller, failed, log, now

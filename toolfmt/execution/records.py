@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from toolfmt import jsontext
-from toolfmt.errors import Problem  # noqa: TC001 - pydantic reads the annotations
+from toolfmt.errors import ExecutionError, Problem, ToolFmtError
 from toolfmt.model import JsonObject, JsonValue, ToolInvocation, ToolResult  # noqa: TC001 - the same
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import timedelta
 
 Failure: TypeAlias = Literal[
@@ -101,3 +102,32 @@ class ToolExecution(BaseModel):
     def duration(self) -> timedelta:
         """How long it took."""
         return self.completed_at - self.started_at
+
+
+class ToolCallError(ExecutionError):
+    """A call failed, and failures were to be raised; what the tool raised is its cause."""
+
+    def __init__(self, execution: ToolExecution, executions: Iterable[ToolExecution]) -> None:
+        """Keep the record of the call, and those of all calls of its turn."""
+        self.execution = execution
+        self.executions = tuple(executions)
+        super().__init__(f"the call of {execution.name!r} failed: {execution.error}")
+
+
+class PolicyError(ExecutionError):
+    """A hook or a policy refuses a call; `failure` is the kind that its record names."""
+
+    def __init__(self, message: str, failure: Failure = "blocked") -> None:
+        """Say why, in words that the model is told."""
+        super().__init__(message)
+        self.failure: Failure = failure
+
+
+class AgentStop(ToolFmtError):  # noqa: N818 - nothing is wrong
+    """Raised by a tool or a hook to end the run; it passes through the executor untouched."""
+
+    def __init__(self, reason: str = "") -> None:
+        """Say why the run ends."""
+        super().__init__(reason)
+        self.executions: tuple[ToolExecution, ...] = ()
+        """The records of all calls of the turn; set by the executor on the way."""

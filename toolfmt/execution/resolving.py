@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from toolfmt.errors import AgentStop, ArgumentsError, ExecutionError, SchemaError, UnknownToolError, close_names
+from toolfmt.errors import ArgumentsError, ExecutionError, SchemaError, UnknownToolError, close_names
 from toolfmt.execution.binding import Binding, binding, own_copy
+from toolfmt.execution.records import AgentStop
 from toolfmt.execution.running import Place, check_seconds, place_of, run, words
 from toolfmt.execution.threads import in_thread
 from toolfmt.execution.values import result_of

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 import anyio
 from anyio import to_process
 
-from toolfmt.errors import AgentStop, ExecutionError
+from toolfmt.errors import ExecutionError
+from toolfmt.execution.records import AgentStop
 from toolfmt.execution.threads import in_thread
 from toolfmt.execution.values import collected, result_of, text_of
 from toolfmt.model import ToolResult

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from toolfmt.errors import AgentStop, ToolCallError
 from toolfmt.execution.compilers import all_sections
 from toolfmt.execution.executor import Executor
 from toolfmt.execution.hooks import ask
 from toolfmt.execution.offering import Offer, offer, tools_of
+from toolfmt.execution.records import AgentStop, ToolCallError
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Message
@@ -102,6 +102,14 @@ class Runtime:
             return Outcome(stop.executions, halt=str(stop))
         except ToolCallError as error:
             return Outcome(error.executions, errors=(str(error),))
+
+
+class Driver(Protocol):
+    """Decides what happens next, one step at a time."""
+
+    async def step(self, state: AgentState, runtime: Runtime) -> AgentState:
+        """Give the state with one more step; what is raised makes the run fail, with the state as it was."""
+        ...
 
 
 def bound(

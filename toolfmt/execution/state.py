@@ -18,10 +18,11 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, Self, TypeAlias, cast
 
 from toolfmt.conversation import Message, TextPart
-from toolfmt.errors import AgentFailedError, ParseError
+from toolfmt.errors import ExecutionError, ParseError
 from toolfmt.events import CallFailed  # noqa: TC001 - `stored` makes checks of these annotations
 from toolfmt.execution.pending import Pending  # noqa: TC001 - as above
 from toolfmt.execution.records import ToolExecution  # noqa: TC001 - as above
+from toolfmt.execution.stored import MESSAGES, SECTIONS, dump, load, many
 from toolfmt.model import JsonObject, ToolInvocation  # noqa: TC001 - as above
 from toolfmt.transcripts.answer_info import AnswerInfo, Stop, Usage
 
@@ -40,7 +41,7 @@ TALK: Final = "messages"
 class Step:
     """One turn of the model, with what came of it."""
 
-    messages: tuple[Message, ...] = ()
+    messages: tuple[Message, ...] = field(default=(), metadata=MESSAGES)
     """What the step adds to the conversation, in order."""
     calls: tuple[ToolInvocation, ...] = ()
     """The calls that the model made and that could be used."""
@@ -74,7 +75,7 @@ class Step:
 class Run:
     """An earlier run of the same conversation."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Step, ...] = field(default=(), metadata=many(Step))
     status: Status = "completed"
     reason: str = ""
 
@@ -83,10 +84,10 @@ class Run:
 class AgentState:
     """A conversation and how its agent stands. The `with_*` methods give changed copies."""
 
-    sections: Mapping[str, tuple[Message, ...]] = field(default_factory=lambda: {TALK: ()})
-    steps: tuple[Step, ...] = ()
+    sections: Mapping[str, tuple[Message, ...]] = field(default_factory=lambda: {TALK: ()}, metadata=SECTIONS)
+    steps: tuple[Step, ...] = field(default=(), metadata=many(Step))
     """The steps of this run."""
-    runs: tuple[Run, ...] = ()
+    runs: tuple[Run, ...] = field(default=(), metadata=many(Run))
     """The runs before it, oldest first."""
     begin: int = 0
     """How many messages the talk had when this run began."""
@@ -179,16 +180,25 @@ class AgentState:
 
     def to_json(self) -> JsonObject:
         """Write the state as JSON, for `from_json`; metadata and results that are no JSON raise `RenderError`."""
-        from toolfmt.execution.stored import dump_state
-
-        return dump_state(self)
+        return dump(self)
 
     @classmethod
     def from_json(cls, value: JsonObject) -> AgentState:
         """Read a state that `to_json` wrote; raises `ParseError` that names the place for anything else."""
-        from toolfmt.execution.stored import load_state
+        state = load(cls, value)
+        last = len(state.messages)
+        if state.begin < 0 or (state.begin > last and not state.ended):  # after a run, the talk may have been cut
+            raise ParseError(f"/begin: {state.begin}; the run begins at one of the {last} messages, or after them")
+        return state
 
-        return load_state(value)
+
+class AgentFailedError(ExecutionError):
+    """A run failed or was stopped; raised by `AgentState.raise_for_failure`."""
+
+    def __init__(self, status: str, reason: str, state: AgentState) -> None:
+        """Keep the state that the run ended in."""
+        super().__init__(f"the run {'failed' if status == 'failed' else 'was stopped'}: {reason}")
+        self.state = state
 
 
 def total(usages: Iterable[Usage]) -> Usage:

@@ -32,7 +32,6 @@ from toolfmt.conversation import (
     TextPart,
 )
 from toolfmt.errors import LimitExceededError, ParseError
-from toolfmt.execution.state import AgentState, Run, Step
 from toolfmt.transcripts.pieces import Piece
 
 if TYPE_CHECKING:
@@ -53,28 +52,24 @@ _TAGS: Final[Mapping[type[Any], str]] = {kind: tag for tag, kind in PARTS.items(
 _T = TypeVar("_T")
 
 
-def dump_state(state: AgentState) -> JsonObject:
-    """Write a state; raises `UnrepresentableError` with the place of what is no JSON."""
-    value: JsonObject = {"version": VERSION, **plain(state)}
+def dump(record: object) -> JsonObject:
+    """Write a record; raises `UnrepresentableError` with the place of a value that JSON cannot hold."""
+    value: JsonObject = {"version": VERSION, **plain(record)}
     wrong = jsontext.unwritable(value)
     if wrong is not None:
         raise wrong
     return value
 
 
-def load_state(value: JsonValue) -> AgentState:
-    """Read a state; raises `ParseError` with the place of what is not as it was written."""
+def load(kind: type[_T], value: JsonValue) -> _T:
+    """Read a record; raises `ParseError` with the place of what was not written so."""
     if jsontext.too_deep(value):
         raise LimitExceededError(f"a state is nested more than {jsontext.MAX_NESTING} levels deep")
     found = _fields(value, "")
     version = found.pop("version", None)
     if version != VERSION:
         raise ParseError(f"/version: {version!r}; states of version {VERSION} are read")
-    state = _record(AgentState, found, "")
-    last = len(state.messages)
-    if state.begin < 0 or (state.begin > last and not state.ended):  # after a run, the talk may have been cut
-        raise ParseError(f"/begin: {state.begin}; the run begins at one of the {last} messages, or behind them")
-    return state
+    return _record(kind, found, "")
 
 
 def plain(value: Any) -> Any:
@@ -143,27 +138,33 @@ def _sections(value: JsonValue, where: str) -> dict[str, tuple[Message, ...]]:
     return {name: _messages(found, f"{where}/{name}") for name, found in _fields(value, where).items()}
 
 
-_INSIDE: Final[Mapping[tuple[type[Any], str], Callable[[JsonValue, str], Any]]] = {
-    (AgentState, "sections"): _sections,
-    (AgentState, "steps"): lambda value, where: _list(value, where, lambda item, at: _record(Step, item, at)),
-    (AgentState, "runs"): lambda value, where: _list(value, where, lambda item, at: _record(Run, item, at)),
-    (Run, "steps"): lambda value, where: _list(value, where, lambda item, at: _record(Step, item, at)),
-    (Step, "messages"): _messages,
-    (Message, "parts"): lambda value, where: _list(value, where, _part),
-    (ResultPart, "content"): lambda value, where: _list(value, where, _part),
-}
-"""How the fields are read whose records do not tell by themselves what they are."""
+def many(kind: type[Any]) -> Mapping[str, Any]:
+    """Describe a dataclass field that holds a tuple of such records: its `metadata`."""
+
+    def read(value: JsonValue, where: str) -> tuple[Any, ...]:
+        return _list(value, where, lambda item, at: _record(kind, item, at))
+
+    return {_READ: read}
+
+
+_READ: Final = "read"
+MESSAGES: Final[Mapping[str, Any]] = {_READ: _messages}
+"""The `metadata` of a field that holds messages."""
+SECTIONS: Final[Mapping[str, Any]] = {_READ: _sections}
+"""The `metadata` of a field that holds messages by name."""
+_PARTS: Final = frozenset({(Message, "parts"), (ResultPart, "content")})
 
 
 def _record(kind: type[_T], value: JsonValue, where: str) -> _T:
     found = _fields(value, where)
-    known = {field.name for field in fields(cast("Any", kind)) if field.init}
+    known = {field.name: field for field in fields(cast("Any", kind)) if field.init}
     for name in found:
         if name not in known:
             raise ParseError(f"{where}/{name}: {kind.__name__} has no such field")
-        inside = _INSIDE.get((kind, name))
-        if inside is not None:
-            found[name] = inside(found[name], f"{where}/{name}")
+        if (kind, name) in _PARTS:
+            found[name] = _list(found[name], f"{where}/{name}", _part)
+        elif _READ in known[name].metadata:
+            found[name] = known[name].metadata[_READ](found[name], f"{where}/{name}")
     try:
         return _adapter(kind).validate_python(found)
     except ValidationError as error:

@@ -13,8 +13,8 @@ from anyio import create_task_group
 from anyio.lowlevel import current_token
 from mcp import MCPError, types
 
-from toolfmt.errors import AgentStop
 from toolfmt.execution.events import ToolProgress
+from toolfmt.execution.records import AgentStop
 from toolfmt.mcp.writing import write_result, write_tool
 from toolfmt.model import ToolInvocation
 

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.json_calls import CallObject
@@ -15,10 +15,26 @@ from toolfmt.parsers.json_values import ignore, read_value
 from toolfmt.parsers.sink import Draft
 
 if TYPE_CHECKING:
-    from toolfmt.parsers.calls import CallReader
+    from toolfmt.dialect import Limits
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.grammar import FormGrammar
     from toolfmt.parsers.json_shapes import Node
+    from toolfmt.parsers.sink import Sink
+    from toolfmt.parsers.skipping import Skipper
+
+
+class ListReader(Protocol):
+    """What a list needs of the reader of the calls around it."""
+
+    cur: Cursor
+    sink: Sink
+    skipper: Skipper
+    limits: Limits
+    draft: Draft
+
+    def measure(self, start: int) -> None:
+        """Raise `Malformed` for a call that is too long."""
+        ...
 
 
 class CallList:
@@ -26,7 +42,7 @@ class CallList:
 
     __slots__ = ("_form", "_reader")
 
-    def __init__(self, reader: CallReader, form: FormGrammar) -> None:
+    def __init__(self, reader: ListReader, form: FormGrammar) -> None:
         """Read calls of `form` where `reader` is."""
         self._reader = reader
         self._form = form

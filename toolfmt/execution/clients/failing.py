@@ -11,9 +11,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt.errors import DriverError
+
+if TYPE_CHECKING:
+    from toolfmt.transcripts.answer_info import AnswerInfo
 
 RETRYABLE_STATUS: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Statuses that say nothing against asking again; 529 is how Anthropic says that it is overloaded."""
@@ -75,6 +78,11 @@ def driver_error(error: Exception, name: str) -> DriverError:
         said.insert(1, body.strip())
     message = ": ".join(dict.fromkeys(said))[:_LONGEST]
     return DriverError(f"{name}: {message}", status=status, retryable=retryable, retry_after=_retry_after(error))
+
+
+def failure_suffix(info: AnswerInfo) -> str:
+    """Give what the provider itself says of an answer that it could not finish, to end a sentence."""
+    return "" if info.error is None else f": {info.error}"
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import anyio
 from anyio import to_thread
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -114,3 +117,14 @@ def _shut(given: object) -> None:
     method = getattr(given, "close", None)
     if callable(method) and not inspect.iscoroutinefunction(method):
         method()
+
+
+@asynccontextmanager
+async def closing(stream: AsyncIterator[T]) -> AsyncGenerator[AsyncIterator[T]]:
+    """Close a stream at the end, read or not, if it can be closed."""
+    try:
+        yield stream
+    finally:
+        close = getattr(stream, "aclose", None)
+        if close is not None:
+            await close()

@@ -13,16 +13,26 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast, overload
 
-from toolfmt.errors import DriverError
-from toolfmt.execution.clients.failing import told
-from toolfmt.execution.clients.pulling import pieces
-from toolfmt.execution.drivers.text_models import is_client, text_source
+from toolfmt.errors import DriverError, ParseError
+from toolfmt.events import CallFailed, CallStart, TextDelta
+from toolfmt.execution.clients.failing import failure_suffix, told
+from toolfmt.execution.clients.pulling import closing, pieces
+from toolfmt.jsontext import is_object
+from toolfmt.transcripts.answer_info import AnswerInfo
+from toolfmt.transcripts.answer_readers.shapes import SHAPES
+from toolfmt.transcripts.answers import AnswerReader
+from toolfmt.transcripts.convert import convert
 
 if TYPE_CHECKING:
+    from toolfmt.events import Event
     from toolfmt.execution.contracts import ModelClient, TextModel
     from toolfmt.model import JsonObject
+
+Opened: TypeAlias = tuple[AsyncIterator[str], AnswerInfo]
+"""The pieces of one answer, and what else is known of it."""
+TextSource: TypeAlias = Callable[[Sequence["JsonObject"]], Opened]
 
 
 @overload
@@ -51,6 +61,29 @@ def text_model(
     if callable(source):
         return _FunctionText(source, prompt)
     raise TypeError(f"a function or a model client is expected, not {type(source).__name__}")
+
+
+def text_source(model: object, options: JsonObject | None = None) -> TextSource:
+    """Open a text model, a function or a client for answers; `options` are fields of a client's requests.
+
+    Raises TypeError for anything else.
+    """
+    if is_client(model):
+        return _ClientSource(model, {} if options is None else options)
+    if options:
+        raise TypeError("options are fields of an API's request: only a model client takes them")
+    if callable(getattr(model, "write", None)):
+        written = cast("TextModel", model)
+    elif callable(model):
+        written = text_model(model)
+    else:
+        raise TypeError(f"a text model, a function or a model client is expected, not {type(model).__name__}")
+    return lambda chat: (written.write(chat), AnswerInfo())
+
+
+def is_client(model: object) -> TypeGuard[ModelClient]:
+    """Whether something is the client of an API, and no function."""
+    return isinstance(getattr(model, "format", None), str) and callable(getattr(model, "send", None))
 
 
 def plain_prompt(chat: Sequence[JsonObject]) -> str:
@@ -85,8 +118,42 @@ class _ClientText:
     """An API's client as a text model."""
 
     def __init__(self, client: ModelClient) -> None:
-        self._source = text_source(client)
+        self._source = _ClientSource(client, {})
 
     def write(self, chat: Sequence[JsonObject]) -> AsyncIterator[str]:
         texts, _ = self._source(chat)
         return texts
+
+
+class _ClientSource:
+    """Asks an API for text."""
+
+    def __init__(self, client: ModelClient, options: JsonObject) -> None:
+        self._client = client
+        self._options = options
+
+    def __call__(self, chat: Sequence[JsonObject]) -> Opened:
+        written = convert({"messages": list(chat)}, source="openai-chat", target=self._client.format).value
+        request: JsonObject = {**(written if is_object(written) else {"messages": written}), **self._options}
+        reader = AnswerReader(self._client.format if self._client.format in SHAPES else "auto")
+        return self._texts(request, reader), reader.info
+
+    async def _texts(self, request: JsonObject, reader: AnswerReader) -> AsyncIterator[str]:
+        async with closing(self._client.send(request, stream=True)) as values:
+            async for value in values:
+                try:
+                    events = reader.feed(value)
+                except ParseError as error:
+                    raise DriverError(f"{self._client.format}: {error}") from error
+                for text in self._said(events):
+                    yield text
+        if reader.info.error is not None or reader.info.stop is None:
+            failed = failure_suffix(reader.info)
+            raise DriverError(f"{self._client.format}: the answer ended before it was complete{failed}", retryable=True)
+        for text in self._said(reader.close()):
+            yield text
+
+    def _said(self, events: list[Event]) -> list[str]:
+        if any(isinstance(event, (CallStart, CallFailed)) for event in events):
+            raise DriverError(f"{self._client.format}: the API read a call by itself: use NativeDriver with it")
+        return [event.text for event in events if isinstance(event, TextDelta)]

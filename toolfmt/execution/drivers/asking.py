@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from toolfmt import ids
 from toolfmt.errors import DriverError, ParseError
 from toolfmt.events import CallEnd, CallFailed, CallStart, TextDelta, coalesce
-from toolfmt.execution.drivers.patience import closing
+from toolfmt.execution.clients.failing import failure_suffix
+from toolfmt.execution.clients.pulling import closing
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, InferenceResponseReceived
 from toolfmt.leaks import drop_leaks
 from toolfmt.model import ToolInvocation
@@ -67,7 +68,7 @@ async def ask(client: ModelClient, request: Request, runtime: Runtime, *, stream
             except ParseError as error:
                 raise DriverError(f"{client.format}: {error}") from error
     if reader.info.error is not None or (stream and reader.info.stop is None):
-        failed = told_of_failure(reader.info)
+        failed = failure_suffix(reader.info)
         raise DriverError(f"{client.format}: the answer ended before it was complete{failed}", retryable=True)
     take(reader.close())
     if reader.info.stop == "tool_calls" and not any(isinstance(event, (CallEnd, CallFailed)) for event in events):
@@ -78,11 +79,6 @@ async def ask(client: ModelClient, request: Request, runtime: Runtime, *, stream
         InferenceResponseReceived, text=result.text, calls=result.calls, failures=result.failures, info=reader.info
     )
     return Answer(tuple(kept), reader.info)
-
-
-def told_of_failure(info: AnswerInfo) -> str:
-    """Give what the provider itself said of an answer that it could not finish, to be put behind a sentence."""
-    return "" if info.error is None else f": {info.error}"
 
 
 class _Own:

@@ -5,7 +5,6 @@ Asking again is safe: nothing is run before an answer is whole.
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -14,7 +13,7 @@ import anyio
 from toolfmt.errors import DriverError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+    from collections.abc import Awaitable, Callable
 
 T = TypeVar("T")
 
@@ -50,14 +49,3 @@ class Patience:
                 told = getattr(error, "retry_after", None)
             await anyio.sleep(min(self.pause * 2 ** (number - 1) if told is None else told, self.longest))
             number += 1
-
-
-@asynccontextmanager
-async def closing(stream: AsyncIterator[T]) -> AsyncGenerator[AsyncIterator[T]]:
-    """Close a stream at the end, read or not, if it can be closed."""
-    try:
-        yield stream
-    finally:
-        close = getattr(stream, "aclose", None)
-        if close is not None:
-            await close()

@@ -23,11 +23,11 @@ from toolfmt.choice import Choice, chosen
 from toolfmt.conversation import Message, ReasoningPart, TextPart
 from toolfmt.correcting import feedback
 from toolfmt.events import CallEnd, ReasoningDelta
+from toolfmt.execution.clients.text import text_source
 from toolfmt.execution.drivers.chats import Chats
 from toolfmt.execution.drivers.decisions import Decision, Undecided, decided
 from toolfmt.execution.drivers.patience import Patience
 from toolfmt.execution.drivers.reading import Asker, PlainParser, Written
-from toolfmt.execution.drivers.text_models import text_source
 from toolfmt.execution.drivers.turns import Said, played
 from toolfmt.execution.events import ArgumentsNormalised, DecisionExtractionFailed, ValidationFailed
 from toolfmt.execution.records import ToolExecution
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from toolfmt.dialect import Parser
     from toolfmt.events import CallFailed, Event
-    from toolfmt.execution.drivers.text_models import TextSource
+    from toolfmt.execution.clients.text import TextSource
     from toolfmt.execution.runtime import Runtime
     from toolfmt.execution.state import AgentState
     from toolfmt.model import JsonObject, ToolDefinition

@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from toolfmt.events import CallFailed, Notice, TextDelta
-from toolfmt.execution.drivers.patience import closing
+from toolfmt.execution.clients.pulling import closing
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, InferenceResponseReceived
 from toolfmt.parsers.driving import has_ended
 from toolfmt.parsing import ParseResult
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from toolfmt.dialect import Parser
     from toolfmt.events import Event
+    from toolfmt.execution.clients.text import TextSource
     from toolfmt.execution.drivers.patience import Patience
-    from toolfmt.execution.drivers.text_models import TextSource
     from toolfmt.execution.runtime import Runtime
     from toolfmt.model import JsonObject
     from toolfmt.transcripts.answer_info import AnswerInfo

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final, Unpack
 from toolfmt.choice import Choice, chosen, known_options
 from toolfmt.correcting import feedback, no_call_feedback
 from toolfmt.events import CallEnd, CallFailed
+from toolfmt.execution.clients.text import text_source
 from toolfmt.execution.drivers.chats import Chats
 from toolfmt.execution.drivers.patience import Patience
 from toolfmt.execution.drivers.reading import Asker, Written
-from toolfmt.execution.drivers.text_models import text_source
 from toolfmt.execution.drivers.turns import Said, played
 from toolfmt.execution.drivers.unread import with_unread
 from toolfmt.execution.events import ValidationFailed

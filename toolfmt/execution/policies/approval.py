@@ -22,11 +22,11 @@ import anyio
 from anyio.lowlevel import RunVar
 
 from toolfmt import jsontext
-from toolfmt.errors import AgentStop
 from toolfmt.execution.hooks import Blocked, ask
 from toolfmt.execution.policies.patterns import matcher
 from toolfmt.execution.policies.provenance import is_dangerous
 from toolfmt.execution.policies.visible import visible
+from toolfmt.execution.records import AgentStop
 from toolfmt.execution.running import check_seconds, is_async
 from toolfmt.execution.telling import failed
 from toolfmt.execution.threads import in_thread
