@@ -25,7 +25,7 @@ from toolfmt.model import ToolDefinition, ToolInvocation, ToolResult
 from toolfmt.parsing import parse
 from toolfmt.providers import MODEL_PATTERNS
 from toolfmt.registry import Registry
-from toolfmt.syntax import dump
+from toolfmt.syntax_records import dump
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,7 +121,7 @@ def dialect_page(dialect: AnyDialect) -> str:
         ),
     ]
     if dialect.syntax is not None:
-        described = "The description that the format is written and read by, as `toolfmt.syntax.load` takes it:"
+        described = "The description that the format is written and read by, as `toolfmt.syntax_records.load` takes it:"
         parts += [
             "## Syntax",
             described,

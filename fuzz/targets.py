@@ -51,7 +51,7 @@ from toolfmt.grammars import WRITERS
 from toolfmt.mcp import reading as mcp_reading
 from toolfmt.mcp.writing import write_result, write_tool
 from toolfmt.model import ToolInvocation, ToolResult
-from toolfmt.syntax import dump, load
+from toolfmt.syntax_records import dump, load
 from toolfmt.tools import tools as definitions
 from toolfmt.transcripts.formats import formats
 

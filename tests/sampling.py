@@ -16,7 +16,8 @@ from typing import Any, TypeAlias, TypeVar
 
 from toolfmt.dialect import Dialect
 from toolfmt.registry import default_registry
-from toolfmt.syntax import Maybe, Piece, Slot, dump, pieces
+from toolfmt.syntax import Maybe, Piece, Slot, pieces
+from toolfmt.syntax_records import dump
 
 T = TypeVar("T")
 Part: TypeAlias = tuple[str, object]

@@ -27,6 +27,7 @@ from toolfmt.providers import (
     match_model,
     model_names,
 )
+from toolfmt.text import check_reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -192,10 +193,16 @@ class Registry:
         return self.overrides.get((self.dialect(dialect).name, tool))
 
     def with_dialect(self, dialect: AnyDialect) -> Registry:
-        """Add a dialect; raises `DuplicateDialectError` when a name or alias is taken."""
+        """Add a dialect; raises `DuplicateDialectError` when a name or alias is taken.
+
+        A text dialect that does not read the call that it writes raises `DialectRecordError`.
+        """
         if not isinstance(dialect, Dialect):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
             raise TypeError(f"a dialect is a toolfmt.Dialect, as text_dialect makes them, not {type(dialect).__name__}")
-        return replace(self, dialects=(*self.dialects, dialect))
+        added = replace(self, dialects=(*self.dialects, dialect))
+        if dialect.syntax is not None:
+            check_reading(dialect)
+        return added
 
     def with_provider(self, provider: Provider) -> Registry:
         """Add a provider, or replace the one of the same name; raises `DuplicateDialectError` for another's alias."""

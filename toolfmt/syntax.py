@@ -13,7 +13,7 @@ be missing when read. `{any}` stands for whatever a model may write between two
 markers, `{plain}` for the same without `<`; nothing is written there. Literals are exact when written; when read, their
 whitespace is soft and a quote may be single, double or absent.
 
-The description is plain data: `dump` gives JSON, `load` reads it back.
+The description is plain data: `syntax_records` writes it as JSON and reads it back.
 """
 
 from __future__ import annotations
@@ -22,15 +22,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from toolfmt.errors import DialectRecordError
 from toolfmt.frames import Frame  # noqa: TC001 - pydantic reads the annotations
-from toolfmt.jsontext import MAX_NESTING, too_deep
 from toolfmt.literals import Literals  # noqa: TC001 - pydantic reads the annotations
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
 
 TAG_NAME = r"[\p{L}_][\p{L}\p{M}\p{N}_.\-]{0,255}"
 """What may be an element's name, for the `regex` module; other keys go into an attribute."""
@@ -218,40 +213,6 @@ class Syntax:
     """One result as a JSON object, with `{name}`, `{status}`, `{content}`, `{id}` as values."""
     error: str = "{content}"
     """A failed result's content in words."""
-
-
-def dump(syntax: Syntax) -> JsonObject:
-    """Turn a description into JSON; `load` reads it back."""
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Syntax).dump_python(syntax, mode="json")
-
-
-def load(data: JsonObject) -> Syntax:
-    """Read a description from JSON; raises `DialectRecordError` that names a wrong field."""
-    from pydantic import TypeAdapter, ValidationError
-
-    if too_deep(data):
-        raise DialectRecordError(f"the description is nested more than {MAX_NESTING} levels deep")
-    try:
-        found = TypeAdapter(Syntax).validate_python(data)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise DialectRecordError(f"/{'/'.join(map(str, first['loc']))}: {first['msg']}") from None
-    if not found.forms:
-        raise DialectRecordError("/forms: a format has one form at least")
-    for at, form in enumerate(found.forms):
-        _check_form(form, f"/forms/{at}")
-    return found
-
-
-def _check_form(form: Form, where: str) -> None:
-    """Refuse a form whose body has no description."""
-    for slot, described in (("{call}", form.json), ("{members}", form.elements)):
-        if slot in form.call and described is None:
-            raise DialectRecordError(f"{where}/call: nothing describes {slot}")
-    if form.literals is not None and not all(form.literals.quotes or ("",)):
-        raise DialectRecordError(f"{where}/literals/quotes: text needs quotation marks")
 
 
 @dataclass(frozen=True, slots=True)

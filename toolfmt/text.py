@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Final
 
 import regex
 
-from toolfmt.dialect import Dialect, Traits
-from toolfmt.errors import DialectRecordError
+from toolfmt.dialect import Dialect, ParserOptions, Traits
+from toolfmt.errors import DialectRecordError, UnrepresentableError
+from toolfmt.events import CallEnd
 from toolfmt.formatters.examples import example_formatter
 from toolfmt.formatters.syntax_calls import call_formatter, result_formatter
 from toolfmt.formatters.verified import verified
+from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.parsers.channels import ChannelParser, FrameGrammar
 from toolfmt.parsers.disarm import disarm_names, disarmer
 from toolfmt.parsers.grammar import Grammar
 from toolfmt.parsers.regions import TextParser
 from toolfmt.syntax import member_slots, template_slots
+from toolfmt.syntax_records import check_syntax
 
 if TYPE_CHECKING:
-    from toolfmt.dialect import ExampleFormatter, Parser, ParserOptions, Provenance, SchemaFormatter
+    from collections.abc import Generator
+
+    from toolfmt.dialect import ExampleFormatter, Parser, Provenance, SchemaFormatter
+    from toolfmt.frames import Frame
     from toolfmt.syntax import Form, Syntax
 
 
@@ -41,6 +48,14 @@ def _raw(form: Form) -> bool:
     return not escapes or (form.literals is not None and not form.literals.escapes)
 
 
+@contextmanager
+def _compiling(name: str) -> Generator[None]:
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, RecursionError, re.error, regex.error) as error:
+        raise DialectRecordError(f"the description of {name!r} cannot be compiled: {error}") from error
+
+
 def text_dialect(  # noqa: PLR0913 - the fields of the record
     *,
     name: str,
@@ -55,21 +70,23 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
 ) -> Dialect[str]:
     """Make a text dialect; its traits are read off the syntax."""
     offered = any(form.offered for form in syntax.forms)
-    framed: list[FrameGrammar] = []
 
     @lru_cache(maxsize=32)
     def compiled(tools: tuple[str, ...]) -> Grammar:
-        try:
+        check_syntax(syntax)
+        with _compiling(name):
             return Grammar(syntax, tools)
-        except (LookupError, TypeError, ValueError, RecursionError, re.error, regex.error) as error:
-            raise DialectRecordError(f"the description of {name!r} cannot be compiled: {error}") from error
+
+    @cache
+    def framed(frame: Frame) -> FrameGrammar:
+        grammar = compiled(())
+        with _compiling(name):
+            return FrameGrammar(frame, grammar)
 
     def open_parser(options: ParserOptions) -> Parser[str]:
         if syntax.frame is None:
             return TextParser(compiled(tuple(options.tools) if offered else ()), options)
-        if not framed:
-            framed.append(FrameGrammar(syntax.frame, compiled(())))
-        return ChannelParser(framed[0], options)
+        return ChannelParser(framed(syntax.frame), options)
 
     calls = call_formatter(name, syntax)
     unsure = offered or syntax.frame is not None or syntax.starts_in_reasoning
@@ -111,3 +128,23 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
         manifest=manifest,
         syntax=syntax,
     )
+
+
+_TOOL: Final = ToolDefinition(
+    name="get_weather", parameters={"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+)
+_CALL: Final = ToolInvocation(name="get_weather", arguments={"city": "Paris"})
+
+
+def check_reading(dialect: Dialect[str]) -> None:
+    """Refuse a dialect that does not read a simple call as it writes it; raises `DialectRecordError`."""
+    tools = {_TOOL.name: _TOOL}
+    try:
+        text = dialect.calls([_CALL], tools)
+    except UnrepresentableError as error:
+        raise DialectRecordError(f"{dialect.name!r} does not read what it writes: {error}") from error
+    parser = dialect.open_parser(ParserOptions(tools=tools))
+    events = [*parser.feed(text), *parser.close()]
+    read = [(event.call.name, event.call.arguments) for event in events if isinstance(event, CallEnd)]
+    if read != [(_CALL.name, _CALL.arguments)]:
+        raise DialectRecordError(f"{dialect.name!r} does not read what it writes: {text!r} is read as {read}")

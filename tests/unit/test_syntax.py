@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import Any
 
 import pytest
 
 import toolfmt
 from tests import sampling
+from toolfmt.dialect import ParserOptions
 from toolfmt.errors import DialectRecordError
-from toolfmt.syntax import dump, load, markers
+from toolfmt.syntax import Form, Syntax, markers
+from toolfmt.syntax_records import dump, load
 from toolfmt.testing.laws import read
 
 TEXT_DIALECTS = sampling.dialects()
@@ -29,9 +33,82 @@ def test_a_description_survives_json(dialect: toolfmt.Dialect[str]) -> None:
     assert read(twin, [text], [TOOL]) == read(dialect, [text], [TOOL])
 
 
-def test_a_wrong_field_is_named() -> None:
-    with pytest.raises(DialectRecordError, match="forms"):
-        load({"reasoning": []})
+BODY = {"call": "<t>{call}</t>", "json": {"template": {"name": "{name}", "arguments": "{arguments}"}}}
+ELEMENTS = {"call": "<t {name}>{members}</t>", "elements": {"member": "<{key}>{value}</{key}>"}}
+FRAME = {"header": "<h>", "start": "<s>", "body": "<b>", "routes": [{"to": "call"}], "call": "<h>{name}", "between": ""}
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"reasoning": []}, "/forms"),
+        ({"forms": []}, "/forms: a format has at least one form"),
+        (
+            {"forms": [{**BODY, "call": "{nmae}{call}"}]},
+            "/forms/0/call: there is no slot {nmae} here: did you mean {name}",
+        ),
+        ({"forms": [{"call": "<t>{name}</t>"}]}, "/forms/0/call: a call has one body"),
+        ({"forms": [{**BODY, "call": "{call}{args}"}]}, "/forms/0/call: a call has one body"),
+        ({"forms": [{"call": "{call}"}]}, "/forms/0/call: nothing describes {call}: give `json`"),
+        ({"forms": [{**BODY, "call": "{name}{args}"}]}, "/forms/0/json: the call has no slot {call}"),
+        ({"forms": [BODY, {"call": "{call}", "literals": {}}]}, "/forms/1/call: nothing describes {call}"),
+        ({"forms": [{**BODY, "literals": {}}]}, "/forms/0/literals: the call has no slot {args}"),
+        ({"forms": [{"call": "{name}{args}", "literals": {"quotes": [""]}}]}, "/forms/0/literals/quotes"),
+        ({"forms": [{"call": "{payload}"}]}, "/forms/0/call: nothing says which parameter {payload} is"),
+        ({"forms": [{**BODY, "section": "<s>"}]}, "/forms/0/section: the slot {calls} is missing"),
+        ({"forms": [{**BODY, "ends": [" "]}]}, "/forms/0/ends/0: a marker begins with text"),
+        ({"forms": [{**BODY, "json": {**BODY["json"], "indent": 10**20}}]}, "/forms/0/json/indent: 0 to 16"),
+        (
+            {"forms": [{**ELEMENTS, "elements": {"member": ""}}]},
+            "/forms/0/elements/member: the slot {value} is missing",
+        ),
+        ({"forms": [{**ELEMENTS, "elements": {**ELEMENTS["elements"], "odd_member": " "}}]}, "/elements/odd_member"),
+        (
+            {"forms": [{**ELEMENTS, "elements": {**ELEMENTS["elements"], "item": "{value}"}}]},
+            "/elements/item: a marker",
+        ),
+        (
+            {"forms": [{**ELEMENTS, "elements": {**ELEMENTS["elements"], "quotes": [["<", " "]]}}]},
+            "/elements/quotes/0/1",
+        ),
+        ({"forms": [BODY], "stop": ["<e>", ""]}, "/stop/1: a marker begins with text"),
+        ({"forms": [BODY], "hidden": [["{?x?}", "y"]]}, "/hidden/0/0: a marker begins with text"),
+        ({"forms": [BODY], "result": "{text}"}, "/result: there is no slot {text} here"),
+        ({"forms": [BODY], "tools": "none"}, "/tools: the slot {tools} is missing"),
+        ({"forms": [BODY], "frame": {**FRAME, "ends": [""]}}, "/frame/ends/0: a marker begins with text"),
+        ({"forms": [BODY], "frame": {**FRAME, "body": ""}}, "/frame/body: nothing ends a header"),
+        ({"forms": [BODY], "frame": {**FRAME, "call": "<h>"}}, "/frame/call: the slot {name} is missing"),
+        (
+            {"forms": [BODY], "frame": {**FRAME, "routes": [{"to": "call", "form": 1}]}},
+            "/frame/routes/0/form: there is no form 1",
+        ),
+    ],
+)
+def test_a_wrong_field_is_named(record: dict[str, Any], message: str) -> None:
+    with pytest.raises(DialectRecordError, match=re.escape(message)):
+        load(record)
+
+
+def made(form: Form) -> toolfmt.Dialect[str]:
+    hermes = toolfmt.default_registry().dialect("hermes")
+    return toolfmt.text_dialect(
+        name="made",
+        summary="",
+        syntax=Syntax(forms=(form,)),
+        schema=hermes.schema,
+        manifest=hermes.manifest,
+        sources=(),
+    )
+
+
+def test_a_wrong_record_made_in_python_is_refused_when_it_is_used() -> None:
+    with pytest.raises(DialectRecordError, match=r"/forms/0/call: a call has one body"):
+        made(Form(call="<t>{name}</t>")).open_parser(ParserOptions())
+
+
+def test_a_format_that_does_not_read_what_it_writes_is_not_registered() -> None:
+    with pytest.raises(DialectRecordError, match="'made' does not read what it writes"):
+        toolfmt.default_registry().with_dialect(made(Form(call="{name} {args}\n")))
 
 
 @pytest.mark.parametrize("dialect", TEXT_DIALECTS, ids=lambda dialect: dialect.name)
