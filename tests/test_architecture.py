@@ -6,6 +6,7 @@ import ast
 import logging
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -84,6 +85,21 @@ def test_import_loads_nothing_heavy() -> None:
 def test_a_module_holds_one_idea() -> None:
     lengths = {name(path): len(path.read_text("utf-8").splitlines()) for path in MODULES}
     assert {path: length for path, length in lengths.items() if length > LONGEST} == {}
+
+
+def test_a_public_type_name_means_one_thing() -> None:
+    homes: defaultdict[str, list[str]] = defaultdict(list)
+    for path in MODULES:
+        for node in ast.parse(path.read_text("utf-8")).body:
+            match node:
+                case (
+                    ast.ClassDef(name=found)
+                    | ast.AnnAssign(target=ast.Name(id=found), annotation=ast.Name(id="TypeAlias"))
+                ):
+                    homes[found].append(name(path))
+                case _:
+                    pass
+    assert {found: paths for found, paths in homes.items() if len(paths) > 1 and not found.startswith("_")} == {}
 
 
 def surroundings_read(tree: ast.Module) -> Iterator[str]:

@@ -21,7 +21,7 @@ from openai import OpenAI
 
 from toolfmt.conversation import CallPart
 from toolfmt.gateway.app import LOSSES, make_app
-from toolfmt.gateway.config import Back, Config, Route
+from toolfmt.gateway.config import Back, Config, ModelRoute
 
 PATHS = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "/v1", "gemini": "/v1beta", "text": "/v1"}
 """What an API's base address ends with."""
@@ -45,7 +45,7 @@ def gateway(config: Config) -> Iterator[str]:
 
 def before(upstream: Loopback, api: str, **options: Any) -> Config:
     back = Back.model_validate({"api": api, "url": upstream.url + PATHS[api], **options})
-    return Config(backs={"it": back}, routes=(Route(backs=("it",)),))
+    return Config(backs={"it": back}, routes=(ModelRoute(backs=("it",)),))
 
 
 def by_chat(url: str, *, stream: bool) -> tuple[str, list[tuple[str, Any]]]:
@@ -186,7 +186,10 @@ def test_the_next_back_is_asked_where_one_cannot_be_reached() -> None:
     with serving(CALL) as upstream:
         gone = Back(url="http://127.0.0.1:9/v1", connect_timeout=2)
         backs = {"gone": gone, "there": Back(url=f"{upstream.url}/v1")}
-        routes = (Route(model="m*", backs=("gone", "there"), as_model="other"), Route(model="x", backs=("gone",)))
+        routes = (
+            ModelRoute(model="m*", backs=("gone", "there"), as_model="other"),
+            ModelRoute(model="x", backs=("gone",)),
+        )
         with gateway(Config(backs=backs, routes=routes)) as url:
             assert by_chat(url, stream=False)[1] == [("look", {"city": "Zürich"})]
             assert upstream.requests[0].body["model"] == "other"

@@ -172,7 +172,7 @@ class Message:
     source: JsonValue = field(default=None, init=False, repr=False, compare=False)
     """The value that was read, which the same format writes again as it is; a changed copy has none.
 
-    A value that became several messages is a `transcripts.pieces.Piece` in each of them.
+    A value that became several messages is a `transcripts.pieces.SharedSource` in each of them.
     """
     where: tuple[str, int] | tuple[str] = field(default=("",), init=False, repr=False, compare=False)
     """Where `source` stands: the JSON pointer of a list and the place in it, or a pointer alone."""

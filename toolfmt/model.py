@@ -19,7 +19,7 @@ JsonValue: TypeAlias = Any
 """A JSON value: None, bool, int, float, str, list or dict with str keys. Not checked on construction."""
 JsonObject: TypeAlias = dict[str, Any]
 
-Provenance: TypeAlias = Literal["api", "marker", "fenced", "bare"]
+CallProvenance: TypeAlias = Literal["api", "marker", "fenced", "bare"]
 """How a call was marked on the wire; execution may refuse the weak ones."""
 
 Certainty: TypeAlias = Literal["exact", "tolerated", "guessed"]
@@ -67,7 +67,7 @@ class ToolInvocation(_Frozen):
     raw_arguments: str | None = Field(default=None, repr=False)
     server: str | None = None
     agent: str | None = None
-    provenance: Provenance = "api"
+    provenance: CallProvenance = "api"
     certainty: Certainty = "exact"
     extra: JsonObject = Field(default_factory=dict, repr=False)
 

@@ -18,7 +18,7 @@ from toolfmt.formatters.verified import verified
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.parsers.channels import ChannelParser, FrameGrammar
 from toolfmt.parsers.disarm import disarm_names, disarmer
-from toolfmt.parsers.grammar import Grammar
+from toolfmt.parsers.grammar import CompiledSyntax
 from toolfmt.parsers.regions import TextParser
 from toolfmt.syntax import member_slots, template_slots
 from toolfmt.syntax_records import check_syntax
@@ -72,10 +72,10 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
     offered = any(form.offered for form in syntax.forms)
 
     @lru_cache(maxsize=32)
-    def compiled(tools: tuple[str, ...]) -> Grammar:
+    def compiled(tools: tuple[str, ...]) -> CompiledSyntax:
         check_syntax(syntax)
         with _compiling(name):
-            return Grammar(syntax, tools)
+            return CompiledSyntax(syntax, tools)
 
     @cache
     def framed(frame: Frame) -> FrameGrammar:

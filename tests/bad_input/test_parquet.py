@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from toolfmt.corpora.batches import Reading
+from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.sources import Source
 from toolfmt.errors import ParseError
 
@@ -39,13 +39,13 @@ def test_a_row_that_is_too_large_is_refused_before_it_is_unpacked(tmp_path: Path
     path = write(tmp_path / "cell.parquet", ["x" * (8 << 20)])
     assert path.stat().st_size < 20_000
     with pytest.raises(ParseError, match=r"rows from 1 on: .* more than the limit of 1048576"):
-        list(Reading(column="conversation", limit=1 << 20).batches(Source(str(path), "x")))
+        list(ReadOptions(column="conversation", limit=1 << 20).batches(Source(str(path), "x")))
 
 
 def test_a_column_that_unpacks_to_far_more_than_is_stored_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "bomb.parquet", ["x" * (8 << 20), *["y"] * 99])
     with pytest.raises(ParseError, match=r"'conversation' unpacks to \d+ bytes, more than 1000 times"):
-        list(Reading(column="conversation", limit=1 << 20).batches(Source(str(path), "x")))
+        list(ReadOptions(column="conversation", limit=1 << 20).batches(Source(str(path), "x")))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
@@ -68,4 +68,4 @@ def test_a_damaged_file_is_an_error_of_its_kind(tmp_path: Path, at: int) -> None
     data[at : at + 24] = bytes(24)
     path.write_bytes(data)
     with pytest.raises(ParseError, match=r"damaged\.parquet"):
-        list(Reading(column="conversation").batches(Source(str(path), "x")))
+        list(ReadOptions(column="conversation").batches(Source(str(path), "x")))

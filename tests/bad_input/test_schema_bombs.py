@@ -13,7 +13,7 @@ from toolfmt.errors import SchemaError
 from toolfmt.execution import Executor, Permissions
 from toolfmt.jsontext import is_object
 from toolfmt.schema import problems
-from toolfmt.schema.work import MAX_WORK, Work
+from toolfmt.schema.work import MAX_WORK, SchemaWork
 from toolfmt.tools import tools
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def naive(root: Any, node: Any, value: Any, path: tuple[int, ...] = ()) -> int:
 @given(st.fixed_dictionaries(dict.fromkeys("abcd", SUBS)), SUBS, VALUES)
 def test_the_count_is_that_of_a_validator_that_remembers_nothing(defs: dict[str, Any], sub: Any, value: Any) -> None:
     root = {"allOf": [sub], "$defs": defs}
-    work = Work(root)
+    work = SchemaWork(root)
     try:
         work.check()
     except SchemaError:

@@ -12,7 +12,7 @@ from new_families import FAMILIES, HOPELESS, ONE_AT_A_TIME
 
 import toolfmt
 from toolfmt import Dialect, ToolDefinition, ToolInvocation
-from toolfmt.chat_templates.finding import Found
+from toolfmt.chat_templates.finding import FoundDialect
 from toolfmt.chat_templates.sandbox import render
 from toolfmt.testing import laws, strategies
 
@@ -34,13 +34,13 @@ CALLS = [
 USER = {"role": "user", "content": "Do it."}
 
 
-def found(folder: Path, source: str) -> Found:
+def found(folder: Path, source: str) -> FoundDialect:
     (folder / "chat_template.jinja").write_text(source, "utf-8")
     return toolfmt.find_dialect(folder)
 
 
 @pytest.fixture(scope="module")
-def inferred(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Found]:
+def inferred(tmp_path_factory: pytest.TempPathFactory) -> dict[str, FoundDialect]:
     return {name: found(tmp_path_factory.mktemp(name), source) for name, source in FAMILIES.items()}
 
 
@@ -61,7 +61,7 @@ def turn(source: str, calls: list[ToolInvocation], **more: str) -> str:
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 @pytest.mark.parametrize("name", FAMILIES)
-def test_it_reads_what_the_template_writes(inferred: dict[str, Found], name: str, count: int) -> None:
+def test_it_reads_what_the_template_writes(inferred: dict[str, FoundDialect], name: str, count: int) -> None:
     one = inferred[name]
     assert (one.how, one.others) == ("inferred", ())
     wanted = CALLS[:count]
@@ -72,14 +72,14 @@ def test_it_reads_what_the_template_writes(inferred: dict[str, Found], name: str
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_text_and_reasoning_are_told_from_calls(inferred: dict[str, Found], name: str) -> None:
+def test_text_and_reasoning_are_told_from_calls(inferred: dict[str, FoundDialect], name: str) -> None:
     text = turn(FAMILIES[name], CALLS[:1], content="I look.", reasoning_content="Hm.")
     result = toolfmt.parse(text, dialect=inferred[name].dialect, tools=TOOLS)
     assert (result.reasoning, result.text, len(result.calls)) == ("Hm.", "I look.", 1)
 
 
 @pytest.mark.parametrize("name", sorted(FAMILIES.keys() - {"json-text", "name-is-key", "counted"}))
-def test_it_writes_as_the_template_does(inferred: dict[str, Found], name: str) -> None:
+def test_it_writes_as_the_template_does(inferred: dict[str, FoundDialect], name: str) -> None:
     wanted = [call.model_copy(update={"id": f"call0000{at}"}) for at, call in enumerate(CALLS[:2])]
     dialect = inferred[name].dialect
     assert toolfmt.render_calls(wanted, dialect=dialect, tools=TOOLS) in turn(FAMILIES[name], wanted)
@@ -88,7 +88,7 @@ def test_it_writes_as_the_template_does(inferred: dict[str, Found], name: str) -
 @settings(max_examples=5)
 @given(data=st.data())
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_laws_hold(inferred: dict[str, Found], name: str, data: st.DataObject) -> None:
+def test_the_laws_hold(inferred: dict[str, FoundDialect], name: str, data: st.DataObject) -> None:
     dialect: Dialect[str] = inferred[name].dialect
     exchange = data.draw(strategies.exchanges(dialect))
     text = laws.round_trip(dialect, exchange.calls, exchange.tools)

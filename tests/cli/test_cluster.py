@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from toolfmt.corpora.batches import Reading
-from toolfmt.corpora.cluster import Piece, Worker, pieces
+from toolfmt.corpora.batches import ReadOptions
+from toolfmt.corpora.cluster import FileSpan, Worker, pieces
 from toolfmt.corpora.engines import local
 from toolfmt.corpora.sources import START, Position, sources
 from toolfmt.corpora.work import Done, Job, Work
@@ -35,10 +35,10 @@ def job(tmp_path: Path) -> Job:
     (tmp_path / "d.jsonl").write_text("", "utf-8")
     table = pyarrow.Table.from_pylist([{"id": at, "messages": chat} for at, chat in enumerate(CHATS)])
     parquet.write_table(table, tmp_path / "e.parquet", row_group_size=350)
-    return Job(Work("openai-chat", "anthropic"), Reading("openai-chat"), sources([str(tmp_path)]), START, 1)
+    return Job(Work("openai-chat", "anthropic"), ReadOptions("openai-chat"), sources([str(tmp_path)]), START, 1)
 
 
-def by_pieces(job: Job) -> tuple[list[Piece], list[Done]]:
+def by_pieces(job: Job) -> tuple[list[FileSpan], list[Done]]:
     cut = list(pieces(job, span=1 << 20))
     worker: Worker = pickle.loads(pickle.dumps(Worker(job.work, job.reading)))  # noqa: S301 - made here
     made = [

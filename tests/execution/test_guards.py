@@ -9,14 +9,14 @@ import pytest
 
 from toolfmt import ToolInvocation, ToolRegistry, ToolResult
 from toolfmt.errors import Problem
-from toolfmt.execution import Breaker, Budget, Executor, Failure, ToolExecution
+from toolfmt.execution import Breaker, Budget, Executor, FailureKind, ToolExecution
 from toolfmt.transcripts.answer_info import Usage
 
 NOW = datetime.now(UTC)
 
 
 def ended(
-    error: str | None, failure: Failure | None = "raised", *, name: str = "f", problems: tuple[Problem, ...] = ()
+    error: str | None, failure: FailureKind | None = "raised", *, name: str = "f", problems: tuple[Problem, ...] = ()
 ) -> ToolExecution:
     failed = error is not None
     return ToolExecution(

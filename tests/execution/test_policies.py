@@ -16,12 +16,12 @@ from toolfmt import ToolDefinition, ToolInvocation, ToolRegistry, ToolResult
 from toolfmt.execution import (
     Approval,
     ApprovalRequest,
-    Certainty,
+    CertaintyPolicy,
     Executor,
     JsonPolicy,
     Permissions,
     ProjectBoundaries,
-    Provenance,
+    ProvenancePolicy,
     RateLimit,
     SchemaPolicy,
     ToolExecution,
@@ -78,8 +78,8 @@ def test_the_order_of_the_steps_is_theirs_whatever_the_order_given(registry: Too
     policies = [
         Approval(lambda _: True, tools=["*"]),
         mine,
-        Certainty(),
-        Provenance(),
+        CertaintyPolicy(),
+        ProvenancePolicy(),
         ProjectBoundaries(["/"]),
         Workspace("A"),
         RateLimit(5, per=1),
@@ -383,8 +383,8 @@ def test_dangerous_tools_refuse_weak_marks_unless_told_otherwise(registry: ToolR
     refused = "weak_provenance"
     assert failures(Executor(registry), *calls) == [None, None, refused, refused]
     assert failures(Executor(registry), *[call.model_copy(update={"name": "get"}) for call in calls]) == [None] * 4
-    assert failures(Executor(registry, policies=[Provenance(refuse=())]), *calls) == [None] * 4
-    assert failures(Executor(registry, policies=[Provenance(refuse=["marker"])]), *calls) == [
+    assert failures(Executor(registry, policies=[ProvenancePolicy(refuse=())]), *calls) == [None] * 4
+    assert failures(Executor(registry, policies=[ProvenancePolicy(refuse=["marker"])]), *calls) == [
         None,
         refused,
         None,
@@ -398,9 +398,13 @@ def test_dangerous_tools_refuse_guessed_calls_unless_a_policy_says_otherwise(reg
     refused = "uncertain"
     assert failures(Executor(registry), *calls) == [None, None, refused]
     assert failures(Executor(registry), *[call.model_copy(update={"name": "get"}) for call in calls]) == [None] * 3
-    assert failures(Executor(registry, policies=[Certainty(refuse=())]), *calls) == [None] * 3
-    assert failures(Executor(registry, policies=[Certainty(refuse=["tolerated"])]), *calls) == [None, refused, None]
-    assert failures(Executor(registry, policies=[Provenance(refuse=())]), *calls) == [None, None, refused]
+    assert failures(Executor(registry, policies=[CertaintyPolicy(refuse=())]), *calls) == [None] * 3
+    assert failures(Executor(registry, policies=[CertaintyPolicy(refuse=["tolerated"])]), *calls) == [
+        None,
+        refused,
+        None,
+    ]
+    assert failures(Executor(registry, policies=[ProvenancePolicy(refuse=())]), *calls) == [None, None, refused]
 
 
 def test_what_is_approved_is_what_runs(registry: ToolRegistry) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import toolfmt
 from toolfmt import jsontext
 from toolfmt.formatters.yaml_text import yaml_text
-from toolfmt.parsers.yaml_flow import Node, Plain
+from toolfmt.parsers.yaml_flow import Plain, YamlNode
 from toolfmt.parsers.yaml_scalars import YamlError, resolve
 from toolfmt.parsers.yaml_subset import parse
 from toolfmt.testing import strategies
@@ -157,7 +157,7 @@ NO_YAML = (
 REFUSED = ("a: &x 1", "a: !!str 1", "a: !x", "? a\n: b", "a: [? x]", "a: &x [1]\nb: *x", "%YAML 1.2\n---\na: 1")
 
 
-def value(node: Node | None) -> Any:
+def value(node: YamlNode | None) -> Any:
     if isinstance(node, list):
         return [value(item) for item in node]
     if isinstance(node, dict):

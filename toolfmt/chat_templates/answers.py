@@ -67,7 +67,7 @@ _MARKUP: Final = ToolInvocation(name="probe_weather", arguments={"city": "Paris 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class TemplateAnswer:
     """One answer as the template writes it, without what begins and ends every turn."""
 
     text: str
@@ -86,13 +86,13 @@ class Answer:
 class Answers:
     """What a template writes for each kind of answer; None where it fails, or leaves the calls out."""
 
-    said: Answer
-    one: Answer | None
-    other: Answer | None
-    two: Answer | None
-    nested: Answer | None
-    empty: Answer | None
-    markup: Answer | None
+    said: TemplateAnswer
+    one: TemplateAnswer | None
+    other: TemplateAnswer | None
+    two: TemplateAnswer | None
+    nested: TemplateAnswer | None
+    empty: TemplateAnswer | None
+    markup: TemplateAnswer | None
     """One whose text has what is markup elsewhere."""
     thought: tuple[str, str] | None = None
     """What stands before reasoning and between it and the text."""
@@ -105,7 +105,7 @@ class Answers:
     problem: str = ""
     """Why there are no calls."""
 
-    def with_calls(self) -> list[Answer]:
+    def with_calls(self) -> list[TemplateAnswer]:
         """Give the answers with calls, those that tell most first."""
         return [answer for answer in (self.one, self.other, self.two, self.nested, self.empty) if answer is not None]
 
@@ -138,7 +138,7 @@ class _Probe:
         plain = self._tried([_USER], tools=False) or before
         wrapper = self._head.removeprefix(self._prompt) if self._head.startswith(self._prompt) else ""
         return Answers(
-            said=Answer(text=said[len(self._before) :]),
+            said=TemplateAnswer(text=said[len(self._before) :]),
             wrapper=wrapper,
             one=self._calls(_ONE),
             other=self._calls(_OTHER),
@@ -161,7 +161,7 @@ class _Probe:
             self._tools = PLAIN_TOOLS
             return self._render(messages)
 
-    def _calls(self, *calls: ToolInvocation) -> Answer | None:
+    def _calls(self, *calls: ToolInvocation) -> TemplateAnswer | None:
         """Render an answer that is calls, under the first kind of ids that lets their names be seen."""
         for pattern in _IDS:
             text = self._tried([_USER, self._message(calls, pattern)])
@@ -173,7 +173,7 @@ class _Probe:
             return self._cut(text, _with_ids(calls, pattern))
         return None
 
-    def _cut(self, text: str, calls: tuple[ToolInvocation, ...]) -> Answer:
+    def _cut(self, text: str, calls: tuple[ToolInvocation, ...]) -> TemplateAnswer:
         start = len(beginning(self._before, text))
         text = text[start:].rstrip()
         tail = _MARKER_BEGINS.search(ending(self._tail.rstrip(), text))
@@ -183,7 +183,7 @@ class _Probe:
         shared = beginning(self._head[start:], text)
         likely = {self._prompt[start:], self._head[start:], _CUT_WORD.sub("", _CUT_MARKER.sub("", shared)), ""}
         heads = tuple(sorted((head for head in likely if text.startswith(head)), key=len, reverse=True))
-        return Answer(text=text, calls=calls, heads=heads, tail=end.strip())
+        return TemplateAnswer(text=text, calls=calls, heads=heads, tail=end.strip())
 
     def _thought(self) -> tuple[str, str] | None:
         """Find what stands around reasoning, where the template writes it for the last answer."""

@@ -42,7 +42,7 @@ _ODD: Final = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundDialect:
     """A model's dialect, and how it was found."""
 
     dialect: Dialect[str]
@@ -55,7 +55,7 @@ class Found:
     """Known dialects that read the same calls, the likeliest first."""
 
 
-def find_dialect(path: str | Path, *, template: str | None = None, registry: Registry | None = None) -> Found:
+def find_dialect(path: str | Path, *, template: str | None = None, registry: Registry | None = None) -> FoundDialect:
     """Find the dialect of a model by its folder, or by a file with its chat template.
 
     `path` is a Hugging Face tokenizer folder, or one file of it: `tokenizer_config.json`,
@@ -70,12 +70,12 @@ def find_dialect(path: str | Path, *, template: str | None = None, registry: Reg
     return found_in(read_folder(path), template=template, registry=registry)
 
 
-def found_in(folder: TokenizerFolder, *, template: str | None = None, registry: Registry | None = None) -> Found:
+def found_in(folder: TokenizerFolder, *, template: str | None = None, registry: Registry | None = None) -> FoundDialect:
     """Do the same for a folder that was read."""
     reasons: list[str] = []
     own = _own(folder, reasons)
     if own is not None:
-        return Found(dialect=own, how="response_template", reasons=tuple(reasons))
+        return FoundDialect(dialect=own, how="response_template", reasons=tuple(reasons))
     source = folder.template(template, tools=True)
     known = [*(default_registry() if registry is None else registry)]
     try:
@@ -97,7 +97,7 @@ def found_in(folder: TokenizerFolder, *, template: str | None = None, registry: 
         reasons.append(f"and no dialect can be inferred from them: {error}")
         raise _unknown(folder, reasons) from None
     reasons.append(f"inferred from {len(written.with_calls())} answers that were rendered, all of which it reads")
-    return Found(dialect=made, how="inferred", reasons=tuple(reasons))
+    return FoundDialect(dialect=made, how="inferred", reasons=tuple(reasons))
 
 
 def _own(folder: TokenizerFolder, reasons: list[str]) -> Dialect[str] | None:
@@ -115,7 +115,7 @@ def _own(folder: TokenizerFolder, reasons: list[str]) -> Dialect[str] | None:
     return made
 
 
-def _by_reading(folder: TokenizerFolder, fits: list[Fit], written: Answers, reasons: list[str]) -> Found:
+def _by_reading(folder: TokenizerFolder, fits: list[Fit], written: Answers, reasons: list[str]) -> FoundDialect:
     best = [fit for fit in fits if fit.rank == fits[0].rank]
     named = _named(folder)
     chosen = next((fit for fit in best if fit.dialect.name in named), best[0])
@@ -124,10 +124,10 @@ def _by_reading(folder: TokenizerFolder, fits: list[Fit], written: Answers, reas
     if chosen.exact:
         reasons.append(f"and writes {chosen.exact} of them just so")
     others = tuple(fit.dialect.name for fit in fits if fit is not chosen)
-    return Found(dialect=chosen.dialect, how="known", reasons=tuple(reasons), others=others)
+    return FoundDialect(dialect=chosen.dialect, how="known", reasons=tuple(reasons), others=others)
 
 
-def _by_markers(folder: TokenizerFolder, found: list[Marked], reasons: list[str]) -> Found:
+def _by_markers(folder: TokenizerFolder, found: list[Marked], reasons: list[str]) -> FoundDialect:
     if not found:
         reasons.append("and has no known dialect's markers")
         raise _unknown(folder, reasons)
@@ -141,7 +141,7 @@ def _by_markers(folder: TokenizerFolder, found: list[Marked], reasons: list[str]
     chosen = next((one for one in best if one.dialect.name in named), best[0])
     reasons.append(f"it has the markers of {chosen.dialect.name}: {' '.join(chosen.markers)}")
     others = tuple(one.dialect.name for one in found if one is not chosen)
-    return Found(dialect=chosen.dialect, how="markers", reasons=tuple(reasons), others=others)
+    return FoundDialect(dialect=chosen.dialect, how="markers", reasons=tuple(reasons), others=others)
 
 
 def _unknown(folder: TokenizerFolder, reasons: list[str]) -> UnknownDialectError:

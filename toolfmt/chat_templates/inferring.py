@@ -25,7 +25,7 @@ from toolfmt.text import text_dialect
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from toolfmt.chat_templates.answers import Answer, Answers
+    from toolfmt.chat_templates.answers import Answers, TemplateAnswer
     from toolfmt.dialect import Dialect
     from toolfmt.syntax import Pair
 
@@ -98,14 +98,14 @@ def _forms(found: Answers) -> Iterator[tuple[Form, bool]]:
         yield _with_ids(form, found.one), two is None
 
 
-def _written_id(answer: Answer, at: int) -> str:
+def _written_id(answer: TemplateAnswer, at: int) -> str:
     """Find the id that was written for a call, the one it was given or one that counts; "" if there is none."""
     call = answer.calls[at]
     tried = (call.id or "", NAMED_ID.format(name=call.name, index=at))
     return next((one for one in tried if len(one) >= _LEAST_ID and one in answer.text), "")
 
 
-def _unnumbered(answer: Answer) -> Answer:
+def _unnumbered(answer: TemplateAnswer) -> TemplateAnswer:
     """Put a slot in place of the calls' ids; where an id holds the name, it stands for the name."""
     text, calls = answer.text, list(answer.calls)
     for at, call in enumerate(answer.calls):
@@ -117,7 +117,7 @@ def _unnumbered(answer: Answer) -> Answer:
     return replace(answer, text=text, calls=tuple(calls))
 
 
-def _with_ids(form: Form, answer: Answer) -> Form:
+def _with_ids(form: Form, answer: TemplateAnswer) -> Form:
     """Say what an id holds, and which one is written for a call that has none."""
     id_ = _written_id(answer, 0)
     if answer.calls[0].name in id_:
@@ -141,14 +141,14 @@ def _alike(one: Core, two: Core) -> Core:
     return replace(one, json=replace(one.json, template=kept))
 
 
-def _core(body: str, answer: Answer, number: int, start: int) -> Core | None:
+def _core(body: str, answer: TemplateAnswer, number: int, start: int) -> Core | None:
     found = core(body, answer.calls[number], start)
     outside = "" if found is None else body[: found.start] + body[found.end :] + found.template
     fixed = re.sub(r"\{(?:name|call|args|members|id)\}", "", outside)
     return None if found is None or _LIKE_SLOT.search(fixed) else found
 
 
-def _parallel(answer: Answer, body: str, first: Core, before: str, behind: str) -> Form | None:
+def _parallel(answer: TemplateAnswer, body: str, first: Core, before: str, behind: str) -> Form | None:
     """Tell what belongs to each call from what belongs to all, by an answer with two."""
     one = _core(body, answer, 0, 0)
     two = _core(body, answer, 1, one.end) if one is not None else None

@@ -23,14 +23,14 @@ from toolfmt.errors import TemplateError
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
-Form: TypeAlias = Literal["object", "text"]
+ArgumentsNeed: TypeAlias = Literal["object", "text"]
 NoContent: TypeAlias = Literal["absent", "empty", "null"]
 
 NO_CONTENT: Final[Mapping[NoContent, JsonObject]] = {"absent": {}, "empty": {"content": ""}, "null": {"content": None}}
 """What is in a message that has calls and no text."""
 NO_TOKENS: Final[JsonObject] = dict.fromkeys(("bos_token", "eos_token", "pad_token", "unk_token"), "")
 """The tokens that templates name, where they matter to nothing."""
-_FORMS: Final[tuple[Form, ...]] = ("object", "text")
+_FORMS: Final[tuple[ArgumentsNeed, ...]] = ("object", "text")
 _KEY: Final = "probe_key"
 _VALUE: Final = "probe-value"
 _MISTAKEN: Final = re.compile(rf"""\{{(?:'|\\+"){_KEY}""")
@@ -54,7 +54,7 @@ _TOOL: Final[JsonObject] = {
 class Needs:
     """What a template takes."""
 
-    arguments: Form = "object"
+    arguments: ArgumentsNeed = "object"
     """Whether a call's arguments are an object, or its JSON text."""
     no_content: NoContent = "absent"
     """What the `content` of a message is that has calls and no text."""
@@ -81,7 +81,7 @@ def needs(source: str) -> Needs:
     )
 
 
-def _calls(source: str) -> Iterator[tuple[Form, NoContent, int]]:
+def _calls(source: str) -> Iterator[tuple[ArgumentsNeed, NoContent, int]]:
     """Give the forms of arguments and content with which the template does not fail, and how well a call comes out."""
     for none, form in product(NO_CONTENT, _FORMS):
         text = _rendered(source, _conversation(form, none))
@@ -91,7 +91,7 @@ def _calls(source: str) -> Iterator[tuple[Form, NoContent, int]]:
         yield form, none, 0 if _VALUE not in text else 1 if _MISTAKEN.search(text) else 2
 
 
-def _conversation(form: Form, none: NoContent) -> list[JsonValue]:
+def _conversation(form: ArgumentsNeed, none: NoContent) -> list[JsonValue]:
     arguments: JsonValue = {_KEY: _VALUE} if form == "object" else f'{{"{_KEY}": "{_VALUE}"}}'
     call: JsonObject = {"id": _ID, "type": "function", "function": {"name": "probe_tool", "arguments": arguments}}
     answer: JsonObject = {"role": "assistant", **NO_CONTENT[none], "tool_calls": [call]}

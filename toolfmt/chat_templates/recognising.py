@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
-from toolfmt.chat_templates.answers import TOOLS, Answer, Answers
+from toolfmt.chat_templates.answers import TOOLS, Answers, TemplateAnswer
 from toolfmt.errors import RenderError
 from toolfmt.marking import markers
 from toolfmt.model import ToolResult
@@ -89,16 +89,16 @@ def _fit(dialect: Dialect[str], source: str, found: Answers) -> Fit | None:
     )
 
 
-def _ended(answer: Answer) -> Answer:
+def _ended(answer: TemplateAnswer) -> TemplateAnswer:
     return replace(answer, text=answer.text + answer.tail)
 
 
-def reads(dialect: Dialect[str], answer: Answer, *, whole: bool = False) -> bool:
+def reads(dialect: Dialect[str], answer: TemplateAnswer, *, whole: bool = False) -> bool:
     """Say whether a dialect gives the answer's calls and no more; under `whole`, with nothing left over."""
     return any(_reads(dialect, body, answer, whole=whole) for body in answer.bodies())
 
 
-def _reads(dialect: Dialect[str], body: str, answer: Answer, *, whole: bool) -> bool:
+def _reads(dialect: Dialect[str], body: str, answer: TemplateAnswer, *, whole: bool) -> bool:
     result = parse(body, dialect=dialect, tools=TOOLS)
     if result.failures or len(result.calls) != len(answer.calls):
         return False
@@ -109,7 +109,7 @@ def _reads(dialect: Dialect[str], body: str, answer: Answer, *, whole: bool) -> 
     return not rest if whole else body.rstrip().endswith(rest) and _TURN_END.fullmatch(rest) is not None
 
 
-def _writes(dialect: Dialect[str], answer: Answer) -> bool:
+def _writes(dialect: Dialect[str], answer: TemplateAnswer) -> bool:
     unnamed = [call.model_copy(update={"id": None}) for call in answer.calls]
     return any(_wrote(dialect, calls, answer.text) for calls in (answer.calls, unnamed))
 

@@ -11,7 +11,7 @@ from toolfmt.cli.toolboxes import toolbox
 from toolfmt.conversation import CallPart, Message, ResultPart, TextPart, Transcript
 from toolfmt.correcting import api_feedback, feedback
 from toolfmt.events import CallEnd, CallFailed
-from toolfmt.execution.drivers.turns import NOT_RUN, Said, played
+from toolfmt.execution.drivers.turns import NOT_RUN, AnswerMessage, played
 from toolfmt.execution.messages import in_words
 from toolfmt.execution.runtime import Runtime, bound, nobody
 from toolfmt.execution.state import AgentState, Step
@@ -44,7 +44,7 @@ _HARMLESS: Final = ("added", "merged")
 class Played:
     """An answer and what became of its calls."""
 
-    said: Said
+    said: AnswerMessage
     step: Step
     explain: Callable[[CallFailed], str]
     """What the model is told of a call that could not be read."""
@@ -129,6 +129,6 @@ async def play(answer: JsonValue, choice: AnyDialect | str, source: str, timeout
         dialect = default_registry().resolve(dialect=None if is_auto(choice) else choice)
         explain = partial(feedback, tools=tools, dialect=dialect) if isinstance(answer, str) else api_feedback
         ended = tuple(event for event in events if isinstance(event, (CallEnd, CallFailed)))
-        said = Said(message=answer_message(events, info), ended=ended, info=info, usage=Usage(), text="")
+        said = AnswerMessage(message=answer_message(events, info), ended=ended, info=info, usage=Usage(), text="")
         step = await played(said, AgentState(), Runtime(offer=offer, executor=executor), explain)
     return Played(said, step, explain, dialect, tools)

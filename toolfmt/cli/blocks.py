@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from toolfmt.conversation import Content
     from toolfmt.model import JsonValue
 
-Kind: TypeAlias = Literal["text", "reasoning", "refusal", "call", "result", "error", "data", "tool"]
+BlockKind: TypeAlias = Literal["text", "reasoning", "refusal", "call", "result", "error", "data", "tool"]
 
 _PICTURES: Final = frozenset({"image/gif", "image/jpeg", "image/png", "image/webp"})
 _BASE64 = re.compile(r"[A-Za-z0-9+/]+=*")
@@ -41,7 +41,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/]+=*")
 class Block:
     """Something to look at: what it is, a title, its text; `picture` is a data URL."""
 
-    kind: Kind
+    kind: BlockKind
     title: str
     text: str
     picture: str = ""
@@ -88,7 +88,7 @@ def _blocks(place: Place, names: list[str]) -> Iterator[Block]:
     elif isinstance(part, ResultPart):
         called = part.name or (names[place.call] if place.call is not None else "")
         title = " ".join(filter(None, (called, part.id or "", "" if place.call is not None else "(of no call)")))
-        kind: Kind = "error" if part.is_error else "result"
+        kind: BlockKind = "error" if part.is_error else "result"
         inner = [_block(content) for content in part.content]
         text = "\n".join(block.text for block in inner if not block.picture)
         yield Block(kind, visible(title), text)

@@ -6,7 +6,7 @@ from cyclopts import Parameter
 
 from toolfmt.cli.errors import note
 from toolfmt.cli.output import write_json_line, write_table
-from toolfmt.corpora.batches import Reading
+from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.rows import Row, place
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.errors import ParseError
@@ -30,7 +30,7 @@ def check(
         find(format)
     count = wrong = 0
     table: list[tuple[str, ...]] = []
-    for batch in Reading(format).all(sources(paths or (STDIN,))):
+    for batch in ReadOptions(format).all(sources(paths or (STDIN,))):
         for row in batch.rows():
             found = _findings(row, format)
             count += 1

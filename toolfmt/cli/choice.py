@@ -14,7 +14,7 @@ from toolfmt.registry import AUTO, default_registry, is_auto
 
 @Parameter(name="*", group="Format")
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class FormatOption:
     """Which format; without any of these it is the default JSON."""
 
     provider: Annotated[
@@ -68,7 +68,7 @@ class Choice:
         return found.dialect
 
 
-DEFAULT = Choice()
+DEFAULT = FormatOption()
 
 
 def meant(name: str) -> AnyDialect:

@@ -11,9 +11,9 @@ from toolfmt import jsontext
 from toolfmt.cli.errors import INTERRUPTED, UsageError, note
 from toolfmt.cli.output import write_table
 from toolfmt.cli.progress import progress
-from toolfmt.corpora.batches import MAX_ROW, Reading
+from toolfmt.corpora.batches import MAX_ROW, ReadOptions
 from toolfmt.corpora.engines import ENGINES
-from toolfmt.corpora.output import Output, Places
+from toolfmt.corpora.output import CorpusOutput, Places
 from toolfmt.corpora.sources import STDIN, Source, sources
 from toolfmt.corpora.state import State, StateFile, inputs
 from toolfmt.corpora.streams import require
@@ -82,7 +82,7 @@ def convert(  # noqa: PLR0913 - one argument for each option
     side = quarantine or Path(f"{out.rstrip('/')}.quarantine.jsonl" if out is not None else "quarantine.jsonl")
     _refuse_overwriting(given, out, side, folder=folder)
 
-    reading = Reading(origin, column, max_row)
+    reading = ReadOptions(origin, column, max_row)
     work = Work(
         origin,
         goal,
@@ -102,7 +102,9 @@ def convert(  # noqa: PLR0913 - one argument for each option
         return 0
     aside = side if on_error == "quarantine" else None
     code = 0
-    output = Output(given, Places(out=None if out is None else Path(out), folder=folder, aside=aside), state, keep)
+    output = CorpusOutput(
+        given, Places(out=None if out is None else Path(out), folder=folder, aside=aside), state, keep
+    )
     try:
         with output, progress(given) as step:
             rest = given[state.input :]
@@ -121,7 +123,7 @@ def convert(  # noqa: PLR0913 - one argument for each option
 
 
 def _state(
-    given: list[Source], out: str | None, work: Work, reading: Reading, *, resume: bool
+    given: list[Source], out: str | None, work: Work, reading: ReadOptions, *, resume: bool
 ) -> tuple[StateFile | None, State | None]:
     """Find where to begin, and where to note how far it is; no state if there is nothing left to do."""
     run: JsonObject = {

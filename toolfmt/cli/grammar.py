@@ -5,7 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from toolfmt.cli.choice import DEFAULT
-from toolfmt.cli.choice import Choice as Format
+from toolfmt.cli.choice import FormatOption as Format
 from toolfmt.cli.errors import UsageError, note
 from toolfmt.cli.inputs import read_tools
 from toolfmt.cli.output import write

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from toolfmt.cli.choice import DEFAULT, Choice
+from toolfmt.cli.choice import DEFAULT, FormatOption
 from toolfmt.cli.inputs import read_text, read_tools, refuse_two
 from toolfmt.cli.manifest import Template, Tools
 from toolfmt.cli.output import write
@@ -16,7 +16,7 @@ def inject(
     tools: Tools,
     /,
     *,
-    choice: Choice = DEFAULT,
+    choice: FormatOption = DEFAULT,
     template: Template = None,
 ) -> None:
     """Print a prompt with the manifest in the place of each {{tools}}; or after a prompt without one."""

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from toolfmt.cli.choice import DEFAULT, Choice
+from toolfmt.cli.choice import DEFAULT, FormatOption
 from toolfmt.cli.inputs import read_tools
 from toolfmt.cli.output import write
 from toolfmt.manifests import manifest as text_of
@@ -14,6 +14,6 @@ Tools = Annotated[str, Parameter(help="The tools: a file of JSON in any provider
 Template = Annotated[Path | None, Parameter(help="A Jinja template in place of the format's own.")]
 
 
-def manifest(tools: Tools, /, *, choice: Choice = DEFAULT, template: Template = None) -> None:
+def manifest(tools: Tools, /, *, choice: FormatOption = DEFAULT, template: Template = None) -> None:
     """Print the text that tells a model of its tools and how to call them."""
     write(text_of(read_tools(tools), dialect=choice.resolve(), template=template))

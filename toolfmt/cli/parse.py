@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.types import PositiveInt
 
-from toolfmt.cli.choice import DEFAULT, Choice
+from toolfmt.cli.choice import DEFAULT, FormatOption
 from toolfmt.cli.errors import UsageError
 from toolfmt.cli.events import say_event, say_events
 from toolfmt.cli.hints import note_no_call
@@ -22,7 +22,7 @@ def parse(  # noqa: PLR0913 - one argument for each option
     file: Annotated[str, Parameter(help="The answer's file, or - for stdin, as without it.")] = STDIN,
     /,
     *,
-    choice: Choice = DEFAULT,
+    choice: FormatOption = DEFAULT,
     tools: Annotated[str | None, Parameter(help="The offered tools; they type what the format does not.")] = None,
     validate: Annotated[bool, Parameter(help="Check the arguments against the tools' schemas.")] = False,
     strict: Annotated[bool, Parameter(help="Also refuse text beside a call and extra arguments.")] = False,

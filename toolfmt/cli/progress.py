@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from toolfmt.corpora.sources import Source
 
 
-class Step(Protocol):
+class ProgressStep(Protocol):
     """What became of a batch, as far as the progress is concerned."""
 
     source: Source
@@ -19,7 +19,7 @@ class Step(Protocol):
 
 
 @contextmanager
-def progress(sources: Sequence[Source]) -> Generator[Callable[[Step, int], None]]:
+def progress(sources: Sequence[Source]) -> Generator[Callable[[ProgressStep, int], None]]:
     """Show how much of the files is read, how fast, and how long it will take; only a terminal sees it.
 
     The step is told what was done last, and how many conversations are.
@@ -53,7 +53,7 @@ def progress(sources: Sequence[Source]) -> Generator[Callable[[Step, int], None]
         task = shown.add_task("", total=total, rate="", count=0)
         first = 0
 
-        def step(done: Step, count: int) -> None:
+        def step(done: ProgressStep, count: int) -> None:
             nonlocal first
             first = first or count
             elapsed = shown.tasks[0].elapsed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from toolfmt.model import ToolInvocation
 
 if TYPE_CHECKING:
-    from toolfmt.detection import Candidate, Detection
+    from toolfmt.detection import Detection, DialectMatch
     from toolfmt.events import Event
     from toolfmt.model import JsonObject
     from toolfmt.parsing import ParseResult
@@ -50,7 +50,7 @@ def result_record(result: ParseResult) -> JsonObject:
     }
 
 
-def _fields(record: Event | Candidate) -> JsonObject:
+def _fields(record: Event | DialectMatch) -> JsonObject:
     return {field.name: _plain(getattr(record, field.name)) for field in fields(record)}
 
 

@@ -6,7 +6,7 @@ from cyclopts import Parameter
 from pydantic import BaseModel
 
 from toolfmt import jsontext
-from toolfmt.cli.choice import DEFAULT, Choice
+from toolfmt.cli.choice import DEFAULT, FormatOption
 from toolfmt.cli.errors import UsageError
 from toolfmt.cli.inputs import STDIN, read_json, read_tools, refuse_two
 from toolfmt.cli.output import write
@@ -23,7 +23,7 @@ def render(
     ] = STDIN,
     /,
     *,
-    choice: Choice = DEFAULT,
+    choice: FormatOption = DEFAULT,
     tools: Annotated[str | None, Parameter(help="The offered tools; they type what the format does not.")] = None,
     results: Annotated[bool, Parameter(help="The file holds results: {name, content, is_error} objects.")] = False,
 ) -> None:

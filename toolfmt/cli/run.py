@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from toolfmt.cli.choice import DEFAULT, Choice
+from toolfmt.cli.choice import DEFAULT, FormatOption
 from toolfmt.cli.errors import UsageError, note
 from toolfmt.cli.hints import note_no_call
 from toolfmt.cli.inputs import STDIN, read_json, read_text
@@ -19,7 +19,7 @@ def run(  # noqa: PLR0913 - one argument for each option
     /,
     *,
     tools: Annotated[str, Parameter(help="What runs the calls: module:registry, or MCP servers' mcp.json.")],
-    choice: Choice = DEFAULT,
+    choice: FormatOption = DEFAULT,
     api: Annotated[bool, Parameter(help="The answer is an API's own JSON, not a model's text.")] = False,
     to: Annotated[
         str | None, Parameter(help="Print the results as messages of this format; see `toolfmt formats`.")

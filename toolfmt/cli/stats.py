@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from toolfmt.cli.errors import UsageError, note
 from toolfmt.cli.output import write_json, write_table
 from toolfmt.cli.progress import progress
-from toolfmt.corpora.batches import MAX_ROW, Reading
+from toolfmt.corpora.batches import MAX_ROW, ReadOptions
 from toolfmt.corpora.local import mapped
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.corpora.statistics import Statistics, count_batch
@@ -36,7 +36,7 @@ def stats(
     given = sources(paths or (STDIN,))
     total = Statistics()
     with progress(given) as step:
-        for counted in mapped(partial(count_batch, name), Reading(name, column, max_row).all(given), jobs):
+        for counted in mapped(partial(count_batch, name), ReadOptions(name, column, max_row).all(given), jobs):
             total.merge(counted.statistics)
             step(counted, total.conversations)
     if json:

@@ -16,12 +16,12 @@ from toolfmt.errors import ToolFmtError
 from toolfmt.execution.executor import Executor
 from toolfmt.tools import ToolRegistry
 
-Opened: TypeAlias = AbstractAsyncContextManager[Executor]
+OpenedExecutor: TypeAlias = AbstractAsyncContextManager[Executor]
 _IMPORTING: Final = (__file__, str(importlib.__file__), "<frozen importlib")
 """Where the lines stand that import a module."""
 
 
-def toolbox(source: str) -> Opened:
+def toolbox(source: str) -> OpenedExecutor:
     """Open the tools that a word names, for as long as they are run; raises `UsageError` for a word of no kind.
 
     Naming a module runs it, as `python -m` would from the current directory.
@@ -88,7 +88,7 @@ def _names(value: object) -> str:
     return ", ".join(public[:10]) + (" and more" if len(public) > 10 else "") if public else "nothing"  # noqa: PLR2004 - enough to recognise it
 
 
-def _from_mcp(source: str) -> Opened:
+def _from_mcp(source: str) -> OpenedExecutor:
     if not Path(source).is_file():
         raise UsageError(f"{source}: there is no such file")
     return _connected(source)
@@ -102,5 +102,5 @@ async def _connected(source: str) -> AsyncGenerator[Executor]:
         yield Executor(ToolRegistry(), servers=servers)
 
 
-_LOADERS: Final[Mapping[str, Callable[[str], Opened]]] = {".json": _from_mcp}
+_LOADERS: Final[Mapping[str, Callable[[str], OpenedExecutor]]] = {".json": _from_mcp}
 """How tools are opened, by the suffix of the word that names them."""

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from toolfmt.cli.blocks import Block, Turn, tools, turns
 from toolfmt.cli.errors import UsageError
 from toolfmt.cli.output import visible
-from toolfmt.corpora.batches import Reading
+from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.rows import Row, place
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.errors import ParseError
@@ -38,7 +38,7 @@ def view(  # noqa: PLR0913 - one argument for each option
     """Show a conversation of any format, with its calls, results and reasoning."""
     if format != "auto":
         find(format)
-    found = _find(path, row, Reading(format, column))
+    found = _find(path, row, ReadOptions(format, column))
     try:
         value = found.value
         origin = recognised(value) if format == "auto" else find(format)
@@ -56,7 +56,7 @@ def view(  # noqa: PLR0913 - one argument for each option
         _print(said, shorten=sys.stdout.isatty() and not full)
 
 
-def _find(path: str, row: int | None, reading: Reading) -> Row:
+def _find(path: str, row: int | None, reading: ReadOptions) -> Row:
     rows = chain.from_iterable(batch.rows() for batch in reading.all(sources([path])))
     for found in rows:
         if row is None or found.line == row:

@@ -16,7 +16,7 @@ MAX_ROW: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadOptions:
     """How files are read."""
 
     format: str = "auto"

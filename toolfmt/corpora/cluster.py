@@ -23,7 +23,7 @@ from toolfmt.corpora.work import Done, Job, Work, convert_batch
 from toolfmt.errors import CorpusError, MissingExtraError, ToolFmtError
 
 if TYPE_CHECKING:
-    from toolfmt.corpora.batches import Reading
+    from toolfmt.corpora.batches import ReadOptions
 
 SPAN: Final = 32 << 20
 """Bytes of a piece."""
@@ -32,7 +32,7 @@ _DONE: Final = "done"
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class FileSpan:
     """The batches of a file between two places; without `stop` to its end."""
 
     source: Source
@@ -45,7 +45,7 @@ class Worker:
     """What every machine does with a piece."""
 
     work: Work
-    reading: Reading
+    reading: ReadOptions
 
     def __call__(self, rows: dict[str, Any]) -> Iterator[dict[str, list[bytes]]]:
         """Take pickled pieces and give pickled results, one for each batch; an error of reading is the last."""
@@ -56,7 +56,7 @@ class Worker:
             except (ToolFmtError, OSError) as error:
                 yield {_DONE: [pickle.dumps(error)]}
 
-    def run(self, piece: Piece) -> Iterator[Done]:
+    def run(self, piece: FileSpan) -> Iterator[Done]:
         """Convert the batches of a piece."""
         for batch in self.reading.batches(piece.source, piece.start):
             yield convert_batch(self.work, batch)
@@ -84,7 +84,7 @@ def run(job: Job) -> Iterator[Done]:
         yield done
 
 
-def pieces(job: Job, span: int = SPAN) -> Iterator[Piece]:
+def pieces(job: Job, span: int = SPAN) -> Iterator[FileSpan]:
     """Cut the files into pieces of some `span` bytes, where batches begin."""
     start = job.start
     for source in job.sources:
@@ -93,7 +93,7 @@ def pieces(job: Job, span: int = SPAN) -> Iterator[Piece]:
         if source.is_table:
             yield from _groups(source, start)
         elif is_packed(source.path):
-            yield Piece(source, start)
+            yield FileSpan(source, start)
         else:
             yield from _spans(source, start, job.reading.limit, span)
         start = START
@@ -108,23 +108,23 @@ def _ray() -> Any:
     return import_module("ray")
 
 
-def _spans(source: Source, start: Position, limit: int, span: int) -> Iterator[Piece]:
+def _spans(source: Source, start: Position, limit: int, span: int) -> Iterator[FileSpan]:
     end = start
     for batch in text_batches(source, start, limit):
         end = batch.end
         if end.offset - start.offset >= span:
-            yield Piece(source, start, end.offset)
+            yield FileSpan(source, start, end.offset)
             start = end
     if end != start:
-        yield Piece(source, start)
+        yield FileSpan(source, start)
 
 
-def _groups(source: Source, start: Position) -> Iterator[Piece]:
+def _groups(source: Source, start: Position) -> Iterator[FileSpan]:
     with arrow("Parquet").parquet.ParquetFile(source.path) as file:
         begin = 0
         for group in range(file.num_row_groups):
             end = begin + file.metadata.row_group(group).num_rows
             if end > start.offset:
                 first = max(begin, start.offset)
-                yield Piece(source, Position(first, first), end)
+                yield FileSpan(source, Position(first, first), end)
             begin = end

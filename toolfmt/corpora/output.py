@@ -44,7 +44,7 @@ class Places:
     aside: Path | None = None
 
 
-class Output:
+class CorpusOutput:
     """Appends what batches gave to the places that are meant, and counts it."""
 
     def __init__(self, sources: Sequence[Source], places: Places, state: State, keep: StateFile | None) -> None:

@@ -23,7 +23,7 @@ from toolfmt.transcripts.loss import Loss
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from toolfmt.corpora.batches import Batch, Reading
+    from toolfmt.corpora.batches import Batch, ReadOptions
     from toolfmt.corpora.rows import Row
     from toolfmt.model import JsonObject, JsonValue
 
@@ -59,7 +59,7 @@ class Job:
     """The work, what it is done with, and where it begins."""
 
     work: Work
-    reading: Reading
+    reading: ReadOptions
     sources: Sequence[Source]
     start: Position
     jobs: int

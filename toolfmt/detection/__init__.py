@@ -9,16 +9,16 @@ See `docs/explanation/detection.md` for how it decides.
 from toolfmt.detection.detecting import detect, lookalikes
 from toolfmt.detection.detector import Detector
 from toolfmt.detection.parser import DETECTED, DetectingParser
-from toolfmt.detection.records import Candidate, Detection
-from toolfmt.detection.table import Table, table
+from toolfmt.detection.records import Detection, DialectMatch
+from toolfmt.detection.table import DetectionTable, table
 
 __all__ = [
     "DETECTED",
-    "Candidate",
     "DetectingParser",
     "Detection",
+    "DetectionTable",
     "Detector",
-    "Table",
+    "DialectMatch",
     "detect",
     "lookalikes",
     "table",

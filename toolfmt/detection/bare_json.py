@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from toolfmt.detection.table import Bare
-    from toolfmt.parsers.json_shapes import Node
+    from toolfmt.parsers.json_shapes import JsonNode
 
 _OUTSIDE = re.compile(r'["\[\]{}]')
 _INSIDE = re.compile(r'"|\\')
@@ -82,7 +82,7 @@ def fitting(text: str, dialects: Sequence[Bare]) -> tuple[list[tuple[str, int]],
     return found, names
 
 
-def _fits(node: Node, value: object) -> bool:
+def _fits(node: JsonNode, value: object) -> bool:
     """Whether each key is one of the shape's, and a name and arguments stand in it."""
     return (
         _known(node, value)
@@ -100,7 +100,7 @@ def _is_object(value: object) -> bool:
         return False
 
 
-def _known(node: Node, value: object) -> bool:
+def _known(node: JsonNode, value: object) -> bool:
     if node.slot:
         return not node.keys or isinstance(value, str)
     if isinstance(value, list):
@@ -112,7 +112,7 @@ def _known(node: Node, value: object) -> bool:
     return value in node.constants
 
 
-def _values(node: Node, value: object, slot: str) -> Iterator[object]:
+def _values(node: JsonNode, value: object, slot: str) -> Iterator[object]:
     """Give what stands in a slot, wherever that is."""
     if node.slot == slot and not isinstance(value, list) and not (node.keys and isinstance(value, dict)):
         yield value

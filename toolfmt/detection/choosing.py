@@ -15,7 +15,7 @@ from toolfmt.detection.records import Detection, verb
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from toolfmt.detection.table import Hit, Match, Table
+    from toolfmt.detection.table import DetectionTable, Hit, Match
     from toolfmt.model import ToolDefinition
 
 _CALLED = re.compile(r"\[\s{0,64}([^\W\d][\w.\-]{0,255})\(")
@@ -25,7 +25,7 @@ Outcome = Detection | Literal["wait", "no"]
 class Chooser:
     """Chooses among the dialects of a table, for one text."""
 
-    def __init__(self, table: Table, tools: Mapping[str, ToolDefinition]) -> None:
+    def __init__(self, table: DetectionTable, tools: Mapping[str, ToolDefinition]) -> None:
         """Choose for a text whose offered tools are `tools`."""
         self._table = table
         self._tools = tools

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from toolfmt.detection.choosing import Outcome
-    from toolfmt.detection.table import Table
+    from toolfmt.detection.table import DetectionTable
     from toolfmt.events import Event
     from toolfmt.model import ToolDefinition
 
@@ -41,7 +41,7 @@ class Detector:
 
     def __init__(
         self,
-        table: Table,
+        table: DetectionTable,
         tools: Mapping[str, ToolDefinition],
         *,
         thinking: bool = False,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class DialectMatch:
     """A dialect that reads what stands at the place, and why; the higher the `score`, the surer.
 
     6: its own form, to the letter; 5: its own form, with other white space or
@@ -37,7 +37,7 @@ class Detection:
     """
 
     dialect: str = ""
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[DialectMatch, ...] = ()
     span: Span = (0, 0)
 
     @property

@@ -31,7 +31,7 @@ OWN, OTHER, ALONE, LETTER = 5, 2, -1, 1
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class FormSignature:
     """A pattern that tells a form, and how sure it is; `trigger` is the plain text it begins with."""
 
     trigger: str
@@ -45,7 +45,7 @@ class Signature:
     """What it looks for, in words."""
 
 
-def signatures(syntax: Syntax) -> Iterator[Signature]:
+def signatures(syntax: Syntax) -> Iterator[FormSignature]:
     """Give the signatures of all marked forms."""
     for number, form in enumerate(syntax.forms):
         if syntax.frame is not None or (form.bare and form.section.startswith("[")):
@@ -65,9 +65,9 @@ def signatures(syntax: Syntax) -> Iterator[Signature]:
             said = _said(form, trigger, slot)
             flags = syntax.lines or (form.offered and not trigger), form.offered
             loose = _loose(start, before, form) + _body(form, slot, after, closing)
-            yield Signature(trigger, _cased(loose, syntax), score, *flags, said)
+            yield FormSignature(trigger, _cased(loose, syntax), score, *flags, said)
             exact = _exactly(start, before, form) + _exact_body(form, slot, after, closing)
-            yield Signature(trigger, exact, score + LETTER, *flags, said)
+            yield FormSignature(trigger, exact, score + LETTER, *flags, said)
 
 
 def body_start(form: Form, ends: str) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import regex
 
 from toolfmt.detection.definitions import MARKS
-from toolfmt.detection.records import WRITTEN, Candidate, verb
+from toolfmt.detection.records import WRITTEN, DialectMatch, verb
 from toolfmt.detection.signatures import OTHER, OWN, body_start, signatures
 from toolfmt.detection.words import any_of
 from toolfmt.parsers.json_shapes import compile_shape
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from toolfmt.frames import Frame
-    from toolfmt.parsers.json_shapes import Node
+    from toolfmt.parsers.json_shapes import JsonNode
     from toolfmt.registry import Registry
 
 _NEXT = re.compile(r"\s{0,64}([{\[<])")
@@ -58,8 +58,8 @@ class Bare:
     """A dialect whose calls need no marker: what they look like."""
 
     dialect: str
-    shape: Node
-    own: Node
+    shape: JsonNode
+    own: JsonNode
     """The form that is written alone."""
     listed: bool
     """It is written in a list."""
@@ -78,12 +78,12 @@ class Framed:
     """A call's header names a channel."""
 
 
-class Table:
+class DetectionTable:
     """What tells the dialects of one registry apart."""
 
     def __init__(self, registry: Registry) -> None:
         """Compile all signatures."""
-        self._rankings: dict[object, tuple[Candidate, ...]] = {}
+        self._rankings: dict[object, tuple[DialectMatch, ...]] = {}
         dialects = [dialect for dialect in registry if dialect.syntax is not None]
         users = Counter([name for _, name in registry.models] + [row.dialect for row in registry.providers])
         names = sorted((one.name for one in dialects), key=lambda name: (-users[name], name))
@@ -160,7 +160,7 @@ class Table:
         every = self.matches[trigger]
         return every if found is None else self._behind.get((trigger, str(found[1])), every)
 
-    def ranking(self, matches: list[Match], seen: list[str]) -> tuple[Candidate, ...]:
+    def ranking(self, matches: list[Match], seen: list[str]) -> tuple[DialectMatch, ...]:
         """Rank the owners of what matched; remembered, as there are few combinations."""
         key = (tuple([one.number for one in matches]), tuple(seen))
         found = self._rankings.get(key)
@@ -170,12 +170,12 @@ class Table:
             found = self._rankings[key] = self.ranked([row for one in matches for row in one.owners], seen)
         return found
 
-    def ranked(self, hits: Iterable[Hit], seen: Iterable[str]) -> tuple[Candidate, ...]:
+    def ranked(self, hits: Iterable[Hit], seen: Iterable[str]) -> tuple[DialectMatch, ...]:
         """Rank what was hit: a form that is written, then who knows more of the markers seen, the letter, `rank`."""
-        best: dict[str, Candidate] = {}
+        best: dict[str, DialectMatch] = {}
         for name, score, reason in hits:
             if name not in best or score > best[name].score:
-                best[name] = Candidate(name, reason, score)
+                best[name] = DialectMatch(name, reason, score)
         known = {name: sum(name in self.marks.get(mark, ()) for mark in seen) for name in best}
         return tuple(
             sorted(
@@ -186,9 +186,9 @@ class Table:
 
 
 @lru_cache(maxsize=8)
-def table(registry: Registry) -> Table:
+def table(registry: Registry) -> DetectionTable:
     """Give the registry's table, compiled when it is first asked for."""
-    return Table(registry)
+    return DetectionTable(registry)
 
 
 def _may_go_on(pattern: regex.Pattern[str], trigger: str, char: str) -> bool:

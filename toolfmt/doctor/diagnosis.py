@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.chat_templates.finding import found_in
 from toolfmt.chat_templates.prompt import chosen_template
 from toolfmt.doctor.history import history_findings, result_findings, tool_findings
-from toolfmt.doctor.reading import Finding, Status, judged
+from toolfmt.doctor.reading import FindingStatus, TemplateFinding, judged
 from toolfmt.doctor.scenarios import ANSWERS, USER, user
 from toolfmt.doctor.turns import Pen
 from toolfmt.errors import TemplateError, TemplateRefusedError, UnknownDialectError
@@ -34,8 +34,8 @@ class Check:
     """One scenario: the worst that was found, all that was found, and what the template wrote."""
 
     scenario: str
-    status: Status
-    findings: tuple[Finding, ...] = ()
+    status: FindingStatus
+    findings: tuple[TemplateFinding, ...] = ()
     wrote: str = field(default="", repr=False)
 
 
@@ -113,10 +113,10 @@ def dialect_of(
     try:
         found = found_in(folder, template=template)
     except UnknownDialectError as error:
-        return Check("dialect", "fail", (Finding("fail", str(error)),)), None
+        return Check("dialect", "fail", (TemplateFinding("fail", str(error)),)), None
     if found.how == _USUAL[folder.response_template is not None]:
         return Check("dialect", "ok"), found.dialect
-    return Check("dialect", "note", tuple(Finding("note", reason) for reason in found.reasons)), found.dialect
+    return Check("dialect", "note", tuple(TemplateFinding("note", reason) for reason in found.reasons)), found.dialect
 
 
 _USUAL: Final = {True: "response_template", False: "known"}
@@ -127,17 +127,17 @@ def _named(dialect: AnyDialect | str | None) -> str:
     return "" if dialect is None else default_registry().resolve(dialect=dialect).name
 
 
-def _written(pen: Pen) -> Iterator[Finding]:
+def _written(pen: Pen) -> Iterator[TemplateFinding]:
     """Say what keeps the template from writing anything at all."""
     if USER not in pen.write([user(USER)], prompt=True):
-        yield Finding("fail", "the template does not write what the user says")
+        yield TemplateFinding("fail", "the template does not write what the user says")
 
 
 def _answered(scenario: str, pen: Pen, dialect: AnyDialect | None) -> Check:
     said = ANSWERS[scenario](markers(dialect).keep if dialect is not None else ())
     wrote = ""
 
-    def findings() -> Iterator[Finding]:
+    def findings() -> Iterator[TemplateFinding]:
         nonlocal wrote
         turn = pen.turn(said)
         wrote = turn.wrote
@@ -147,15 +147,15 @@ def _answered(scenario: str, pen: Pen, dialect: AnyDialect | None) -> Check:
     return replace(_check(scenario, findings, single=single), wrote=wrote)
 
 
-def _check(scenario: str, find: Callable[[], Iterable[Finding]], *, single: bool = False) -> Check:
+def _check(scenario: str, find: Callable[[], Iterable[TemplateFinding]], *, single: bool = False) -> Check:
     """Examine one scenario; a template that refuses several calls is right where the format holds but one."""
     try:
         found = tuple(dict.fromkeys(find()))
     except TemplateRefusedError as error:
-        found = (Finding("note" if single else "fail", f"the template refuses it: {error.said}"),)
+        found = (TemplateFinding("note" if single else "fail", f"the template refuses it: {error.said}"),)
     except TemplateError as error:
-        found = (Finding("fail", f"the template fails: {str(error).removeprefix('the chat template, ')}"),)
+        found = (TemplateFinding("fail", f"the template fails: {str(error).removeprefix('the chat template, ')}"),)
     return Check(scenario, _ORDER[max((_ORDER.index(one.status) for one in found), default=0)], found)
 
 
-_ORDER: Final[tuple[Status, ...]] = ("ok", "note", "fail")
+_ORDER: Final[tuple[FindingStatus, ...]] = ("ok", "note", "fail")

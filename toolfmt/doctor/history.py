@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from toolfmt.chat_templates.needs import needs
-from toolfmt.doctor.reading import Finding, called
+from toolfmt.doctor.reading import TemplateFinding, called
 from toolfmt.doctor.scenarios import (
     ANSWERS,
     ERROR,
@@ -33,14 +33,16 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject
 
 
-def tool_findings(pen: Pen) -> Iterator[Finding]:
+def tool_findings(pen: Pen) -> Iterator[TemplateFinding]:
     """Say what the prompt lacks of the offered tools."""
     if needs(pen.source).arguments == "text":
-        yield Finding("note", "a call's arguments must be given as JSON text: an object is an error, or no JSON")
+        yield TemplateFinding(
+            "note", "a call's arguments must be given as JSON text: an object is an error, or no JSON"
+        )
     text = pen.write([user(USER)], prompt=True)
     functions: list[JsonObject] = [tool["function"] for tool in TOOLS]
     if not any(function["name"] in text for function in functions):
-        yield Finding("fail", "no tools in the prompt: the template does not show them")
+        yield TemplateFinding("fail", "no tools in the prompt: the template does not show them")
         return
     for what, values in (
         ("name", [function["name"] for function in functions]),
@@ -49,19 +51,23 @@ def tool_findings(pen: Pen) -> Iterator[Finding]:
     ):
         missing = [value for value in values if value not in text and value.replace("'", "\\'") not in text]
         if missing:
-            yield Finding("note" if what == "description" else "fail", f"no {what} in the prompt: {', '.join(missing)}")
+            yield TemplateFinding(
+                "note" if what == "description" else "fail", f"no {what} in the prompt: {', '.join(missing)}"
+            )
 
 
-def result_findings(pen: Pen, dialect: AnyDialect | None) -> Iterator[Finding]:
+def result_findings(pen: Pen, dialect: AnyDialect | None) -> Iterator[TemplateFinding]:
     """Say what the prompt lacks of results: their text, their order, and what links them to calls."""
     asked = [user(USER), ANSWERS["one call"](())]
     for content in (RESULT, ERROR):
         text = pen.write([*asked, result(1, "get_weather", content)], prompt=True)
         if content not in text:
-            yield Finding("fail", f"a result is not shown as it is: {content}")
+            yield TemplateFinding("fail", f"a result is not shown as it is: {content}")
     if "call00001" not in text:
         carried = dialect is not None and dialect.traits.carries_ids
-        yield Finding("note", "ids are dropped" + (", though the format has a place for them" if carried else ""))
+        yield TemplateFinding(
+            "note", "ids are dropped" + (", though the format has a place for them" if carried else "")
+        )
     both = answer(call(1, "get_weather", {"city": "Lyon"}), call(2, "get_weather", {"city": "Oslo"}))
     answers = [result(1, "get_weather", RESULT), result(2, "get_weather", SECOND)]
     try:
@@ -69,16 +75,16 @@ def result_findings(pen: Pen, dialect: AnyDialect | None) -> Iterator[Finding]:
     except TemplateError:
         return  # said of the parallel calls
     if not 0 <= text.find(RESULT) < text.find(SECOND):
-        yield Finding("fail", "the results of parallel calls are not all shown in their order")
+        yield TemplateFinding("fail", "the results of parallel calls are not all shown in their order")
 
 
-def history_findings(pen: Pen, dialect: AnyDialect | None) -> Iterator[Finding]:
+def history_findings(pen: Pen, dialect: AnyDialect | None) -> Iterator[TemplateFinding]:
     """Read the turns of a conversation back from its prompt, and say what the prompt lacks."""
     messages = history()
     try:
         text = pen.write(messages, prompt=True)
     except TemplateRefusedError as error:
-        yield Finding("note", f"the template refuses a part of it: {error.said}")
+        yield TemplateFinding("note", f"the template refuses a part of it: {error.said}")
         messages = plainer(messages)
         text = pen.write(messages, prompt=True)
     at = 0
@@ -88,19 +94,19 @@ def history_findings(pen: Pen, dialect: AnyDialect | None) -> Iterator[Finding]:
         elif "tool_calls" in message:
             turn = pen.earlier(text, messages, number, at)
             for found in called(turn, message, dialect):
-                yield Finding(found.status, f"turn {number + 1} of {len(messages)}: {found.message}")
+                yield TemplateFinding(found.status, f"turn {number + 1} of {len(messages)}: {found.message}")
     yield from _dropped(text, messages)
 
 
-def _dropped(text: str, messages: Sequence[JsonObject]) -> Iterator[Finding]:
+def _dropped(text: str, messages: Sequence[JsonObject]) -> Iterator[TemplateFinding]:
     """Say what is nowhere in the prompt, of earlier turns and of the one that is under way."""
     running = max(at for at, message in enumerate(messages) if message["role"] == "user")
     for when, part in (("earlier turns", messages[:running]), ("the turn under way", messages[running:])):
         said = [message for message in part if message["role"] == "assistant"]
         if any(message.get("reasoning_content", "") not in text for message in said):
-            yield Finding("note", f"the template drops the reasoning of {when}")
+            yield TemplateFinding("note", f"the template drops the reasoning of {when}")
         if any(message.get("content", "") not in text for message in said):
-            yield Finding("note", f"the template drops text of {when}")
+            yield TemplateFinding("note", f"the template drops text of {when}")
     for message in messages:
         if message["role"] in {"system", "user", "tool"} and message["content"] not in text:
-            yield Finding("fail", f"the template drops what the {message['role']} said: {message['content']}")
+            yield TemplateFinding("fail", f"the template drops what the {message['role']} said: {message['content']}")

@@ -20,41 +20,41 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from toolfmt.dialect import AnyDialect
-    from toolfmt.doctor.turns import Turn
+    from toolfmt.doctor.turns import TemplateTurn
     from toolfmt.model import JsonObject, JsonValue, ToolInvocation
     from toolfmt.parsing import ParseResult
 
-Status: TypeAlias = Literal["ok", "note", "fail"]
+FindingStatus: TypeAlias = Literal["ok", "note", "fail"]
 _SHOWN: Final = 60
 OFFERED: Final = definitions(TOOLS)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class TemplateFinding:
     """One thing about a template: a `note` to know of, or a `fail`, where something is lost or read wrong."""
 
-    status: Status
+    status: FindingStatus
     message: str
 
 
-def read(turn: Turn, dialect: AnyDialect) -> ParseResult:
+def read(turn: TemplateTurn, dialect: AnyDialect) -> ParseResult:
     """Read what was written for an answer."""
     return parse(turn.wrote, dialect=dialect, tools=OFFERED, generation_prompt=turn.prompt)
 
 
-def judged(turn: Turn, said: JsonObject, dialect: AnyDialect | None) -> Iterator[Finding]:
+def judged(turn: TemplateTurn, said: JsonObject, dialect: AnyDialect | None) -> Iterator[TemplateFinding]:
     """Compare what is read of an answer with what was said; without a dialect, what was written."""
     wanted = said_calls(said)
     yield from called(turn, said, dialect)
     for key, what in (("content", "text beside calls" if wanted else "text"), ("reasoning_content", "reasoning")):
         if key in said and said[key] not in turn.wrote:
-            yield Finding("note", f"the template drops {what}")
+            yield TemplateFinding("note", f"the template drops {what}")
         elif key in said and dialect is not None:
             yield from _worded(key, what, said[key], read(turn, dialect))
     if "content" not in said and dialect is not None:
         result = read(turn, dialect)
         if result.text.strip() and len(result.calls) == len(wanted):
-            yield Finding("note", f"text is read that nobody said: {shown(result.text.strip())}")
+            yield TemplateFinding("note", f"text is read that nobody said: {shown(result.text.strip())}")
 
 
 def said_calls(said: JsonObject) -> list[tuple[str, JsonObject]]:
@@ -63,46 +63,46 @@ def said_calls(said: JsonObject) -> list[tuple[str, JsonObject]]:
     return [(call["function"]["name"], call["function"]["arguments"]) for call in calls]
 
 
-def called(turn: Turn, said: JsonObject, dialect: AnyDialect | None) -> Iterator[Finding]:
+def called(turn: TemplateTurn, said: JsonObject, dialect: AnyDialect | None) -> Iterator[TemplateFinding]:
     """Compare calls, type-exactly and in order."""
     wanted = said_calls(said)
     missing = [name for name, _ in wanted if name not in turn.wrote]
     if missing:
-        yield Finding("fail", f"the template does not write the call of {', '.join(dict.fromkeys(missing))}")
+        yield TemplateFinding("fail", f"the template does not write the call of {', '.join(dict.fromkeys(missing))}")
     elif dialect is None:
-        yield from [Finding("fail", f"no dialect reads this: {shown(turn.wrote.strip())}")] if wanted else []
+        yield from [TemplateFinding("fail", f"no dialect reads this: {shown(turn.wrote.strip())}")] if wanted else []
     else:
         yield from _read_back(turn.wrote, wanted, read(turn, dialect))
 
 
-def _read_back(wrote: str, wanted: list[tuple[str, JsonObject]], result: ParseResult) -> Iterator[Finding]:
+def _read_back(wrote: str, wanted: list[tuple[str, JsonObject]], result: ParseResult) -> Iterator[TemplateFinding]:
     for failure in result.failures:
-        yield Finding("fail", f"a call cannot be read: {failure.reason}: {shown(failure.detail)}")
+        yield TemplateFinding("fail", f"a call cannot be read: {failure.reason}: {shown(failure.detail)}")
     for number, (want, got) in enumerate(zip_longest(wanted, result.calls), 1):
         if want is None and got is not None:
-            yield Finding(
+            yield TemplateFinding(
                 "fail", f"a call is read that nobody made: {got.name}({shown(jsontext.dumps(got.arguments))})"
             )
         elif want is not None and got is not None:
             yield from _compared(number, want, got)
             yield from _twice(number, want[1], wrote)
         elif want is not None and not result.failures:
-            yield Finding("fail", f"call {number} ({want[0]}) is not read: {shown(wrote.strip())}")
+            yield TemplateFinding("fail", f"call {number} ({want[0]}) is not read: {shown(wrote.strip())}")
 
 
-def _compared(number: int, want: tuple[str, JsonObject], got: ToolInvocation) -> Iterator[Finding]:
+def _compared(number: int, want: tuple[str, JsonObject], got: ToolInvocation) -> Iterator[TemplateFinding]:
     name, arguments = want
     if got.name != name:
-        yield Finding("fail", f"call {number}: the name {name!r} is read as {got.name!r}")
+        yield TemplateFinding("fail", f"call {number}: the name {name!r} is read as {got.name!r}")
     for place, wrote, found in differences("", arguments, got.arguments):
-        yield Finding("fail", f"call {number}: {place or 'the arguments'}: said {wrote}, read {found}")
+        yield TemplateFinding("fail", f"call {number}: {place or 'the arguments'}: said {wrote}, read {found}")
 
 
-def _twice(number: int, arguments: JsonObject, wrote: str) -> Iterator[Finding]:
+def _twice(number: int, arguments: JsonObject, wrote: str) -> Iterator[TemplateFinding]:
     """Tell arguments that stand as JSON text inside JSON."""
     first = next(iter(arguments), None)
     if first is not None and f'\\"{first}\\"' in wrote:
-        yield Finding("note", f"call {number}: arguments are encoded twice, as JSON text inside JSON")
+        yield TemplateFinding("note", f"call {number}: arguments are encoded twice, as JSON text inside JSON")
 
 
 def differences(place: str, said: JsonValue, found: JsonValue) -> Iterator[tuple[str, str, str]]:
@@ -134,15 +134,15 @@ def _apart(one: JsonValue, other: JsonValue) -> str:
     return shown(jsontext.dumps(one))
 
 
-def _worded(key: str, what: str, said: str, result: ParseResult) -> Iterator[Finding]:
+def _worded(key: str, what: str, said: str, result: ParseResult) -> Iterator[TemplateFinding]:
     found, other = (result.text, result.reasoning) if key == "content" else (result.reasoning, result.text)
     if said in found:
         if found.strip() != said:
-            yield Finding("note", f"{what} is read with more than was said: {shown(found.strip())}")
+            yield TemplateFinding("note", f"{what} is read with more than was said: {shown(found.strip())}")
     elif said in other:
-        yield Finding("fail", f"{what} is read as {'reasoning' if key == 'content' else 'text'}")
+        yield TemplateFinding("fail", f"{what} is read as {'reasoning' if key == 'content' else 'text'}")
     else:
-        yield Finding("fail", f"{what} is not read")
+        yield TemplateFinding("fail", f"{what} is not read")
 
 
 def shown(text: str) -> str:

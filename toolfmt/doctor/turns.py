@@ -30,7 +30,7 @@ _PLAIN: Final = answer(text=SAID)
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TemplateTurn:
     """One answer as a template writes it."""
 
     wrote: str
@@ -59,15 +59,15 @@ class Pen:
         }
         return render(self.source, data, now=STILL, limits=SMALL)
 
-    def turn(self, said: JsonObject) -> Turn:
+    def turn(self, said: JsonObject) -> TemplateTurn:
         """Write an answer to the first question."""
         asked = [user(USER)]
         prompt, whole = self.write(asked, prompt=True), self.write([*asked, said])
         behind = whole.rfind(USER) + len(USER)
         at = behind + _begin(whole[behind:], prompt[prompt.rfind(USER) + len(USER) :])
-        return Turn(_without(whole[at:], self._end()), whole[:at])
+        return TemplateTurn(_without(whole[at:], self._end()), whole[:at])
 
-    def earlier(self, text: str, messages: Sequence[JsonObject], number: int, at: int) -> Turn:
+    def earlier(self, text: str, messages: Sequence[JsonObject], number: int, at: int) -> TemplateTurn:
         """Find an answer in the rendered conversation `text`, of which everything before `at` stands before it."""
         before, after = messages[number - 1]["content"], messages[number + 1]["content"]
         prompt = self.write(messages[:number], prompt=True)
@@ -77,7 +77,7 @@ class Pen:
         alone, followed = self.write(messages[: number + 1]), self.write(messages[: number + 2])
         if followed.startswith(alone):
             wrote = wrote.removesuffix(followed[len(alone) : max(followed.find(after, len(alone)), len(alone))])
-        return Turn(_without(wrote[begin:], self._end()), text[: at + begin])
+        return TemplateTurn(_without(wrote[begin:], self._end()), text[: at + begin])
 
     def _end(self) -> str:
         """Give what ends an answer that is a text and nothing else."""

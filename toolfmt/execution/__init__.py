@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from toolfmt.execution.messages import results_text, to_messages, write_messages
     from toolfmt.execution.pending import Pending
     from toolfmt.execution.policies.approval import Approval, ApprovalRequest
-    from toolfmt.execution.policies.certainty import Certainty
+    from toolfmt.execution.policies.certainty import CertaintyPolicy
     from toolfmt.execution.policies.permissions import Permissions
     from toolfmt.execution.policies.policy import Candidate, Policy
     from toolfmt.execution.policies.project import ProjectBoundaries
-    from toolfmt.execution.policies.provenance import Provenance
+    from toolfmt.execution.policies.provenance import ProvenancePolicy
     from toolfmt.execution.policies.rate_limit import RateLimit
     from toolfmt.execution.policies.schema import JsonPolicy, SchemaPolicy
     from toolfmt.execution.policies.workspace import Workspace
-    from toolfmt.execution.records import AgentStop, Failure, PolicyError, ToolCallError, ToolExecution
+    from toolfmt.execution.records import AgentStop, FailureKind, PolicyError, ToolCallError, ToolExecution
     from toolfmt.execution.runtime import Driver, Outcome, Runtime, Visible
     from toolfmt.execution.state import AgentFailedError, AgentState, Run, Status, Step
     from toolfmt.execution.subagents import as_tool
@@ -61,13 +61,13 @@ __all__ = [
     "Bus",
     "CallExecutor",
     "Candidate",
-    "Certainty",
+    "CertaintyPolicy",
     "Compiler",
     "Decision",
     "Denied",
     "Driver",
     "Executor",
-    "Failure",
+    "FailureKind",
     "Guard",
     "JsonPolicy",
     "ModelClient",
@@ -79,7 +79,7 @@ __all__ = [
     "Policy",
     "PolicyError",
     "ProjectBoundaries",
-    "Provenance",
+    "ProvenancePolicy",
     "RateLimit",
     "ReActDriver",
     "Run",
@@ -120,15 +120,15 @@ _NAMES = {
     "loop": "AgentLoop StopRule",
     "messages": "results_text to_messages write_messages",
     "policies.approval": "Approval ApprovalRequest",
-    "policies.certainty": "Certainty",
+    "policies.certainty": "CertaintyPolicy",
     "policies.permissions": "Permissions",
     "policies.policy": "Candidate Policy",
     "policies.project": "ProjectBoundaries",
-    "policies.provenance": "Provenance",
+    "policies.provenance": "ProvenancePolicy",
     "policies.rate_limit": "RateLimit",
     "policies.schema": "JsonPolicy SchemaPolicy",
     "policies.workspace": "Workspace",
-    "records": "AgentStop Failure PolicyError ToolCallError ToolExecution",
+    "records": "AgentStop FailureKind PolicyError ToolCallError ToolExecution",
     "runtime": "Driver Outcome Runtime Visible",
     "state": "AgentFailedError AgentState Run Status Step",
     "pending": "Pending",

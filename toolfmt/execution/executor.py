@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 
 from toolfmt.execution.hooks import Blocked
-from toolfmt.execution.pipeline import Passage, Pipeline, Settings, Stop
-from toolfmt.execution.policies.certainty import Certainty
+from toolfmt.execution.pipeline import Passage, Pipeline, RunStop, Settings
+from toolfmt.execution.policies.certainty import CertaintyPolicy
 from toolfmt.execution.policies.policy import enforced
-from toolfmt.execution.policies.provenance import Provenance
+from toolfmt.execution.policies.provenance import ProvenancePolicy
 from toolfmt.execution.records import AgentStop, ToolCallError
 from toolfmt.execution.resolving import LOCAL, Resolver, check_limit
 from toolfmt.execution.running import check_seconds, is_async
@@ -146,7 +146,7 @@ class Executor:
         run = self._in_turn if self.stop_on_block else self._side_by_side
         try:
             admitted = await run(pipeline, passages)
-        except Stop as stop:
+        except RunStop as stop:
             cause = stop.cause
             executions = _complete(pipeline, passages)
             if isinstance(cause, AgentStop):
@@ -182,7 +182,7 @@ class Executor:
         listed = enforced(self.policies)
         # Dangerous tools are protected whether somebody thought of it or not.
         steps = {one.step for one in listed}
-        unlisted = tuple(one for one in (Provenance(), Certainty()) if one.step not in steps)
+        unlisted = tuple(one for one in (ProvenancePolicy(), CertaintyPolicy()) if one.step not in steps)
         return Settings(
             resolver=Resolver(
                 registry=self.registry,
@@ -202,7 +202,7 @@ class Executor:
     async def _side_by_side(self, pipeline: Pipeline, passages: list[Passage]) -> int:
         """Run all calls, up to `limit` at a time; how many were taken on."""
         waiting = iter(passages)
-        stops: list[Stop] = []
+        stops: list[RunStop] = []
         async with anyio.create_task_group() as group:
 
             async def work() -> None:
@@ -210,7 +210,7 @@ class Executor:
                     try:
                         if await pipeline.admit(passage):
                             await pipeline.run(passage)
-                    except Stop as stop:
+                    except RunStop as stop:
                         stops.append(stop)
                         group.cancel_scope.cancel()
                         return
@@ -223,7 +223,7 @@ class Executor:
 
     async def _in_turn(self, pipeline: Pipeline, passages: list[Passage]) -> int:
         """Admit one call after the other, up to the first that is blocked, while those before it run."""
-        stops: list[Stop] = []
+        stops: list[RunStop] = []
         free = anyio.Semaphore(self.limit or max(1, len(passages)))
         taken = 0
         async with anyio.create_task_group() as group:
@@ -232,7 +232,7 @@ class Executor:
                 try:
                     async with free:
                         await pipeline.run(passage)
-                except Stop as stop:
+                except RunStop as stop:
                     stops.append(stop)
                     group.cancel_scope.cancel()
 
@@ -243,7 +243,7 @@ class Executor:
                     try:
                         if not await pipeline.admit(passage):
                             return
-                    except Stop as stop:
+                    except RunStop as stop:
                         stops.append(stop)
                         group.cancel_scope.cancel()
                         return

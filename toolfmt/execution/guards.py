@@ -19,15 +19,17 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.execution.hooks import Blocked
 
 if TYPE_CHECKING:
-    from toolfmt.execution.records import Failure, ToolExecution
+    from toolfmt.execution.records import FailureKind, ToolExecution
     from toolfmt.model import ToolInvocation
     from toolfmt.transcripts.answer_info import Usage
 
 IDENTICAL: Final = 5
 """Identical failures in a row that open a breaker."""
-_NO_FAILURE: Final[frozenset[Failure | None]] = frozenset({"circuit_open", "budget", "cancelled", "stopped", "waiting"})
+_NO_FAILURE: Final[frozenset[FailureKind | None]] = frozenset(
+    {"circuit_open", "budget", "cancelled", "stopped", "waiting"}
+)
 """What says nothing about whether the model gets on."""
-_MODELS_WORDS: Final[frozenset[Failure | None]] = frozenset({"unknown_tool", "unknown_server"})
+_MODELS_WORDS: Final[frozenset[FailureKind | None]] = frozenset({"unknown_tool", "unknown_server"})
 """Failures whose text repeats a name that the model made up."""
 
 

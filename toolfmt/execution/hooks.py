@@ -24,7 +24,7 @@ from toolfmt.model import ToolInvocation, ToolResult
 
 if TYPE_CHECKING:
     from toolfmt.execution.context import ToolContext
-    from toolfmt.execution.records import Failure, ToolExecution
+    from toolfmt.execution.records import FailureKind, ToolExecution
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,12 @@ class Blocked:
     """A call must not run: why, in words that the model is told, and the kind that its record names."""
 
     message: str
-    failure: Failure = "blocked"
+    failure: FailureKind = "blocked"
 
 
-BeforeHook: TypeAlias = "Callable[[ToolInvocation, ToolContext], Awaitable[Verdict] | Verdict]"
+BeforeHook: TypeAlias = "Callable[[ToolInvocation, ToolContext], Awaitable[HookVerdict] | HookVerdict]"
 """Returns the call to run, `Blocked`, or None for no change. An error of its own keeps the call from running."""
-Verdict: TypeAlias = ToolInvocation | Blocked | None
+HookVerdict: TypeAlias = ToolInvocation | Blocked | None
 AfterHook: TypeAlias = "Callable[[ToolExecution, ToolContext], Awaitable[ToolResult | None] | ToolResult | None]"
 """Returns another result, or None for no change. An error of its own is told, and the result stays."""
 

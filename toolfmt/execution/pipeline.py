@@ -21,8 +21,8 @@ from toolfmt.execution.context import ToolContext
 from toolfmt.execution.events import HookFailed, PolicyChecked, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
 from toolfmt.execution.hooks import Blocked, addressed, ask, changed, name_of, replaced
 from toolfmt.execution.policies.policy import BEFORE_RESOLVED, BEFORE_STRUCTURE, Candidate
-from toolfmt.execution.records import AgentStop, Failure, PolicyError, ToolExecution
-from toolfmt.execution.resolving import Prepared, Resolver, Target, UnrunnableError
+from toolfmt.execution.records import AgentStop, FailureKind, PolicyError, ToolExecution
+from toolfmt.execution.resolving import Prepared, ResolvedTool, Resolver, UnrunnableError
 from toolfmt.execution.running import words
 from toolfmt.execution.telling import Progress, Teller, failed, log, now
 from toolfmt.execution.values import clean, cut
@@ -72,14 +72,14 @@ class Passage:
     """What the tool raised."""
 
 
-_KINDS: Final[tuple[tuple[type[BaseException], Failure], ...]] = (
+_KINDS: Final[tuple[tuple[type[BaseException], FailureKind], ...]] = (
     (ToolTimeoutError, "timeout"),
     (DeferredCall, "waiting"),
 )
 """What a tool says of its call by the error that it raises."""
 
 
-class Stop(Exception):  # noqa: N818 - it is none
+class RunStop(Exception):  # noqa: N818 - it is none
     """Something that ends the whole run."""
 
     def __init__(self, cause: BaseException) -> None:
@@ -130,7 +130,7 @@ class Pipeline:
             blocked = Blocked("a hook or a policy was cancelled", "hook_failed")
         except (AgentStop, KeyboardInterrupt, SystemExit) as stop:
             self.block(passage, Blocked(words(stop), "stopped"))
-            raise Stop(stop) from None
+            raise RunStop(stop) from None
         if blocked is not None:
             unfit = passage.prepared if isinstance(passage.prepared, UnrunnableError) else None
             self.block(passage, blocked, unfit.problems if unfit is not None else ())
@@ -150,7 +150,7 @@ class Pipeline:
             passage.cause = cancelled
             result, failure, problems = self._error(passage.call, "cancelled"), "cancelled" if stop else "raised", ()
         except (AgentStop, KeyboardInterrupt) as ended:
-            stop = Stop(ended)
+            stop = RunStop(ended)
             result, failure, problems = self._error(passage.call, words(ended)), "stopped", ()
         self._record(passage, result, failure, problems)
         if stop is not None:
@@ -215,7 +215,7 @@ class Pipeline:
             self._fitting(passage, candidate, target)
         return None
 
-    def _fitting(self, passage: Passage, candidate: Candidate, target: Target | UnrunnableError) -> Candidate:
+    def _fitting(self, passage: Passage, candidate: Candidate, target: ResolvedTool | UnrunnableError) -> Candidate:
         """Check the arguments of a call whose tool was found."""
         if isinstance(target, UnrunnableError):
             passage.prepared = target
@@ -251,13 +251,13 @@ class Pipeline:
             return answer
         return Blocked(f"the policy {policy.step} returned {type(answer).__name__}, not Blocked or None", "hook_failed")
 
-    async def _outcome(self, passage: Passage) -> tuple[ToolResult, Failure | None, tuple[Problem, ...]]:
+    async def _outcome(self, passage: Passage) -> tuple[ToolResult, FailureKind | None, tuple[Problem, ...]]:
         prepared = passage.prepared
         if isinstance(prepared, UnrunnableError):
             passage.cause = prepared.cause
             return self._error(passage.call, words(prepared)), prepared.failure, prepared.problems
         assert prepared is not None  # noqa: S101 - admitted calls are
-        failure: Failure = prepared.failure
+        failure: FailureKind = prepared.failure
         try:
             if prepared.timeout is None:
                 return addressed(await prepared.run(), passage.call), None, ()
@@ -281,7 +281,7 @@ class Pipeline:
         return self._error(passage.call, words(error)), failure, ()
 
     def _record(
-        self, passage: Passage, result: ToolResult, failure: Failure | None, problems: tuple[Problem, ...]
+        self, passage: Passage, result: ToolResult, failure: FailureKind | None, problems: tuple[Problem, ...]
     ) -> None:
         execution = self._made(passage, result, failure, problems)
         passage.progress.close(ToolCallCompleted(execution.completed_at, execution))
@@ -294,7 +294,7 @@ class Pipeline:
                 try:
                     passage.execution = replaced(passage.execution, await ask(hook, passage.execution, passage.context))
                 except (AgentStop, KeyboardInterrupt, SystemExit) as stop:
-                    raise Stop(stop) from None
+                    raise RunStop(stop) from None
                 except (Exception, anyio.get_cancelled_exc_class()) as error:  # anybody's code
                     if _from_outside():
                         raise
@@ -308,7 +308,7 @@ class Pipeline:
         self,
         passage: Passage,
         result: ToolResult,
-        failure: Failure | None,
+        failure: FailureKind | None,
         problems: tuple[Problem, ...],
         *,
         blocked: bool = False,
@@ -337,7 +337,7 @@ class Pipeline:
                 log.warning("%s failed on a record", name_of(guard), exc_info=True)
 
 
-def _candidate(call: ToolInvocation, context: ToolContext, target: Target | UnrunnableError) -> Candidate:
+def _candidate(call: ToolInvocation, context: ToolContext, target: ResolvedTool | UnrunnableError) -> Candidate:
     if isinstance(target, UnrunnableError):
         return Candidate(call, context, error=target)
     return Candidate(call, context, target.definition, target.server)

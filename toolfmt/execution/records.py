@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import timedelta
 
-Failure: TypeAlias = Literal[
+FailureKind: TypeAlias = Literal[
     "unknown_tool",
     "unknown_server",
     "invalid_arguments",
@@ -68,7 +68,7 @@ class ToolExecution(BaseModel):
     completed_at: datetime
     blocked: bool = False
     """A hook or a policy kept it from running."""
-    failure: Failure | None = None
+    failure: FailureKind | None = None
     problems: tuple[Problem, ...] = ()
     """What is wrong with the arguments, each by its place; the result's text says the same in words."""
 
@@ -117,10 +117,10 @@ class ToolCallError(ExecutionError):
 class PolicyError(ExecutionError):
     """A hook or a policy refuses a call; `failure` is the kind that its record names."""
 
-    def __init__(self, message: str, failure: Failure = "blocked") -> None:
+    def __init__(self, message: str, failure: FailureKind = "blocked") -> None:
         """Say why, in words that the model is told."""
         super().__init__(message)
-        self.failure: Failure = failure
+        self.failure: FailureKind = failure
 
 
 class AgentStop(ToolFmtError):  # noqa: N818 - nothing is wrong

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from toolfmt.errors import ArgumentsError, ExecutionError, SchemaError, UnknownToolError, close_names
 from toolfmt.execution.binding import Binding, binding, own_copy
 from toolfmt.execution.records import AgentStop
-from toolfmt.execution.running import Place, check_seconds, place_of, run, words
+from toolfmt.execution.running import RunPlace, check_seconds, place_of, run, words
 from toolfmt.execution.threads import in_thread
 from toolfmt.execution.values import result_of
 from toolfmt.schema.validation import problems
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from toolfmt.execution.context import ToolContext
     from toolfmt.execution.contracts import ToolServer
-    from toolfmt.execution.records import Failure
+    from toolfmt.execution.records import FailureKind
     from toolfmt.model import ToolDefinition, ToolInvocation, ToolResult
     from toolfmt.tools import ToolRegistry
 
@@ -35,16 +35,16 @@ LOCAL: Final = "local"
 class UnrunnableError(ExecutionError):
     """A call that cannot run, and which kind of failure that is."""
 
-    def __init__(self, failure: Failure, cause: Exception) -> None:
+    def __init__(self, failure: FailureKind, cause: Exception) -> None:
         """Keep what is wrong as the cause."""
         super().__init__(str(cause))
-        self.failure: Failure = failure
+        self.failure: FailureKind = failure
         self.cause = cause
         self.problems = cause.problems if isinstance(cause, ArgumentsError) else ()
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ResolvedTool:
     """The tool that a call names."""
 
     definition: ToolDefinition
@@ -59,7 +59,7 @@ class Prepared:
     timeout: float | None
     run: Callable[[], Awaitable[ToolResult]]
     """Makes the function's arguments, which may run anybody's code, and calls it."""
-    failure: Failure
+    failure: FailureKind
     """What kind of failure it is if that raises."""
 
 
@@ -69,7 +69,7 @@ class Local:
 
     function: Callable[..., Any]
     binding: Binding
-    place: Place
+    place: RunPlace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,11 +103,11 @@ class Resolver:
                     f"tool {definition.name!r} needs {', '.join(missing)}: give it as inject={{{missing[0]!r}: ...}}"
                 )
 
-    def find(self, call: ToolInvocation, state: object) -> Target:
+    def find(self, call: ToolInvocation, state: object) -> ResolvedTool:
         """Find a call's tool; raises `UnrunnableError`."""
-        return Target(*self._find(call, state))
+        return ResolvedTool(*self._find(call, state))
 
-    def prepare(self, target: Target, call: ToolInvocation, context: ToolContext) -> Prepared:
+    def prepare(self, target: ResolvedTool, call: ToolInvocation, context: ToolContext) -> Prepared:
         """Check a call's arguments against the tool's schema; raises `UnrunnableError`. Runs no code of the tool."""
         definition = target.definition
         server = None if target.server is None else self.servers[target.server]

@@ -28,17 +28,17 @@ from toolfmt.tools.signature import plain_function
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Place: TypeAlias = Literal["thread", "loop", "process"]
+RunPlace: TypeAlias = Literal["thread", "loop", "process"]
 
 
 async def run(
-    function: Callable[..., Any], given: dict[str, Any], name: str, place: Place, limit: int | None
+    function: Callable[..., Any], given: dict[str, Any], name: str, place: RunPlace, limit: int | None
 ) -> ToolResult:
     """Call a function and make a result of what it returns; raises what it raises."""
     return await PLACES[place](partial(function, **given), name, limit)
 
 
-def place_of(function: Callable[..., Any], wanted: object) -> Place:
+def place_of(function: Callable[..., Any], wanted: object) -> RunPlace:
     """Where a function runs; raises ValueError for a place that does not exist."""
     if wanted is None:
         return "loop" if is_async(function) else "thread"
@@ -51,7 +51,7 @@ def place_of(function: Callable[..., Any], wanted: object) -> Place:
             raise ValueError(
                 f"what runs in a process is a function at the top level of a module: {words(error)}"
             ) from None
-    return cast("Place", wanted)
+    return cast("RunPlace", wanted)
 
 
 def is_async(function: Callable[..., Any]) -> bool:

@@ -32,7 +32,7 @@ from toolfmt.conversation import (
     TextPart,
 )
 from toolfmt.errors import LimitExceededError, ParseError
-from toolfmt.transcripts.pieces import Piece
+from toolfmt.transcripts.pieces import SharedSource
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -96,7 +96,7 @@ def _default(field: Any) -> Any:
 
 def _read(value: Any) -> JsonObject:
     """Give what a message was read from."""
-    if not isinstance(value, Message) or value.source is None or isinstance(value.source, Piece):
+    if not isinstance(value, Message) or value.source is None or isinstance(value.source, SharedSource):
         return {}
     return {"origin": value.origin, "source": value.source}
 

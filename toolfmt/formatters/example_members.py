@@ -20,7 +20,7 @@ _TRIALS: Final = 8
 _MORE: Final = 20
 
 
-class Members:
+class ExampleMembers:
     """The members of one object. `told` are objects whose members are preferred, `above` the references on the way."""
 
     def __init__(

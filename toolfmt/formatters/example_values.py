@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from toolfmt import jsontext
 from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.example_lists import Lists
-from toolfmt.formatters.example_members import Members
+from toolfmt.formatters.example_members import ExampleMembers
 from toolfmt.formatters.example_nodes import MOST, Stream, compiled, is_empty, kinds, names, said
 from toolfmt.formatters.example_scalars import numbers, strings
 from toolfmt.formatters.flat_schema import Flat, as_object, flatten, mapping, objects
@@ -197,6 +197,6 @@ class _Builder:
                 yield from Lists(self, flat.own, name, items or [], above).values()
             case "object":
                 dicts = [cast("JsonObject", value) for value in told if isinstance(value, dict)]
-                yield from Members(self, flat, dicts, above, at_root=not name).values(fits)
+                yield from ExampleMembers(self, flat, dicts, above, at_root=not name).values(fits)
             case _:
                 yield None

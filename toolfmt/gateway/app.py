@@ -22,7 +22,7 @@ from starlette.routing import Route
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.gateway.backs import Upstream
-from toolfmt.gateway.exchange import Answered, Exchange
+from toolfmt.gateway.exchange import FaceHandler, GatewayAnswer
 from toolfmt.gateway.faces import FACES, MODELS, Face
 from toolfmt.gateway.failing import ExchangeError
 from toolfmt.transcripts.answer_info import Failure
@@ -59,7 +59,9 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
             yield
 
     routes = [
-        Route(face.path, partial(_serve, face, Exchange(config, upstreams, face.format), config, key), methods=["POST"])
+        Route(
+            face.path, partial(_serve, face, FaceHandler(config, upstreams, face.format), config, key), methods=["POST"]
+        )
         for face in FACES
     ]
     names = sorted(route.model for route in config.routes if "*" not in route.model)
@@ -77,7 +79,7 @@ def _constant(value: JsonObject, key: str | None) -> Callable[[Request], Awaitab
     return answer
 
 
-async def _serve(face: Face, exchange: Exchange, config: Config, key: str | None, request: Request) -> Response:
+async def _serve(face: Face, exchange: FaceHandler, config: Config, key: str | None, request: Request) -> Response:
     """Answer one request of a face."""
     began = time.perf_counter()
     stack = AsyncExitStack()
@@ -100,7 +102,7 @@ async def _serve(face: Face, exchange: Exchange, config: Config, key: str | None
     return response
 
 
-async def _response(face: Face, request: Request, answered: Answered, stack: AsyncExitStack) -> Response:
+async def _response(face: Face, request: Request, answered: GatewayAnswer, stack: AsyncExitStack) -> Response:
     headers = {**answered.headers, **_lost(answered)}
     if answered.events is None:
         await stack.aclose()
@@ -164,7 +166,7 @@ def _may(request: Request, key: str | None) -> bool:
     return any(hmac.compare_digest(one.encode(), key.encode()) for one in given)
 
 
-def _lost(answered: Answered) -> dict[str, str]:
+def _lost(answered: GatewayAnswer) -> dict[str, str]:
     counts: dict[str, int] = {}
     for loss in answered.losses:
         counts[loss.code] = counts.get(loss.code, 0) + 1
@@ -175,7 +177,7 @@ def _json(value: object, status: int, headers: Mapping[str, str]) -> Response:
     return Response(jsontext.dumps(value), status, dict(headers), _JSON)
 
 
-def _note(face: Face, status: int, began: float, *, answered: Answered | None = None, error: str = "") -> None:
+def _note(face: Face, status: int, began: float, *, answered: GatewayAnswer | None = None, error: str = "") -> None:
     """Log one request as JSON: never its content, never a key."""
     line: JsonObject = {"face": face.format, "status": status, "ms": round((time.perf_counter() - began) * 1000, 1)}
     if answered is not None:

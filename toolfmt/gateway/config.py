@@ -76,7 +76,7 @@ class Back(_Closed):
         return key
 
 
-class Route(_Closed):
+class ModelRoute(_Closed):
     """Which backs serve which models."""
 
     model: str = "*"
@@ -91,7 +91,7 @@ class Config(_Closed):
     """The whole configuration."""
 
     backs: dict[str, Back] = Field(min_length=1)
-    routes: tuple[Route, ...] = Field(min_length=1)
+    routes: tuple[ModelRoute, ...] = Field(min_length=1)
     host: str = "127.0.0.1"
     port: int = Field(default=8787, ge=0, le=65535)
     key_env: str | None = None
@@ -122,7 +122,7 @@ class Config(_Closed):
             raise ParseError(f"the environment variable {self.key_env} is not set")
         return key
 
-    def route(self, model: str) -> Route | None:
+    def route(self, model: str) -> ModelRoute | None:
         """Find the first route of a model."""
         return next((route for route in self.routes if fnmatchcase(model, route.model)), None)
 
@@ -143,7 +143,7 @@ def single(url: str, api: str, *, dialect: str | None = None, key_env: str | Non
     chosen = {} if dialect is None else {"dialect": dialect}
     try:
         back = Back.model_validate({"api": api, "url": url, "key_env": key_env, **chosen})
-        return Config(backs={"upstream": back}, routes=(Route(backs=("upstream",)),))
+        return Config(backs={"upstream": back}, routes=(ModelRoute(backs=("upstream",)),))
     except ValidationError as error:
         raise ParseError("; ".join(one["msg"] for one in error.errors(include_input=False))) from None
 

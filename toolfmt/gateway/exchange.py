@@ -21,11 +21,11 @@ from toolfmt.transcripts.answers import aread_stream
 from toolfmt.transcripts.convert import Conversion, convert_request
 from toolfmt.transcripts.convert_answer import convert_answer
 from toolfmt.transcripts.streams.relay import awrite_stream
-from toolfmt.transcripts.streams.sink import Head
+from toolfmt.transcripts.streams.sink import AnswerHead
 
 if TYPE_CHECKING:
     from toolfmt.gateway.backs import Upstream
-    from toolfmt.gateway.config import Config, Route
+    from toolfmt.gateway.config import Config, ModelRoute
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.loss import Loss
 
@@ -39,7 +39,7 @@ _IDS: Final[Mapping[str, str]] = {
 
 
 @dataclass(slots=True)
-class Answered:
+class GatewayAnswer:
     """What the client is given: a whole value, or the events of a stream."""
 
     value: JsonValue = None
@@ -50,7 +50,7 @@ class Answered:
     back: str = ""
 
 
-class Exchange:
+class FaceHandler:
     """Serves the requests of one face."""
 
     def __init__(self, config: Config, upstreams: Mapping[str, Upstream], format: str) -> None:  # noqa: A002 - the field's name
@@ -59,7 +59,7 @@ class Exchange:
         self._upstreams = upstreams
         self._format = format
 
-    async def answer(self, body: JsonObject, given: JsonObject, stack: AsyncExitStack) -> Answered:
+    async def answer(self, body: JsonObject, given: JsonObject, stack: AsyncExitStack) -> GatewayAnswer:
         """Answer a request; `given` are the settings that its path says.
 
         A stream stays open until `stack` is closed. Raises `ExchangeError`.
@@ -92,8 +92,8 @@ class Exchange:
             raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
 
     async def _asked(
-        self, body: JsonObject, said: Mapping[str, JsonValue], name: str, route: Route, stack: AsyncExitStack
-    ) -> Answered:
+        self, body: JsonObject, said: Mapping[str, JsonValue], name: str, route: ModelRoute, stack: AsyncExitStack
+    ) -> GatewayAnswer:
         """Ask one back."""
         upstream = self._upstreams[name]
         asked, streamed = str(said["model"]), said.get("stream") is True
@@ -112,21 +112,21 @@ class Exchange:
             raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
         text = TextRequest(sent.value, upstream.back.dialect) if upstream.back.api == "text" else None
         request = sent.value if text is None else text.request
-        head = Head(f"{_IDS[self._format]}{uuid4().hex}", asked, int(time.time()))
+        head = AnswerHead(f"{_IDS[self._format]}{uuid4().hex}", asked, int(time.time()))
         if not streamed:
             value, headers = await upstream.whole(request, model)
             value = value if text is None else text.answer(value)
             done = self._converted(value, upstream.format, head)
-            return Answered(done.value, headers=dict(headers), losses=(*sent.losses, *done.losses))
+            return GatewayAnswer(done.value, headers=dict(headers), losses=(*sent.losses, *done.losses))
         values, headers = await stack.enter_async_context(upstream.streamed(request, model))
         events = aread_stream(values, source=upstream.format)
         read = events if text is None else text.events(events)
         written = awrite_stream(
             read, target=self._format, info=events.info, id=head.id, model=head.model, created=head.created
         )
-        return Answered(events=written, headers=dict(headers), losses=sent.losses)
+        return GatewayAnswer(events=written, headers=dict(headers), losses=sent.losses)
 
-    def _converted(self, value: JsonValue, source: str, head: Head) -> Conversion:
+    def _converted(self, value: JsonValue, source: str, head: AnswerHead) -> Conversion:
         try:
             return convert_answer(
                 value,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toolfmt.dialect import AnyDialect
-    from toolfmt.grammars.answers import Answer, Choice
+    from toolfmt.grammars.answers import Answer, CallChoice
 
 WRITERS: Final[dict[str, Callable[[Answer], tuple[str, tuple[str, ...]]]]] = {
     "lark": write_lark,
@@ -39,7 +39,7 @@ WRITERS: Final[dict[str, Callable[[Answer], tuple[str, tuple[str, ...]]]]] = {
     "regex": write_regex,
 }
 """What writes a grammar, by target: its text, and what it had to leave out."""
-_WORDS: Final[dict[str, Choice]] = {"auto": "auto", "required": "required", "none": "none"}
+_WORDS: Final[dict[str, CallChoice]] = {"auto": "auto", "required": "required", "none": "none"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,11 +23,11 @@ from toolfmt.grammars.nodes import (
     BLANK,
     NOTHING,
     Alt,
+    GrammarRules,
     Lit,
     Meet,
     Node,
     Repeat,
-    Rules,
     containing,
     either,
     sequence,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolDefinition
     from toolfmt.syntax import Syntax
 
-Choice: TypeAlias = Literal["auto", "required", "none"]
+CallChoice: TypeAlias = Literal["auto", "required", "none"]
 _BLANKS: Final = Repeat(BLANK, 0, 8)
 
 
@@ -58,7 +58,7 @@ class Answer:
     calls: Node | None
     section: Node | None
     """One section of calls."""
-    rules: Rules
+    rules: GrammarRules
     relaxed: tuple[str, ...] = ()
     narrowed: tuple[str, ...] = ()
     closed: bool = False
@@ -86,7 +86,7 @@ def answer(  # noqa: PLR0913 - what is asked for, and what a target can say
     dialect: AnyDialect,
     tools: Sequence[ToolDefinition],
     *,
-    choice: Choice,
+    choice: CallChoice,
     parallel: bool,
     offered: Sequence[str],
     closed: bool = False,
@@ -102,7 +102,7 @@ def answer(  # noqa: PLR0913 - what is asked for, and what a target can say
         raise UnrepresentableError(
             dialect.name, "", "its calls are objects of an API and no text: the server makes the grammar itself"
         )
-    rules: Rules = {}
+    rules: GrammarRules = {}
     writer = CallNodes(dialect.name, syntax, rules, offered, closed=closed)
     calls, section = writer.all_calls(tools, parallel=parallel) if choice != "none" else (None, None)
     must = choice == "required"

@@ -21,11 +21,11 @@ from toolfmt.grammars.native import native_schema
 from toolfmt.grammars.nodes import (
     DIGIT,
     NOTHING,
+    GrammarRules,
     Json,
     Lit,
     Node,
     Repeat,
-    Rules,
     Space,
     branches,
     chars,
@@ -34,7 +34,7 @@ from toolfmt.grammars.nodes import (
     sequence,
 )
 from toolfmt.grammars.reading import SchemaShapes, argument_lists
-from toolfmt.grammars.values import JSON, Notation, QuotedValues, Values, keyword, literal_quote
+from toolfmt.grammars.values import JSON, Notation, QuotedValues, ValueNodes, keyword, literal_quote
 from toolfmt.literals import KEYWORD
 from toolfmt.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME, Maybe, Slot, Verbatim, split
 
@@ -56,7 +56,9 @@ _OPTIONAL: Final = frozenset({"id", "agent"})
 class CallNodes:
     """Makes the nodes of calls in a syntax's first form."""
 
-    def __init__(self, dialect: str, syntax: Syntax, rules: Rules, offered: Sequence[str], *, closed: bool) -> None:
+    def __init__(
+        self, dialect: str, syntax: Syntax, rules: GrammarRules, offered: Sequence[str], *, closed: bool
+    ) -> None:
         """Write calls of this syntax; recursive values become `rules`. `offered` are the names of all tools."""
         self._offered = offered
         self._closed = closed
@@ -129,14 +131,14 @@ class CallNodes:
         return sequence(self._pieces(head, tool), node, self._pieces(tail, tool))
 
     def _arguments(self, roots: list[Members], shapes: SchemaShapes, prefix: str) -> Node:
-        values = Values(JSON, self._rules, shapes.named, prefix)
+        values = ValueNodes(JSON, self._rules, shapes.named, prefix)
         return Json(native_schema(roots, shapes.named), either(*map(values.members, roots)))
 
     def _literals(self, literals: Literals, roots: list[Members], shapes: SchemaShapes, prefix: str) -> Node:
         quotes = tuple(literal_quote(mark, escapes=literals.escapes) for mark in literals.quotes)
         words = {value: word for word, value in literals.words.items()}
         notation = Notation("literal", quotes, words, literals.bare_keys, literals.spaced, literals.sorted_keys)
-        values = Values(notation, self._rules, shapes.named, prefix)
+        values = ValueNodes(notation, self._rules, shapes.named, prefix)
         if literals.typed_by_schema:
             values = QuotedValues(notation, self._rules, shapes.named, prefix)
         if not literals.keywords:

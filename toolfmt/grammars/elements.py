@@ -26,12 +26,12 @@ from toolfmt.grammars.nodes import (
     BLANK,
     NOTHING,
     Alt,
+    GrammarRules,
     Lit,
     Meet,
     Node,
     Ref,
     Repeat,
-    Rules,
     Space,
     chars,
     containing,
@@ -57,7 +57,7 @@ from toolfmt.grammars.shapes import (
     alternatives,
 )
 from toolfmt.grammars.spelling import pattern_text
-from toolfmt.grammars.values import Notation, Values, json_quote, text_node
+from toolfmt.grammars.values import Notation, ValueNodes, json_quote, text_node
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.syntax import TAG_NAME
 
@@ -91,7 +91,7 @@ class ElementNodes:
         syntax: Syntax,
         form: Form,
         elements: Elements,
-        rules: Rules,
+        rules: GrammarRules,
         named: Mapping[str, Shape],
         prefix: str,
         offered: Sequence[str],
@@ -234,7 +234,7 @@ class ElementNodes:
             notation = Notation("entities", (_ENTITY_QUOTE,))
         else:
             notation = Notation("text", never=self._ends(closer))
-        return Values(notation, self._rules, self._named, f"{self._prefix}-raw").value(shape)
+        return ValueNodes(notation, self._rules, self._named, f"{self._prefix}-raw").value(shape)
 
     def _children(self, shape: Items | Members) -> Node:
         separator = self._elements.separator

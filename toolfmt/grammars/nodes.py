@@ -4,7 +4,7 @@
     Meet((ANYTHING,), (containing(Lit("</arg>")),))      any text without `</arg>` in it
 
 Nodes are values: the same node may stand in many places. A `Ref` names an entry
-of a `Rules` table, which is where recursion lives.
+of a `GrammarRules` table, which is where recursion lives.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class Json:
 
 
 Node: TypeAlias = Lit | Chars | Seq | Alt | Repeat | Meet | Ref | Space | Json
-Rules: TypeAlias = dict[str, Node]
+GrammarRules: TypeAlias = dict[str, Node]
 
 
 def chars(*parts: str | tuple[int, int]) -> Chars:

@@ -23,12 +23,12 @@ from toolfmt.grammars.nodes import (
     SPACES,
     Alt,
     Chars,
+    GrammarRules,
     Lit,
     Meet,
     Node,
     Ref,
     Repeat,
-    Rules,
     Space,
     chars,
     containing,
@@ -137,10 +137,10 @@ class Notation:
 JSON: Final = Notation("json")
 
 
-class Values:
+class ValueNodes:
     """Makes nodes of shapes; shapes that hold themselves become rules."""
 
-    def __init__(self, notation: Notation, rules: Rules, named: Mapping[str, Shape], prefix: str) -> None:
+    def __init__(self, notation: Notation, rules: GrammarRules, named: Mapping[str, Shape], prefix: str) -> None:
         """Write in this notation; rules of recursive shapes are put into `rules`, named with the `prefix`."""
         self._notation = notation
         self._rules = rules
@@ -312,14 +312,14 @@ class Values:
         return maybe(sequence(either(*first), Space())) if first else NOTHING
 
 
-class QuotedValues(Values):
+class QuotedValues(ValueNodes):
     """Arguments that are all quoted text, in JSON where they are no string; the schema tells which."""
 
     def value(self, shape: Shape) -> Node:
         """The node of one argument."""
         (quote, *_) = self._notation.quotes
         ending = self._ending(quote)
-        inner = Values(Notation("text", never=(ending,)), self._rules, self._named, f"{self._prefix}-quoted")
+        inner = ValueNodes(Notation("text", never=(ending,)), self._rules, self._named, f"{self._prefix}-quoted")
         parts = alternatives(shape, self._named)
         texts = [Text() if isinstance(part, Anything) else part for part in parts if isinstance(part, Text | Anything)]
         found = [text_node(part, (ending,)) for part in texts]

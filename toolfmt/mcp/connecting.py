@@ -17,7 +17,7 @@ from anyio.from_thread import BlockingPortal
 from anyio.lowlevel import current_token
 
 from toolfmt.mcp.config import from_config
-from toolfmt.mcp.opening import Opening
+from toolfmt.mcp.opening import OpenedOnEntry
 from toolfmt.mcp.server import Host, McpServer, Options
 from toolfmt.mcp.transports import endpoint
 
@@ -71,7 +71,7 @@ def connect(  # noqa: PLR0913 - all but the first two are options
     timeout: float | None = None,
     patience: float = PATIENCE,
     inject: Collection[str] = (),
-) -> Opening[McpServer]:
+) -> OpenedOnEntry[McpServer]:
     """Connect to an MCP server for as long as the context lasts, `async with` or `with`.
 
     `target` is a command as a list, an address, a server object of the SDK, or a function that makes one of the
@@ -83,7 +83,7 @@ def connect(  # noqa: PLR0913 - all but the first two are options
     cannot be reached.
     """
     options = Options(prefix=prefix, timeout=timeout, patience=patience, inject=inject)
-    return Opening(partial(_one, _named(name), endpoint(target, headers), options))
+    return OpenedOnEntry(partial(_one, _named(name), endpoint(target, headers), options))
 
 
 def connect_all(
@@ -93,7 +93,7 @@ def connect_all(
     timeout: float | None = None,
     patience: float = PATIENCE,
     inject: Collection[str] = (),
-) -> Opening[Servers]:
+) -> OpenedOnEntry[Servers]:
     """Connect to all servers of a configuration, as `connect` does to one; they start side by side.
 
     `config` is what `from_config` reads, or targets by name. Entering the context raises `ServerError` if one cannot
@@ -101,7 +101,7 @@ def connect_all(
     """
     options = Options(prefix=prefix, timeout=timeout, patience=patience, inject=inject)
     endpoints = {_named(name): endpoint(target) for name, target in from_config(config).items()}
-    return Opening(partial(_all, endpoints, options))
+    return OpenedOnEntry(partial(_all, endpoints, options))
 
 
 def _named(name: str) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _OpenT = TypeVar("_OpenT")
 
 
-class Opening(Generic[_OpenT]):
+class OpenedOnEntry(Generic[_OpenT]):
     """Opens something when it is entered, and closes it at the end."""
 
     def __init__(self, make: Callable[[], AbstractAsyncContextManager[_OpenT]]) -> None:

@@ -38,7 +38,7 @@ _SILENT: Final = "the tool failed and says no more"
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ServerTool:
     """A tool as a server offers it: under the server's own name, with the schema of what it gives back."""
 
     name: str
@@ -51,13 +51,13 @@ class Offer:
 
 def read_tools(
     server: str, listed: Iterable[types.Tool], prefix: str = "", inject: Collection[str] = ()
-) -> dict[str, Offer]:
+) -> dict[str, ServerTool]:
     """Read what a server lists, by the names that calls have: the server's own with `prefix` before them.
 
     The arguments that `inject` names are left out of the schemas. What is no usable tool is left out with a warning
     that names it.
     """
-    found: dict[str, Offer] = {}
+    found: dict[str, ServerTool] = {}
     for item in listed:
         name = prefix + item.name
         if name in found:
@@ -70,7 +70,7 @@ def read_tools(
     return found
 
 
-def _read_tool(server: str, name: str, listed: types.Tool, inject: Collection[str]) -> Offer:
+def _read_tool(server: str, name: str, listed: types.Tool, inject: Collection[str]) -> ServerTool:
     try:
         item = listed.model_dump(mode="json", by_alias=True, exclude_none=True)
     except ValueError as error:  # a lone surrogate, for one
@@ -83,7 +83,7 @@ def _read_tool(server: str, name: str, listed: types.Tool, inject: Collection[st
         definition = definition.model_copy(update={"metadata": {**definition.metadata, "dangerous": True}})
     output = item.get("outputSchema")
     known = ToolDefinition(name=name, parameters=output) if is_object(output) else None
-    return Offer(listed.name, definition, known, hidden)
+    return ServerTool(listed.name, definition, known, hidden)
 
 
 def _hide(schema: JsonObject, names: Collection[str]) -> tuple[JsonObject, tuple[str, ...]]:
@@ -107,7 +107,7 @@ def _dangerous(hints: JsonValue) -> bool:
     return hints.get("readOnlyHint") is not True and hints.get("destructiveHint") is not False
 
 
-def read_answer(call: ToolInvocation, offer: Offer, answer: JsonObject) -> ToolResult:
+def read_answer(call: ToolInvocation, offer: ServerTool, answer: JsonObject) -> ToolResult:
     """Read the `result` that answers a call.
 
     The content is what the tool gave as structured content, else its text; of an error, its text. What is said beside
@@ -175,7 +175,7 @@ def _text(part: Content) -> str | None:
             return jsontext.dumps(part.value)
 
 
-def _misfit(offer: Offer, value: JsonValue) -> str:
+def _misfit(offer: ServerTool, value: JsonValue) -> str:
     if offer.output is None:
         return ""
     try:

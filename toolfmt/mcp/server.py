@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from toolfmt.errors import ArgumentsError, Problem, ServerError, ToolTimeoutError, UnknownToolError
 from toolfmt.execution.context import ToolContext
 from toolfmt.jsontext import unwritable
-from toolfmt.mcp.reading import Offer, read_answer, read_tools
+from toolfmt.mcp.reading import ServerTool, read_answer, read_tools
 from toolfmt.mcp.session import Session
 from toolfmt.model import ToolResult
 
@@ -68,7 +68,7 @@ class McpServer:
         self._endpoint = endpoint
         self._options = options
         self._prefix = f"{name}__" if options.prefix else ""
-        self._offers: Mapping[str, Offer] = {}
+        self._offers: Mapping[str, ServerTool] = {}
         self._session: Session | None = None
         self._starting = anyio.Lock()
         self._attempts = 0

@@ -26,9 +26,9 @@ from toolfmt.parsers.skipping import NEAR
 from toolfmt.parsers.verdict import ODD, foreign, hopeless, judge
 
 if TYPE_CHECKING:
-    from toolfmt.model import Provenance
+    from toolfmt.model import CallProvenance
     from toolfmt.parsers.cursor import Cursor, Reading
-    from toolfmt.parsers.json_shapes import Node
+    from toolfmt.parsers.json_shapes import JsonNode
     from toolfmt.parsers.sink import Sink
     from toolfmt.parsers.skipping import Skipper
     from toolfmt.parsers.verdict import Verdict
@@ -58,13 +58,13 @@ class BareReader:
 
     __slots__ = ("_cur", "_ends", "_json", "_provenance", "_second_looks", "_shape", "_sink", "_skipper")
 
-    def __init__(self, cur: Cursor, sink: Sink, call: tuple[JsonCall, Node], skipper: Skipper) -> None:
+    def __init__(self, cur: Cursor, sink: Sink, call: tuple[JsonCall, JsonNode], skipper: Skipper) -> None:
         """Read from `cur` into `sink` what has the shape of `call`."""
         self._cur = cur
         self._sink = sink
         self._skipper = skipper
         self._json, self._shape = call
-        self._provenance: Provenance = "bare"
+        self._provenance: CallProvenance = "bare"
         self._ends = BareEnds(cur, sink)
         self._second_looks = MOST_SECOND_LOOKS
 
@@ -171,11 +171,11 @@ class BareReader:
                 yield from self._item(cur, self._shape)
                 due = began = True
 
-    def _element(self, cur: Cursor, node: Node) -> Reading[None]:
+    def _element(self, cur: Cursor, node: JsonNode) -> Reading[None]:
         """Read an element of a list that a key of the format names."""
         yield from self._item(cur, node, wrapped=True)
 
-    def _item(self, cur: Cursor, node: Node, *, wrapped: bool = False) -> Reading[None]:
+    def _item(self, cur: Cursor, node: JsonNode, *, wrapped: bool = False) -> Reading[None]:
         self._ends.end("")
         begin, before, sure = cur.at, self._sink.calls, self._ends.sure
         found = self._open()
@@ -291,6 +291,6 @@ class BareReader:
             yield from pass_on(cur, sink, sink.options.limits, lines=lines)
 
 
-def _watch(found: CallObject, node: Node) -> None:
+def _watch(found: CallObject, node: JsonNode) -> None:
     if hopeless(found, node):
         raise _NoCall

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from toolfmt.dialect import Limits
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.grammar import FormGrammar
-    from toolfmt.parsers.json_shapes import Node
+    from toolfmt.parsers.json_shapes import JsonNode
     from toolfmt.parsers.sink import Sink
     from toolfmt.parsers.skipping import Skipper
 
@@ -78,7 +78,7 @@ class CallList:
             comma = bracket if empty else cur.at
             cur.pos += 1
 
-    def element(self, cur: Cursor, node: Node) -> Reading[None]:
+    def element(self, cur: Cursor, node: JsonNode) -> Reading[None]:
         """Read one element of a list and end or fail it; the next one's span begins after it."""
         reader, form = self._reader, self._form
         assert form.json is not None  # noqa: S101 - lists are made of JSON calls

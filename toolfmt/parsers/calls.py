@@ -32,7 +32,7 @@ from toolfmt.parsers.yaml_body import YamlBody
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolfmt.model import JsonObject, Provenance
+    from toolfmt.model import CallProvenance, JsonObject
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.grammar import FormGrammar
     from toolfmt.parsers.head_parts import HeadParts
@@ -71,7 +71,7 @@ class CallReader:
         self.sink = sink
         self.limits = sink.options.limits
         self.draft = Draft(sink, 0)
-        self.provenance: Provenance = "marker"
+        self.provenance: CallProvenance = "marker"
         self.confirmed = True
         """False while what is read may still turn out to be text."""
         self.named = ""

@@ -15,7 +15,7 @@ import regex
 from toolfmt import jsontext
 from toolfmt.parsers.calls import CallReader
 from toolfmt.parsers.cursor import WHITE, Cursor, Malformed, Truncated
-from toolfmt.parsers.driving import Driver
+from toolfmt.parsers.driving import GrammarDriver
 from toolfmt.parsers.json_layout import skip_space
 from toolfmt.parsers.patterns import match_next, search_on
 from toolfmt.parsers.pieces import Pieces
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from toolfmt.dialect import ParserOptions
     from toolfmt.frames import Frame, Route
     from toolfmt.parsers.cursor import Reading
-    from toolfmt.parsers.grammar import FormGrammar, Grammar
+    from toolfmt.parsers.grammar import CompiledSyntax, FormGrammar
 
 
 class FrameGrammar:
     """A format's headers, compiled."""
 
-    def __init__(self, frame: Frame, grammar: Grammar) -> None:
+    def __init__(self, frame: Frame, grammar: CompiledSyntax) -> None:
         """Compile the patterns; `grammar` has the bodies."""
         self.frame = frame
         self.forms: list[FormGrammar] = [form for section in grammar.sections for form in section.forms]
@@ -51,7 +51,7 @@ class FrameGrammar:
         )
 
 
-class ChannelParser(Driver):
+class ChannelParser(GrammarDriver):
     """Reads one answer made of messages, in as many pieces as it comes in."""
 
     __slots__ = ("_grammar", "_skipper")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from toolfmt.events import Span
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.parsers.element_values import Members
+    from toolfmt.parsers.element_values import ArgumentStream
     from toolfmt.parsers.sink import Draft
 
 _NAMESPACE = re.compile(r"xmlns(?::.*)?|xml:.*|xsi:.*", re.IGNORECASE).fullmatch
@@ -60,7 +60,7 @@ class Strays:
         """Report what can be no argument: a comment, a type's unknown name."""
         self._draft.note("unclaimed", f"no part of the call: {what[:200]!r}", *span)
 
-    def settle(self, members: Members | None, schema: JsonObject | None, end: int) -> None:
+    def settle(self, members: ArgumentStream | None, schema: JsonObject | None, end: int) -> None:
         """Take what the tool declares and nothing else gives; raise `Malformed` for what else may be an argument.
 
         Without `members` the arguments are complete, and nothing more is taken. Reading goes on at `end`.

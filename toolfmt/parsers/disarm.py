@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toolfmt.model import JsonValue
-    from toolfmt.parsers.grammar import Grammar
-    from toolfmt.parsers.json_shapes import Node
+    from toolfmt.parsers.grammar import CompiledSyntax
+    from toolfmt.parsers.json_shapes import JsonNode
     from toolfmt.syntax import JsonCall
 
 ZERO_WIDTH = "\u2060"
@@ -41,7 +41,7 @@ def disarm_names(text: str) -> str:
     return _NAMED.sub(lambda found: found.group() + _JOINER, text)
 
 
-def disarmer(grammar: Grammar) -> Callable[[str], str]:
+def disarmer(grammar: CompiledSyntax) -> Callable[[str], str]:
     """Make the function that changes every such object of a text so that it is none, for a reader of calls only."""
     lists = [regex.compile(section.opener, grammar.flags) for section in grammar.sections if section.bare]
     frame = grammar.syntax.frame
@@ -60,7 +60,7 @@ def _unseen(found: regex.Match[str]) -> str:
     return found.group()[:1] + ZERO_WIDTH + found.group()[1:]
 
 
-def _json(call: JsonCall, shape: Node) -> Callable[[str], str]:
+def _json(call: JsonCall, shape: JsonNode) -> Callable[[str], str]:
 
     def meant(value: JsonValue) -> bool:
         return names_a_call(shape, value) or (jsontext.is_object(value) and call.meant_by in value)

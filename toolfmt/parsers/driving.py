@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from toolfmt.parsers.sink import Sink
 
 
-class Driver:
+class GrammarDriver:
     """Feeds one grammar at work."""
 
     __slots__ = ("_cur", "_run", "_sink")

@@ -130,7 +130,7 @@ def gather(found: list[tuple[str, JsonValue]], *, repeats: bool) -> JsonObject:
     return settle(values)
 
 
-class Members:
+class ArgumentStream:
     """The arguments as they are read, passed on as JSON text as soon as they are certain.
 
     Where a repeated element makes a list (`repeats`), what is no plain string by

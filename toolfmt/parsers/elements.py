@@ -19,7 +19,7 @@ import regex
 from toolfmt.jsontext import is_object
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.element_values import (
-    Members,
+    ArgumentStream,
     Repeated,
     Untyped,
     gather,
@@ -101,7 +101,7 @@ class ElementReader:
     ) -> Reading[JsonObject]:
         """Read the arguments up to the call's tail, which is not read, behind those that are attributes of its tag."""
         grammar = self.grammar
-        members = Members(self.draft, schema, repeats=grammar.repeats)
+        members = ArgumentStream(self.draft, schema, repeats=grammar.repeats)
         self.given = members.values
         for key, text in given.items():
             value = leaf(text, property_schema(schema, key) if schema else None, "", verbatim=False)
@@ -111,7 +111,7 @@ class ElementReader:
         self.strays.settle(members, schema, cur.at)
         return members.close()
 
-    def _arguments(self, cur: Cursor, schema: JsonObject | None, members: Members) -> Reading[None]:
+    def _arguments(self, cur: Cursor, schema: JsonObject | None, members: ArgumentStream) -> Reading[None]:
         grammar = self.grammar
         yield from skip_layout(cur, self.strays)
         wrapper = (yield from match_next(cur, grammar.wrapper)) if grammar.wrapper else None
@@ -139,7 +139,7 @@ class ElementReader:
                     cur.pos = end.end()
 
     def _member(
-        self, cur: Cursor, opener: regex.Match[str], parent: Closer, schema: JsonObject | None, members: Members
+        self, cur: Cursor, opener: regex.Match[str], parent: Closer, schema: JsonObject | None, members: ArgumentStream
     ) -> Reading[None]:
         start = cur.base + opener.start()
         opened = self._opened(cur, opener)
@@ -167,7 +167,7 @@ class ElementReader:
             value = yield from self.value(cur, Spot(key, closer, parent, inner, wire_type, 1, members.later, schema))
             members.add(key, value, (start, cur.at))
 
-    def _wrapped(self, cur: Cursor, spot: Spot, members: Members, start: int) -> Reading[None]:
+    def _wrapped(self, cur: Cursor, spot: Spot, members: ArgumentStream, start: int) -> Reading[None]:
         """Read an argument that the tool does not have, but whose name means arguments: those are in it."""
         if (yield from match_next(cur, self.grammar.child)) is not None:
             while True:

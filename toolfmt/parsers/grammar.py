@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from toolfmt.parsers.cursor import Cursor
-    from toolfmt.parsers.json_shapes import Node
+    from toolfmt.parsers.json_shapes import JsonNode
     from toolfmt.syntax import Form, JsonCall, Pair, Syntax
 
 _PUNCTUATION = re.compile(r"[\\()\[\]{},;`]+").fullmatch
@@ -68,7 +68,7 @@ class FormGrammar:
     tail: regex.Pattern[str] | None
     extra_tail: regex.Pattern[str]
     """The tail after surplus closing brackets."""
-    shape: Node | None
+    shape: JsonNode | None
     elements: ElementGrammar | None
     json: JsonCall | None
     literals: LiteralGrammar | None
@@ -115,7 +115,7 @@ class Section:
         return left and cut_off(cur, *self.marked) and not cut_off(cur, self.next[-1])
 
 
-class Grammar:
+class CompiledSyntax:
     """A syntax, compiled."""
 
     def __init__(self, syntax: Syntax, tools: Collection[str] = ()) -> None:

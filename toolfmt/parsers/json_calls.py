@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from toolfmt.dialect import Limits
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.parsers.cursor import Cursor, Reading
-    from toolfmt.parsers.json_shapes import Node
+    from toolfmt.parsers.json_shapes import JsonNode
     from toolfmt.parsers.sink import Draft
     from toolfmt.syntax import JsonCall
 
-ReadOne: TypeAlias = "Callable[[Cursor, Node], Reading[None]]"
+ReadOne: TypeAlias = "Callable[[Cursor, JsonNode], Reading[None]]"
 _UNCLEAR = frozenset({"", "/"})  # behind a colon: more may come, or a comment
 _TEXT_SLOTS = frozenset({"id", "server", "agent"})
 _PLAIN = re.compile(r'"([^"\\\x00-\x1f\x80-\U0010ffff]*)"').match
@@ -81,7 +81,7 @@ class CallObject:
     def __init__(self, json: JsonCall, draft: Draft, limits: Limits, each: ReadOne) -> None:
         """Read into `draft`; `each` reads one element of a list of calls that stands in the object."""
         self.each = each
-        self.watch: Callable[[CallObject, Node], None] | None = None
+        self.watch: Callable[[CallObject, JsonNode], None] | None = None
         """Asked behind each unknown key and each value; raises where the object can be no call any more."""
         self.json = json
         self.draft = draft
@@ -177,7 +177,7 @@ class CallObject:
         self._text.close(taken, first=len(self.arguments) == len(taken))
         return self.arguments
 
-    def read(self, cur: Cursor, node: Node) -> Reading[None]:
+    def read(self, cur: Cursor, node: JsonNode) -> Reading[None]:
         """Read the object at the cursor, whose brace is the next character."""
         self._cur = cur
         self._outer = node.keys
@@ -190,7 +190,7 @@ class CallObject:
         yield from self._members(cur, node, set())
         self._level -= 1
 
-    def _members(self, cur: Cursor, node: Node, seen: set[str]) -> Reading[None]:  # noqa: C901 - one branch per kind of key
+    def _members(self, cur: Cursor, node: JsonNode, seen: set[str]) -> Reading[None]:  # noqa: C901 - one branch per kind of key
         while True:
             key = yield from self._key(cur)
             if key in seen:
@@ -279,7 +279,7 @@ class CallObject:
     def _repaired(self, at: int) -> Callable[[str], None]:
         return lambda what: self.draft.note("repaired_json", what, at)
 
-    def _value(self, cur: Cursor, node: Node, key: str) -> Reading[None]:  # noqa: C901 - one branch per meaning of a key
+    def _value(self, cur: Cursor, node: JsonNode, key: str) -> Reading[None]:  # noqa: C901 - one branch per meaning of a key
         char = cur.buf[cur.pos]
         if node.keys and char == "{":
             self.wrapped = True
@@ -312,7 +312,7 @@ class CallObject:
             elif node.constants and not node.slot:
                 self.mismatch = f"{key!r} is {jsontext.dumps(value)[:40]}"
 
-    def _list(self, cur: Cursor, node: Node) -> Reading[None]:
+    def _list(self, cur: Cursor, node: JsonNode) -> Reading[None]:
         cur.pos += 1
         self.listed = True
         while True:

@@ -33,12 +33,12 @@ ANY_KEY = "*"
 
 
 @dataclass(slots=True)
-class Node:
+class JsonNode:
     """What a key's value may be: a slot, an object of further keys, a list of calls, constants."""
 
     slot: str = ""
-    keys: dict[str, Node] = field(default_factory=dict[str, "Node"])
-    items: Node | None = None
+    keys: dict[str, JsonNode] = field(default_factory=dict[str, "JsonNode"])
+    items: JsonNode | None = None
     constants: list[object] = field(default_factory=list[object])
     prose: list[object] = field(default_factory=list[object])
     """Constants that say that text follows, no call."""
@@ -50,19 +50,19 @@ class Node:
     """The keys of the name, of text for the user, or (True) of an object or list that holds them."""
 
 
-def compile_shape(*calls: JsonCall) -> Node:
+def compile_shape(*calls: JsonCall) -> JsonNode:
     """Merge the templates of a call, or of several, into one tree."""
-    root = Node()
+    root = JsonNode()
     for json in calls:
         for template in (json.template, *json.accepts):
             _merge(root, template)
         for key, value in json.prose.items():
-            root.keys.setdefault(key, Node()).prose.append(value)
+            root.keys.setdefault(key, JsonNode()).prose.append(value)
     _lead(root)
     return root
 
 
-def _lead(node: Node) -> bool:
+def _lead(node: JsonNode) -> bool:
     """Fill in `leads`; whether the node or what is in it tells a name."""
     for key, child in node.keys.items():
         inner = _lead(child)
@@ -72,7 +72,7 @@ def _lead(node: Node) -> bool:
     return inner or node.keyed or bool(node.leads)
 
 
-def _merge(node: Node, template: object) -> None:
+def _merge(node: JsonNode, template: object) -> None:
     if isinstance(template, dict):
         keys = cast("Mapping[str, object]", template)
         for key, value in keys.items():
@@ -81,9 +81,9 @@ def _merge(node: Node, template: object) -> None:
             elif key == ANY_KEY:
                 node.rest = next(name for name, slot in keys.items() if slot == "{name}")
             else:
-                _merge(node.keys.setdefault(key, Node()), value)
+                _merge(node.keys.setdefault(key, JsonNode()), value)
     elif isinstance(template, list | tuple):
-        node.items = node.items or Node()
+        node.items = node.items or JsonNode()
         _merge(node.items, cast("list[object]", template)[0])
     elif isinstance(template, str) and template in SLOTS:
         node.slot = SLOTS[template]
@@ -91,7 +91,7 @@ def _merge(node: Node, template: object) -> None:
         node.constants.append(template)
 
 
-def names_a_call(node: Node, value: object, *, wrapped: bool = False) -> bool:
+def names_a_call(node: JsonNode, value: object, *, wrapped: bool = False) -> bool:
     """Whether a JSON value has a tool's name where a call has it, and the arguments or a key around both."""
     if isinstance(value, list):
         items = cast("list[object]", value)

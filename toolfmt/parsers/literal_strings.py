@@ -43,7 +43,7 @@ def _unescaped(found: re.Match[str]) -> str:
     return _PLAIN_ESCAPES.get(found[1], found[1])
 
 
-class Texts:
+class LiteralTexts:
     """Reads the texts of one call; `note` takes what was tolerated."""
 
     def __init__(self, grammar: LiteralGrammar, cur: Cursor, note: Callable[..., None]) -> None:

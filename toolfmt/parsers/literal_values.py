@@ -18,7 +18,7 @@ import regex
 from toolfmt import jsontext
 from toolfmt.literals import KEYWORD
 from toolfmt.parsers.cursor import Malformed, Truncated
-from toolfmt.parsers.literal_strings import Texts
+from toolfmt.parsers.literal_strings import LiteralTexts
 from toolfmt.parsers.patterns import cut_off, match_first, match_next
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.schema import coerce, declares, kind_of, property_names, property_schema, types
@@ -71,7 +71,7 @@ class LiteralReader:
         self._emit = emit
         self._note = note
         self._limits = options.limits
-        self._texts = Texts(grammar, cur, note)
+        self._texts = LiteralTexts(grammar, cur, note)
         self._named = False
         self._schema: JsonObject | None = None
         self._by_place: list[str] = []  # the arguments that were given without their names

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from toolfmt.parsers.bare import BareReader
 from toolfmt.parsers.calls import CallReader
 from toolfmt.parsers.cursor import WHITE, Cursor, Malformed, Truncated
-from toolfmt.parsers.driving import Driver
+from toolfmt.parsers.driving import GrammarDriver
 from toolfmt.parsers.patterns import cut_off, match_first, match_next, search_on, skip_cut
 from toolfmt.parsers.resuming import Fault
 from toolfmt.parsers.sink import Draft, Sink
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from toolfmt.dialect import ParserOptions
     from toolfmt.model import JsonObject
     from toolfmt.parsers.cursor import Reading
-    from toolfmt.parsers.grammar import Grammar, Section
+    from toolfmt.parsers.grammar import CompiledSyntax, Section
 
 
 MOST_SECOND_LOOKS = 16
 """How many cut-off values are read again from where they may have gone wrong: each may reach to the end."""
 
 
-class TextParser(Driver):
+class TextParser(GrammarDriver):
     """Reads one answer of a text dialect, in as many pieces as it comes in."""
 
     __slots__ = (
@@ -47,7 +47,7 @@ class TextParser(Driver):
         "_unclosed",
     )
 
-    def __init__(self, grammar: Grammar, options: ParserOptions) -> None:
+    def __init__(self, grammar: CompiledSyntax, options: ParserOptions) -> None:
         """Begin an answer."""
         self._grammar = grammar
         cur, sink = Cursor(), Sink(options, grammar.opens, grammar.ends, hides=grammar.syntax.unclaimed == "hidden")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from toolfmt.dialect import ParserOptions
     from toolfmt.events import Event, Span
-    from toolfmt.model import Certainty, JsonObject, Provenance
+    from toolfmt.model import CallProvenance, Certainty, JsonObject
 
 
 _GUESSES: Final = frozenset({"ambiguous_closer", "open_reasoning"})
@@ -203,11 +203,13 @@ class Draft:
         "start",
     )
 
-    def __init__(self, sink: Sink, start: int, provenance: Provenance = "marker", *, confirmed: bool = True) -> None:
+    def __init__(
+        self, sink: Sink, start: int, provenance: CallProvenance = "marker", *, confirmed: bool = True
+    ) -> None:
         """Begin a call whose opening marker stands at the absolute offset `start`."""
         self.sink = sink
         self.start = start
-        self.provenance: Provenance = provenance
+        self.provenance: CallProvenance = provenance
         self.reasoning = ""
         """The model's thought, where the call itself carries it."""
         self.reasoning_at = start

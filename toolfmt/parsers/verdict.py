@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from toolfmt.parsers.json_calls import CallObject
-    from toolfmt.parsers.json_shapes import Node
+    from toolfmt.parsers.json_shapes import JsonNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def foreign(found: CallObject) -> bool:
     return bool(found.offered) and found.draft.name not in found.offered and not _marked(found)
 
 
-def hopeless(found: CallObject, node: Node) -> bool:
+def hopeless(found: CallObject, node: JsonNode) -> bool:
     """Whether an object can be no call any more, whatever follows."""
     draft = found.draft
     if draft.index >= 0 or found.said is not None or _marked(found):

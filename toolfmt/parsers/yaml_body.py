@@ -23,7 +23,7 @@ from toolfmt import jsontext
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.patterns import GAP, match_next
 from toolfmt.parsers.pieces import Pieces
-from toolfmt.parsers.yaml_flow import Node, Plain
+from toolfmt.parsers.yaml_flow import Plain, YamlNode
 from toolfmt.parsers.yaml_scalars import YamlError, resolve
 from toolfmt.parsers.yaml_subset import parse
 from toolfmt.schema import chosen, coerce, depends, item_schema, property_schema, types
@@ -110,10 +110,10 @@ class YamlBody:
         below = rf" {{{min(base + 1, _DEEPEST)}}}|-\s|[\w.\-\"']{{1,64}}[ \t]{{0,8}}:(?:\s|\Z)|{at}"
         return (yield from match_next(cur, _compiled(rf"{at}(?:[ \t]{{0,64}}\r?\n){{1,16}}(?:{below})"))) is None
 
-    def _members(self, node: dict[str, Node], schema: JsonObject | None) -> JsonObject:
+    def _members(self, node: dict[str, YamlNode], schema: JsonObject | None) -> JsonObject:
         return {key: self._typed(inner, property_schema(schema, key)) for key, inner in node.items()}
 
-    def _typed(self, node: Node, schema: JsonObject | None) -> JsonValue:
+    def _typed(self, node: YamlNode, schema: JsonObject | None) -> JsonValue:
         """Give a node its value: the tool's schema decides, then what YAML says."""
         if isinstance(node, dict):
             return self._members(node, schema)

@@ -21,7 +21,7 @@ class Plain:
     text: str
 
 
-Node: TypeAlias = "Plain | str | list[Node] | dict[str, Node]"
+YamlNode: TypeAlias = "Plain | str | list[YamlNode] | dict[str, YamlNode]"
 
 REFUSED = {
     "&": "an anchor",
@@ -47,7 +47,7 @@ class FlowReader:
         self.at = at
         self.levels = levels
 
-    def value(self) -> Node:
+    def value(self) -> YamlNode:
         """Read up to behind the value's end. Raises `YamlError`."""
         char = self._peek()
         if char in REFUSED:
@@ -68,8 +68,8 @@ class FlowReader:
             return unquoted(found.group())
         return Plain(fold([line.strip() for line in found.group().split("\n")]))
 
-    def _list(self) -> list[Node]:
-        items: list[Node] = []
+    def _list(self) -> list[YamlNode]:
+        items: list[YamlNode] = []
         self.at += 1
         while self._skip() != "]":
             item = self.value()
@@ -81,8 +81,8 @@ class FlowReader:
         self.at += 1
         return items
 
-    def _map(self) -> dict[str, Node]:
-        members: dict[str, Node] = {}
+    def _map(self) -> dict[str, YamlNode]:
+        members: dict[str, YamlNode] = {}
         self.at += 1
         while self._skip() != "}":
             key = self._key(self.value())
@@ -96,10 +96,10 @@ class FlowReader:
         self.at += 1
         return members
 
-    def _member(self) -> Node:
+    def _member(self) -> YamlNode:
         return Plain("") if self._skip() in {",", "}", "]"} else self.value()
 
-    def _key(self, node: Node) -> str:
+    def _key(self, node: YamlNode) -> str:
         if isinstance(node, Plain):
             return node.text
         if not isinstance(node, str):

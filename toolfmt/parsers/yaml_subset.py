@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 
-from toolfmt.parsers.yaml_flow import REFUSED, FlowReader, Node, Plain
+from toolfmt.parsers.yaml_flow import REFUSED, FlowReader, Plain, YamlNode
 from toolfmt.parsers.yaml_scalars import QUOTED, YamlError, fold, folded, unquoted
 
 _COMMENT = re.compile(r"(?:^|[ \t])#")
@@ -28,7 +28,7 @@ _HEADER = re.compile(r"[|>](?:(?P<indent>[1-9])?(?P<chomp>[+-])?|[+-](?P<after>[
 _NO_KEY = frozenset("[]{},#&*!|>%@`")
 
 
-def parse(text: str, depth: int) -> Node | None:
+def parse(text: str, depth: int) -> YamlNode | None:
     """Read a document that is nested `depth` levels at most; None where it is empty. Raises `YamlError`."""
     reader = _Reader(text, depth)
     if reader.skip() and reader.content().rstrip() == "---":
@@ -90,13 +90,13 @@ class _Reader:
             raise self.error("an indentation that fits nothing above it")
         return True
 
-    def block(self, parent: int) -> Node:
+    def block(self, parent: int) -> YamlNode:
         """Read the node that begins here; text of it may stand on lines that are deeper than `parent`."""
         if not self.levels:
             raise self.error("nested too deep", "limit")
         self.levels -= 1
         if _DASH.match(self.rest()):
-            node: Node = self.sequence()
+            node: YamlNode = self.sequence()
         elif self.key() is not None:
             node = self.mapping()
         else:
@@ -104,8 +104,8 @@ class _Reader:
         self.levels += 1
         return node
 
-    def sequence(self) -> list[Node]:
-        column, items = self.column, list[Node]()
+    def sequence(self) -> list[YamlNode]:
+        column, items = self.column, list[YamlNode]()
         while dash := _DASH.match(self.rest()):
             self.column, self.begun = self.column + dash.end(), True
             if self.rest() and not _COMMENT.match(self.rest()):
@@ -116,8 +116,8 @@ class _Reader:
                 break
         return items
 
-    def mapping(self) -> dict[str, Node]:
-        column, members = self.column, dict[str, Node]()
+    def mapping(self) -> dict[str, YamlNode]:
+        column, members = self.column, dict[str, YamlNode]()
         while True:
             key = self.key()
             if key is None:
@@ -136,7 +136,7 @@ class _Reader:
             if not self.more(column) or _DASH.match(self.rest()):
                 return members
 
-    def below(self, least: int, parent: int) -> Node:
+    def below(self, least: int, parent: int) -> YamlNode:
         """Read the value that begins on a later line, deeper than `parent`, or a list at the column `least`."""
         self.next()
         if self.skip() and (self.column > parent or (self.column == least and _DASH.match(self.rest()))):
@@ -158,7 +158,7 @@ class _Reader:
         comment = _COMMENT.search(rest, 0, colon.start()) if colon else None
         return None if colon is None or comment else (rest[: colon.start()].rstrip(), colon.end())
 
-    def scalar(self, parent: int) -> Node:
+    def scalar(self, parent: int) -> YamlNode:
         """Read a value that begins on this line and is no block list or map."""
         rest = self.rest()
         if rest[0] in REFUSED:

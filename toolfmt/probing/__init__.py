@@ -11,8 +11,8 @@ calls stay in the text, arguments are lost or changed, streams differ from whole
 
 from __future__ import annotations
 
-from toolfmt.probing.findings import Finding, Report
+from toolfmt.probing.findings import ProbeFinding, Report
 from toolfmt.probing.questions import QUESTIONS, Question
 from toolfmt.probing.run import probe
 
-__all__ = ["QUESTIONS", "Finding", "Question", "Report", "probe"]
+__all__ = ["QUESTIONS", "ProbeFinding", "Question", "Report", "probe"]

@@ -38,7 +38,7 @@ class Oddity:
 
 
 @dataclass(slots=True)
-class Answer:
+class ClientAnswer:
     """What a client has in the end."""
 
     text: str = ""
@@ -67,9 +67,9 @@ class Answer:
                 break
 
 
-def read(reply: Reply, *, stream: bool) -> Answer:
+def read(reply: Reply, *, stream: bool) -> ClientAnswer:
     """Put an answer together."""
-    answer = Answer()
+    answer = ClientAnswer()
     for data in reply.broken:
         answer.odd("event_not_json", "the data of every event is JSON", data)
     if stream and not reply.streamed:
@@ -86,7 +86,7 @@ def _choices(value: JsonObject) -> Iterator[JsonObject]:
     yield from (one for one in (choices if is_array(choices) else ()) if is_object(one))
 
 
-def _calls(message: JsonObject, answer: Answer) -> Iterator[tuple[JsonObject, JsonObject]]:
+def _calls(message: JsonObject, answer: ClientAnswer) -> Iterator[tuple[JsonObject, JsonObject]]:
     calls = message.get("tool_calls")
     if calls is not None and not is_array(calls):
         answer.odd("calls_not_listed", "`tool_calls` is a list", calls)
@@ -99,7 +99,7 @@ def _calls(message: JsonObject, answer: Answer) -> Iterator[tuple[JsonObject, Js
             answer.odd("call_without_function", "every call has a `function`", call)
 
 
-def _whole(value: JsonObject, answer: Answer) -> None:
+def _whole(value: JsonObject, answer: ClientAnswer) -> None:
     nothing: JsonObject = {}
     choice = next(_choices(value), nothing)
     message = choice.get("message")
@@ -112,7 +112,7 @@ def _whole(value: JsonObject, answer: Answer) -> None:
         answer.calls.append(Call(call.get("id"), function.get("name"), function.get("arguments")))
 
 
-def _streamed(reply: Reply, answer: Answer) -> None:
+def _streamed(reply: Reply, answer: ClientAnswer) -> None:
     by_index: dict[Any, Call] = {}
     for event in reply.events:
         for choice in _choices(event):
@@ -129,7 +129,7 @@ def _streamed(reply: Reply, answer: Answer) -> None:
         answer.odd("no_done", "`data: [DONE]` at the end", "the end of the stream")
 
 
-def _piece(call: JsonObject, function: JsonObject, by_index: dict[Any, Call], answer: Answer) -> None:
+def _piece(call: JsonObject, function: JsonObject, by_index: dict[Any, Call], answer: ClientAnswer) -> None:
     """Add a piece to the call of its index."""
     index = call.get("index")
     if type(index) is not int:

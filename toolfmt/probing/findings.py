@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
 
-Severity: TypeAlias = Literal["error", "warning"]
+FindingSeverity: TypeAlias = Literal["error", "warning"]
 """A warning may as well be the model's doing as the server's."""
 SHOWN: Final = 200
 """How many characters of what came are shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ProbeFinding:
     """One thing that is wrong, in the answer to one question."""
 
     rule: str
     """A stable word for what is wrong."""
-    severity: Severity
+    severity: FindingSeverity
     question: str
     mode: str
     """`whole` or `streamed`; both where the two were compared."""
@@ -42,7 +42,7 @@ class Report:
     model: str
     asked: int
     """Questions that were answered, however."""
-    findings: tuple[Finding, ...]
+    findings: tuple[ProbeFinding, ...]
     unusable: bool = False
     """The server did not answer as an API does, so little was learnt."""
 

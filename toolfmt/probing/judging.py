@@ -12,32 +12,32 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_object
-from toolfmt.probing.findings import Finding, Severity, shown
+from toolfmt.probing.findings import FindingSeverity, ProbeFinding, shown
 from toolfmt.probing.raw import calls_in, reasoning_in, token_in
 from toolfmt.schema.validation import problems
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolDefinition
-    from toolfmt.probing.answers import Answer, Call
+    from toolfmt.probing.answers import Call, ClientAnswer
     from toolfmt.probing.questions import Question
 
-Wrong: TypeAlias = tuple[str, Severity, str, str, tuple[str, ...]]
-Rule: TypeAlias = Callable[["Answer", "Question"], Iterator[Wrong]]
+Wrong: TypeAlias = tuple[str, FindingSeverity, str, str, tuple[str, ...]]
+Rule: TypeAlias = Callable[["ClientAnswer", "Question"], Iterator[Wrong]]
 
 
-def judge(answer: Answer, question: Question, mode: str) -> list[Finding]:
+def judge(answer: ClientAnswer, question: Question, mode: str) -> list[ProbeFinding]:
     """Say all that is wrong with an answer, each thing once."""
     found = {
-        name: Finding(name, "error", question.name, mode, one.expected, one.came)
+        name: ProbeFinding(name, "error", question.name, mode, one.expected, one.came)
         for name, one in answer.oddities.items()
     }
     for rule in RULES:
         for name, severity, expected, came, read in rule(answer, question):
-            found.setdefault(name, Finding(name, severity, question.name, mode, expected, shown(came), read))
+            found.setdefault(name, ProbeFinding(name, severity, question.name, mode, expected, shown(came), read))
     return list(found.values())
 
 
-def compare(whole: Answer, streamed: Answer, question: Question) -> list[Finding]:
+def compare(whole: ClientAnswer, streamed: ClientAnswer, question: Question) -> list[ProbeFinding]:
     """Say where the stream of an answer and the whole one differ: in their calls, or in whether there is text."""
     sides = [
         (sorted(_line(call) for call in answer.calls), bool(answer.text.strip()), bool(answer.reasoning.strip()))
@@ -50,9 +50,9 @@ def compare(whole: Answer, streamed: Answer, question: Question) -> list[Finding
         for calls, text, reasoning in sides
     ]
     same = sides[0][0] == sides[1][0]
-    severity: Severity = "warning" if same or (whole.calls and streamed.calls) else "error"
+    severity: FindingSeverity = "warning" if same or (whole.calls and streamed.calls) else "error"
     return [
-        Finding(
+        ProbeFinding(
             "stream_differs",
             severity,
             question.name,
@@ -78,7 +78,7 @@ def _object(call: Call) -> JsonObject | None:
     return value if is_object(value) else None
 
 
-def _text(answer: Answer, question: Question) -> Iterator[Wrong]:
+def _text(answer: ClientAnswer, question: Question) -> Iterator[Wrong]:
     """Look for what belongs elsewhere than in the text."""
     reads = calls_in(answer.text, question.tools)
     if reads:
@@ -91,7 +91,7 @@ def _text(answer: Answer, question: Question) -> Iterator[Wrong]:
         yield "token_in_content", "error", f"no {token} in `content`", answer.text, ()
 
 
-def _arguments(answer: Answer, question: Question) -> Iterator[Wrong]:
+def _arguments(answer: ClientAnswer, question: Question) -> Iterator[Wrong]:
     tools = {tool.name: tool for tool in question.tools}
     for call in answer.calls:
         name, given = call.name, call.arguments
@@ -146,7 +146,7 @@ def _undone(text: str) -> set[str]:
     return undone
 
 
-def _ids(answer: Answer, _: Question) -> Iterator[Wrong]:
+def _ids(answer: ClientAnswer, _: Question) -> Iterator[Wrong]:
     ids = [call.id for call in answer.calls]
     if any(not isinstance(one, str) or not one for one in ids):
         yield "id_missing", "error", "an `id` for every call", repr(ids), ()
@@ -155,7 +155,7 @@ def _ids(answer: Answer, _: Question) -> Iterator[Wrong]:
         yield "id_duplicate", "error", "an `id` of its own for every call", ", ".join(twice), ()
 
 
-def _finish(answer: Answer, question: Question) -> Iterator[Wrong]:
+def _finish(answer: ClientAnswer, question: Question) -> Iterator[Wrong]:
     named = is_object(question.choice)  # where OpenAI itself says `stop`
     fine = ["tool_calls"] if answer.calls else ["stop"]
     fine += ["stop"] if answer.calls and named else []
@@ -165,7 +165,7 @@ def _finish(answer: Answer, question: Question) -> Iterator[Wrong]:
         yield "finish_reason", "error", f"finish_reason {' or '.join(fine)}", repr(answer.finish), ()
 
 
-def _count(answer: Answer, question: Question) -> Iterator[Wrong]:
+def _count(answer: ClientAnswer, question: Question) -> Iterator[Wrong]:
     """Compare the calls with those that were wanted; a model may err, but not one that was told what to do."""
     names = sorted(repr(call.name) for call in answer.calls)
     wanted = sorted(map(repr, question.calls))
@@ -180,7 +180,7 @@ def _count(answer: Answer, question: Question) -> Iterator[Wrong]:
         yield "too_many_calls", "warning", f"{len(wanted)} calls", came, ()
 
 
-def _said(answer: Answer, question: Question) -> Iterator[Wrong]:
+def _said(answer: ClientAnswer, question: Question) -> Iterator[Wrong]:
     text = answer.text.strip()
     if question.says and question.says not in text:
         yield "results_ignored", "error", f"a text with {question.says}, which a result holds", text or "no text", ()

@@ -7,9 +7,9 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from toolfmt.probing.answers import Answer, read
+from toolfmt.probing.answers import ClientAnswer, read
 from toolfmt.probing.asking import Server, UnusableError
-from toolfmt.probing.findings import Finding, Report, without
+from toolfmt.probing.findings import ProbeFinding, Report, without
 from toolfmt.probing.judging import compare, judge
 from toolfmt.probing.questions import QUESTIONS, Question
 
@@ -67,7 +67,7 @@ class _Run:
     server: Server
     model: str
     tell: Callable[[str], object]
-    findings: list[Finding] = field(default_factory=list[Finding])
+    findings: list[ProbeFinding] = field(default_factory=list[ProbeFinding])
     asked: int = 0
     over: bool = False
     _steady: dict[str, Any] = field(default_factory=lambda: dict(STEADY))
@@ -75,7 +75,7 @@ class _Run:
 
     def ask(self, question: Question) -> None:
         """Ask a question both ways."""
-        answers: list[Answer] = []
+        answers: list[ClientAnswer] = []
         for mode, stream in (("whole", False), ("streamed", True)):
             self.tell(f"{question.name}, {mode}")
             answer = self._answer(question, mode, stream=stream)
@@ -87,7 +87,7 @@ class _Run:
         if len(answers) > 1:
             self.findings += compare(answers[0], answers[1], question)
 
-    def _answer(self, question: Question, mode: str, *, stream: bool) -> Answer | None:
+    def _answer(self, question: Question, mode: str, *, stream: bool) -> ClientAnswer | None:
         request = question.request(self.model)
         for steady in self._attempts():
             try:
@@ -114,5 +114,5 @@ class _Run:
         self._failed += not said_no
         self.over = error.final or self._failed >= PATIENCE
         self.findings.append(
-            Finding(error.rule, "warning" if said_no else "error", question.name, mode, error.expected, error.came)
+            ProbeFinding(error.rule, "warning" if said_no else "error", question.name, mode, error.expected, error.came)
         )

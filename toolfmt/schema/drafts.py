@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.schema.walk import Place, map_subschemas
+from toolfmt.schema.walk import SchemaPlace, map_subschemas
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
@@ -26,7 +26,7 @@ def modernise(schema: JsonObject) -> JsonObject:
     return _modernise(schema, ())
 
 
-def _modernise(schema: Any, place: Place) -> Any:
+def _modernise(schema: Any, place: SchemaPlace) -> Any:
     if not is_object(schema):
         return schema
     copy = map_subschemas(schema, _modernise, place)

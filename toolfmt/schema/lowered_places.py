@@ -11,7 +11,7 @@ from toolfmt.schema.places import kind_of
 from toolfmt.schema.refs import MAX_SCHEMAS
 from toolfmt.schema.respelling import one_type, type_list, united, whole_bounds, with_null
 from toolfmt.schema.spelling import is_type
-from toolfmt.schema.walk import Place, map_subschemas, pointer
+from toolfmt.schema.walk import SchemaPlace, map_subschemas, pointer
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -37,7 +37,7 @@ def _is_quiet(key: str, value: JsonValue) -> bool:
     return key in _QUIET and value is _QUIET[key]
 
 
-class Places:
+class LoweredPlaces:
     """Lowers a schema place by place, the outer ones first, so that what is left out is never looked into."""
 
     def __init__(self, rules: SchemaRules) -> None:
@@ -51,7 +51,7 @@ class Places:
         self._root, self._count = schema, 0
         return self._place(schema, ())
 
-    def _place(self, schema: Any, place: Place) -> Any:
+    def _place(self, schema: Any, place: SchemaPlace) -> Any:
         rules = self._rules
         if not is_object(schema):
             schema = schema if not isinstance(schema, bool) or not rules.keywords else {} if schema else {"not": {}}
@@ -164,7 +164,7 @@ def _of_kinds(node: JsonObject, values: list[JsonValue]) -> JsonObject:
     return node if "type" in node or not kinds else node | {"type": kinds if len(kinds) > 1 else kinds[0]}
 
 
-def _closed(node: JsonObject, moved: JsonObject, place: Place) -> JsonObject:
+def _closed(node: JsonObject, moved: JsonObject, place: SchemaPlace) -> JsonObject:
     """Forbid members that are not named; an object that is there for members of any name has no form then."""
     named = node.get("properties", {})
     further = node.get("additionalProperties", False if named or not place else None)

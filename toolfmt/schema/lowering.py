@@ -19,13 +19,13 @@ from toolfmt.errors import SchemaError, UnsupportedSchemaError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.drafts import modernise
 from toolfmt.schema.limits import check_limits, subschemas
-from toolfmt.schema.lowered_places import Places, describe
+from toolfmt.schema.lowered_places import LoweredPlaces, describe
 from toolfmt.schema.misshapen import refuse_misshapen
 from toolfmt.schema.refs import inline_refs, recursive_refs, unfold_root
 from toolfmt.schema.respelling import draft7, target, type_list, united
 from toolfmt.schema.rules import ANY
 from toolfmt.schema.spelling import is_type, normalise
-from toolfmt.schema.walk import DEFINITIONS, Place, map_subschemas
+from toolfmt.schema.walk import DEFINITIONS, SchemaPlace, map_subschemas
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -48,7 +48,7 @@ def lower(schema: JsonValue, rules: SchemaRules) -> JsonObject:
         refuse_misshapen(schema)
         found = _rooted(_referenced(_worded(schema, rules), rules), rules)
         if rules.keywords or not all(_usual(node, rules) for _, node in subschemas(found)):
-            found = Places(rules).lower(found)
+            found = LoweredPlaces(rules).lower(found)
         check_limits(found, rules)
     except UnsupportedSchemaError:
         raise
@@ -94,7 +94,7 @@ def _alien(key: str, value: JsonValue) -> bool:
     return is_array(value) if key == "items" else key not in _BOUNDS or isinstance(value, bool)
 
 
-def _drafted(schema: Any, place: Place) -> Any:
+def _drafted(schema: Any, place: SchemaPlace) -> Any:
     return draft7(map_subschemas(schema, _drafted, place)) if is_object(schema) else schema
 
 
@@ -111,7 +111,7 @@ def _referenced(schema: JsonObject, rules: SchemaRules) -> JsonObject:
     return unfold_root(schema) if rules.root_object and "$ref" in schema else schema
 
 
-def _lone(schema: Any, place: Place) -> Any:
+def _lone(schema: Any, place: SchemaPlace) -> Any:
     """Put a recursive reference with siblings into an alternative of its own."""
     if not is_object(schema):
         return schema

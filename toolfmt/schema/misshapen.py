@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from toolfmt.errors import SchemaError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.places import kind_of
-from toolfmt.schema.walk import LISTED, NAMED, SINGLE, Place, pointer
+from toolfmt.schema.walk import LISTED, NAMED, SINGLE, SchemaPlace, pointer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def refuse_misshapen(schema: JsonObject) -> None:
     """Raise `SchemaError`, with the place, for the first keyword whose value has the wrong type."""
-    pending: list[tuple[Any, Place]] = [(schema, ())]
+    pending: list[tuple[Any, SchemaPlace]] = [(schema, ())]
     while pending:
         node, place = pending.pop()
         if isinstance(node, bool):
@@ -36,7 +36,7 @@ def refuse_misshapen(schema: JsonObject) -> None:
             pending += _inside(key, value, place)
 
 
-def _inside(key: str, value: Any, place: Place) -> Iterator[tuple[Any, Place]]:
+def _inside(key: str, value: Any, place: SchemaPlace) -> Iterator[tuple[Any, SchemaPlace]]:
     if key in NAMED:
         yield from ((sub, (*place, key, name)) for name, sub in value.items())
     elif key in LISTED and is_array(value):

@@ -37,15 +37,15 @@ class Rooted(dict[str, Any]):
         self.root = root
 
 
-class Shape(NamedTuple):
+class ValueShape(NamedTuple):
     """What a schema allows: all values of some `types` (None: any value) and the `members` that it lists."""
 
     types: frozenset[str] | None
     members: tuple[JsonValue, ...] = ()
 
 
-ANY: Final = Shape(None)
-NOTHING: Final = Shape(frozenset())
+ANY: Final = ValueShape(None)
+NOTHING: Final = ValueShape(frozenset())
 _KINDS: Final = {
     bool: "boolean",
     int: "integer",
@@ -111,21 +111,21 @@ def reach(schema: JsonObject | None) -> Iterator[tuple[JsonObject, bool]]:
         pending.extend((sub, True) for key in ("anyOf", "oneOf") for sub in _list(node, key))
 
 
-def shape(schema: Schema) -> Shape:
+def shape(schema: Schema) -> ValueShape:
     """Return what a schema allows at its top level."""
     return _shape(schema, root_of(schema), {}, 0)
 
 
-def _shape(node: Any, root: Any, seen: dict[str, Shape | None], nesting: int) -> Shape:
+def _shape(node: Any, root: Any, seen: dict[str, ValueShape | None], nesting: int) -> ValueShape:
     if node is False:
         return NOTHING
     if not is_object(node) or nesting > _MAX_NESTING:
         return ANY
-    result = Shape(_stated(node))
+    result = ValueShape(_stated(node))
     if "const" in node:
-        result = _meet(result, Shape(frozenset(), (node["const"],)))
+        result = _meet(result, ValueShape(frozenset(), (node["const"],)))
     if "enum" in node:
-        result = _meet(result, Shape(frozenset(), tuple(_list(node, "enum"))))
+        result = _meet(result, ValueShape(frozenset(), tuple(_list(node, "enum"))))
     if "$ref" in node:
         target = _shape_of_target(str(node["$ref"]), root, seen, nesting)
         result = result if target is None else _meet(result, target)
@@ -137,10 +137,10 @@ def _shape(node: Any, root: Any, seen: dict[str, Shape | None], nesting: int) ->
             for branch in branches:
                 union = _join(union, _shape_of_branch(branch, root, seen, nesting + 1))
             result = _meet(result, union)
-    return _join(result, Shape(frozenset({"null"}))) if node.get("nullable") is True else result
+    return _join(result, ValueShape(frozenset({"null"}))) if node.get("nullable") is True else result
 
 
-def _shape_of_target(reference: str, root: Any, seen: dict[str, Shape | None], nesting: int) -> Shape | None:
+def _shape_of_target(reference: str, root: Any, seen: dict[str, ValueShape | None], nesting: int) -> ValueShape | None:
     """Return the shape behind a reference, worked out once; None while it is being worked out (it leads to itself)."""
     if reference not in seen:
         seen[reference] = None
@@ -148,7 +148,7 @@ def _shape_of_target(reference: str, root: Any, seen: dict[str, Shape | None], n
     return seen[reference]
 
 
-def _shape_of_branch(branch: Any, root: Any, seen: dict[str, Shape | None], nesting: int) -> Shape:
+def _shape_of_branch(branch: Any, root: Any, seen: dict[str, ValueShape | None], nesting: int) -> ValueShape:
     """As `_shape`, but an alternative that only leads back to itself adds nothing."""
     if is_object(branch) and seen.get(str(branch.get("$ref")), ANY) is None:
         return NOTHING
@@ -166,20 +166,20 @@ def _stated(node: JsonObject) -> frozenset[str] | None:
     return None if ANYTHING in kinds else frozenset(filter(None, kinds)) if all(kinds) else None
 
 
-def _meet(a: Shape, b: Shape) -> Shape:
+def _meet(a: ValueShape, b: ValueShape) -> ValueShape:
     """Return what both allow."""
     in_a, in_b = {repr(member) for member in a.members}, {repr(member) for member in b.members}
     kept = [member for member in a.members if repr(member) in in_b or _fits(b.types, member)]
     kept += [member for member in b.members if repr(member) not in in_a and _fits(a.types, member)]
     if a.types is None or b.types is None:
-        return Shape(b.types if a.types is None else a.types, tuple(kept))
+        return ValueShape(b.types if a.types is None else a.types, tuple(kept))
     shared = {kind for one, other in ((a.types, b.types), (b.types, a.types)) for kind in one if _covers(other, kind)}
-    return Shape(frozenset(shared), tuple(kept))
+    return ValueShape(frozenset(shared), tuple(kept))
 
 
-def _join(a: Shape, b: Shape) -> Shape:
+def _join(a: ValueShape, b: ValueShape) -> ValueShape:
     """Return what either allows."""
-    return Shape(None if a.types is None or b.types is None else a.types | b.types, (*a.members, *b.members))
+    return ValueShape(None if a.types is None or b.types is None else a.types | b.types, (*a.members, *b.members))
 
 
 def _covers(allowed: frozenset[str], kind: str) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt.errors import SchemaError, UnresolvableReferenceError
 from toolfmt.jsontext import equal, is_array, is_object
-from toolfmt.schema.walk import DEFINITIONS, Place, map_subschemas, pointer
+from toolfmt.schema.walk import DEFINITIONS, SchemaPlace, map_subschemas, pointer
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
@@ -84,7 +84,7 @@ class _Inliner:
         result = self.inline(unfold_root(self.root), ())
         return {**result, "$defs": self.definitions} if self.definitions else result
 
-    def inline(self, schema: Any, place: Place) -> Any:
+    def inline(self, schema: Any, place: SchemaPlace) -> Any:
         if not is_object(schema):
             return schema
         self.count += 1
@@ -114,7 +114,7 @@ class _Inliner:
             self.definitions[name] = self.inline(target, ("$defs", name))
         return self.kept[reference]
 
-    def follow(self, reference: object, place: Place) -> Any:
+    def follow(self, reference: object, place: SchemaPlace) -> Any:
         try:
             return resolve(self.root, reference)
         except UnresolvableReferenceError as error:
@@ -141,7 +141,7 @@ class _Inliner:
         """Every reference inside a target, in order."""
         found: dict[str, None] = {}
 
-        def collect(schema: Any, place: Place) -> Any:
+        def collect(schema: Any, place: SchemaPlace) -> Any:
             if is_object(schema):
                 own = _without_definitions(schema)
                 if "$ref" in own:
@@ -154,7 +154,7 @@ class _Inliner:
         return list(found)
 
 
-def _place(reference: str) -> Place:
+def _place(reference: str) -> SchemaPlace:
     """Split a reference into the unescaped tokens of its JSON pointer."""
     fragment = reference[1:]
     if "%" in fragment:

@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.schema.walk import Place, map_subschemas
+from toolfmt.schema.walk import SchemaPlace, map_subschemas
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
@@ -63,7 +63,7 @@ def normalise(schema: JsonObject) -> JsonObject:
     return _normalise(schema, ())
 
 
-def _normalise(schema: Any, place: Place) -> Any:
+def _normalise(schema: Any, place: SchemaPlace) -> Any:
     if not is_object(schema):
         return schema
     copy = map_subschemas(schema, _normalise, place)

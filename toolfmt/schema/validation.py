@@ -17,9 +17,9 @@ from toolfmt.schema.drafts import modernise
 from toolfmt.schema.places import reach
 from toolfmt.schema.refs import inline_refs
 from toolfmt.schema.spelling import normalise
-from toolfmt.schema.walk import Place, pointer, token
+from toolfmt.schema.walk import SchemaPlace, pointer, token
 from toolfmt.schema.wording import describe
-from toolfmt.schema.work import MAX_WORK, Work, check_work
+from toolfmt.schema.work import MAX_WORK, SchemaWork, check_work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,7 @@ class Validator:
         """Compile; raises `SchemaError` that names the tool, the place in its schema and what is wrong there."""
         check_work(tool.name, tool.parameters)
         self._check, self._schema = _compiled(tool.name, tool.parameters)
-        self._work = Work(self._schema)
+        self._work = SchemaWork(self._schema)
 
     def problems(self, arguments: Mapping[str, Any]) -> tuple[Problem, ...]:
         """Return everything that is wrong with the arguments; empty if they fit."""
@@ -124,7 +124,7 @@ def _compiled(name: str, schema: JsonObject) -> tuple[Any, JsonObject]:
         raise SchemaError(f"the schema of tool {name!r} cannot be used: {error}") from None
 
 
-def _part(schema: JsonObject, place: Place) -> Any:
+def _part(schema: JsonObject, place: SchemaPlace) -> Any:
     """Compile one place of a schema that compiles as a whole."""
     import jsonschema_rs as engine
 

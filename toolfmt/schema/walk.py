@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from toolfmt.model import JsonObject, JsonValue
 
-Place: TypeAlias = tuple[str, ...]
+SchemaPlace: TypeAlias = tuple[str, ...]
 """The way from the root to a subschema, one token of the JSON pointer each."""
-Change: TypeAlias = "Callable[[Any, Place], Any]"
+Rewrite: TypeAlias = "Callable[[Any, SchemaPlace], Any]"
 """Gives what stands in the copy for the subschema found at a place."""
 
 MAX_PLACE: Final = 200
@@ -47,7 +47,7 @@ SUBSCHEMAS: Final = {key: key in NAMED for key in (*NAMED, *LISTED, *SINGLE)}
 """Every keyword that holds schemas, and whether they stand under names of their own."""
 
 
-def map_subschemas(schema: JsonObject, change: Change, place: Place) -> JsonObject:
+def map_subschemas(schema: JsonObject, change: Rewrite, place: SchemaPlace) -> JsonObject:
     """Copy a schema with `change` applied to each schema directly inside it; everything else is copied deeply.
 
     Key order is kept. Raises `SchemaError` past `MAX_PLACE`.
@@ -70,7 +70,7 @@ def map_subschemas(schema: JsonObject, change: Change, place: Place) -> JsonObje
     return copy
 
 
-def _copied(value: Any, place: Place) -> Any:
+def _copied(value: Any, place: SchemaPlace) -> Any:
     """Copy what is no schema: an enum, a default."""
     if not isinstance(value, (dict, list)):
         return value
@@ -79,7 +79,7 @@ def _copied(value: Any, place: Place) -> Any:
     return deepcopy(cast("JsonValue", value))
 
 
-def pointer(place: Place) -> str:
+def pointer(place: SchemaPlace) -> str:
     """Write a place as a URI fragment: `#/properties/a~1b`."""
     return "#" + "".join(f"/{token(name)}" for name in place)
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from toolfmt.errors import SchemaError, UnresolvableReferenceError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.refs import resolve
-from toolfmt.schema.walk import SUBSCHEMAS, Place, pointer
+from toolfmt.schema.walk import SUBSCHEMAS, SchemaPlace, pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -51,7 +51,7 @@ class Visits(NamedTuple):
     total: int
 
 
-class Work:
+class SchemaWork:
     """One schema, whose visits can be counted."""
 
     def __init__(self, schema: JsonObject) -> None:
@@ -63,7 +63,7 @@ class Work:
 
     def check(self) -> None:
         """Raise `SchemaError` with the place of a subschema at which one value takes too many visits."""
-        pending: list[tuple[Any, Place]] = [(self._root, ())]
+        pending: list[tuple[Any, SchemaPlace]] = [(self._root, ())]
         seen: set[int] = set()
         total = 0
         for start, place in pending:
@@ -235,7 +235,7 @@ class Work:
 def check_work(name: str, schema: JsonObject) -> None:
     """Raise `SchemaError`, with the tool's name and the place, for a schema that asks for too much work."""
     try:
-        Work(schema).check()
+        SchemaWork(schema).check()
     except SchemaError as error:
         raise SchemaError(f"the schema of tool {name!r}, {error}") from None
 
@@ -297,7 +297,7 @@ def _merged(subs: Iterable[tuple[Any, int]]) -> dict[int, tuple[_Node, int]]:
     return merged
 
 
-def _inside(node: _Node, place: Place) -> Iterator[tuple[Any, Place]]:
+def _inside(node: _Node, place: SchemaPlace) -> Iterator[tuple[Any, SchemaPlace]]:
     """Give every subschema directly inside one, with its place."""
     for key in node.keys() & SUBSCHEMAS:
         held = node[key]

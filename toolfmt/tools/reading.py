@@ -13,7 +13,7 @@ from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.tools.functions import from_class, from_function
 from toolfmt.tools.shapes import Found, read_object
 
-Reader: TypeAlias = Callable[[Any, str], "tuple[Found, ...]"]
+ToolReader: TypeAlias = Callable[[Any, str], "tuple[Found, ...]"]
 """Reads a value; the string says where it stands, such as `[2].tools[0]`, for errors."""
 
 
@@ -181,7 +181,7 @@ _FILES: Final[dict[str, Callable[[str], JsonValue]]] = {
     ".yaml": _decode_yaml,
     ".yml": _decode_yaml,
 }
-_FORMS: Final[tuple[tuple[Callable[[Any], bool], Reader], ...]] = (
+_FORMS: Final[tuple[tuple[Callable[[Any], bool], ToolReader], ...]] = (
     (lambda value: isinstance(value, ToolDefinition), lambda value, _: (Found(value),)),
     (lambda value: isinstance(value, Path), _read_file),
     (lambda value: isinstance(value, (str, bytes)), _refuse_text),

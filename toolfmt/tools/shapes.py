@@ -8,7 +8,7 @@ from toolfmt.errors import SchemaError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import ToolDefinition
 from toolfmt.schema import normalise
-from toolfmt.schema.work import Work
+from toolfmt.schema.work import SchemaWork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -108,7 +108,7 @@ def _parameters(schema: Any, what: str) -> JsonObject:
         schema = _object_of(schema)
     try:
         plain = normalise(schema)
-        Work(plain).check()
+        SchemaWork(plain).check()
     except SchemaError as error:
         raise SchemaError(f"{what}: {error}") from None
     kind = plain.get("type", "object")

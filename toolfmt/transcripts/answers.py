@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.model import JsonObject
     from toolfmt.transcripts.answer_info import AnswerInfo
-    from toolfmt.transcripts.answer_readers.steps import Shape
+    from toolfmt.transcripts.answer_readers.steps import StepShape
 
 _DUMPS: Final = ("model_dump", "to_dict", "dict")
 """How SDKs' objects are turned into JSON."""
@@ -103,7 +103,7 @@ class AnswerReader:
         self._made.finish(cut=self.info.stop in (None, "length"))
         return self._made.take()
 
-    def _shape(self, value: JsonObject) -> Shape:
+    def _shape(self, value: JsonObject) -> StepShape:
         for shape in self._shapes:
             if shape.fits(value):
                 return shape
@@ -152,7 +152,7 @@ async def _aread(values: AsyncIterable[object], reader: AnswerReader) -> AsyncIt
         yield event
 
 
-def _shapes(source: str) -> tuple[Shape, ...]:
+def _shapes(source: str) -> tuple[StepShape, ...]:
     if source == "auto":
         return (*(shape for shapes in SHAPES.values() for shape in shapes), APART)
     known = known_as(source, SHAPES)

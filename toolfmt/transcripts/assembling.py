@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.answer_readers.partial import PartialArguments
 
-Form: TypeAlias = Literal["json", "value", "text"]
+ArgumentsForm: TypeAlias = Literal["json", "value", "text"]
 """What arguments are: JSON text, which itself tells whether it is whole; a value, or free text, of which only the
 call's end tells."""
 
@@ -44,7 +44,7 @@ class _Open:
     index: int
     name: str
     id: str | None
-    form: Form
+    form: ArgumentsForm
     extra: JsonObject
     stopped: bool = False
     pieces: list[str] = field(default_factory=list[str])
@@ -120,7 +120,7 @@ class Assembler:
         name: JsonValue,
         ident: JsonValue,
         *,
-        form: Form = "json",
+        form: ArgumentsForm = "json",
         extra: JsonObject | None = None,
     ) -> None:
         """Begin a call, once; `key` is what the API tells its calls apart by, and another id under it another call."""

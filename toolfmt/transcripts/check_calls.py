@@ -13,11 +13,11 @@ from toolfmt.transcripts.flat import Place, flatten
 if TYPE_CHECKING:
     from toolfmt.transcripts.format import Rules
 
-Found: TypeAlias = tuple[int, str, str]
+CallPlace: TypeAlias = tuple[int, str, str]
 """The number of the message, the rule, and the reason."""
 
 
-def call_findings(messages: Sequence[Message], rules: Rules, *, continued: bool = False) -> Iterator[Found]:
+def call_findings(messages: Sequence[Message], rules: Rules, *, continued: bool = False) -> Iterator[CallPlace]:
     """List what is wrong with the calls of a conversation and their results.
 
     `continued` says that the provider holds an earlier part, which results may answer.
@@ -72,7 +72,7 @@ def turns_of(messages: Sequence[Message], rules: Rules) -> list[int]:
     return turns
 
 
-def _calls(places: list[Place], turns: list[int], rules: Rules) -> Iterator[Found]:
+def _calls(places: list[Place], turns: list[int], rules: Rules) -> Iterator[CallPlace]:
     wrong_id, wrong_name = _id_reason(rules), name_reason(rules)
     used: set[object] = set()
     for place in places:
@@ -103,7 +103,7 @@ def _arguments(part: CallPart, rules: Rules) -> str:
     return "" if is_object(part.arguments) else f"the arguments of {part.name} are not an object"
 
 
-def _results(places: list[Place], rules: Rules, *, continued: bool) -> Iterator[Found]:
+def _results(places: list[Place], rules: Rules, *, continued: bool) -> Iterator[CallPlace]:
     for place in places:
         part, at = place.part, place.message
         if not isinstance(part, ResultPart):
@@ -119,7 +119,7 @@ def _results(places: list[Place], rules: Rules, *, continued: bool) -> Iterator[
             yield at, "orphan_result", f"no open call has {said}"
 
 
-def _pairs(messages: Sequence[Message], places: list[Place], turns: list[int], rules: Rules) -> Iterator[Found]:
+def _pairs(messages: Sequence[Message], places: list[Place], turns: list[int], rules: Rules) -> Iterator[CallPlace]:
     called: dict[int, Place] = {}
     answered: set[int] = set()
     for place in places:
@@ -138,7 +138,7 @@ def _pairs(messages: Sequence[Message], places: list[Place], turns: list[int], r
         yield from _mixed(messages, turns)
 
 
-def _mixed(messages: Sequence[Message], turns: list[int]) -> Iterator[Found]:
+def _mixed(messages: Sequence[Message], turns: list[int]) -> Iterator[CallPlace]:
     """Find results that stand behind what else their turn says."""
     turn, other = -1, False
     for at, message in enumerate(messages):

@@ -19,13 +19,13 @@ from toolfmt.transcripts.answer_readers.shapes import SHAPES
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.carrying import Carry
 from toolfmt.transcripts.convert import Conversion, made_of, refuse
-from toolfmt.transcripts.envelopes import ENVELOPES, Ending, Envelope
+from toolfmt.transcripts.envelopes import ENVELOPES, AnswerEnding, Envelope
 from toolfmt.transcripts.failures import write_error
 from toolfmt.transcripts.format import told
 from toolfmt.transcripts.formats import find, known_as
 from toolfmt.transcripts.losses import Loss, losses
 from toolfmt.transcripts.shape import shape
-from toolfmt.transcripts.streams.sink import Head
+from toolfmt.transcripts.streams.sink import AnswerHead
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -72,12 +72,12 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
     if info.failure is not None and not info.stop:
         written = write_error(info.failure, goal.name)
         return made_of(written, (), name, goal.name)
-    head = Head(id or info.id, model or info.model, created or info.created)
+    head = AnswerHead(id or info.id, model or info.model, created or info.created)
     origin = find(name)
     with told(name, value):
         answers = [origin.read(opened).messages for opened in origin_envelope.open(value)]
         kept = answers if envelope.several else answers[:1]
-        written, found = _written(kept, goal, envelope, Ending(_stop(info, kept), info, head))
+        written, found = _written(kept, goal, envelope, AnswerEnding(_stop(info, kept), info, head))
     found.extend(Loss("choice", f"/{at}", "dropped", "a further choice") for at in range(len(kept), len(answers)))
     found.extend(_beside(value, origin_envelope))
     refuse(found, strict=strict)
@@ -100,7 +100,7 @@ def _envelope(name: str) -> Envelope:
 
 
 def _written(
-    answers: list[tuple[Message, ...]], goal: TranscriptFormat, envelope: Envelope, ending: Ending
+    answers: list[tuple[Message, ...]], goal: TranscriptFormat, envelope: Envelope, ending: AnswerEnding
 ) -> tuple[JsonObject, list[Loss]]:
     """Write each choice's messages as the target's format does, and the answer around them."""
     found: list[Loss] = []
@@ -116,7 +116,7 @@ def _written(
     return envelope.close(choices or [[]], ending), found
 
 
-def _one(messages: Sequence[Message], head: Head) -> Message:
+def _one(messages: Sequence[Message], head: AnswerHead) -> Message:
     """Join an answer's messages; each call gets an id."""
     parts: list[Part] = []
     for message in messages:

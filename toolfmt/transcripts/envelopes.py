@@ -18,16 +18,16 @@ from toolfmt.transcripts.gemini_parts import camel
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.streams.sink import Head
+    from toolfmt.transcripts.streams.sink import AnswerHead
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class AnswerEnding:
     """How an answer that is written ends."""
 
     stop: Stop
     info: AnswerInfo
-    head: Head
+    head: AnswerHead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Envelope:
 
     open: Callable[[JsonObject], list[JsonValue]]
     """Give the conversation that each choice is, as the API's format writes conversations."""
-    close: Callable[[list[list[JsonObject]], Ending], JsonObject]
+    close: Callable[[list[list[JsonObject]], AnswerEnding], JsonObject]
     """Make the answer of each choice's messages."""
     known: frozenset[str]
     """The keys that are read."""
@@ -48,7 +48,9 @@ class Envelope:
     """What is the proof of reasoning that has none."""
 
 
-def _usage(write: Callable[[usage.Usage], JsonObject], ending: Ending, *, always: bool = False) -> JsonObject | None:
+def _usage(
+    write: Callable[[usage.Usage], JsonObject], ending: AnswerEnding, *, always: bool = False
+) -> JsonObject | None:
     found = ending.info.usage
     return write(found or usage.Usage()) if found is not None or always else None
 
@@ -61,10 +63,10 @@ def _open_chat(value: JsonObject) -> list[JsonValue]:
     return [{"messages": [{"role": "assistant", **inner(choice, "message")}]} for choice in objects(value, "choices")]
 
 
-def _choices(name: str) -> Callable[[list[list[JsonObject]], Ending], list[JsonObject]]:
+def _choices(name: str) -> Callable[[list[list[JsonObject]], AnswerEnding], list[JsonObject]]:
     stops = WRITTEN[name]
 
-    def write(choices: list[list[JsonObject]], ending: Ending) -> list[JsonObject]:
+    def write(choices: list[list[JsonObject]], ending: AnswerEnding) -> list[JsonObject]:
         return [
             {
                 "index": at,
@@ -77,7 +79,7 @@ def _choices(name: str) -> Callable[[list[list[JsonObject]], Ending], list[JsonO
     return write
 
 
-def _close_chat(choices: list[list[JsonObject]], ending: Ending) -> JsonObject:
+def _close_chat(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
     made = _choices("openai-chat")(choices, ending)
     for choice in made:
         message = choice["message"]
@@ -92,7 +94,7 @@ def _close_chat(choices: list[list[JsonObject]], ending: Ending) -> JsonObject:
     return {**said, "choices": made} | ({} if counted is None else {"usage": counted})
 
 
-def _close_mistral(choices: list[list[JsonObject]], ending: Ending) -> JsonObject:
+def _close_mistral(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
     head = ending.head
     said: JsonObject = {"id": head.id, "object": "chat.completion", "created": head.created, "model": head.model}
     counted = _usage(usage.write_mistral, ending, always=True)
@@ -103,7 +105,7 @@ def _open_anthropic(value: JsonObject) -> list[JsonValue]:
     return [{"messages": [{"role": "assistant", "content": value.get("content") or []}]}]
 
 
-def _close_anthropic(choices: list[list[JsonObject]], ending: Ending) -> JsonObject:
+def _close_anthropic(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
     content: JsonValue = _only(choices[0]).get("content") or []
     return {
         "id": ending.head.id,
@@ -131,7 +133,7 @@ def _open_responses(value: JsonObject) -> list[JsonValue]:
 _INCOMPLETE: Final[Mapping[Stop, str]] = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
-def _close_responses(choices: list[list[JsonObject]], ending: Ending) -> JsonObject:
+def _close_responses(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
     reason = _INCOMPLETE.get(ending.stop)
     return response(
         ending.head,
@@ -143,7 +145,7 @@ def _close_responses(choices: list[list[JsonObject]], ending: Ending) -> JsonObj
 
 
 def response(
-    head: Head, output: list[JsonObject], status: str, reason: str | None, counted: JsonObject | None
+    head: AnswerHead, output: list[JsonObject], status: str, reason: str | None, counted: JsonObject | None
 ) -> JsonObject:
     """Make a response around its items."""
     return {
@@ -167,7 +169,7 @@ def response(
 _PREFIXES: Final = {"message": "msg_", "reasoning": "rs_", "function_call": "fc_", "custom_tool_call": "ctc_"}
 
 
-def _item(item: JsonObject, at: int, head: Head) -> JsonObject:
+def _item(item: JsonObject, at: int, head: AnswerHead) -> JsonObject:
     """Make an item of an answer of one of a request: it has an id, its texts have annotations."""
     kind = item.get("type", "message")
     prefix = _PREFIXES.get(kind)
@@ -188,7 +190,7 @@ def _open_gemini(value: JsonObject) -> list[JsonValue]:
     return [{"contents": [{"parts": [], **content, "role": "model"}]} for content in contents]
 
 
-def _close_gemini(choices: list[list[JsonObject]], ending: Ending) -> JsonObject:
+def _close_gemini(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
     made: JsonObject = {
         "candidates": [
             {
@@ -210,7 +212,7 @@ def _open_bedrock(value: JsonObject) -> list[JsonValue]:
     return [{"messages": [{"role": "assistant", "content": [], **inner(inner(value, "output"), "message")}]}]
 
 
-def _close_bedrock(choices: list[list[JsonObject]], ending: Ending) -> JsonObject:
+def _close_bedrock(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
     return {
         "output": {"message": {"role": "assistant", "content": [], **_only(choices[0])}},
         "stopReason": WRITTEN["bedrock"][ending.stop],
@@ -223,7 +225,7 @@ def _open_cohere(value: JsonObject) -> list[JsonValue]:
     return [{"messages": [{"role": "assistant", **inner(value, "message")}]}]
 
 
-def _close_cohere(choices: list[list[JsonObject]], ending: Ending) -> JsonObject:
+def _close_cohere(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
     message: JsonObject = {"role": "assistant", **_only(choices[0])}
     content = message.get("content")
     if isinstance(content, str):
@@ -237,7 +239,7 @@ def _close_cohere(choices: list[list[JsonObject]], ending: Ending) -> JsonObject
     return made if counted is None else {**made, "usage": counted}
 
 
-def _close_ollama(choices: list[list[JsonObject]], ending: Ending) -> JsonObject:
+def _close_ollama(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
     return {
         "model": ending.head.model,
         "created_at": timestamp(ending.head.created),
@@ -252,7 +254,7 @@ def _open_interactions(value: JsonObject) -> list[JsonValue]:
     return [{"input": objects(value, "steps")}]
 
 
-def _close_interactions(choices: list[list[JsonObject]], ending: Ending) -> JsonObject:
+def _close_interactions(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
     made: JsonObject = {
         "id": ending.head.id,
         "object": "interaction",

@@ -42,13 +42,13 @@ class Hosted:
     """Keys that hold something where the call failed."""
 
 
-Table: TypeAlias = Sequence[Hosted]
+HostedTable: TypeAlias = Sequence[Hosted]
 
-ANTHROPIC: Final[Table] = (
+ANTHROPIC: Final[HostedTable] = (
     Hosted(type=r"(?:server|mcp)_tool_use", name="name", arguments=("input",)),
     Hosted(type=r"(.*)_tool_result", id="tool_use_id", content=("content",), error=("is_error",)),
 )
-RESPONSES: Final[Table] = (
+RESPONSES: Final[HostedTable] = (
     Hosted(type=r"mcp_call", name="name", arguments=("arguments",), content=("output", "error"), error=("error",)),
     Hosted(type=r"(mcp_approval)_request", arguments=("arguments",)),
     Hosted(type=r"(mcp_approval)_response", id="approval_request_id", content=("approve", "reason")),
@@ -60,18 +60,18 @@ RESPONSES: Final[Table] = (
     Hosted(type=r"(mcp_list_tools)", arguments=("server_label",), content=("tools", "error"), error=("error",)),
     Hosted(type=r"(.*?)(?:_call)?_output", content=("output", "tools", "status")),
 )
-INTERACTIONS: Final[Table] = (
+INTERACTIONS: Final[HostedTable] = (
     Hosted(type=r"(.*)_call", name="name", arguments=("arguments",)),
     Hosted(type=r"(.*)_result", id="call_id", name="name", content=("result",), error=("is_error",)),
 )
-OTEL: Final[Table] = (
+OTEL: Final[HostedTable] = (
     Hosted(type=r"server_tool_call", name="name", arguments=("server_tool_call",)),
     Hosted(type=r"(server_tool_call)_response", content=("server_tool_call_response",)),
 )
-INSPECT: Final[Table] = (
+INSPECT: Final[HostedTable] = (
     Hosted(type=r"tool_use", name="name", arguments=("arguments",), content=("result", "error"), error=("error",)),
 )
-LANGCHAIN: Final[Table] = (
+LANGCHAIN: Final[HostedTable] = (
     Hosted(type=r"server_tool_call", name="name", arguments=("args",)),
     Hosted(type=r"(server_tool)_result", id="tool_call_id", content=("output",)),
     *ANTHROPIC,
@@ -79,7 +79,7 @@ LANGCHAIN: Final[Table] = (
 )
 
 
-def hosted(item: JsonValue, table: Table, *, kind: str = "type") -> tuple[Said, ...]:
+def hosted(item: JsonValue, table: HostedTable, *, kind: str = "type") -> tuple[Said, ...]:
     """Say what a provider's part is in shared terms; nothing where no row is about it."""
     named = item.get(kind) if is_object(item) else None
     if not is_object(item) or not isinstance(named, str):

@@ -22,7 +22,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import MCP
 from toolfmt.transcripts.format import ANYTHING, Kind, Rules, TranscriptFormat
 from toolfmt.transcripts.mcp_content import CALL, NAME, read_call, read_result, write_call, write_result
-from toolfmt.transcripts.pieces import Piece
+from toolfmt.transcripts.pieces import SharedSource
 from toolfmt.transcripts.values import own, rest, word
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class _Reader:
     def _declare(self, result: JsonObject, exchange: list[JsonValue]) -> None:
         found = [_read_tool(item) for item in result["tools"]]
         for number, tool in enumerate(found):
-            tool.origin, tool.source = NAME, Piece(exchange, number, len(found))
+            tool.origin, tool.source = NAME, SharedSource(exchange, number, len(found))
         self.tools += found
         self.further |= rest(result, {"tools", "nextCursor"}, f"{NAME}.{_LIST}")
 
@@ -150,9 +150,9 @@ def _declared(tools: Sequence[ToolDeclaration]) -> tuple[dict[int, JsonValue], l
     at = 0
     while at < len(tools):
         first = tools[at].source
-        run = tools[at : at + first.count] if isinstance(first, Piece) else ()
-        pieces = [(tool.source.whole, tool.source.number) for tool in run if isinstance(tool.source, Piece)]
-        if isinstance(first, Piece) and len(pieces) == first.count and _in_order(pieces):
+        run = tools[at : at + first.count] if isinstance(first, SharedSource) else ()
+        pieces = [(tool.source.whole, tool.source.number) for tool in run if isinstance(tool.source, SharedSource)]
+        if isinstance(first, SharedSource) and len(pieces) == first.count and _in_order(pieces):
             kept.update(first.whole)
             at += first.count
         else:

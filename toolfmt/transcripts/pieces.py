@@ -1,6 +1,6 @@
 """Values that hold several messages of the hub: an answer with the results of its calls, all steps of a turn.
 
-Each message of such a value has a `Piece` of it as its `source`. The value is
+Each message of such a value has a `SharedSource` of it as its `source`. The value is
 written as it was read only where all its messages still stand together, in order.
 """
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Piece:
+class SharedSource:
     """One of the `count` messages that were read from `whole`."""
 
     whole: JsonValue
@@ -29,7 +29,7 @@ def sourced(messages: Sequence[Message], owner: str, whole: JsonValue, where: tu
     count = len(messages)
     for number, message in enumerate(messages):
         message.origin, message.where = owner, where
-        message.source = whole if count == 1 else Piece(whole, number, count)
+        message.source = whole if count == 1 else SharedSource(whole, number, count)
     return messages
 
 
@@ -55,7 +55,7 @@ def kept_or_new(
             yield None, new
             new = []
         source = messages[at].source
-        yield (source.whole if type(source) is Piece else source), ()
+        yield (source.whole if type(source) is SharedSource else source), ()
         at = end
     if new:
         yield None, new
@@ -67,7 +67,7 @@ def _end(messages: Sequence[Message], at: int, owner: str) -> int:
     if first.origin != owner:
         return at
     source = first.source
-    if type(source) is not Piece:
+    if type(source) is not SharedSource:
         return at + 1
     end = at + source.count
     group = messages[at:end]
@@ -75,6 +75,6 @@ def _end(messages: Sequence[Message], at: int, owner: str) -> int:
         return at
     for number, message in enumerate(group):
         piece = message.source
-        if type(piece) is not Piece or piece.whole is not source.whole or piece.number != number:
+        if type(piece) is not SharedSource or piece.whole is not source.whole or piece.number != number:
             return at
     return end

@@ -24,7 +24,7 @@ from toolfmt.events import CallEnd, CallFailed, ReasoningDelta, TextDelta
 from toolfmt.formatters.untrusted import neutral
 from toolfmt.model import ToolInvocation
 from toolfmt.parsers.disarm import disarmer
-from toolfmt.parsers.grammar import Grammar
+from toolfmt.parsers.grammar import CompiledSyntax
 from toolfmt.syntax import markers, spelled
 from toolfmt.transcripts.values import argument_object
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolDefinition
     from toolfmt.syntax import Syntax
 
-Said: TypeAlias = TextPart | ReasoningPart | CallPart
+SpokenPart: TypeAlias = TextPart | ReasoningPart | CallPart
 Tools: TypeAlias = Mapping[str, "ToolDefinition"]
 
 
@@ -51,13 +51,13 @@ class Turns:
         return markers(self._syntax)
 
     @cached_property
-    def _grammar(self) -> Grammar:
-        return Grammar(self._syntax)
+    def _grammar(self) -> CompiledSyntax:
+        return CompiledSyntax(self._syntax)
 
-    def read(self, text: str, tools: Tools) -> list[Said]:
+    def read(self, text: str, tools: Tools) -> list[SpokenPart]:
         """Read an answer's parts in order; a call that cannot be used stays the text that it is."""
         parser = self._dialect.open_parser(ParserOptions(tools=tools))
-        parts: list[Said] = []
+        parts: list[SpokenPart] = []
         end = 0  # of the text so far: a blank before a call that is none is text again
         for event in (*parser.feed(text), *parser.close()):
             match event:
@@ -86,7 +86,7 @@ class Turns:
         left = iter([part for part in back if isinstance(part, CallPart)])
         return text, [next(left, None) if id(call) in fine else None for call in calls]
 
-    def _sayable(self, parts: Sequence[Part]) -> list[Said]:
+    def _sayable(self, parts: Sequence[Part]) -> list[SpokenPart]:
         thinks = bool(self._syntax.reasoning)
         return [
             TextPart(part.text) if isinstance(part, RefusalPart) else part
@@ -95,7 +95,9 @@ class Turns:
             or (isinstance(part, ReasoningPart) and thinks and part.text)
         ]
 
-    def _said(self, said: list[Said], fine: dict[int, ToolInvocation], tools: Tools) -> tuple[str, list[Said]]:
+    def _said(
+        self, said: list[SpokenPart], fine: dict[int, ToolInvocation], tools: Tools
+    ) -> tuple[str, list[SpokenPart]]:
         for attempt, glue in self._attempts(said):
             try:
                 text = glue.join(self._pieces(attempt, fine, tools))
@@ -106,13 +108,13 @@ class Turns:
                 return text, back
         return "", []
 
-    def _attempts(self, said: list[Said]) -> Iterator[tuple[list[Said], str]]:
+    def _attempts(self, said: list[SpokenPart]) -> Iterator[tuple[list[SpokenPart], str]]:
         """Give what may be written, from all of it to what is always possible."""
         yield said, ""
         yield said, "\n"
-        spoken: list[Said] = [part for part in said if not isinstance(part, ReasoningPart)]
+        spoken: list[SpokenPart] = [part for part in said if not isinstance(part, ReasoningPart)]
         yield spoken, ""
-        harmless: list[Said] = [self._harmless(part) if isinstance(part, TextPart) else part for part in spoken]
+        harmless: list[SpokenPart] = [self._harmless(part) if isinstance(part, TextPart) else part for part in spoken]
         yield harmless, "\n"
         yield [part for part in spoken if isinstance(part, CallPart)], ""
         yield [part for part in harmless if isinstance(part, TextPart)], ""
@@ -121,7 +123,7 @@ class Turns:
         text = neutral(part.text, self._special)
         return TextPart(disarmer(self._grammar)(text) if self._syntax.bare else text)
 
-    def _pieces(self, said: Sequence[Said], fine: dict[int, ToolInvocation], tools: Tools) -> Iterator[str]:
+    def _pieces(self, said: Sequence[SpokenPart], fine: dict[int, ToolInvocation], tools: Tools) -> Iterator[str]:
         for kind, run in groupby(said, key=type):
             if kind is CallPart:
                 yield self._dialect.calls([fine[id(part)] for part in run], tools)
@@ -162,7 +164,7 @@ class Turns:
             return False
 
 
-def _extend(parts: list[Said], kind: type[TextPart | ReasoningPart], text: str) -> None:
+def _extend(parts: list[SpokenPart], kind: type[TextPart | ReasoningPart], text: str) -> None:
     last = parts[-1] if parts else None
     if isinstance(last, kind):
         last.text += text
@@ -170,8 +172,8 @@ def _extend(parts: list[Said], kind: type[TextPart | ReasoningPart], text: str) 
         parts.append(kind(text))
 
 
-def _same(back: list[Said], said: list[Said], fine: dict[int, ToolInvocation], *, loose: bool) -> bool:
-    wanted: list[Said] = []
+def _same(back: list[SpokenPart], said: list[SpokenPart], fine: dict[int, ToolInvocation], *, loose: bool) -> bool:
+    wanted: list[SpokenPart] = []
     for part in said:
         if isinstance(part, CallPart):
             wanted.append(part)
@@ -183,7 +185,7 @@ def _same(back: list[Said], said: list[Said], fine: dict[int, ToolInvocation], *
     return len(back) == len(wanted) and all(_agree(a, b, fine, loose=loose) for a, b in zip(back, wanted, strict=True))
 
 
-def _agree(back: Said, wanted: Said, fine: dict[int, ToolInvocation], *, loose: bool) -> bool:
+def _agree(back: SpokenPart, wanted: SpokenPart, fine: dict[int, ToolInvocation], *, loose: bool) -> bool:
     if isinstance(back, CallPart) and isinstance(wanted, CallPart):
         call = fine[id(wanted)]
         return back.name == call.name and jsontext.equal(back.arguments, call.arguments)

@@ -24,7 +24,7 @@ from toolfmt.transcripts.text_rows import RULES, TextRows, turns_of
 if TYPE_CHECKING:
     from toolfmt.conversation import ToolDeclaration
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.schema.walk import Place
+    from toolfmt.schema.walk import SchemaPlace
 
 
 def _tool(tool: ToolDeclaration) -> JsonObject:
@@ -35,7 +35,7 @@ def _tool(tool: ToolDeclaration) -> JsonObject:
         return body
 
 
-def _dicts(schema: Any, place: Place) -> Any:
+def _dicts(schema: Any, place: SchemaPlace) -> Any:
     """Call objects dicts."""
     if not is_object(schema):
         return schema

@@ -30,7 +30,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Api:
+class SdkApi:
     """One API of an SDK; `format` is the transcript format of its requests."""
 
     format: str
@@ -61,37 +61,37 @@ def _ollama(request: JsonObject, _: frozenset[str]) -> dict[str, Any]:
     return {"cls": dict, "method": "POST", "url": "/api/chat", "json": request, "stream": request["stream"]}
 
 
-OPENAI_CHAT: Final = Api(
+OPENAI_CHAT: Final = SdkApi(
     format="openai-chat",
     whole=Ask("chat.completions.create"),
     streamed=Ask("chat.completions.create", {"stream": True}, {"stream_options": {"include_usage": True}}),
     arguments=_named,
 )
-OPENAI_RESPONSES: Final = Api(
+OPENAI_RESPONSES: Final = SdkApi(
     format="openai-responses",
     whole=Ask("responses.create"),
     streamed=Ask("responses.create", {"stream": True}),
     arguments=_named,
 )
-ANTHROPIC: Final = Api(
+ANTHROPIC: Final = SdkApi(
     format="anthropic",
     whole=Ask("messages.create"),
     streamed=Ask("messages.create", {"stream": True}),
     arguments=_named,
 )
-GOOGLE: Final = Api(
+GOOGLE: Final = SdkApi(
     format="gemini",
     whole=Ask("models.generate_content"),
     streamed=Ask("models.generate_content_stream"),
     arguments=_google,
 )
-MISTRAL: Final = Api(
+MISTRAL: Final = SdkApi(
     format="mistral",
     whole=Ask("chat.complete"),
     streamed=Ask("chat.stream"),
     arguments=_named,
 )
-OLLAMA: Final = Api(
+OLLAMA: Final = SdkApi(
     format="ollama",
     whole=Ask("_request", {"stream": False}),
     streamed=Ask("_request", {"stream": True}),

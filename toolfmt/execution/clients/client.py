@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from toolfmt.errors import DriverError
-from toolfmt.execution.clients.apis import Api, Ask, method, taken
+from toolfmt.execution.clients.apis import Ask, SdkApi, method, taken
 from toolfmt.execution.clients.failing import told
 from toolfmt.execution.clients.pulling import pieces
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class SdkClient:
     """Asks an API through the SDK's client that the user made, sync or async; keeps no credentials of its own."""
 
-    def __init__(self, api: Api, client: object, options: JsonObject) -> None:
+    def __init__(self, api: SdkApi, client: object, options: JsonObject) -> None:
         """Add `options` to each request that does not say the same itself; an option of None leaves a field out.
 
         Raises TypeError for a client that has not the API's methods.

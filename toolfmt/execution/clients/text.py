@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from toolfmt.execution.contracts import ModelClient, TextModel
     from toolfmt.model import JsonObject
 
-Opened: TypeAlias = tuple[AsyncIterator[str], AnswerInfo]
+OpenedText: TypeAlias = tuple[AsyncIterator[str], AnswerInfo]
 """The pieces of one answer, and what else is known of it."""
-TextSource: TypeAlias = Callable[[Sequence["JsonObject"]], Opened]
+TextSource: TypeAlias = Callable[[Sequence["JsonObject"]], OpenedText]
 
 
 @overload
@@ -132,7 +132,7 @@ class _ClientSource:
         self._client = client
         self._options = options
 
-    def __call__(self, chat: Sequence[JsonObject]) -> Opened:
+    def __call__(self, chat: Sequence[JsonObject]) -> OpenedText:
         written = convert({"messages": list(chat)}, source="openai-chat", target=self._client.format).value
         request: JsonObject = {**(written if is_object(written) else {"messages": written}), **self._options}
         reader = AnswerReader(self._client.format if self._client.format in SHAPES else "auto")

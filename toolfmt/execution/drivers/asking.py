@@ -38,14 +38,14 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """A whole answer: its events as they came, and what else it says."""
 
     events: tuple[Event, ...]
     info: AnswerInfo
 
 
-async def ask(client: ModelClient, request: Request, runtime: Runtime, *, stream: bool, attempt: int) -> Answer:
+async def ask(client: ModelClient, request: Request, runtime: Runtime, *, stream: bool, attempt: int) -> ModelAnswer:
     """Ask once. Every event is told as it comes; calls have ids and their tools' own names.
 
     Raises `DriverError`, which may be tried again, for an answer that ends before it is complete,
@@ -78,7 +78,7 @@ async def ask(client: ModelClient, request: Request, runtime: Runtime, *, stream
     runtime.tell(
         InferenceResponseReceived, text=result.text, calls=result.calls, failures=result.failures, info=reader.info
     )
-    return Answer(tuple(kept), reader.info)
+    return ModelAnswer(tuple(kept), reader.info)
 
 
 class _Own:

@@ -35,7 +35,7 @@ _FENCE = re.compile(r"```\w*\s*(.*?)\s*```", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class StepDecision:
     """What to do: the events of the answer with its calls as they are to be run, or the final answer's text."""
 
     events: tuple[Event, ...] = ()
@@ -53,7 +53,7 @@ class Undecided:
     failed: CallFailed | None = None
 
 
-def decided(written: Written, tools: Mapping[str, ToolDefinition], syntax: Syntax) -> Decision | Undecided:
+def decided(written: Written, tools: Mapping[str, ToolDefinition], syntax: Syntax) -> StepDecision | Undecided:
     """Read the decision in an answer."""
     result = written.result
     for failed in result.failures:
@@ -67,7 +67,7 @@ def decided(written: Written, tools: Mapping[str, ToolDefinition], syntax: Synta
         return _checked(result.events, tools)
     text = result.text.strip()
     if text and text != written.raw.strip():
-        return Decision(answer=text)
+        return StepDecision(answer=text)
     if not text and any(opener in written.raw for opener, _ in syntax.unwrap):
         return Undecided("decision_validation", "the final answer is blank")
     return Undecided("decision_extraction", "the answer holds neither a call nor a final answer")
@@ -83,7 +83,7 @@ def _type(raw: str) -> object:
     return value.get("type") if jsontext.is_object(value) else None
 
 
-def _checked(events: tuple[Event, ...], tools: Mapping[str, ToolDefinition]) -> Decision | Undecided:
+def _checked(events: tuple[Event, ...], tools: Mapping[str, ToolDefinition]) -> StepDecision | Undecided:
     count = sum(isinstance(event, CallEnd) for event in events)
     if count > 1:
         return Undecided("decision_validation", f"{count} decisions at once: decide on one, and wait for what it gives")
@@ -105,7 +105,7 @@ def _checked(events: tuple[Event, ...], tools: Mapping[str, ToolDefinition]) -> 
             call = call.model_copy(update={"arguments": arguments, "raw_arguments": None})
             changes.append((call, tuple(changed)))
         kept.append(replace(event, call=call))
-    return Decision(tuple(kept), None, tuple(changes))
+    return StepDecision(tuple(kept), None, tuple(changes))
 
 
 def _invalid(event: CallEnd, reason: str, detail: str) -> Undecided:

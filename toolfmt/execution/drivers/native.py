@@ -16,9 +16,9 @@ from toolfmt.conversation import Message, TextPart, ToolChoice, ToolDeclaration,
 from toolfmt.correcting import api_feedback
 from toolfmt.errors import DriverError
 from toolfmt.events import CallEnd, CallFailed
-from toolfmt.execution.drivers.asking import Answer, Request, ask
+from toolfmt.execution.drivers.asking import ModelAnswer, Request, ask
 from toolfmt.execution.drivers.patience import Patience
-from toolfmt.execution.drivers.turns import Said, played
+from toolfmt.execution.drivers.turns import AnswerMessage, played
 from toolfmt.execution.drivers.unread import with_unread
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.jsontext import is_object
@@ -87,7 +87,7 @@ class NativeDriver:
         offered = runtime.offered(state)
         request = self._request(runtime.shown(state), offered, self._demanded(state, offered))
 
-        async def once(attempt: int) -> Answer:
+        async def once(attempt: int) -> ModelAnswer:
             return await ask(self._client, request, runtime, stream=self._stream, attempt=attempt)
 
         hidden = {tool.name for tool in runtime.tools} - _names(offered)
@@ -128,7 +128,7 @@ class NativeDriver:
             if loss.code == "tool_choice":
                 raise ValueError(f"{self._format.name} cannot say {loss.code}={loss.detail}")
 
-    def _errors(self, said: Said, state: AgentState) -> tuple[str, ...]:
+    def _errors(self, said: AnswerMessage, state: AgentState) -> tuple[str, ...]:
         """Give up on a model that goes on writing broken calls and nothing else."""
         count = _broken(state) + 1
         if not said.failures or len(said.failures) < len(said.ended) or count <= self._retries:
@@ -136,7 +136,7 @@ class NativeDriver:
         return (f"{count} answers in a row had calls that could not be used: {said.failures[-1].detail}",)
 
 
-def _said(answer: Answer, hidden: set[str], offered: tuple[ToolDefinition, ...]) -> Said:
+def _said(answer: ModelAnswer, hidden: set[str], offered: tuple[ToolDefinition, ...]) -> AnswerMessage:
     """Take an answer apart; calls of tools that are not offered now fail, and so does text that is an unread call."""
     events: Sequence[Event] = [
         _refused(event) if isinstance(event, CallEnd) and event.call.name in hidden else event
@@ -145,7 +145,7 @@ def _said(answer: Answer, hidden: set[str], offered: tuple[ToolDefinition, ...])
     result = ParseResult(tuple(events))
     events = with_unread(result, result.text, offered).events
     message = answer_message(events, answer.info)
-    return Said(
+    return AnswerMessage(
         message=message,
         ended=tuple(event for event in events if isinstance(event, (CallEnd, CallFailed))),
         info=answer.info,

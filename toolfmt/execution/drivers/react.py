@@ -25,10 +25,10 @@ from toolfmt.correcting import feedback
 from toolfmt.events import CallEnd, ReasoningDelta
 from toolfmt.execution.clients.text import text_source
 from toolfmt.execution.drivers.chats import Chats
-from toolfmt.execution.drivers.decisions import Decision, Undecided, decided
+from toolfmt.execution.drivers.decisions import StepDecision, Undecided, decided
 from toolfmt.execution.drivers.patience import Patience
 from toolfmt.execution.drivers.reading import Asker, PlainParser, Written
-from toolfmt.execution.drivers.turns import Said, played
+from toolfmt.execution.drivers.turns import AnswerMessage, played
 from toolfmt.execution.events import ArgumentsNormalised, DecisionExtractionFailed, ValidationFailed
 from toolfmt.execution.records import ToolExecution
 from toolfmt.execution.state import Step, total
@@ -99,7 +99,7 @@ class ReActDriver:
             written = await asker.ask(self._source, [*chat, *again], lambda: self._parser(tools), lost)
             answers.append(written)
             found = decided(written, tools, self._syntax)
-            if isinstance(found, Decision):
+            if isinstance(found, StepDecision):
                 break
             self._tell(found, written, runtime, len(answers))
             if len(answers) > self._retries:
@@ -117,8 +117,8 @@ class ReActDriver:
             runtime.tell(ArgumentsNormalised, call=call, changes=changes)
         return state.with_step(await self._act(found, answers, state, runtime))
 
-    async def _act(self, found: Decision, answers: list[Written], state: AgentState, runtime: Runtime) -> Step:
-        said = Said(
+    async def _act(self, found: StepDecision, answers: list[Written], state: AgentState, runtime: Runtime) -> Step:
+        said = AnswerMessage(
             message=_thinking(found.events),
             ended=tuple(event for event in found.events if isinstance(event, CallEnd)),
             info=answers[-1].info,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.events import CallEnd
-from toolfmt.execution.drivers.turns import Said, played
+from toolfmt.execution.drivers.turns import AnswerMessage, played
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, InferenceResponseReceived
 from toolfmt.execution.state import Step
 from toolfmt.model import ToolInvocation
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from toolfmt.execution.state import AgentState
     from toolfmt.model import JsonObject
 
-Kind: TypeAlias = Literal["final", "tool", "error", "call"]
+ScriptKind: TypeAlias = Literal["final", "tool", "error", "call"]
 CURSOR: Final = "scripted.cursor"
 """Where in the state's metadata the number of the next step stands."""
 DEFAULT: Final = "This is the end of the script."
@@ -40,7 +40,7 @@ DEFAULT: Final = "This is the end of the script."
 class ScriptStep:
     """One step: `final` ends the turn, `tool` goes on without a call, `error` fails, `call` makes calls."""
 
-    kind: Kind
+    kind: ScriptKind
     text: str = ""
     calls: tuple[ToolInvocation, ...] = ()
     run: bool = True
@@ -124,7 +124,7 @@ class ScriptedDriver:
         return moved.with_step(step if script.kind != "tool" else replace(step, ends=False))
 
 
-def _told(script: ScriptStep, cursor: int, runtime: Runtime) -> Said:
+def _told(script: ScriptStep, cursor: int, runtime: Runtime) -> AnswerMessage:
     """Tell of a step as if a model had given it."""
     made = Assembler()
     made.info.stop = "tool_calls" if script.calls else "stop"
@@ -143,7 +143,7 @@ def _told(script: ScriptStep, cursor: int, runtime: Runtime) -> Said:
     runtime.tell(
         InferenceResponseReceived, text=result.text, calls=result.calls, failures=result.failures, info=made.info
     )
-    return Said(
+    return AnswerMessage(
         message=answer_message(events, made.info),
         ended=tuple(event for event in events if isinstance(event, CallEnd)),
         info=made.info,

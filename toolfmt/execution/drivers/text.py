@@ -20,7 +20,7 @@ from toolfmt.execution.clients.text import text_source
 from toolfmt.execution.drivers.chats import Chats
 from toolfmt.execution.drivers.patience import Patience
 from toolfmt.execution.drivers.reading import Asker, Written
-from toolfmt.execution.drivers.turns import Said, played
+from toolfmt.execution.drivers.turns import AnswerMessage, played
 from toolfmt.execution.drivers.unread import with_unread
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.execution.state import Step, total
@@ -99,7 +99,7 @@ class TextDriver:
         self, answers: list[Written], state: AgentState, runtime: Runtime, tools: tuple[ToolDefinition, ...]
     ) -> Step:
         *earlier, last = answers
-        said = Said(
+        said = AnswerMessage(
             message=self._chats.answer(self._chats.until_stop(last.raw), last.result.events),
             ended=tuple(event for event in last.result.events if isinstance(event, (CallEnd, CallFailed))),
             info=last.info,

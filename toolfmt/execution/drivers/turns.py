@@ -30,7 +30,7 @@ NOT_RUN: Final = "The call was not run: an earlier one of the same turn kept it 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class AnswerMessage:
     """An answer: its message, with a part for every call that has a name, and how its calls ended, in order."""
 
     message: Message
@@ -48,7 +48,7 @@ class Said:
 
 
 async def played(
-    said: Said,
+    said: AnswerMessage,
     state: AgentState,
     runtime: Runtime,
     explain: Callable[[CallFailed], str],
@@ -64,7 +64,7 @@ async def played(
 
 
 def _step(
-    said: Said,
+    said: AnswerMessage,
     outcome: Outcome,
     found: Sequence[ToolExecution | Pending],
     explain: Callable[[CallFailed], str],
@@ -89,7 +89,7 @@ def _step(
 
 
 def _results(
-    said: Said, found: Sequence[ToolExecution | Pending], explain: Callable[[CallFailed], str]
+    said: AnswerMessage, found: Sequence[ToolExecution | Pending], explain: Callable[[CallFailed], str]
 ) -> tuple[tuple[Message, ...], tuple[Pending, ...]]:
     """Answer all calls in one message but those that wait; what is wrong with those without a name, the user says."""
     parts = iter([part for part in said.message.parts if isinstance(part, CallPart)])

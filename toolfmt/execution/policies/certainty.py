@@ -5,7 +5,7 @@
 
 Where a call's text has several readings, the parser chooses one; where a call was
 mended, a part of it was invented. An executor asks this policy whether it is listed
-or not; `Certainty(refuse=())` lets everything pass.
+or not; `CertaintyPolicy(refuse=())` lets everything pass.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from toolfmt.execution.policies.provenance import is_dangerous
 
 if TYPE_CHECKING:
     from toolfmt.execution.policies.policy import Candidate
-    from toolfmt.model import Certainty as Degree
+    from toolfmt.model import Certainty
 
 
-class Certainty:
+class CertaintyPolicy:
     """Refuses calls of dangerous tools that are not certain enough."""
 
     step = "certainty"
 
-    def __init__(self, refuse: Collection[Degree] = ("guessed",)) -> None:
+    def __init__(self, refuse: Collection[Certainty] = ("guessed",)) -> None:
         """`refuse` are the degrees of certainty that are too weak."""
         self._refuse = frozenset(refuse)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from toolfmt.execution.policies.policy import Candidate
     from toolfmt.model import JsonObject, JsonValue
 
-Kind: TypeAlias = Literal["path", "text", "unknown"]
+ValueKind: TypeAlias = Literal["path", "text", "unknown"]
 """What a value is by its schema, or because the program says so."""
 PATHS: Final = frozenset({"path", "file-path", "directory-path"})
 """What pydantic writes for `Path`, `FilePath` and `DirectoryPath`."""
@@ -49,12 +49,12 @@ _FILE_URL: Final = re.compile(r"file:", re.IGNORECASE)
 _NOTHING: Final[frozenset[str]] = frozenset()
 
 
-class Found(NamedTuple):
+class PathValue(NamedTuple):
     """A value that may be a path, and its place."""
 
     pointer: str
     value: JsonValue
-    kind: Kind
+    kind: ValueKind
 
 
 class ProjectBoundaries:
@@ -96,7 +96,7 @@ class ProjectBoundaries:
         return None
 
     @staticmethod
-    def _refusal(tool: str, found: Found) -> str:
+    def _refusal(tool: str, found: PathValue) -> str:
         argument = found.pointer.rpartition("/")[2] if found.pointer.count("/") == 1 else "the argument's name"
         refusal = f"{found.pointer}: {found.value!r} is outside the project"
         if found.kind == "path":
@@ -104,7 +104,7 @@ class ProjectBoundaries:
         hint = f"ProjectBoundaries(..., text={{{tool!r}: [{argument!r}]}})"
         return f"{refusal}; if it is no path, the program can say so: {hint}"
 
-    def _inside(self, text: str, kind: Kind) -> bool:
+    def _inside(self, text: str, kind: ValueKind) -> bool:
         try:
             read = readings(text)
             if kind == "text" and not any(map(_FILE_URL.match, read)):
@@ -125,8 +125,8 @@ class _Search(NamedTuple):
     text: frozenset[str]
 
     def texts(
-        self, value: JsonValue, schema: JsonObject | None, pointer: str = "", kind: Kind = "unknown"
-    ) -> Iterator[Found]:
+        self, value: JsonValue, schema: JsonObject | None, pointer: str = "", kind: ValueKind = "unknown"
+    ) -> Iterator[PathValue]:
         """Find every text, and whatever else is given for a path; `kind` is that of what holds the value."""
         nodes = [node for node, _ in reach(schema)]
         if kind == "unknown":
@@ -136,17 +136,17 @@ class _Search(NamedTuple):
             for key, item in value.items():
                 inner = property_schema(schema, key), f"{pointer}/{key}"
                 if not _declares(nodes, key):
-                    yield Found(inner[1], key, keys)
-                told: Kind = "path" if key in self.paths else "text" if key in self.text else kind
+                    yield PathValue(inner[1], key, keys)
+                told: ValueKind = "path" if key in self.paths else "text" if key in self.text else kind
                 yield from self.texts(item, *inner, told)
         elif is_array(value):
             for index, item in enumerate(value):
                 yield from self.texts(item, item_schema(schema, index), f"{pointer}/{index}", kind)
         elif isinstance(value, str) or (kind == "path" and value is not None):
-            yield Found(pointer, value, kind)
+            yield PathValue(pointer, value, kind)
 
 
-def _kind(nodes: list[JsonObject], value: JsonValue) -> Kind:
+def _kind(nodes: list[JsonObject], value: JsonValue) -> ValueKind:
     formats = {node["format"] for node in nodes if isinstance(node.get("format"), str)}
     if formats & PATHS:
         return "path"
@@ -166,7 +166,7 @@ def _declares(nodes: list[JsonObject], key: str) -> bool:
     return any(is_object(node.get("properties")) and key in node["properties"] for node in nodes)
 
 
-def _spellings(text: str, kind: Kind) -> Iterator[str]:
+def _spellings(text: str, kind: ValueKind) -> Iterator[str]:
     """Give the paths that one reading of a text stands for; raises ValueError for what is outside anyway."""
     surely = kind == "path"
     if "\0" in text:

@@ -4,7 +4,7 @@
     <tool_call>{"name": "delete_all", ...}</tool_call>         marker: runs
 
 A model that quotes a document may quote a call in it. An executor asks this
-policy whether it is listed or not; `Provenance(refuse=())` lets everything pass.
+policy whether it is listed or not; `ProvenancePolicy(refuse=())` lets everything pass.
 """
 
 from __future__ import annotations
@@ -16,19 +16,18 @@ from toolfmt.execution.hooks import Blocked
 
 if TYPE_CHECKING:
     from toolfmt.execution.policies.policy import Candidate
-    from toolfmt.model import Provenance as Mark
-    from toolfmt.model import ToolDefinition
+    from toolfmt.model import CallProvenance, ToolDefinition
 
-WEAK: Final[tuple[Mark, ...]] = ("bare", "fenced")
+WEAK: Final[tuple[CallProvenance, ...]] = ("bare", "fenced")
 """A JSON object in the text, in a code fence or not: anybody may have written it."""
 
 
-class Provenance:
+class ProvenancePolicy:
     """Refuses weakly marked calls of dangerous tools."""
 
     step = "provenance"
 
-    def __init__(self, refuse: Collection[Mark] = WEAK) -> None:
+    def __init__(self, refuse: Collection[CallProvenance] = WEAK) -> None:
         """`refuse` are the marks that are too weak."""
         self._refuse = frozenset(refuse)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.answer_readers.steps import Shape, ended, inner, objects, whole_call
+from toolfmt.transcripts.answer_readers.steps import StepShape, ended, inner, objects, whole_call
 from toolfmt.transcripts.answer_usage import read_bedrock
 from toolfmt.transcripts.bedrock_blocks import OURS, SIGNER
 
@@ -78,6 +78,6 @@ def _event(value: JsonObject, made: Assembler) -> None:
 
 
 SHAPES: Final = (
-    Shape(lambda value: is_object(value.get("output")) and "message" in value["output"], _read),
-    Shape(lambda value: len(value) == 1 and next(iter(value)) in _EVENTS, _event),
+    StepShape(lambda value: is_object(value.get("output")) and "message" in value["output"], _read),
+    StepShape(lambda value: len(value) == 1 and next(iter(value)) in _EVENTS, _event),
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.answer_readers.steps import Shape, ended, inner, objects
+from toolfmt.transcripts.answer_readers.steps import StepShape, ended, inner, objects
 from toolfmt.transcripts.answer_usage import read_chat
 
 if TYPE_CHECKING:
@@ -84,4 +84,4 @@ def _calls(said: JsonObject, made: Assembler) -> None:
     made.arguments("function_call", only.get("arguments"))
 
 
-SHAPES: Final = (Shape(lambda value: is_array(value.get("choices")), _read),)
+SHAPES: Final = (StepShape(lambda value: is_array(value.get("choices")), _read),)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.answer_readers.partial import PartialArguments
-from toolfmt.transcripts.answer_readers.steps import Shape, ended, inner, objects, whole_call
+from toolfmt.transcripts.answer_readers.steps import StepShape, ended, inner, objects, whole_call
 from toolfmt.transcripts.answer_usage import read_gemini
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER, camel
 
@@ -92,4 +92,4 @@ def _spelt(item: JsonObject) -> JsonObject:
     return camel(item) if "_" in "".join(item) else item
 
 
-SHAPES: Final = (Shape(lambda value: not value.keys().isdisjoint(_KEYS), _read),)
+SHAPES: Final = (StepShape(lambda value: not value.keys().isdisjoint(_KEYS), _read),)

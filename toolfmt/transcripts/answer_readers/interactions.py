@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_array
-from toolfmt.transcripts.answer_readers.steps import Shape, ended, inner, objects
+from toolfmt.transcripts.answer_readers.steps import StepShape, ended, inner, objects
 from toolfmt.transcripts.answer_usage import read_interactions
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER
 
@@ -103,6 +103,6 @@ def _delta(at: Hashable, delta: JsonObject, made: Assembler) -> None:
 
 
 SHAPES: Final = (
-    Shape(lambda value: isinstance(value.get("event_type"), str), _event),
-    Shape(lambda value: is_array(value.get("steps")) or value.get("object") == "interaction", _read),
+    StepShape(lambda value: isinstance(value.get("event_type"), str), _event),
+    StepShape(lambda value: is_array(value.get("steps")) or value.get("object") == "interaction", _read),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.answer_readers.steps import Shape, ended, inner, objects, whole_call
+from toolfmt.transcripts.answer_readers.steps import StepShape, ended, inner, objects, whole_call
 from toolfmt.transcripts.answer_usage import read_ollama
 
 if TYPE_CHECKING:
@@ -31,4 +31,4 @@ def _read(value: JsonObject, made: Assembler) -> None:
         made.tokens(value, read_ollama)
 
 
-SHAPES: Final = (Shape(lambda value: is_object(value.get("message")) and "model" in value, _read),)
+SHAPES: Final = (StepShape(lambda value: is_object(value.get("message")) and "model" in value, _read),)

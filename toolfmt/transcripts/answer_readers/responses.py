@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import CallPart
 from toolfmt.jsontext import is_array
-from toolfmt.transcripts.answer_readers.steps import Shape, ended, inner, objects
+from toolfmt.transcripts.answer_readers.steps import StepShape, ended, inner, objects
 from toolfmt.transcripts.answer_usage import read_responses
 from toolfmt.transcripts.responses_items import PROVIDER, read_item
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
-    from toolfmt.transcripts.assembling import Assembler, Form
+    from toolfmt.transcripts.assembling import ArgumentsForm, Assembler
 
 
-_FORMS: Final[dict[object, Form]] = {"function_call": "json", "custom_tool_call": "text"}
+_FORMS: Final[dict[object, ArgumentsForm]] = {"function_call": "json", "custom_tool_call": "text"}
 
 
 def _read(value: JsonObject, made: Assembler) -> None:
@@ -125,6 +125,6 @@ def _words(kind: str, value: JsonObject, made: Assembler) -> None:
 
 
 SHAPES: Final = (
-    Shape(lambda value: str(value.get("type")).startswith("response."), _event),
-    Shape(lambda value: is_array(value.get("output")), _read),
+    StepShape(lambda value: str(value.get("type")).startswith("response."), _event),
+    StepShape(lambda value: is_array(value.get("output")), _read),
 )

@@ -18,14 +18,14 @@ from toolfmt.transcripts.answer_readers import (
     ollama,
     responses,
 )
-from toolfmt.transcripts.answer_readers.steps import Shape
+from toolfmt.transcripts.answer_readers.steps import StepShape
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
     from toolfmt.transcripts.assembling import Assembler
 
 
-SHAPES: Final[Mapping[str, tuple[Shape, ...]]] = {
+SHAPES: Final[Mapping[str, tuple[StepShape, ...]]] = {
     "openai-chat": chat.SHAPES,
     "anthropic": anthropic.SHAPES,
     "openai-responses": responses.SHAPES,
@@ -53,5 +53,5 @@ def _is_apart(value: JsonObject) -> bool:
     )
 
 
-APART: Final = Shape(_is_apart, _apart)
+APART: Final = StepShape(_is_apart, _apart)
 """What may come in between and is no part of an answer: pings and errors."""

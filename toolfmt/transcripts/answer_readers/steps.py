@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class StepShape:
     """One kind of value: how it is told from the others, and how it is read."""
 
     fits: Callable[[JsonObject], object]

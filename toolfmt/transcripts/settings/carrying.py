@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.settings.engine import Said, left_out, lost, missing, read, write
+from toolfmt.transcripts.settings.engine import ReadSettings, left_out, lost, missing, read, write
 from toolfmt.transcripts.settings.record import at, put
 from toolfmt.transcripts.settings.relatives import RELATIVES
 from toolfmt.transcripts.settings.tables import TABLES
@@ -35,7 +35,7 @@ class Carried:
     sent: Transcript
     """What is to be written."""
     settings: Values = field(default_factory=dict[str, "JsonValue"])
-    said: Said | None = None
+    said: ReadSettings | None = None
     """What is compared here; None where no setting was carried."""
     context: frozenset[str] = frozenset()
     whole: bool = False
@@ -66,7 +66,7 @@ def carried(  # noqa: PLR0913 - a request, its way, and what is given beside it
     if written is None:
         return Carried(before, before)
     fields = own(before.extra, origin.name)
-    said = read(fields, table) if table is not None else Said()
+    said = read(fields, table) if table is not None else ReadSettings()
     said.values = {**defaults, **said.values, **settings}
     for name in settings:
         said.where[name] = ""
@@ -94,7 +94,7 @@ def brought_back(
     changed = edited.keys() | (base.keys() - said.values.keys())
     if changed:
         written = _joined(_without(written, changed, here), write(edited, here))
-    found = lost(Said(edited, said.where), here, written)
+    found = lost(ReadSettings(edited, said.where), here, written)
     return written, replace(theirs, extra={}), [*found, *left_out(said, there.context)]
 
 

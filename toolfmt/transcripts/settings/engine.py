@@ -18,7 +18,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.comparing import differences
 from toolfmt.transcripts.loss import Loss
 from toolfmt.transcripts.settings import reasoning
-from toolfmt.transcripts.settings.record import Kind, Setting, Table, Values, at, put
+from toolfmt.transcripts.settings.record import Setting, SettingKind, Table, Values, at, put
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -53,7 +53,7 @@ _BESIDE: Final = frozenset(
 
 
 @dataclass(slots=True)
-class Said:
+class ReadSettings:
     """The settings of a request, where each was read, and what the table does not know."""
 
     values: JsonObject = field(default_factory=dict[str, "JsonValue"])
@@ -62,11 +62,11 @@ class Said:
     """By their JSON pointer."""
 
 
-def read(fields: JsonObject, table: Table) -> Said:
+def read(fields: JsonObject, table: Table) -> ReadSettings:
     """Read a request's fields, those of its messages and tools taken out."""
     if table.spelled is not None:
         fields = table.spelled(fields)
-    said = Said()
+    said = ReadSettings()
     used: set[str] = set()
     for name, place, value in _found(fields, table):
         used.add(place)
@@ -150,7 +150,7 @@ def _texts(value: JsonValue) -> bool:
     return is_array(value) and all(isinstance(item, str) for item in value)
 
 
-_KINDS: Final[dict[Kind, Callable[[Any], bool]]] = {
+_KINDS: Final[dict[SettingKind, Callable[[Any], bool]]] = {
     "number": _number,
     "integer": _integer,
     "text": lambda value: isinstance(value, str),
@@ -217,7 +217,7 @@ def _fitted(value: JsonValue, setting: Setting) -> JsonValue:
     return value
 
 
-def lost(before: Said, table: Table, after: JsonObject) -> Iterator[Loss]:
+def lost(before: ReadSettings, table: Table, after: JsonObject) -> Iterator[Loss]:
     """List what a request in another API's words does not say as the settings did."""
     now = read(after, table)
     fits = fitting(table, before.values).names
@@ -244,7 +244,7 @@ def missing(table: Table, after: JsonObject) -> Iterator[Loss]:
             yield Loss("setting", "", "missing", f"the target needs {name}: give it in `settings` or `defaults`")
 
 
-def left_out(before: Said, context: frozenset[str]) -> Iterator[Loss]:
+def left_out(before: ReadSettings, context: frozenset[str]) -> Iterator[Loss]:
     """List the fields that are no settings of several APIs."""
     for pointer, value in before.left.items():
         code = "context" if pointer.removeprefix("/") in context else "setting"

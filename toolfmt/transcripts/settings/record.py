@@ -18,7 +18,7 @@ from toolfmt.jsontext import is_object
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
-Kind: TypeAlias = Literal["number", "integer", "text", "flag", "texts", "object", "any"]
+SettingKind: TypeAlias = Literal["number", "integer", "text", "flag", "texts", "object", "any"]
 Values: TypeAlias = Mapping[str, "JsonValue"]
 """Settings by their name."""
 
@@ -34,7 +34,7 @@ class Setting:
     name: str
     at: str
     """The place where it is read and written; empty: it is read in the places `also` alone."""
-    kind: Kind = "number"
+    kind: SettingKind = "number"
     also: tuple[str, ...] = ()
     """Further places where it is read."""
     low: float | None = None

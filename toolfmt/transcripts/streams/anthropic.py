@@ -16,7 +16,7 @@ from toolfmt.transcripts.answer_info import WRITTEN, Usage
 from toolfmt.transcripts.answer_usage import write_anthropic
 from toolfmt.transcripts.anthropic_blocks import OWNER
 from toolfmt.transcripts.failures import write_error
-from toolfmt.transcripts.streams.sink import Head, Sink
+from toolfmt.transcripts.streams.sink import AnswerHead, StreamSink
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
@@ -28,13 +28,13 @@ _THINKING: Final = "thinking"
 _USE: Final = "tool_use"
 
 
-class AnthropicSink(Sink):
+class AnthropicSink(StreamSink):
     """Writes a message's blocks; a call is ended before anything else begins."""
 
     owner = OWNER
     call_prefix = "toolu_"
 
-    def __init__(self, head: Head, out: list[JsonObject]) -> None:
+    def __init__(self, head: AnswerHead, out: list[JsonObject]) -> None:
         """Write to `out`."""
         super().__init__(head, out)
         self._index = -1

@@ -14,37 +14,37 @@ from toolfmt.transcripts.answer_usage import write_bedrock, write_cohere, write_
 from toolfmt.transcripts.envelopes import timestamp
 from toolfmt.transcripts.failures import write_error
 from toolfmt.transcripts.gemini_parts import PROVIDER
-from toolfmt.transcripts.streams.blocks import Block, Blocks
+from toolfmt.transcripts.streams.blocks import Blocks, StreamBlock
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
     from toolfmt.transcripts.answer_info import Proof
-    from toolfmt.transcripts.streams.sink import Head
+    from toolfmt.transcripts.streams.sink import AnswerHead
 
 
-def _nothing(_: Block) -> list[JsonObject]:
+def _nothing(_: StreamBlock) -> list[JsonObject]:
     return []
 
 
-def _converse(block: Block, delta: JsonObject) -> list[JsonObject]:
+def _converse(block: StreamBlock, delta: JsonObject) -> list[JsonObject]:
     return [{"contentBlockDelta": {"contentBlockIndex": block.index, "delta": delta}}]
 
 
-def _converse_start(block: Block) -> list[JsonObject]:
+def _converse_start(block: StreamBlock) -> list[JsonObject]:
     use = {"toolUseId": block.id, "name": block.name}
     return [{"contentBlockStart": {"contentBlockIndex": block.index, "start": {"toolUse": use}}}]
 
 
-def _converse_stop(block: Block) -> list[JsonObject]:
+def _converse_stop(block: StreamBlock) -> list[JsonObject]:
     return [{"contentBlockStop": {"contentBlockIndex": block.index}}]
 
 
-def _converse_proof(block: Block, proof: Proof) -> list[JsonObject]:
+def _converse_proof(block: StreamBlock, proof: Proof) -> list[JsonObject]:
     said = {"signature": proof.signature} if proof.encrypted is None else {"redactedContent": proof.encrypted}
     return _converse(block, {"reasoningContent": said})
 
 
-def _converse_end(_: Head, stop: Stop, __: str | None, usage: Usage | None) -> list[JsonObject]:
+def _converse_end(_: AnswerHead, stop: Stop, __: str | None, usage: Usage | None) -> list[JsonObject]:
     counted = write_bedrock(usage or Usage())
     return [
         {"messageStop": {"stopReason": WRITTEN["bedrock"][stop]}},
@@ -76,17 +76,17 @@ BEDROCK: Final = Blocks(
 )
 
 
-def _cohere(kind: str, block: Block, content: JsonObject | None = None) -> list[JsonObject]:
+def _cohere(kind: str, block: StreamBlock, content: JsonObject | None = None) -> list[JsonObject]:
     made: JsonObject = {"type": kind, "index": block.index}
     return [made if content is None else {**made, "delta": {"message": content}}]
 
 
-def _cohere_call(block: Block) -> list[JsonObject]:
+def _cohere_call(block: StreamBlock) -> list[JsonObject]:
     call = {"id": block.id, "type": "function", "function": {"name": block.name, "arguments": ""}}
     return _cohere("tool-call-start", block, {"tool_calls": call})
 
 
-def _cohere_end(head: Head, stop: Stop, _: str | None, usage: Usage | None) -> list[JsonObject]:
+def _cohere_end(head: AnswerHead, stop: Stop, _: str | None, usage: Usage | None) -> list[JsonObject]:
     delta: JsonObject = {"finish_reason": WRITTEN["cohere"][stop]}
     if usage is not None:
         delta["usage"] = write_cohere(usage)
@@ -119,22 +119,22 @@ COHERE: Final = Blocks(
 )
 
 
-def _step(event: str, block: Block, **fields: JsonObject) -> list[JsonObject]:
+def _step(event: str, block: StreamBlock, **fields: JsonObject) -> list[JsonObject]:
     return [{"event_type": event, "index": block.index, **fields}]
 
 
-def _interaction(head: Head, status: str, **fields: JsonObject) -> JsonObject:
+def _interaction(head: AnswerHead, status: str, **fields: JsonObject) -> JsonObject:
     created = timestamp(head.created)
     return {"id": head.id, "object": "interaction", "model": head.model, "status": status, "created": created, **fields}
 
 
-def _interaction_end(head: Head, stop: Stop, _: str | None, usage: Usage | None) -> list[JsonObject]:
+def _interaction_end(head: AnswerHead, stop: Stop, _: str | None, usage: Usage | None) -> list[JsonObject]:
     counted = {} if usage is None else {"usage": write_interactions(usage)}
     made = _interaction(head, WRITTEN["gemini-interactions"][stop], **counted)
     return [{"event_type": "interaction.completed", "interaction": made}]
 
 
-def _called(block: Block) -> JsonObject:
+def _called(block: StreamBlock) -> JsonObject:
     return {"type": "function_call", "id": block.id, "name": block.name, "arguments": {}}
 
 
@@ -162,11 +162,11 @@ INTERACTIONS: Final = Blocks(
 )
 
 
-def _ui(kind: str, block: Block, **fields: str) -> list[JsonObject]:
+def _ui(kind: str, block: StreamBlock, **fields: str) -> list[JsonObject]:
     return [{"type": kind, "id": block.id, **fields}]
 
 
-def _ui_call(block: Block) -> list[JsonObject]:
+def _ui_call(block: StreamBlock) -> list[JsonObject]:
     about: JsonObject = {"toolCallId": block.id, "toolName": block.name}
     if block.call is not None:
         return [{"type": "tool-input-available", **about, "input": block.call.arguments}]
@@ -184,7 +184,7 @@ _UI_STOPS: Final[dict[Stop, str]] = {
 }
 
 
-def _ui_end(_: Head, stop: Stop, __: str | None, ___: Usage | None) -> list[JsonObject]:
+def _ui_end(_: AnswerHead, stop: Stop, __: str | None, ___: Usage | None) -> list[JsonObject]:
     return [{"type": "finish-step"}, {"type": "finish", "finishReason": _UI_STOPS[stop]}]
 
 
@@ -210,11 +210,11 @@ AI_SDK: Final = Blocks(
 )
 
 
-def _agui(kind: str, block: Block, **fields: str) -> list[JsonObject]:
+def _agui(kind: str, block: StreamBlock, **fields: str) -> list[JsonObject]:
     return [{"type": kind, "messageId": block.id, **fields}]
 
 
-def _agui_run(kind: str, head: Head) -> list[JsonObject]:
+def _agui_run(kind: str, head: AnswerHead) -> list[JsonObject]:
     return [{"type": kind, "threadId": head.id, "runId": head.id}]
 
 

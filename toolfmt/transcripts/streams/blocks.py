@@ -15,20 +15,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from toolfmt.transcripts.streams.sink import Head, Sink
+from toolfmt.transcripts.streams.sink import AnswerHead, StreamSink
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
     from toolfmt.transcripts.answer_info import Failure, Proof, Stop, Usage
 
-Kind: TypeAlias = Literal["text", "reasoning", "call"]
+StreamBlockKind: TypeAlias = Literal["text", "reasoning", "call"]
 
 
 @dataclass(slots=True)
-class Block:
+class StreamBlock:
     """A block under way; `id` and `name` are a call's, `number` counts the calls."""
 
-    kind: Kind
+    kind: StreamBlockKind
     index: int
     id: str
     name: str = ""
@@ -42,26 +42,26 @@ class Block:
 class Blocks:
     """What one API writes; each function gives the events."""
 
-    begin: Callable[[Head], list[JsonObject]]
-    start: Mapping[Kind, Callable[[Block], list[JsonObject]]]
-    delta: Mapping[Kind, Callable[[Block, str], list[JsonObject]]]
-    end: Mapping[Kind, Callable[[Block], list[JsonObject]]]
-    finish: Callable[[Head, Stop, str | None, Usage | None], list[JsonObject]]
-    fail: Callable[[Head, Failure], list[JsonObject]]
+    begin: Callable[[AnswerHead], list[JsonObject]]
+    start: Mapping[StreamBlockKind, Callable[[StreamBlock], list[JsonObject]]]
+    delta: Mapping[StreamBlockKind, Callable[[StreamBlock, str], list[JsonObject]]]
+    end: Mapping[StreamBlockKind, Callable[[StreamBlock], list[JsonObject]]]
+    finish: Callable[[AnswerHead, Stop, str | None, Usage | None], list[JsonObject]]
+    fail: Callable[[AnswerHead, Failure], list[JsonObject]]
     owner: str = ""
-    prove: Callable[[Block, Proof], list[JsonObject]] = lambda _, __: []
+    prove: Callable[[StreamBlock, Proof], list[JsonObject]] = lambda _, __: []
 
 
-class BlockSink(Sink):
+class BlockSink(StreamSink):
     """Writes an answer as a stream of blocks, of which one is open at a time."""
 
-    def __init__(self, table: Blocks, head: Head, out: list[JsonObject]) -> None:
+    def __init__(self, table: Blocks, head: AnswerHead, out: list[JsonObject]) -> None:
         """Write to `out`."""
         super().__init__(head, out)
         self.owner = table.owner
         self._table = table
         self._count = 0
-        self._block: Block | None = None
+        self._block: StreamBlock | None = None
 
     def begin(self, usage: Usage | None) -> None:  # noqa: ARG002 - it comes last here
         """Write what comes first."""
@@ -111,15 +111,15 @@ class BlockSink(Sink):
         self._close()
         self.out.extend(self._table.fail(self.head, failure))
 
-    def _grow(self, kind: Kind, text: str) -> None:
+    def _grow(self, kind: StreamBlockKind, text: str) -> None:
         block = self._block if self._block is not None and self._block.kind == kind else self._open(kind)
         block.pieces.append(text)
         self.out.extend(self._table.delta[kind](block, text))
 
-    def _open(self, kind: Kind, ident: str = "", name: str = "", number: int = 0) -> Block:
+    def _open(self, kind: StreamBlockKind, ident: str = "", name: str = "", number: int = 0) -> StreamBlock:
         self._close()
         ident = ident or self.head.mint("block_", self._count)
-        self._block = block = Block(kind, self._count, ident, name, number)
+        self._block = block = StreamBlock(kind, self._count, ident, name, number)
         self._count += 1
         self.out.extend(self._table.start[kind](block))
         return block

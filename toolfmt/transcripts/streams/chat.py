@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.transcripts.answer_info import WRITTEN
 from toolfmt.transcripts.answer_usage import write_chat
 from toolfmt.transcripts.failures import write_error
-from toolfmt.transcripts.streams.sink import Sink
+from toolfmt.transcripts.streams.sink import StreamSink
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _STOPS: Final = WRITTEN["openai-chat"]
 
 
-class ChatSink(Sink):
+class ChatSink(StreamSink):
     """Writes chunks."""
 
     custom_calls = True

@@ -18,7 +18,7 @@ from toolfmt.transcripts.answers import AnswerReader, plain
 from toolfmt.transcripts.loss import Loss
 from toolfmt.transcripts.streams.emitter import Emitter
 from toolfmt.transcripts.streams.relay import sink_of
-from toolfmt.transcripts.streams.sink import Head
+from toolfmt.transcripts.streams.sink import AnswerHead
 from toolfmt.transcripts.streams.sse import EventText, end_text, event_text
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class StreamConverter:
         self._reader = AnswerReader(source)
         self._same = not (id or model or created) and source == target
         self.info: AnswerInfo = self._reader.info
-        self._emitter = Emitter(sink, self.info, Head(id, model, created))
+        self._emitter = Emitter(sink, self.info, AnswerHead(id, model, created))
         self._text = EventText()
 
     def feed(self, event: object) -> list[JsonObject]:

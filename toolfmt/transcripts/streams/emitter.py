@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Final
 from toolfmt import jsontext
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
 from toolfmt.transcripts.answer_info import Failure
-from toolfmt.transcripts.streams.sink import Head
+from toolfmt.transcripts.streams.sink import AnswerHead
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
     from toolfmt.transcripts.answer_info import AnswerInfo, Stop
-    from toolfmt.transcripts.streams.sink import Sink
+    from toolfmt.transcripts.streams.sink import StreamSink
 
 _CLOSING: Final = "} \t\r\n"
 """How the text of a JSON object ends: with these, and a brace among them."""
@@ -39,20 +39,22 @@ class _Open:
 class Emitter:
     """Writes the events of one answer as one provider's stream."""
 
-    def __init__(self, sink: Callable[[Head, list[JsonObject]], Sink], info: AnswerInfo, told: Head) -> None:
+    def __init__(
+        self, sink: Callable[[AnswerHead, list[JsonObject]], StreamSink], info: AnswerInfo, told: AnswerHead
+    ) -> None:
         """Write with `sink`; what `told` leaves open is taken from `info` when the first event comes."""
         self._make = sink
         self._info = info
         self._told = told
         self._out: list[JsonObject] = []
-        self._sink: Sink | None = None
+        self._sink: StreamSink | None = None
         self._open: dict[int, _Open] = {}
         self._begun = 0
         self._ended = 0
         self._cut = False
         self._at = 0
         self._proved = 0
-        self._steps: dict[type, Callable[[Sink, Any], None]] = {
+        self._steps: dict[type, Callable[[StreamSink, Any], None]] = {
             TextDelta: self._text,
             ReasoningDelta: self._reasoning,
             CallStart: self._start,
@@ -88,14 +90,14 @@ class Emitter:
             sink.finish(self._stop(), self._info.stop_sequence, self._info.usage)
         return self._out
 
-    def _begin(self) -> Sink:
+    def _begin(self) -> StreamSink:
         told, info = self._told, self._info
-        head = Head(told.id or info.id, told.model or info.model, told.created or info.created)
+        head = AnswerHead(told.id or info.id, told.model or info.model, told.created or info.created)
         self._sink = sink = self._make(head, self._out)
         sink.begin(info.usage)
         return sink
 
-    def _prove(self, sink: Sink) -> None:
+    def _prove(self, sink: StreamSink) -> None:
         proofs = self._info.proofs
         while self._proved < len(proofs) and proofs[self._proved].at <= self._at:
             proof = proofs[self._proved]
@@ -103,19 +105,19 @@ class Emitter:
             if proof.owner == sink.owner:
                 sink.prove(proof)
 
-    def _text(self, sink: Sink, event: TextDelta) -> None:
+    def _text(self, sink: StreamSink, event: TextDelta) -> None:
         self._at = event.start + len(event.text)
         (sink.refusal if event.start in self._info.refusals else sink.text)(event.text)
 
-    def _reasoning(self, sink: Sink, event: ReasoningDelta) -> None:
+    def _reasoning(self, sink: StreamSink, event: ReasoningDelta) -> None:
         self._at = event.start + len(event.text)
         sink.reasoning(event.text)
 
-    def _start(self, sink: Sink, event: CallStart) -> None:
+    def _start(self, sink: StreamSink, event: CallStart) -> None:
         if event.name and not sink.whole_calls and not (sink.custom_calls and event.index in self._info.custom):
             self._open[event.index] = self._call(sink, event.name, event.id)
 
-    def _call(self, sink: Sink, name: str, ident: str | None) -> _Open:
+    def _call(self, sink: StreamSink, name: str, ident: str | None) -> _Open:
         call = _Open(self._begun)
         self._begun += 1
         if not ident:
@@ -123,7 +125,7 @@ class Emitter:
         sink.start(call.number, name, ident)
         return call
 
-    def _arguments(self, sink: Sink, event: ArgumentsDelta) -> None:
+    def _arguments(self, sink: StreamSink, event: ArgumentsDelta) -> None:
         call = self._open.get(event.index)
         if call is None:
             return
@@ -139,7 +141,7 @@ class Emitter:
         else:
             sink.arguments(call.number, certain)
 
-    def _end(self, sink: Sink, event: CallEnd) -> None:
+    def _end(self, sink: StreamSink, event: CallEnd) -> None:
         if sink.custom_calls and event.index in self._info.custom:
             ident = event.call.id or sink.head.mint(sink.call_prefix, self._begun)
             sink.custom(self._begun, event.call.name, ident, event.call.raw_arguments or "")
@@ -156,7 +158,7 @@ class Emitter:
         self._ended += 1
         sink.end(call.number, event.call)
 
-    def _failed(self, sink: Sink, event: CallFailed) -> None:
+    def _failed(self, sink: StreamSink, event: CallFailed) -> None:
         self._cut = self._cut or event.reason == "truncated"
         call = self._open.pop(event.index, None)
         if call is not None:
@@ -164,7 +166,7 @@ class Emitter:
         elif event.raw:
             sink.text(event.raw)
 
-    def _give_up(self, sink: Sink, call: _Open, raw: str) -> None:
+    def _give_up(self, sink: StreamSink, call: _Open, raw: str) -> None:
         self._cut = True
         if not call.written:
             sink.arguments(call.number, "{")
@@ -181,5 +183,5 @@ class Emitter:
         return stop
 
 
-def _nothing(sink: Sink, event: Notice) -> None:
+def _nothing(sink: StreamSink, event: Notice) -> None:
     """A notice is for whoever reads the events, and has no place in a stream."""

@@ -16,7 +16,7 @@ from toolfmt.transcripts.answer_info import WRITTEN
 from toolfmt.transcripts.answer_usage import write_gemini
 from toolfmt.transcripts.failures import write_error
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER
-from toolfmt.transcripts.streams.sink import Head, Sink
+from toolfmt.transcripts.streams.sink import AnswerHead, StreamSink
 from toolfmt.transcripts.values import put_own
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 _STOPS: Final = WRITTEN["gemini"]
 
 
-class GeminiSink(Sink):
+class GeminiSink(StreamSink):
     """Writes chunks of one part each."""
 
     owner = PROVIDER
     call_prefix = ""
     whole_calls = True
 
-    def __init__(self, head: Head, out: list[JsonObject]) -> None:
+    def __init__(self, head: AnswerHead, out: list[JsonObject]) -> None:
         """Write to `out`."""
         super().__init__(head, out)
         told = {"modelVersion": head.model, "responseId": head.id}

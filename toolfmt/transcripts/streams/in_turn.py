@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from toolfmt.transcripts.streams.sink import Sink
+from toolfmt.transcripts.streams.sink import StreamSink
 
 if TYPE_CHECKING:
     from toolfmt.model import ToolInvocation
@@ -40,10 +40,10 @@ class _Call:
     failed: str | None = None
 
 
-class InTurn(Sink):
+class InTurn(StreamSink):
     """Hands the steps of an answer on in an order in which no two calls are open."""
 
-    def __init__(self, sink: Sink) -> None:
+    def __init__(self, sink: StreamSink) -> None:
         """Hand on to `sink`."""
         super().__init__(sink.head, sink.out)
         self.owner, self.call_prefix = sink.owner, sink.call_prefix

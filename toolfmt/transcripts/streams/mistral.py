@@ -18,7 +18,7 @@ from toolfmt.transcripts.streams.chat import ChatSink
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
     from toolfmt.transcripts.answer_info import Failure, Stop, Usage
-    from toolfmt.transcripts.streams.sink import Head
+    from toolfmt.transcripts.streams.sink import AnswerHead
 
 
 class MistralSink(ChatSink):
@@ -27,7 +27,7 @@ class MistralSink(ChatSink):
     custom_calls = False
     whole_calls = True
 
-    def __init__(self, head: Head, out: list[JsonObject]) -> None:
+    def __init__(self, head: AnswerHead, out: list[JsonObject]) -> None:
         """Write to `out`."""
         super().__init__(head, out)
         self._ids: dict[int, str] = {}

@@ -11,14 +11,14 @@ from toolfmt.transcripts.answer_info import WRITTEN
 from toolfmt.transcripts.answer_usage import write_ollama
 from toolfmt.transcripts.envelopes import timestamp
 from toolfmt.transcripts.failures import write_error
-from toolfmt.transcripts.streams.sink import Sink
+from toolfmt.transcripts.streams.sink import StreamSink
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
     from toolfmt.transcripts.answer_info import Failure, Stop, Usage
 
 
-class OllamaSink(Sink):
+class OllamaSink(StreamSink):
     """Writes chunks."""
 
     call_prefix = ""

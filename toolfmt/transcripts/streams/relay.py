@@ -4,7 +4,7 @@
     for event in write_stream(parse_stream(pieces, dialect="hermes"), target="anthropic", id="msg_1", model="m"): ...
     list(write_stream(message, target="gemini"))
 
-What is to be written of each thing in an answer, a `Sink` says; the `Emitter` says when.
+What is to be written of each thing in an answer, a `StreamSink` says; the `Emitter` says when.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from toolfmt.transcripts.streams.in_turn import InTurn
 from toolfmt.transcripts.streams.mistral import MistralSink
 from toolfmt.transcripts.streams.ollama import OllamaSink
 from toolfmt.transcripts.streams.responses import ResponsesSink
-from toolfmt.transcripts.streams.sink import Head, Sink
+from toolfmt.transcripts.streams.sink import AnswerHead, StreamSink
 
 if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.model import JsonObject
 
 
-def _blocks(table: Blocks) -> Callable[[Head, list[JsonObject]], Sink]:
+def _blocks(table: Blocks) -> Callable[[AnswerHead, list[JsonObject]], StreamSink]:
     return lambda head, out: InTurn(BlockSink(table, head, out))
 
 
-SINKS: Final[Mapping[str, Callable[[Head, list[JsonObject]], Sink]]] = {
+SINKS: Final[Mapping[str, Callable[[AnswerHead, list[JsonObject]], StreamSink]]] = {
     "ag-ui": _blocks(block_tables.AG_UI),
     "anthropic": lambda head, out: InTurn(AnthropicSink(head, out)),
     "bedrock": _blocks(block_tables.BEDROCK),
@@ -81,7 +81,7 @@ def write_stream(  # noqa: PLR0913 - each is a choice of the caller's
     Raises `UnknownFormatError` for a target that has no streams here.
     """
     events, known = _opened(answer)
-    return _written(events, Emitter(sink_of(target)[1], info or known, Head(id, model, created)))
+    return _written(events, Emitter(sink_of(target)[1], info or known, AnswerHead(id, model, created)))
 
 
 def awrite_stream(  # noqa: PLR0913 - as above
@@ -99,7 +99,7 @@ def awrite_stream(  # noqa: PLR0913 - as above
             f"an asynchronous iterable of events is expected, not {type(answer).__name__}; see write_stream"
         )
     known = answer.info if isinstance(answer, AsyncAnswerEvents) else AnswerInfo(stop="stop")
-    return _awritten(answer, Emitter(sink_of(target)[1], info or known, Head(id, model, created)))
+    return _awritten(answer, Emitter(sink_of(target)[1], info or known, AnswerHead(id, model, created)))
 
 
 def _written(events: Iterable[Event], emitter: Emitter) -> Iterator[JsonObject]:
@@ -116,7 +116,7 @@ async def _awritten(events: AsyncIterable[Event], emitter: Emitter) -> AsyncIter
         yield written
 
 
-def sink_of(target: str) -> tuple[str, Callable[[Head, list[JsonObject]], Sink]]:
+def sink_of(target: str) -> tuple[str, Callable[[AnswerHead, list[JsonObject]], StreamSink]]:
     """Find what writes a provider's streams, with the name of its format; raises `UnknownFormatError`."""
     name = known_as(target, SINKS)
     if not name:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.transcripts.answer_usage import write_responses
 from toolfmt.transcripts.responses_items import PROVIDER
-from toolfmt.transcripts.streams.sink import Head, Sink
+from toolfmt.transcripts.streams.sink import AnswerHead, StreamSink
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
@@ -89,13 +89,13 @@ class _Item:
     kind: _Kind | None = None
 
 
-class ResponsesSink(Sink):
+class ResponsesSink(StreamSink):
     """Writes items; text and reasoning end where something else begins."""
 
     owner = PROVIDER
     custom_calls = True
 
-    def __init__(self, head: Head, out: list[JsonObject]) -> None:
+    def __init__(self, head: AnswerHead, out: list[JsonObject]) -> None:
         """Write to `out`."""
         super().__init__(head, out)
         self._count = 0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class AnswerHead:
     """Whose answer it is."""
 
     id: str
@@ -33,7 +33,7 @@ class Head:
         return prefix + sha256(f"{self.id}/{number}".encode()).hexdigest()[:24]
 
 
-class Sink(ABC):
+class StreamSink(ABC):
     """Writes one answer as one provider's stream."""
 
     owner: str = ""
@@ -45,7 +45,7 @@ class Sink(ABC):
     whole_calls: bool = False
     """A call is written when it is complete, so one that fails has never begun."""
 
-    def __init__(self, head: Head, out: list[JsonObject]) -> None:
+    def __init__(self, head: AnswerHead, out: list[JsonObject]) -> None:
         """Write to `out`."""
         self.head = head
         self.out = out
