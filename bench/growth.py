@@ -3,6 +3,7 @@
     python -m bench.growth                    # cells by chance, for a minute
     python -m bench.growth xml-items auto     # of some dialects; `auto` is the detection
     python -m bench.growth --seconds 600      # for ten minutes
+    python -m bench.growth --cells 150        # the same cells wherever it runs
     python -m bench.growth --all              # every cell, once
     python -m bench.growth --all --write      # and put the figures into `growth.json`, of which the docs make a table
 
@@ -23,6 +24,7 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -175,6 +177,7 @@ def main(arguments: Sequence[str]) -> int:
     told.add_argument("dialects", nargs="*")
     told.add_argument("--all", action="store_true", help="every cell, once")
     told.add_argument("--seconds", type=float, default=60, help="cells by chance for this time")
+    told.add_argument("--cells", type=int, help="so many cells by chance, the same on every machine")
     told.add_argument("--seed", type=int, default=0, help="of the order")
     told.add_argument("--write", action="store_true", help=f"put the figures into {FIGURES.name}")
     options = told.parse_args(arguments)
@@ -183,7 +186,9 @@ def main(arguments: Sequence[str]) -> int:
     chance = random.Random(options.seed)  # noqa: S311 - an order, not a secret
     chosen = cells(traps) if options.all else by_chance(traps, chance)
     total = sum(map(len, traps.values())) * len(OPTIONS) * len(PIECES)
-    end = time.monotonic() + (math.inf if options.all else options.seconds)
+    end = time.monotonic() + (math.inf if options.all or options.cells else options.seconds)
+    if options.cells:
+        chosen = islice(chosen, options.cells)
     rows: dict[str, Row] = {}
     gc.disable()
     for count, cell in enumerate(chosen):

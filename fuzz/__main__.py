@@ -2,6 +2,7 @@
 
     python -m fuzz                              # all targets, for a minute
     python -m fuzz --hours 8                    # for a night
+    python -m fuzz --cases 10000                 # the same cases wherever it runs
     python -m fuzz --targets convert grammar    # some of them
     python -m fuzz --input fuzz/corpus/x.json   # one case again
     python -m fuzz --coverage --seconds 600     # the parsers alone, guided by atheris
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 CORPUS = Path(__file__).parent / "corpus"
 HANG = 20
@@ -93,8 +94,8 @@ def written(name: str, case: Any, folder: Path, number: int) -> str:
     return str(path)
 
 
-def search(names: Sequence[str], seconds: float, seed: int, folder: Path) -> int:
-    """Run the corpus, then cases by chance until the time is over; how many kinds of findings there were."""
+def search(names: Sequence[str], end: Callable[[int], bool], seed: int, folder: Path) -> int:
+    """Run the corpus, then cases by chance until `end` of their number; how many kinds of findings there were."""
     from fuzz.targets import TARGETS
 
     count: Counter[str] = Counter()
@@ -111,9 +112,8 @@ def search(names: Sequence[str], seconds: float, seed: int, folder: Path) -> int
     for name, case in kept():
         if name in names:
             run(name, case, 0)
-    end = time.monotonic() + seconds
     number = 0
-    while time.monotonic() < end:
+    while not end(number):
         number += 1
         name = names[number % len(names)]
         run(name, TARGETS[name].make(random.Random(f"{seed} {number}")), number)  # noqa: S311 - to be repeated
@@ -131,6 +131,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     told.add_argument("--seconds", type=float, default=60)
     told.add_argument("--hours", type=float, default=0)
+    told.add_argument("--cases", type=int, help="so many cases, however long they take: the same on every machine")
     told.add_argument("--targets", nargs="*", help="all of them where none is named")
     told.add_argument("--seed", type=int, default=0, help="of the chance")
     told.add_argument("--found", type=Path, default=Path("fuzz-found"), help="the folder that findings are written to")
@@ -152,7 +153,12 @@ def main(arguments: Sequence[str]) -> int:
     unknown = set(options.targets or ()) - TARGETS.keys()
     if unknown:
         told.error(f"no target {', '.join(sorted(unknown))}; there are {', '.join(TARGETS)}")
-    return int(bool(search(options.targets or list(TARGETS), seconds, options.seed, options.found)))
+    last = time.monotonic() + seconds
+
+    def end(number: int) -> bool:
+        return time.monotonic() >= last if options.cases is None else number >= options.cases
+
+    return int(bool(search(options.targets or list(TARGETS), end, options.seed, options.found)))
 
 
 if __name__ == "__main__":

@@ -33,6 +33,9 @@ TAG_NAME = r"[\p{L}_][\p{L}\p{M}\p{N}_.\-]{0,255}"
 PLAIN_NAME = r"[\w.:/\-]{1,256}"
 """A tool's name where no marker stands before it."""
 
+ANY_KEY = "*"
+"""A key of a JSON template that stands for every further key."""
+
 Pair: TypeAlias = tuple[str, str]
 """An opening and a closing marker."""
 

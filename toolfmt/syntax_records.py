@@ -9,26 +9,30 @@ Each fault raises `DialectRecordError` with the field's JSON Pointer:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, cast
 
 from toolfmt.errors import DialectRecordError, close_names
 from toolfmt.jsontext import MAX_NESTING, too_deep
-from toolfmt.syntax import BODY_SLOTS, Maybe, Slot, Syntax, Verbatim, pieces
+from toolfmt.syntax import ANY_KEY, BODY_SLOTS, Maybe, Slot, Syntax, Verbatim, pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from toolfmt.frames import Frame
     from toolfmt.model import JsonObject
-    from toolfmt.syntax import Elements, Form, Piece
+    from toolfmt.syntax import Elements, Form, JsonCall, Piece
 
 _WILD: Final = frozenset({"any", "plain"})
 _HEAD: Final = frozenset({"name", "id", "server", "agent", "index", "index1", "text", "reasoning"})
 _RESULT: Final = frozenset(
     {"name", "id", "content", "status", "index", "index1", "id_json", "name_json", "content_json"}
 )
+_JSON: Final = frozenset({"name", "arguments", "arguments_text", "id", "server", "agent", "text", "reasoning", "any"})
 _VALUE: Final = frozenset({"value", "type", "string"})
 _WIDEST: Final = 16
+_LONGEST: Final = 1000
 _BODIES: Final = {"call": "json", "members": "elements"}
 """What describes a body that is more than text."""
 
@@ -68,8 +72,9 @@ def check_syntax(syntax: Syntax) -> None:
     _check_slots(syntax.results, "/results", frozenset({"results"}), "results")
     _check_slots(syntax.error, "/error", frozenset({"content"}))
     for field in ("reasoning", "hidden", "unwrap", "leading"):
-        for at, (opener, _) in enumerate(getattr(syntax, field)):
+        for at, (opener, closer) in enumerate(getattr(syntax, field)):
             _check_marker(opener, f"/{field}/{at}/0")
+            _check_length(closer, f"/{field}/{at}/1")
     for field in ("stop", "special"):
         for at, marker in enumerate(getattr(syntax, field)):
             _check_marker(marker, f"/{field}/{at}")
@@ -80,6 +85,8 @@ def _check_frame(frame: Frame, forms: int) -> None:
         for at, marker in enumerate(getattr(frame, field)):
             _check_marker(marker, f"/frame/{field}/{at}")
     _check_marker(frame.start, "/frame/start")
+    _check_length(frame.header, "/frame/header")
+    _check_length(frame.body, "/frame/body")
     if not frame.body:
         raise DialectRecordError("/frame/body: nothing ends a header")
     _check_slots(frame.call, "/frame/call", frozenset({"name"}), "name")
@@ -115,12 +122,37 @@ def _check_body(form: Form, where: str) -> None:
             raise DialectRecordError(f"{where}/{field}: the call has no slot {{{slot}}} that this describes")
     if "payload" in bodies and not form.payload:
         raise DialectRecordError(f"{where}/call: nothing says which parameter {{payload}} is: give `payload`")
-    if form.json is not None and not 0 <= (form.json.indent or 0) <= _WIDEST:
-        raise DialectRecordError(f"{where}/json/indent: 0 to {_WIDEST} blanks, or null for one line")
+    if form.json is not None:
+        _check_json(form.json, f"{where}/json")
     if form.literals is not None and "args" not in bodies:
         raise DialectRecordError(f"{where}/literals: the call has no slot {{args}} that this describes")
     if form.literals is not None and not all(form.literals.quotes or ("",)):
         raise DialectRecordError(f"{where}/literals/quotes: text needs quotation marks")
+
+
+def _check_json(json: JsonCall, where: str) -> None:
+    if not 0 <= (json.indent or 0) <= _WIDEST:
+        raise DialectRecordError(f"{where}/indent: 0 to {_WIDEST} blanks, or null for one line")
+    _check_template(json.template, f"{where}/template")
+    for at, template in enumerate(json.accepts):
+        _check_template(template, f"{where}/accepts/{at}")
+
+
+def _check_template(template: object, where: str) -> None:
+    """Refuse an object as it is written that has unknown slots, or whose further keys have no name beside them."""
+    if isinstance(template, Mapping):
+        members = cast("Mapping[str, object]", template)
+        if ANY_KEY in members and "{name}" not in members.values():
+            raise DialectRecordError(f"{where}: further keys ({ANY_KEY!r}) are arguments of a {{name}} beside them")
+        for key, value in members.items():
+            _check_template(value, f"{where}/{key}")
+    elif isinstance(template, (list, tuple)):
+        items = cast("Sequence[object]", template)
+        if len(items) != 1:
+            raise DialectRecordError(f"{where}: a list is written as one item, which stands for any number")
+        _check_template(items[0], f"{where}/0")
+    elif isinstance(template, str) and re.fullmatch(r"\{[a-z_]+\}", template):
+        _check_slots(template, where, _JSON)
 
 
 def _check_elements(elements: Elements, where: str) -> None:
@@ -139,7 +171,14 @@ def _check_elements(elements: Elements, where: str) -> None:
         _check_marker(closer, f"{where}/quotes/{at}/1")
 
 
+def _check_length(template: str, where: str) -> None:
+    """Refuse what is too long to be searched for quickly."""
+    if len(template) > _LONGEST:
+        raise DialectRecordError(f"{where}: {len(template)} characters; a marker has {_LONGEST} at most")
+
+
 def _check_slots(template: str, where: str, known: frozenset[str], needed: str = "") -> None:
+    _check_length(template, where)
     found = _slots(template)
     if unknown := sorted(found - known):
         advice = "".join(
@@ -152,6 +191,7 @@ def _check_slots(template: str, where: str, known: frozenset[str], needed: str =
 
 def _check_marker(template: str, where: str) -> None:
     """Refuse a marker that matches blank text: it would begin everywhere."""
+    _check_length(template, where)
     first = next(_required(pieces(template)), None)
     if not isinstance(first, Verbatim):
         raise DialectRecordError(f"{where}: a marker begins with text that is neither blank nor optional: {template!r}")

@@ -73,6 +73,10 @@ FRAME = {"header": "<h>", "start": "<s>", "body": "<b>", "routes": [{"to": "call
         ),
         ({"forms": [BODY], "stop": ["<e>", ""]}, "/stop/1: a marker begins with text"),
         ({"forms": [BODY], "hidden": [["{?x?}", "y"]]}, "/hidden/0/0: a marker begins with text"),
+        (
+            {"forms": [BODY], "reasoning": [["<a>", "x" * 5000]]},
+            "/reasoning/0/1: 5000 characters; a marker has 1000 at most",
+        ),
         ({"forms": [BODY], "result": "{text}"}, "/result: there is no slot {text} here"),
         ({"forms": [BODY], "tools": "none"}, "/tools: the slot {tools} is missing"),
         ({"forms": [BODY], "frame": {**FRAME, "ends": [""]}}, "/frame/ends/0: a marker begins with text"),

@@ -17,9 +17,10 @@ says beside type and description follows as JSON.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
+from toolfmt.formatters.example_nodes import names
 from toolfmt.formatters.flat_schema import as_object, as_types, mapping
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.formatters.signatures import one_line
@@ -35,13 +36,13 @@ _OPTIONAL: Final = "选填"
 def python_function(tool: ToolDefinition) -> str:
     """Write a tool as a function without a body. Raises `SchemaError`."""
     schema = parameters_object(tool)
-    required = cast("list[object]", schema["required"])
+    needed = names(schema["required"])
     parameters = {name: as_object(one) for name, one in mapping(schema.get("properties")).items()}
     signature = ",".join(f"{name}: {_type(one)}" for name, one in parameters.items())
     lines = [tool.description.strip().replace("\n", "\n    "), ""]
     if parameters:
         lines.append("Args:")
-        lines += [_parameter(name, one, required=name in required) for name, one in parameters.items()]
+        lines += [_parameter(name, one, required=name in needed) for name, one in parameters.items()]
         lines.append("")
     body = "\n".join(f"    {line}" if line else "" for line in ('"""', *lines, '"""'))
     return f"Function:\ndef {tool.name}({signature}):\n{body}"

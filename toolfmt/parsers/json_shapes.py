@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
+from toolfmt.syntax import ANY_KEY
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -29,7 +31,6 @@ SLOTS = {
 }
 KEY_IS_NAME = "{name}"
 """A template's key that stands for the tool's name: `{"{name}": "{arguments}"}`."""
-ANY_KEY = "*"
 
 
 @dataclass(slots=True)

@@ -7,7 +7,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.errors import ParseError, UnknownFormatError
+from toolfmt import jsontext
+from toolfmt.errors import LimitExceededError, ParseError, UnknownFormatError
 from toolfmt.transcripts.format import TranscriptFormat
 
 if TYPE_CHECKING:
@@ -113,6 +114,8 @@ def _fits(made: TranscriptFormat, value: JsonValue) -> bool:
 
 def recognised(value: JsonValue) -> TranscriptFormat:
     """Tell a value's format by what only that format has; raises ParseError if none or several fit."""
+    if jsontext.too_deep(value):
+        raise LimitExceededError(f"a value is nested more than {jsontext.MAX_NESTING} levels deep")
     fits = [found for found in formats() if _fits(found, value)]
     general = {name for found in fits for name in _relatives(found)}
     fits = [found for found in fits if found.name not in general]

@@ -106,7 +106,7 @@ def _opened(item: JsonObject) -> tuple[str, JsonObject | None]:
         fields, kind = item.get("kwargs"), str(made[-1]).removesuffix("Chunk").removesuffix("Message").lower()
     elif fields is None and "content" in item and isinstance(kind, str):
         fields = {key: found for key, found in item.items() if key not in _DUMPED or found != _DUMPED[key]}
-    name = str(kind).removesuffix("MessageChunk").lower()
+    name = kind.removesuffix("MessageChunk").lower() if isinstance(kind, str) else ""
     return name, fields if is_object(fields) else None
 
 
