@@ -25,7 +25,6 @@ from toolfmt.parsers.coercing import CoercingParser
 from toolfmt.parsers.prompt_tail import reasoning_opener
 from toolfmt.parsers.repair import RepairingParser
 from toolfmt.registry import is_auto
-from toolfmt.syntax import json_frame
 from toolfmt.tools.prepared import prepared
 
 if TYPE_CHECKING:
@@ -262,7 +261,7 @@ def _opened(options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, Tool
     )
     parser: Parser[str] = dialect.open_parser(told)
     if told.repair:
-        parser = RepairingParser(parser, lambda: dialect.open_parser(told), json_frame(dialect.syntax))
+        parser = RepairingParser(parser, lambda: dialect.open_parser(told), dialect.syntax, tools)
     if told.coerce:
         parser = CoercingParser(parser, tools)
     ids = options.get("ids")

@@ -305,16 +305,6 @@ def name_in_id(template: str, text: str) -> str:
     return re.sub(f"{ending}$", "", text.removeprefix(before)) if after else text.removeprefix(before)
 
 
-def json_frame(syntax: Syntax | None) -> tuple[str, str]:
-    """What stands before and behind one JSON call in the form that is written; nothing where calls are no JSON."""
-    form = syntax.forms[0] if syntax is not None else None
-    if form is None or form.json is None:
-        return "", ""
-    opener, _, closer = form.section.replace("{calls}", form.call).partition("{call}")
-    brackets = ("[", "]") if form.array else ("", "")
-    return opener + brackets[0], brackets[1] + closer.replace("{payload}", "")
-
-
 def _first_marker(form: Form) -> list[str]:
     """What a call of the form begins with, as short as it is still told from ordinary words."""
     opening = form.section.partition("{calls}")[0].strip() or form.call.partition("{")[0].strip()

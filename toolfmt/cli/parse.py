@@ -26,7 +26,7 @@ def parse(  # noqa: PLR0913 - one argument for each option
     tools: Annotated[str | None, Parameter(help="The offered tools; they type what the format does not.")] = None,
     validate: Annotated[bool, Parameter(help="Check the arguments against the tools' schemas.")] = False,
     strict: Annotated[bool, Parameter(help="Also refuse text beside a call and extra arguments.")] = False,
-    repair: Annotated[bool, Parameter(help="Mend broken JSON, with a notice.")] = False,
+    repair: Annotated[bool, Parameter(help="Mend broken calls, with a notice.")] = False,
     infer_types: Annotated[
         bool, Parameter(help="Read 42 and true as such where neither format nor tools say.")
     ] = False,

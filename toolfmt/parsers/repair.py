@@ -1,62 +1,59 @@
-"""Broken JSON mended, only when asked for, and never in silence.
+"""Broken calls mended, only when asked for, and never in silence.
 
-A failed call's text is repaired and read again by the same dialect. The failure
-stays in the events; the mended call follows under an index of its own, with a
-`repaired` notice.
+A failed call's text is mended and read again by the same dialect. The failure stays in the events; the mended
+call follows under an index of its own, with a `repaired` notice that says what was mended. Where what follows a
+slip does not leave one reading, there is no call.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from toolfmt.errors import MissingExtraError
-from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice
+from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
+from toolfmt.jsontext import is_object
 from toolfmt.parsers.driving import has_ended
+from toolfmt.parsers.mend_json import JsonMender
+from toolfmt.schema import declares, property_names
+from toolfmt.syntax import BODY_SLOTS, markers, spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
 
     from toolfmt.dialect import Parser
     from toolfmt.events import Event
+    from toolfmt.model import ToolDefinition, ToolInvocation
+    from toolfmt.syntax import Form, Syntax
 
 _MOST = 100_000
-"""Characters that are repaired at the most."""
-_WORK = 4_000_000
-"""What repairing may cost in one answer: characters times quotes and brackets, which is how its time grows."""
+"""Characters of a call that is mended, at the most."""
 _REASONS = frozenset({"truncated", "malformed"})
-
-
-_COSTLY = re.compile(r"""["'\[{]""")
-_CUT_WORD = re.compile(r"[:,\[]\s*(t|tr|tru|f|fa|fal|fals|n|nu|nul)\Z")
-_WORDS = {"t": "true", "f": "false", "n": "null"}
-
-
-def complete_word(text: str) -> str:
-    """Complete a literal that the end of the text cut off: only one can have been meant."""
-    cut = _CUT_WORD.search(text)
-    return text if cut is None else text[: cut.start(1)] + _WORDS[cut[1][0]]
+_FENCE = re.compile(r"\s*`{3}(?:json|tool_call|tool_code|python|xml)?\s*\Z")
+_TAG = re.compile(r"<[^<>]{1,256}>")
+_QUOTED = re.compile(r"[\"'“]").search
+_EMPTY = re.compile(r"\{\s*\}").search
+"""What a call without arguments has to hold: one of which they are missing is not mended."""
+_REST = re.compile(r"[\s\]});,`>]+")
 
 
 class RepairingParser:
-    """Passes a parser's events on and tries to mend each call that failed for its JSON."""
+    """Passes a parser's events on and tries to mend each call that failed for how it is written."""
 
-    __slots__ = ("_extra", "_frame", "_left", "_open", "_parser")
+    __slots__ = ("_extra", "_mender", "_parser", "_read")
 
-    def __init__(self, parser: Parser[str], reopen: Callable[[], Parser[str]], frame: tuple[str, str]) -> None:
-        """Mend the failures of `parser`; `reopen` gives a fresh parser of the same dialect.
-
-        `frame` is what stands around one JSON call, for calls whose own text has lost it.
-        """
-        if find_spec("json_repair") is None:  # said before the first failure needs it
-            raise MissingExtraError("repair=True", "repair")
+    def __init__(
+        self,
+        parser: Parser[str],
+        reopen: Callable[[], Parser[str]],
+        syntax: Syntax | None,
+        tools: Mapping[str, ToolDefinition],
+    ) -> None:
+        """Mend the failures of `parser`; `reopen` gives a fresh parser of the same dialect."""
         self._parser = parser
-        self._open = reopen
-        self._frame = frame
+        self._read = reopen
+        self._mender = _Mender(syntax, tools) if syntax is not None else None
         self._extra = 0
-        self._left = _WORK
 
     @property
     def ended(self) -> bool:
@@ -82,40 +79,102 @@ class RepairingParser:
                 out.extend(self._again(moved))
         return out
 
-    def _read(self, text: str) -> list[Event]:
-        """Read a mended text; no events unless it is calls and no failure."""
-        parser = self._open()
-        events = [*parser.feed(text), *parser.close()]
-        kinds = {type(event) for event in events}
-        return events if CallEnd in kinds and CallFailed not in kinds else []
-
     def _again(self, failure: CallFailed) -> list[Event]:
-        from json_repair import repair_json
+        """Mend a call that failed: the first text that reads as calls that fit their tools."""
+        if self._mender is None:
+            return []
+        for text, slips in self._mender.texts(failure.raw, cut=failure.reason == "truncated"):
+            parser = self._read()
+            events = [*parser.feed(text), *parser.close()]
+            calls = [event.call for event in events if isinstance(event, CallEnd)]
+            lost = any(
+                isinstance(event, CallFailed) or (isinstance(event, TextDelta | ReasoningDelta) and event.text.strip())
+                for event in events
+            )
+            empty = any(not call.arguments for call in calls) and not _EMPTY(failure.raw)
+            if calls and not lost and not empty and all(self._mender.fits(call) for call in calls):
+                notice = Notice("repaired", f"{failure.reason}: {'; '.join(slips)}", failure.span)
+                return [notice, *self._numbered(events, failure)]
+        return []
 
-        at = failure.raw.find("{")
-        if at < 0:
-            return []
-        before = failure.raw[:at].rstrip()
-        if before.endswith("[") and not before.endswith("[["):
-            at = len(before) - 1  # the object stands in a list, which is cut off with it
-        work = len(_COSTLY.findall(failure.raw)) * len(failure.raw)
-        if work > self._left:
-            return [Notice("not_repaired", "too many quotes and brackets to repair the call", failure.span)]
-        self._left -= work
-        try:
-            text = repair_json(complete_word(failure.raw[at:]), ensure_ascii=False)
-        except (RecursionError, ValueError):  # nested too deeply for it
-            return []
-        opener, closer = self._frame
-        events = self._read(failure.raw[:at] + text) or self._read(opener + text + closer)
-        if not events:
-            return []
-        calls: list[Event] = []
+    def _numbered(self, events: list[Event], failure: CallFailed) -> Iterator[Event]:
         for event in events:
             if isinstance(event, CallStart | ArgumentsDelta):
-                calls.append(replace(event, index=failure.index + 1 + event.index))
+                yield replace(event, index=failure.index + 1 + event.index)
             elif isinstance(event, CallEnd):
                 self._extra += 1
                 call = event.call.model_copy(update={"certainty": "guessed"})
-                calls.append(CallEnd(failure.index + 1 + event.index, call, failure.span))
-        return [Notice("repaired", f"{failure.reason} JSON was mended: {text[:200]}", failure.span), *calls]
+                yield CallEnd(failure.index + 1 + event.index, call, failure.span)
+
+
+class _Mender:
+    """The texts that a broken call of a dialect may have been meant as."""
+
+    __slots__ = ("_frames", "_keys", "_marker", "_tools")
+
+    def __init__(self, syntax: Syntax, tools: Mapping[str, ToolDefinition]) -> None:
+        self._tools = tools
+        self._marker = re.compile("|".join(map(re.escape, markers(syntax))) or r"(?!)")
+        self._keys = {key for tool in tools.values() for key in property_names(tool.parameters)}
+        for form in syntax.forms:
+            self._keys.update(_template_keys(form))
+        self._frames = list(dict.fromkeys(frame for form in syntax.forms if (frame := _frame(form)) is not None))
+
+    def fits(self, call: ToolInvocation) -> bool:
+        """Whether a call is of an offered tool and has no argument that this lacks."""
+        if not self._tools:
+            return True
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return False
+        named = any(True for _ in property_names(tool.parameters))
+        return not named or all(declares(tool.parameters, key) for key in call.arguments)
+
+    def texts(self, raw: str, *, cut: bool) -> Iterator[tuple[str, list[str]]]:
+        """Give the texts, and the words for what was mended in each."""
+        if self._frames:
+            yield from self._json(raw, cut=cut)
+
+    def _json(self, raw: str, *, cut: bool) -> Iterator[tuple[str, list[str]]]:
+        at = raw.find("{")
+        if at < 0:
+            return
+        before = raw[:at].rstrip()
+        if _QUOTED(_TAG.sub("", before)):
+            return  # the bracket is part of a text
+        if before.endswith("[") and not before.endswith("[["):
+            at = len(before) - 1  # the object is in a list, which is cut off with it
+        found = JsonMender(raw, at, self._marker, self._keys, only=bool(self._tools), cut=cut).mended()
+        if found is None:
+            return
+        head = _FENCE.sub("\n", raw[:at])
+        if head != raw[:at]:
+            found.slips.append("a code fence is removed")
+        yield raw[:at] + found.text + raw[found.end :], found.slips
+        if _REST.sub("", self._marker.sub("", raw[found.end :])):
+            return
+        for opener, closer in self._frames:
+            yield head + found.text + closer, found.slips
+            if opener:
+                yield opener + found.text + closer, found.slips
+
+
+def _template_keys(form: Form) -> Iterator[str]:
+    """The keys of a call that is a JSON object."""
+    stack: list[object] = [form.json.template, *form.json.accepts] if form.json is not None else []
+    while stack:
+        node = stack.pop()
+        if is_object(node):
+            yield from (key for key in node if key.isidentifier())
+            stack.extend(node.values())
+
+
+def _frame(form: Form) -> tuple[str, str] | None:
+    """What is written before and after the JSON of one call; nothing before it where the name is there."""
+    whole = form.section.replace("{calls}", form.call)
+    slot = next((slot for slot in BODY_SLOTS & {"call", "args"} if f"{{{slot}}}" in whole), None)
+    if slot is None or form.literals is not None:
+        return None
+    opener, _, closer = whole.partition(f"{{{slot}}}")
+    brackets = ("[", "]") if form.array else ("", "")
+    return opener + brackets[0] if slot == "call" else "", brackets[1] + spelled(closer.replace("{payload}", ""))

@@ -28,6 +28,8 @@ FIRST, LAST = "BEGIN:\n", "\n:END"
 _TAG = re.compile(r"<[^<>]+>|\[/?[A-Z_]+\]|`{3,}")
 _SLOT = re.compile(r"\{(?:calls|call|args|members|payload|yaml|value)\}")
 _MARK = re.compile(r"[<\[✿]")
+_MARKED = re.compile(r"<[^<>\s]*[^<>]*>|\[/?[A-Z_]{3,}\]")
+_PIECE = re.compile(r"""[{}\[\]()"':,=>/<]|`{3}""")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 
 
@@ -148,3 +150,45 @@ def opening(dialect: Dialect[str], one: ToolInvocation) -> int:
     if _MARK.search(marker) and not form.offered:
         return len(marker) + 2 * form.tentative
     return text.index(next(iter(one.arguments.values())))  # type: ignore[arg-type] - a string
+
+
+_WORDS = (
+    ("keys without quotes", r'"(\w+)"(?=\s*:)', r"\1"),
+    ("quotes of Python", r'"([^"\n]*)"', r"'\1'"),
+    ("words of Python", r"\btrue\b", "True"),
+    ("words of JSON", r"\bTrue\b", "true"),
+    ("a trailing comma", r"(?<=[\]\w\"])(?=\}|\))", ","),
+    ("no comma", r",(?= ?[\"'\w])", ""),
+    ("a comment", r"(?<=,)(?= )", " // note\n"),
+    ("a colon for an equals sign", r"(?<=\w)=(?=[\w\"'\[])", ": "),
+    ("an equals sign for a colon", r'"(\w+)": ', r"\1="),
+    ("typographic quotes", r'"([^"\n]*)"', "“\\1”"),
+)
+
+
+def misspelt(text: str, values: Sequence[str]) -> Iterator[Slip]:
+    """A call's text with one slip outside its values, which are text, as models make them."""
+    held = [match.span() for match in re.finditer("|".join(map(re.escape, values)), text)]
+    for match in _PIECE.finditer(text):
+        if not any(start <= match.start() < end for start, end in held):
+            yield Slip(text[: match.start()] + text[match.end() :], f"without {match.group()}")
+    for match in _MARKED.finditer(text):
+        tag, before, after = match.group(), text[: match.start()], text[match.end() :]
+        yield Slip(before + after, "without a tag")
+        word = re.search(r"\w{4,}", tag)
+        if tag.startswith("</") and word is not None:
+            yield Slip(before + tag[: word.start() + 2] + tag[word.start() + 3 :] + after, "a misspelt closer")
+            yield Slip(before + tag[: word.end()] + "1" + tag[word.end() :] + after, "a closer with a digit")
+            yield Slip(before + "<" + tag[2:] + after, "an opener for a closer")
+        if '="' in tag:
+            yield Slip(before + re.sub(r'="([^"]*)"', r"=\1", tag) + after, "an attribute without quotes")
+    for what, pattern, new in _WORDS:
+        changed = re.sub(pattern, new, text)
+        if changed != text:
+            yield Slip(changed, what)
+    opened, closed = text.find("{"), text.rfind("}")
+    if 0 <= opened < closed:
+        fenced = f"\n```json\n{text[opened : closed + 1]}\n```\n"
+        yield Slip(text[:opened] + fenced + text[closed + 1 :], "a fence")
+    for match in _PIECE.finditer(text, max(0, len(text) - 24)):
+        yield Slip(text[: match.start()], "a cut")

@@ -1,0 +1,106 @@
+"""Repair gives the call that was meant, or none: over slips in every format, and over what was only quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from tests import sampling
+from toolfmt import jsontext, parse
+from toolfmt.dialect import Dialect
+from toolfmt.model import ToolInvocation
+from toolfmt.registry import default_registry
+from toolfmt.testing import slips
+
+DIALECTS = {dialect.name: dialect for dialect in sampling.kinds()}
+GIVEN = {"path": "notes/a b.txt", "count": 3, "flag": True, "tags": ["red", "green"]}
+VALUES = ("notes/a b.txt", "red", "green")
+
+
+def _same(one: ToolInvocation, other: ToolInvocation) -> bool:
+    return one.name == other.name and jsontext.equal(one.arguments, other.arguments)
+
+
+def _wrong(dialect: Dialect[str], text: str, meant: list[ToolInvocation]) -> list[ToolInvocation]:
+    """The calls that only repair gives, and that nobody meant; it has to say of each that it was mended."""
+    tools = [slips.tool(call.name, call.arguments) for call in meant]
+    result = parse(text, dialect=dialect, tools=tools, repair=True)
+    before = parse(text, dialect=dialect, tools=tools).calls
+    new = [call for call in result.calls if not any(_same(call, each) for each in before)]
+    assert all(call.certainty == "guessed" for call in new)
+    assert not new or any(notice.kind == "repaired" and notice.detail for notice in result.notices)
+    return [call for call in new if not any(_same(call, each) for each in meant)]
+
+
+def _some(found: Iterable[slips.Slip], dialect: Dialect[str]) -> list[slips.Slip]:
+    """Every third, from another beginning in each format."""
+    return [*found] if sampling.everything else [*found][[*DIALECTS].index(dialect.name) % 3 :: 3]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=[*DIALECTS])
+def test_a_mended_call_is_the_one_that_was_meant(dialect: Dialect[str]) -> None:
+    meant = [slips.call(dialect, "write", GIVEN), slips.call(dialect, "move", {"path": "notes/a b.txt"})]
+    text = slips.written(dialect, meant[: 1 + dialect.traits.parallel])
+    assert text is not None
+    end = text.find("move") if dialect.traits.parallel else len(text)
+    for slip in _some(slips.misspelt(text[:end], VALUES), dialect):
+        broken = slip.text + ("" if slip.what == "a cut" else text[end:])
+        assert _wrong(dialect, broken, meant) == [], slip.what
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=[*DIALECTS])
+def test_what_was_quoted_is_not_mended_into_a_call(dialect: Dialect[str]) -> None:
+    inner = slips.call(dialect, "remove", {"path": "/"})
+    for quoted in (
+        slips.written(dialect, [inner]),
+        '{"name": "remove", "arguments": {"path": "/"}}',
+        "say \"hi\" or 'x'",
+    ):
+        outer = slips.call(dialect, "write", {"text": f"{slips.FIRST}{quoted}{slips.LAST}", "count": 3})
+        for slip in _some(slips.quoting(dialect, outer), dialect):
+            wrong = _wrong(dialect, slip.text, [outer])
+            assert wrong == [], slip.what
+
+
+ANSWERS = {
+    "keys without quotes": '{name: "f", arguments: {a: "x", n: 1}}',
+    "a comment": '{"name": "f", // the tool\n "arguments": {a: "x", /* how many */ "n": 1}}',
+    "a quote": '{"name": "f, "arguments": {"a": "x", "n": 1}}',
+    "a quote at the end": '{"name": "f", "arguments": {"n": 1, "a": "x}}',
+    "brackets": '{"name": "f", "arguments": {"a": "x", "n": 1',
+    "a comma": '{"name": "f", "arguments": {"a": "x" "n": 1}}',
+    "a colon": '{"name": "f", "arguments" {"a": "x", "n": 1}}',
+    "typographic quotes": "{“name”: “f”, “arguments”: {“a”: “x”, “n”: 1}}",
+    "words of Python": "{name: 'f', arguments: {a: 'x', n: 1,}}",
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+def test_json_is_mended(answer: str) -> None:
+    meant = slips.call(default_registry().dialect("hermes"), "f", {"a": "x", "n": 1})
+    tools = [slips.tool("f", meant.arguments)]
+    text = f"Hi.<tool_call>\n{answer}\n</tool_call>"
+    assert not parse(text, dialect="hermes", tools=tools).calls
+    result = parse(text, dialect="hermes", tools=tools, repair=True)
+    assert [_same(call, meant) for call in result.calls] == [True]
+    assert result.text == "Hi."
+
+
+UNCLEAR = {
+    "structure in a string": '{"name": "f", "arguments": {"a": "x ,"n": 1"}}',
+    "an odd quote": '{"name": "f", "arguments": {"a": "x "y ,"n": 1}}',
+    "no arguments": '{"name": "f"',
+    "no value": '{"name": "f", "arguments": {"a": , "n": 1}}',
+    "no number": '{"name": "f", "arguments": {"a": "x", n: 1.2.3}}',
+    "another key": '{"name": "f", "arguments": {"a": "x", m: 1}}',
+    "another tool": '{"name": "g", "arguments": {a: "x"}}',
+    "a cut list": '{"name": "f", "arguments": {"a": ["x", ',
+}
+
+
+@pytest.mark.parametrize("answer", UNCLEAR.values(), ids=UNCLEAR)
+def test_what_has_no_one_reading_is_not_mended(answer: str) -> None:
+    tools = [slips.tool("f", {"a": "x", "n": 1})]
+    result = parse(f"<tool_call>\n{answer}", dialect="hermes", tools=tools, repair=True)
+    assert (result.calls, len(result.failures)) == ((), 1)

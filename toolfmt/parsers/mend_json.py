@@ -1,0 +1,370 @@
+r"""Broken JSON made whole: one reading, or none.
+
+    {name: "f", "arguments": {"path": "/tmp/a, "n": 1]}</tool_call>
+     ^ quotes                               ^ a quote, ^ a bracket
+
+The text is read once from left to right. A slip is mended where what follows leaves one reading; a value that
+nothing tells ends the attempt. Nothing is dropped, and no value is made up.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from toolfmt import jsontext
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_SPACE = re.compile(r"\s*+").match
+_COMMENT = re.compile(r"//[^\n]*\n|/\*.*?\*/|#[^\n]*\n", re.DOTALL).match
+_KEY = re.compile(
+    r"""["'\u201c\u201d\u2018\u2019]?([^\W\d][\w.$\-]{0,100})["'\u201c\u201d\u2018\u2019]?\s{0,32}[:=]"""
+).match
+_WORD = re.compile(r"[\w.+\-]+").match
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?").fullmatch
+_WORDS = {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"}
+_CUT_WORDS = {word[:size]: word for word in ("true", "false", "null") for size in range(1, len(word))}
+_QUOTES = {'"': '"', "'": "'", "\u201c": "\u201d", "\u2018": "\u2019", "\u201d": "\u201d"}
+_ANY_QUOTE = {quote: re.compile(rf"\\.|{re.escape(closer)}", re.DOTALL).search for quote, closer in _QUOTES.items()}
+_CLOSED = re.compile(r"\s{0,64}([}\]](?:\s{0,64}[}\]]){0,32})?\s{0,64}").match
+_NEXT_KEY = re.compile(
+    r"""[,\n]\s{0,64}(?:["'\u201c\u2018]([^"'\u201c\u201d\n]{1,100})["'\u201d\u2019]|([^\W\d][\w.$\-]{0,100}))\s{0,32}:"""
+).match
+_NEXT_WORD = re.compile(r""",\s{0,64}"([^"\n]{1,100})"\s{0,32}[{\["\d\-tfn]""").match
+_NO_KEY = re.compile(r",\s{0,64}[}\]]|(?:,\s{0,64})?/[/*]").match
+_NEXT_VALUE = re.compile(r""",\s{0,64}(?:[\]"'\u201c\u2018{\[\d\-]|true|false|null|True|False|None)""").match
+_MISSED = re.compile(r"""\s{0,32}([\w.$\-]{1,100})["'\u201d\u2019]\s{0,32}:""").match
+_BEFORE_KEY = re.compile(r",\s{0,64}\Z").search
+_KEYLIKE = re.compile(r"""["'](?:[\w.$\-]{1,100}["']\s{0,32}:|\s{0,32},\s{0,32}["'])""").search
+_UNOPENED = re.compile(r"""([^\s"'\\,:\[\]{}\d<][^"'\\,:\[\]{}\n<]{0,1000})["']""").match
+_REST = re.compile(r"[\s\]});,`>]+")
+_STRAY = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)|(")|([\x00-\x1f])')
+_DEEPEST = 64
+"""Levels of nesting at the most."""
+_CLOSERS = {"{": "}", "[": "]"}
+
+
+class Unclear(Exception):  # noqa: N818 - control flow inside the menders, never seen by callers
+    """The text has no reading, or more than one."""
+
+
+@dataclass(slots=True)
+class Mended:
+    """JSON text as it should have been written, where it ended in the broken text, and each slip in words."""
+
+    text: str
+    end: int
+    slips: list[str] = field(default_factory=list[str])
+
+
+class JsonMender:
+    """Reads one value.
+
+    `marker` matches the format's markers, `known` are keys that a member may have; with `only` it has no others.
+    `cut` says that the text ends where the answer does.
+    """
+
+    def __init__(  # noqa: PLR0913 - what it knows of the format
+        self, text: str, at: int, marker: re.Pattern[str], known: Collection[str], *, only: bool, cut: bool
+    ) -> None:
+        """Begin at `text[at]`."""
+        self._only = only
+        self._cut = cut
+        self._text = text
+        self._at: int = at
+        self._marker = marker
+        self._known = known
+        self._out: list[str] = []
+        self._stack: list[str] = []
+        self._slips: dict[str, None] = {}
+
+    def mended(self) -> Mended | None:
+        """Read the value; None where it is unclear how."""
+        try:
+            self._read()
+        except Unclear:
+            return None
+        return Mended("".join(self._out), self._at, [*self._slips])
+
+    def _slip(self, what: str) -> None:
+        self._slips[what] = None
+
+    def _blank(self, at: int) -> int:
+        found = _SPACE(self._text, at)
+        return at if found is None else found.end()
+
+    def _skip(self) -> str:
+        """Skip white space and comments; the next character, "" where the format goes on or the text ends."""
+        while True:
+            self._at = self._blank(self._at)
+            comment = _COMMENT(self._text, self._at)
+            if comment is None:
+                break
+            self._slip("a comment is removed")
+            self._at = comment.end()
+        if self._marker.match(self._text, self._at):
+            return ""
+        return self._text[self._at : self._at + 1]
+
+    def _read(self) -> None:
+        due = "value"
+        while True:
+            char = self._skip()
+            if not char:
+                self._finish(due)
+                return
+            if due == "value":
+                due = self._value(char)
+            elif due in {"key", "first"}:
+                due = self._key(char, first=due == "first")
+            else:
+                due = self._after(char)
+            if due == "after" and not self._stack:
+                return
+
+    def _finish(self, due: str) -> None:
+        """Close what is open where the text ends."""
+        if due == "value" or not self._stack or (self._at == len(self._text) and "]" in self._stack[1:]):
+            raise Unclear  # a list that is cut off may lack items
+        if self._out[-1] == ",":
+            self._out.pop()
+        self._slip(f"{''.join(reversed(self._stack))} is added at the end")
+        self._out.extend(reversed(self._stack))
+        self._stack.clear()
+
+    def _open(self, char: str) -> str:
+        self._stack.append(_CLOSERS[char])
+        if len(self._stack) > _DEEPEST:
+            raise Unclear
+        self._out.append(char)
+        self._at += 1
+        return "first" if char == "{" else "value"
+
+    def _close(self, char: str) -> str:
+        if char not in self._stack:
+            if not self._marked(self._at):
+                raise Unclear
+            self._finish("after")
+            return "after"
+        if self._out[-1] == ",":
+            self._out.pop()
+            self._slip("a trailing comma is removed")
+        while (last := self._stack.pop()) != char:
+            self._out.append(last)
+            self._slip(f"a missing {last} is added")
+        self._out.append(char)
+        self._at += 1
+        return "after"
+
+    def _value(self, char: str) -> str:
+        if char in "{[":
+            return self._open(char)
+        if char == "]" and self._out[-1:] in (["["], [","]):
+            return self._close(char)
+        if self._stack[-1:] == ["]"] and (key := _KEY(self._text, self._at)) and key[1] in self._known:
+            self._pop_to("}")
+            return "key"
+        if char in _QUOTES:
+            self._string(char)
+            return "after"
+        word = _WORD(self._text, self._at)
+        text = word.group() if word is not None else ""
+        if word is not None and word.end() == len(self._text):
+            text = _CUT_WORDS.get(text, text)
+        if text in _WORDS or _NUMBER(text):
+            if _WORDS.get(text, text) != text:
+                self._slip(f"{text} is {_WORDS[text]}")
+            self._out.append(_WORDS.get(text, text))
+            self._at += len(word.group())  # type: ignore[union-attr] - it has text
+            return "after"
+        bare = _UNOPENED(self._text, self._at)
+        if bare is None or not self._ends_string(bare.end()):
+            raise Unclear
+        self._slip("a missing quote is added")
+        self._out.append(_encoded(bare[1]))
+        self._at = bare.end()
+        return "after"
+
+    def _pop_to(self, closer: str) -> None:
+        """Close what is open inside the innermost object or list."""
+        if closer not in self._stack:
+            raise Unclear
+        if self._out[-1] == ",":
+            self._out.pop()
+        while self._stack[-1] != closer:
+            last = self._stack.pop()
+            self._slip(f"a missing {last} is added")
+            self._out.append(last)
+        self._out.append(",")
+
+    def _key(self, char: str, *, first: bool) -> str:
+        """Read a key and its colon."""
+        if char in "}]":
+            return self._close(char)
+        if char == "{" and not first and "]" in self._stack:
+            self._pop_to("]")
+            return "value"
+        if char == ",":
+            raise Unclear
+        key = _KEY(self._text, self._at)
+        if key is not None:
+            written = key.group().rstrip(":= \t\n\r")
+            if written != f'"{key[1]}"':
+                self._slip("keys are quoted")
+            if key.group()[-1] == "=":
+                self._slip("= is :")
+            self._out.append(jsontext.dumps(key[1]) + ":")
+            self._at = key.end()
+            return "value"
+        return self._quoted_key(char)
+
+    def _quoted_key(self, char: str) -> str:
+        """Read a key that holds other than word characters, or has no colon."""
+        if char not in "\"'":
+            raise Unclear
+        end = self._text.find(char, self._at + 1, self._at + 256)
+        name = self._text[self._at + 1 : end]
+        after = self._blank(end + 1)
+        if end < 0 or "\n" in name or "\\" in name:
+            raise Unclear
+        if self._text[after : after + 1] != ":":
+            if name not in self._known or self._text[after : after + 1] in ",}]" or after == len(self._text):
+                raise Unclear
+            self._slip("a missing : is added")
+            after -= 1
+        self._out.append(jsontext.dumps(name) + ":")
+        self._at = after + 1
+        return "value"
+
+    def _after(self, char: str) -> str:
+        if char in "}]":
+            return self._close(char)
+        inside = self._stack[-1]
+        if char == "," or (char == ";" and inside == "]"):
+            self._at += 1
+        else:
+            key = _KEY(self._text, self._at) if inside == "}" else None
+            if not (char in "\"'{[" if inside == "]" else key is not None and self._may_be(key[1])):
+                raise Unclear
+            self._slip("a missing comma is added")
+        self._out.append(",")
+        return "key" if inside == "}" else "value"
+
+    def _may_be(self, key: str) -> bool:
+        return not self._only or key in self._known
+
+    def _string(self, quote: str) -> None:  # noqa: C901 - one loop over quotes
+        """Read a string, whose end is a quote before which and after which the structure goes on."""
+        text, begin = self._text, self._at + 1
+        pos, inner = begin, 0
+        closer = _QUOTES[quote]
+        search = _ANY_QUOTE[quote]
+        if quote not in "\"'":
+            self._slip('quotation marks are "')
+        elif quote == "'":
+            self._slip("single quotes are double")
+        while True:
+            found = search(text, pos)
+            if found is None:
+                self._unclosed(begin, inner)
+                return
+            pos = found.end()
+            if text[found.start()] == "\\":
+                continue
+            if self._ends_string(pos, inner):
+                break
+            missed = _MISSED(text, pos) if closer in "\"'" else None
+            before = _BEFORE_KEY(text, max(begin, found.start() - 66), found.start())
+            if missed is not None and before is not None and missed[1] in self._known and not inner:
+                self._slip("a missing quote is added")
+                self._out.append(_encoded(text[begin : before.start()]))
+                self._at = before.start()
+                return
+            inner += 1
+        held = text[begin : pos - 1]
+        if pos == len(text) and "".join(reversed(self._stack)) in re.sub(r"\s", "", held):
+            raise Unclear  # the quote begins another string
+        if inner:
+            if inner % 2 or _KEYLIKE(held) or self._marker.search(held):
+                raise Unclear
+            self._slip("quotes inside a string are escaped")
+        self._out.append(_encoded(held, single=quote == "'"))
+        self._at = pos
+
+    def _ends_string(self, at: int, inner: int = 0) -> bool:  # noqa: PLR0911 - one for each thing that follows
+        """Whether the structure goes on at `at`, right after a quote."""
+        text = self._text
+        closed = _CLOSED(text, at)
+        if closed is None:
+            return False
+        rest = closed.end()
+        if closed[1]:
+            found = re.sub(r"\s", "", closed[1])
+            if found[0] not in self._stack:
+                return self._marked(at)
+            goes_on = rest == len(text) or text[rest] in ",;)`" or self._keyed(at, rest)
+            return (
+                goes_on or len(found) > len(self._stack) or self._marked(at) or text.startswith(("//", "/*", "#"), rest)
+            )
+        if rest == len(text) or self._marker.match(text, rest):
+            return True
+        if self._stack[-1:] == ["}"]:
+            comma = _NEXT_KEY(text, at if text[at : at + 1] in ",\n" else rest)
+            if comma is not None:
+                return self._may_be(comma[1] or comma[2])
+            word = _NEXT_WORD(text, rest)  # a key without its colon
+            known = word is not None and word[1] in self._known
+            return known or _NO_KEY(text, rest) is not None or self._keyed(at, rest)
+        another = text[rest] in "\"'" and rest > at and not inner
+        return another or _NEXT_VALUE(text, rest) is not None
+
+    def _marked(self, at: int) -> bool:
+        """Whether closing brackets at `at`, none of which is open, belong to a marker of the format."""
+        closed = _CLOSED(self._text, at)
+        return closed is not None and self._marker.match(self._text, closed.end()) is not None
+
+    def _keyed(self, at: int, rest: int) -> bool:
+        """Whether a known key follows without a comma."""
+        key = _KEY(self._text, rest)
+        return rest > at and key is not None and key[1] in self._known
+
+    def _unclosed(self, begin: int, inner: int) -> None:
+        """Take a string that no quote ends: up to the closing brackets, or the format's marker."""
+        marker = next(self._marker.finditer(self._text, begin), None)
+        end = len(self._text) if marker is None else marker.start()
+        held = self._text[begin:end]
+        closed = held.rstrip(" \t\r\n}]")
+        brackets = re.sub(r"\s", "", held[len(closed) :])
+        due = "".join(reversed(self._stack))
+        if inner or _KEYLIKE(held) or (marker is not None and _REST.sub("", self._marker.sub("", self._text[end:]))):
+            raise Unclear  # what follows the marker may be part of the string
+        if not due.startswith(brackets):
+            raise Unclear
+        if marker is None and not self._cut:
+            raise Unclear  # the text goes on where another call seemed to begin
+        if marker is None and brackets != due and any(bracket in closed for bracket in "{["):
+            raise Unclear
+        if brackets or marker is not None:
+            end = begin + len(closed)
+        self._slip("a missing quote is added")
+        text = re.sub(r"\\(?:u[0-9a-fA-F]{0,3})?\Z", "", self._text[begin:end])
+        self._out.append(_encoded(text))
+        self._at = end
+
+
+def _encoded(held: str, *, single: bool = False) -> str:
+    """Write a string's text, escapes and all, as a JSON string."""
+    if single:
+        held = held.replace("\\'", "'")
+
+    def strict(found: re.Match[str]) -> str:
+        if found[1]:
+            return "\\\\"
+        if found[2]:
+            return '\\"'
+        return jsontext.escape(found[3]) if found[3] else found.group()
+
+    return f'"{_STRAY.sub(strict, held)}"'
