@@ -178,6 +178,9 @@ class LiteralReader:
         cur = self._cur
         if kind == "keywords":
             found = yield from self._match(_KEYWORD)
+            while found is not None and found.end() == len(cur.buf) and not cur.eof:  # `==` is no keyword
+                yield
+                found = yield from self._match(_KEYWORD)
             if found is None:
                 return self._place(schema)
             cur.pos, self._named = found.end(), True
