@@ -202,8 +202,9 @@ class Syntax:
     """A closed section of calls ends the turn."""
     calls_in_reasoning: Literal["defer", "call", "draft"] = "defer"
     """A call in a reasoning block is a draft if the block is closed, else real; or always one of the two."""
-    lines: bool = False
-    """Markers stand at the beginning of a line."""
+    lines: bool | Literal["steps"] = False
+    """Markers stand at the beginning of a line; `steps` are those of labelled lines such as ReAct's, read as small
+    models write them: in bold, numbered, the tool's name in quotes, its input in any form with one reading."""
     ignore_case: bool = False
     tools: str = "{tools}"
     """What stands around the tools' definitions in a manifest."""

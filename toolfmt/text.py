@@ -20,6 +20,7 @@ from toolfmt.parsers.channels import ChannelParser, FrameGrammar
 from toolfmt.parsers.disarm import disarm_names, disarmer
 from toolfmt.parsers.grammar import CompiledSyntax
 from toolfmt.parsers.regions import TextParser
+from toolfmt.parsers.steps import StepParser, StepSyntax
 from toolfmt.syntax import member_slots, template_slots
 from toolfmt.syntax_records import check_syntax
 
@@ -75,7 +76,7 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
     def compiled(tools: tuple[str, ...]) -> CompiledSyntax:
         check_syntax(syntax)
         with _compiling(name):
-            return CompiledSyntax(syntax, tools)
+            return StepSyntax(syntax, tools) if syntax.lines == "steps" else CompiledSyntax(syntax, tools)
 
     @cache
     def framed(frame: Frame) -> FrameGrammar:
@@ -84,9 +85,10 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
             return FrameGrammar(frame, grammar)
 
     def open_parser(options: ParserOptions) -> Parser[str]:
-        if syntax.frame is None:
-            return TextParser(compiled(tuple(options.tools) if offered else ()), options)
-        return ChannelParser(framed(syntax.frame), options)
+        if syntax.frame is not None:
+            return ChannelParser(framed(syntax.frame), options)
+        found = compiled(tuple(options.tools) if offered or syntax.lines == "steps" else ())
+        return StepParser(found, options) if isinstance(found, StepSyntax) else TextParser(found, options)
 
     calls = call_formatter(name, syntax)
     unsure = offered or syntax.frame is not None or syntax.starts_in_reasoning

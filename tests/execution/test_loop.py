@@ -23,10 +23,10 @@ from toolfmt.execution import (
     Blocked,
     Breaker,
     Budget,
+    DecisionDriver,
     Executor,
     NativeDriver,
     Patience,
-    ReActDriver,
     Runtime,
     ScriptedDriver,
     Step,
@@ -156,8 +156,8 @@ SCRIPT = [
 AGAIN = Patience(tries=2, pause=0)
 DRIVERS: list[tuple[list[Any], Callable[[list[Any]], Any]]] = [
     (TEXTS, lambda drawn: TextDriver(Texts(*drawn), dialect="hermes", retries=1)),
-    (DECISIONS, lambda drawn: ReActDriver(Texts(*drawn), retries=1)),
-    (DECISIONS, lambda drawn: ReActDriver(Texts(*drawn), retries=0, final_via_inference=True)),
+    (DECISIONS, lambda drawn: DecisionDriver(Texts(*drawn), retries=1)),
+    (DECISIONS, lambda drawn: DecisionDriver(Texts(*drawn), retries=0, final_via_inference=True)),
     (STREAMS, lambda drawn: NativeDriver(Api(*drawn), retries=1, patience=AGAIN)),
     (SCRIPT, ScriptedDriver),
 ]

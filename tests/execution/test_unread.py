@@ -16,10 +16,16 @@ CALLS = {
     "hermes": '<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>',
     "react": 'Action: add\nAction Input: {"a": 1}',
 }
-UNREAD = [
+READ_AS_REACT = [
     "Action: add(1)",
     '**Action:** add\n**Action Input:** {"a": 1}',
     '1. Action: "add"\nAction Input: {"a": 1}',
+    "Action: add\nAction Input: a=1",
+]
+UNREAD = [
+    "Action: add\nAction Input: 1, 2, 3",
+    'I add.\n```\nAction: add\nAction Input: {"a": 1}\n```',
+    'Final Answer: 3\nAction: add\nAction Input: {"a": 1}',
     'Let me.\n```json\n{"name": "add", "arguments": {"a": 1}}\n```',
     '```json\n{"action": "add", "action_input": {"a": 1}}\n```',
     "<function=add><parameter=a>1</parameter></function>",
@@ -57,6 +63,19 @@ def test_what_looks_like_a_call_is_asked_for_again(dialect: str, text: str) -> N
     assert "could not be used" in model.chats[1][-1]["content"]
 
 
+@pytest.mark.parametrize("text", READ_AS_REACT)
+def test_a_loose_step_is_read_by_react_and_asked_for_again_elsewhere(text: str) -> None:
+    state, failed = run(Texts(text, "Final Answer: 3"), "react")
+    assert ([one.result.content for one in state.executions], state.status, failed) == ([3], "completed", [])
+    state, failed = run(Texts(text, CALLS["hermes"], "3"), "hermes")
+    assert ([one.result.content for one in state.executions], len(failed)) == ([3], 1)
+
+
+def test_a_step_without_an_input_is_asked_for_again() -> None:
+    state, failed = run(Texts("Action: add with 1", "Final Answer: 3"), "react")
+    assert (state.status, state.executions, failed[0].failure.reason) == ("completed", (), "malformed")
+
+
 @pytest.mark.parametrize("text", ANSWERS)
 @pytest.mark.parametrize("dialect", CALLS)
 def test_a_mention_is_an_answer(dialect: str, text: str) -> None:
@@ -65,7 +84,7 @@ def test_a_mention_is_an_answer(dialect: str, text: str) -> None:
 
 
 def test_a_model_that_goes_on_fails_the_run_and_says_so() -> None:
-    state, failed = run(Texts(*["Action: add(1)"] * 3), "react")
+    state, failed = run(Texts(*["Action: add it"] * 3), "react")
     assert (state.status, len(failed)) == ("failed", 3)
     assert state.text == f"[failed: {state.reason}]"
     assert "3 answers in a row could not be used" in state.reason

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from toolfmt.execution.compilers import Compiler, all_sections, current_trace, sections, window
     from toolfmt.execution.context import ToolContext
     from toolfmt.execution.contracts import CallExecutor, ModelClient, TextModel, ToolServer
-    from toolfmt.execution.drivers import NativeDriver, Patience, ReActDriver, ScriptedDriver, TextDriver, scripted
+    from toolfmt.execution.drivers import DecisionDriver, NativeDriver, Patience, ScriptedDriver, TextDriver, scripted
     from toolfmt.execution.executor import Executor
     from toolfmt.execution.guards import Breaker, Budget
     from toolfmt.execution.hooks import AfterHook, BeforeHook, Blocked, Guard
@@ -64,6 +64,7 @@ __all__ = [
     "CertaintyPolicy",
     "Compiler",
     "Decision",
+    "DecisionDriver",
     "Denied",
     "Driver",
     "Executor",
@@ -81,7 +82,6 @@ __all__ = [
     "ProjectBoundaries",
     "ProvenancePolicy",
     "RateLimit",
-    "ReActDriver",
     "Run",
     "Runtime",
     "SchemaPolicy",
@@ -113,7 +113,7 @@ _NAMES = {
     "bus": "Bus",
     "compilers": "Compiler all_sections current_trace sections window",
     "contracts": "CallExecutor ModelClient TextModel ToolServer",
-    "drivers": "NativeDriver Patience ReActDriver ScriptedDriver TextDriver scripted",
+    "drivers": "DecisionDriver NativeDriver Patience ScriptedDriver TextDriver scripted",
     "executor": "Executor",
     "guards": "Breaker Budget",
     "hooks": "AfterHook BeforeHook Blocked Guard",

@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING
 from toolfmt.literals import KEYWORD
 from toolfmt.parsers.patterns import GAP, literal
 from toolfmt.parsers.sieves import plain_start
-from toolfmt.syntax import PLAIN_NAME
+from toolfmt.syntax import BODY_SLOTS, PLAIN_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import regex
+
     from toolfmt.syntax import Form, Pair
+
+BODY = re.compile(r"\{(" + "|".join(sorted(BODY_SLOTS)) + r")\}")
+_WORD_LEAD = re.compile(r"[A-Z]\w{1,64}:")  # markers that no text begins with; a word is one before literals
+_LEAD = re.compile(r"(?=[^{]*[^\w\s\"'{=:])[^{]{3,}")
 
 
 def any_of(names: Iterable[str]) -> str:
@@ -54,3 +60,15 @@ def section_opener(opening: str, forms: Sequence[Form]) -> str:
 def closing(opener: str, pairs: tuple[Pair, ...]) -> str:
     """Give the pattern of what ends a block: the closers of all pairs with its opener, or of all where it is ""."""
     return "|".join(literal(closer) for begin, closer in pairs if opener in {begin, ""} and closer)
+
+
+def lead_of(form: Form) -> re.Match[str] | None:
+    """The marker that a call of the form begins with, unless it may as well be text."""
+    opening = BODY.split(form.call, maxsplit=1)[0].strip()
+    word = _WORD_LEAD.match(opening) if form.literals is not None else None
+    return None if form.offered else word or _LEAD.match(opening)
+
+
+def is_named(found: regex.Match[str]) -> bool:
+    """Whether a part of a call's head holds the tool's name and something behind it."""
+    return found.groupdict().get("name") is not None and bool(found.string[found.end("name") :].strip())

@@ -14,10 +14,13 @@ import regex
 from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.element_grammar import ElementGrammar
 from toolfmt.parsers.form_patterns import (
+    BODY,
     any_of,
     before_call,
     closing,
     first_of_body,
+    is_named,
+    lead_of,
     section_opener,
     with_and_without,
 )
@@ -30,10 +33,10 @@ from toolfmt.parsers.payload import PayloadEnds
 from toolfmt.parsers.raw_ends import Around
 from toolfmt.parsers.resuming import Resync
 from toolfmt.parsers.sieves import first_characters, plain_start
-from toolfmt.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME
+from toolfmt.syntax import PLAIN_NAME, TAG_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from toolfmt.parsers.cursor import Cursor
     from toolfmt.parsers.json_shapes import JsonNode
@@ -41,10 +44,7 @@ if TYPE_CHECKING:
 
 _PUNCTUATION = re.compile(r"[\\()\[\]{},;`]+").fullmatch
 """A closer of which no text is made to be rid: a bracket may be anybody's."""
-_BODY = re.compile(r"\{(" + "|".join(sorted(BODY_SLOTS)) + r")\}")
 _BEHIND_NAME = re.compile(r"\{name\}\s*([^\w\s<>{}\"'.:/\-])")
-_LEAD = re.compile(r"(?=[^{]*[^\w\s\"'{=:])[^{]{3,}")
-_WORD_LEAD = re.compile(r"[A-Z]\w{1,64}:")  # markers that no text begins with; a word is one before literals
 _YAML = r"""[ \t]{0,64}(?:\r?\n|</|\{|[^\s:<]{1,64}:)"""
 """What YAML behind a tag begins with; where prose goes on, the tag was only mentioned."""
 _BARE = r"(?:`{3,8}+[\w+.\-]{0,32}\s{0,64})?" + JSON_HINT
@@ -137,10 +137,11 @@ class CompiledSyntax:
                 for at, form in _unsure_first(section.forms)
                 if form.head is not None and (form.form.alone or not section.opener)
             )
+        marks.extend(self.further_marks())
         for kind, pairs in (("r", syntax.reasoning), ("h", syntax.hidden), ("u", syntax.unwrap)):
-            marks.extend((f"{kind}{number}", literal(opener)) for number, (opener, _) in enumerate(pairs))
+            marks.extend((f"{kind}{number}", self.label(opener)) for number, (opener, _) in enumerate(pairs))
             marks.extend((f"x{kind}{number}", literal(closer)) for number, (_, closer) in enumerate(pairs) if closer)
-        marks.extend((f"e{number}", literal(stop)) for number, stop in enumerate(syntax.stop))
+        marks.extend((f"e{number}", self.label(stop)) for number, stop in enumerate(syntax.stop))
         marks.extend(
             (f"o{number}_{at}", closer)
             for number, section in enumerate(self.sections)
@@ -200,7 +201,9 @@ class CompiledSyntax:
             return None
         for opening, lead in self.cut_heads:
             found = opening.match(text, part.start(), partial=True)
-            if found is not None and (not found.partial or _named(found) or (lead and lead.match(text, part.start()))):
+            if found is not None and (
+                not found.partial or is_named(found) or (lead and lead.match(text, part.start()))
+            ):
                 return part.start(), found.groupdict().get("name") or ""
         return None
 
@@ -214,8 +217,8 @@ class CompiledSyntax:
         if closer:
             openers.insert(0, f"(?P<end>{closer})")
         else:
-            others = [literal(opener) for opener, _ in (*self.syntax.reasoning, *self.syntax.unwrap)]
-            others += [literal(stop) for stop in self.syntax.stop]
+            others = [self.label(opener) for opener, _ in (*self.syntax.reasoning, *self.syntax.unwrap)]
+            others += map(self.label, self.syntax.stop)
             openers.insert(0, "(?P<next>" + "|".join(others) + ")")
         line = r"(?<![^\n])[ \t]{0,8}" if self.syntax.lines else ""
         return regex.compile(f"{line}(?:{'|'.join(openers)})", self.flags)
@@ -229,14 +232,23 @@ class CompiledSyntax:
             for form in section.forms
             if form.head is not None and (form.form.alone or not section.opener)
         ]
+        sources += [source for _, source in self.further_marks()]
         return "|".join(map(strip_groups, sources)) or r"(?!)"
+
+    def label(self, marker: str) -> str:
+        """Compile a marker of reasoning, of an answer or of the turn's end."""
+        return literal(marker)
+
+    def further_marks(self) -> Iterable[tuple[str, str]]:
+        """Give the groups and patterns of further markers that begin calls."""
+        return ()
 
     def _cut_heads(self) -> Iterator[tuple[regex.Pattern[str], regex.Pattern[str] | None]]:
         """What begins a call outside a section and can be told although it is cut off: its head, its first marker."""
         line = r"[ \t]{0,8}" if self.syntax.lines else ""
         for form in self.syntax.forms:
-            opening = _BODY.split(form.call, maxsplit=1)[0].strip()
-            lead = _lead(form)
+            opening = BODY.split(form.call, maxsplit=1)[0].strip()
+            lead = lead_of(form)
             named = opening.rpartition("{name}")[2].strip("\"' >")
             if (form.section == "{calls}" or form.alone) and (form.tentative or named or lead is not None):
                 marker = regex.compile(line + literal(lead.group()), self.flags) if lead is not None else None
@@ -253,7 +265,7 @@ class CompiledSyntax:
             openers.extend(
                 strip_groups(begin.source)
                 for form in forms
-                if (form.alone or form.section == "{calls}") and (begin := self._begin(form)) is not None
+                if (form.alone or form.section == "{calls}") and (begin := self.begin(form)) is not None
             )
         line = r"(?<![^\n])[ \t]{0,8}" if self.syntax.lines else ""
         begins = tuple(line + source for source in openers if source)
@@ -263,7 +275,7 @@ class CompiledSyntax:
             closers += [literal(end) for end in forms[0].ends if closing_text]
             closer = "|".join(closers)
             compiled = [self._form(form, closer, begins) for form in forms]
-            heads = [_next(form, f"f{at}") for at, form in _unsure_first(compiled)]
+            heads = [next_call(form, f"f{at}") for at, form in _unsure_first(compiled)]
             if opening and not closer:  # before a head that would fit the marker's own text
                 heads.insert(0, rf"{GAP}(?P<again>{literal(opening)})")
             # Where a bracket is all of the closer, a second one is text: the first has closed the calls.
@@ -282,14 +294,14 @@ class CompiledSyntax:
                 marked=tuple(
                     regex.compile(f"{GAP}(?:[,;]{GAP})?{form_start(form)}", self.flags)
                     for form in compiled
-                    if _lead(form.form)
+                    if lead_of(form.form)
                 ),
                 resync=Resync([*closers, *tails], begins, self.flags),
             )
 
-    def _begin(self, form: Form) -> Head | None:
+    def begin(self, form: Form) -> Head | None:
         """Compile what a call begins with; a tool's name alone counts only where a body follows."""
-        parts = _BODY.split(form.call)
+        parts = BODY.split(form.call)
         if not parts[0].strip():
             return None
         begin = self._head(parts[0])
@@ -323,7 +335,7 @@ class CompiledSyntax:
         return found
 
     def _form(self, form: Form, closer: str, begins: tuple[str, ...]) -> FormGrammar:
-        pieces = _BODY.split(form.call)
+        pieces = BODY.split(form.call)
         tail = pieces[-1] if len(pieces) > 1 else ""
         end = rf"</(?:{self.tags})\s{{0,64}}>" if form.offered and tail else literal(tail)
         end = "|".join([end, *map(literal, form.ends)]) if end else ""
@@ -334,7 +346,7 @@ class CompiledSyntax:
         frame = self.syntax.frame
         after = begins if frame is None else tuple(map(literal, (*frame.ends, frame.start)))
         follow = end or closer or "|".join(after)
-        begin = self._begin(form)
+        begin = self.begin(form)
         if begin is not None and pieces[0].rstrip().endswith("}"):  # a name that no marker ends
             begin = replace(begin, source=begin.source + first_of_body(form, body, end))
         middle = literal(pieces[2]) if len(pieces) > 3 else ""  # noqa: PLR2004 - head, slot, literal, slot, tail
@@ -372,18 +384,6 @@ def _unsure_first(forms: list[FormGrammar]) -> list[tuple[int, FormGrammar]]:
     return sorted(enumerate(forms), key=lambda numbered: not numbered[1].form.tentative)
 
 
-def _lead(form: Form) -> re.Match[str] | None:
-    """The marker that a call of the form begins with, unless it may as well be text."""
-    opening = _BODY.split(form.call, maxsplit=1)[0].strip()
-    word = _WORD_LEAD.match(opening) if form.literals is not None else None
-    return None if form.offered else word or _LEAD.match(opening)
-
-
-def _named(found: regex.Match[str]) -> bool:
-    """Whether a part of a call's head holds the tool's name and something behind it."""
-    return found.groupdict().get("name") is not None and bool(found.string[found.end("name") :].strip())
-
-
 def form_start(form: FormGrammar) -> str:
     """How a call begins: with its head, if the form has one."""
     if form.head is not None:
@@ -391,7 +391,7 @@ def form_start(form: FormGrammar) -> str:
     return rf"(?:{FENCE})?" + (r"(?=\[)" if form.form.array else r"(?=[\[{])") if form.body == "call" else r"(?!)"
 
 
-def _next(form: FormGrammar, group: str) -> str:
+def next_call(form: FormGrammar, group: str) -> str:
     """How a call begins in its section; where its head is in parts, with the notes before them."""
     if form.parts:
         return rf"(?P<{group}>(?={LAYOUT}{form_start(form)}))"

@@ -1,8 +1,8 @@
 """Drivers: what decides the next step of an agent. Each takes a state and gives it back with one step more.
 
     NativeDriver(client)          a provider's own tool calling
-    TextDriver(model, dialect=…)  calls in the text of any model, in any dialect
-    ReActDriver(model)            one decision at a time, with a thought before it
+    TextDriver(model, dialect=…)  calls in the text of any model, in any dialect; "react" is ReAct
+    DecisionDriver(model)         one JSON decision at a time, checked before it is done
     ScriptedDriver(steps)         a script in place of a model; `scripted(path)` reads one
 
 Whatever has `async def step(state, runtime)` is a driver too.
@@ -14,17 +14,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from toolfmt.execution.drivers.deciding import DecisionDriver
     from toolfmt.execution.drivers.native import NativeDriver
     from toolfmt.execution.drivers.patience import Patience
-    from toolfmt.execution.drivers.react import ReActDriver
     from toolfmt.execution.drivers.script import ScriptedDriver, ScriptStep, call, calls, error, final, tool
     from toolfmt.execution.drivers.script_files import Script, scripted
     from toolfmt.execution.drivers.text import TextDriver
 
 __all__ = [
+    "DecisionDriver",
     "NativeDriver",
     "Patience",
-    "ReActDriver",
     "Script",
     "ScriptStep",
     "ScriptedDriver",
@@ -40,7 +40,7 @@ __all__ = [
 _NAMES = {
     "native": "NativeDriver",
     "patience": "Patience",
-    "react": "ReActDriver",
+    "deciding": "DecisionDriver",
     "script_files": "Script scripted",
     "script": "ScriptStep ScriptedDriver call calls error final tool",
     "text": "TextDriver",

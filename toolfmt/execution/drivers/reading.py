@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
 
-from toolfmt.events import CallFailed, Notice, TextDelta
+from toolfmt.events import CallEnd, CallFailed, Notice, TextDelta
 from toolfmt.execution.clients.pulling import closing
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, InferenceResponseReceived
 from toolfmt.parsers.driving import has_ended
@@ -103,7 +103,7 @@ async def read_answer(source: TextSource, chat: Sequence[JsonObject], parser: Pa
             if has_ended(parser):
                 break
     take(parser.close())
-    result = ParseResult(tuple(_mended(events)))
+    result = ParseResult(tuple(_complete(_mended(events), info)))
     runtime.tell(InferenceResponseReceived, text=result.text, calls=result.calls, failures=result.failures, info=info)
     return Written(_until_end("".join(raw), events), result, info)
 
@@ -112,6 +112,18 @@ def _mended(events: Sequence[Event]) -> list[Event]:
     """Leave out the failures of calls that were repaired."""
     mended = {event.span for event in events if isinstance(event, Notice) and event.kind == "repaired"}
     return [event for event in events if not (isinstance(event, CallFailed) and event.span in mended)]
+
+
+def _complete(events: Sequence[Event], info: AnswerInfo) -> list[Event]:
+    """Fail a call that the answer ends in where nothing closed it and the model's tokens were at their end."""
+    found = list(events)
+    last = next((at for at in range(len(found) - 1, -1, -1) if isinstance(found[at], CallEnd)), None)
+    event = None if last is None or info.stop != "length" else found[last]
+    if last is not None and isinstance(event, CallEnd) and event.call.certainty == "guessed":
+        raw = event.call.raw_arguments or ""
+        detail = "the answer was cut off, and nothing shows that the call was complete"
+        found[last] = CallFailed(event.index, raw, "truncated", detail, event.span, event.call.name)
+    return found
 
 
 def _until_end(raw: str, events: Sequence[Event]) -> str:

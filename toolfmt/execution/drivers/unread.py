@@ -31,7 +31,7 @@ _MARKUP: Final = r"[^\w\n]{0,8}"
 _LABEL: Final = (
     r"(?:<[^<>\s]{1,64}>|\[[A-Z_]{2,32}\])?"
     rf"(?:{_MARKUP}(?:[0-9]{{1,3}}[.)]{_MARKUP})?"
-    rf"(?:action|tool|function|call|tool[ _]call|function[ _]call|tool[ _]name){_MARKUP})?[\"'`*\[]{{0,4}}"
+    rf"(?:action|tool|function|call|tool[ _]call|function[ _]call|tool[ _]name)(?P<said>){_MARKUP})?[\"'`*\[]{{0,4}}"
 )
 _GIVEN: Final = (
     r"[\"'`*]{0,4}(?:[ \t]{0,4}(?:\([^\n]*\)|\[[^\n]*\])[^\w\n]{0,8}$|\s{0,8}\{"
@@ -69,8 +69,8 @@ def _looks_like_a_call(text: str, tools: Sequence[ToolDefinition]) -> tuple[str,
         rf'^\s{{0,8}}[\[{{]\s{{0,8}}[^{{}}]{{0,200}}:\s{{0,8}}"(?P<name>{either})"\s{{0,8}}[,}}]', re.MULTILINE
     )
     match = line.search(text)
-    if match is not None and text.count("```", 0, match.start()) % 2:  # code that is shown
-        match = None
+    if match is not None and text.count("```", 0, match.start()) % 2 and match["said"] is None:
+        match = None  # code that is shown
     match = match or value.search(text)
     if match is None:
         return None

@@ -1,22 +1,20 @@
-"""Reason and act: the model writes one decision at a time, a call with a thought before it or the final answer.
+"""One decision at a time: the model writes a JSON object with a call and a thought, or with the final answer.
 
-    driver = ReActDriver(model)                  # any text model
+    driver = DecisionDriver(model)               # any text model
     state = await AgentLoop(driver, registry).run("What is 2 + 2?")
 
-    Thought: I need add.
-    Action: add
-    Action Input: {"a": 2, "b": 2}
-    Observation: 4
+    {"thought": "I need add.", "type": "call_tool", "tool": "add", "args": {"a": 2, "b": 2}}
+    {"thought": "I know it.", "type": "final_answer", "answer": "4"}
 
-A decision is a JSON object, or the lines above: either is read, whichever was asked for. One that cannot be read or
-done is asked for again, with what was wrong; after `retries` of them the run fails, with a record
-`decision_extraction` or `decision_validation` in place of a tool's.
+A decision that cannot be read or done is asked for again, with what was wrong; after `retries` of them the run fails,
+with a record `decision_extraction` or `decision_validation` in place of a tool's. For ReAct's lines, use
+`TextDriver(model, dialect="react")`.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from toolfmt.choice import Choice, chosen
@@ -46,16 +44,16 @@ if TYPE_CHECKING:
     from toolfmt.execution.state import AgentState
     from toolfmt.model import JsonObject, ToolDefinition
 
-TEMPLATES: Final = {"json": "react-decision.jinja", "lines": "react.jinja"}
-"""The prompts that ask for a decision in one form or the other."""
+TEMPLATE: Final = "react-decision.jinja"
+"""The prompt that asks for a decision."""
 DIALECT: Final = "react"
 FINAL: Final = "Write the final answer to the user now, from what is above. Write the answer alone."
 
 
-class ReActDriver:
+class DecisionDriver:
     """Asks a text model for decisions: a `TextModel`, a function of a chat, or a `ModelClient`.
 
-    `decision` is the form that the prompt asks for. With `final_via_inference` the final answer is written by a
+    With `final_via_inference` the final answer is written by a
     request of its own over the whole conversation, by `final_model` if it is given, with `final_options` if that
     is a client. Where that writes nothing, the decision's own answer stands.
     """
@@ -65,15 +63,12 @@ class ReActDriver:
         model: object,
         *,
         retries: int = 2,
-        decision: Literal["json", "lines"] = "json",
         final_via_inference: bool = False,
         final_model: object = None,
         final_options: JsonObject | None = None,
         patience: Patience | None = None,
     ) -> None:
         """Take the model and how decisions are asked for."""
-        if decision not in TEMPLATES:
-            raise ValueError(f"a decision is asked for as {' or '.join(TEMPLATES)}, not {decision!r}")
         if not final_via_inference and (final_model is not None or final_options is not None):
             raise ValueError("final_model and final_options are for final_via_inference=True")
         self._source = text_source(model)
@@ -84,7 +79,7 @@ class ReActDriver:
         assert dialect.syntax is not None  # noqa: S101 - a text dialect of this package
         self._syntax = dialect.syntax
         self._choice: Choice = {"dialect": dialect, "registry": registry}
-        self._chats = Chats(dialect, self._choice, TEMPLATES[decision])
+        self._chats = Chats(dialect, self._choice, TEMPLATE)
         self._retries = retries
         self._patience = patience or Patience()
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.execution.models import Api, Texts, said, toolbox
 from toolfmt import ToolDefinition, jsontext
-from toolfmt.execution import AgentLoop, AgentState, ReActDriver
+from toolfmt.execution import AgentLoop, AgentState, DecisionDriver
 from toolfmt.execution.drivers.normalising import normalised
 from toolfmt.execution.events import (
     ArgumentsNormalised,
@@ -32,7 +32,7 @@ def answer(text: str = "3") -> str:
 
 def run(model: Any, **options: Any) -> tuple[AgentState, list[Any]]:
     events: list[Any] = []
-    loop = AgentLoop(ReActDriver(model, **options), toolbox(), on_event=events.append)
+    loop = AgentLoop(DecisionDriver(model, **options), toolbox(), on_event=events.append)
     return loop.run_sync("1 + 2?"), events
 
 
@@ -59,13 +59,10 @@ def test_a_decision_is_done_and_told_in_lines(first: str, last: str) -> None:
     ]
 
 
-def test_the_prompt_asks_for_one_form_or_the_other() -> None:
-    for form, word in (("json", "type=call_tool"), ("lines", "Action Input: ")):
-        model = Texts(answer())
-        run(model, decision=form)
-        assert word in model.chats[0][0]["content"]
-    with pytest.raises(ValueError, match="json or lines"):
-        ReActDriver(Texts(), decision="xml")  # type: ignore[arg-type]
+def test_the_prompt_asks_for_a_decision_object() -> None:
+    model = Texts(answer())
+    run(model)
+    assert "type=call_tool" in model.chats[0][0]["content"]
 
 
 @pytest.mark.parametrize("broken", ["Let me think.", "", '{"thought": "t", "type": "call_tool"', "Thought: hm"])
@@ -136,9 +133,9 @@ def test_the_final_request_has_its_own_model_and_options() -> None:
     wrong: list[Any] = [{"final_model": Texts()}, {"final_options": {}}]
     for options in wrong:
         with pytest.raises(ValueError, match="final_via_inference"):
-            ReActDriver(Texts(), **options)
+            DecisionDriver(Texts(), **options)
     with pytest.raises(TypeError, match="only a model client"):
-        ReActDriver(Texts(), final_via_inference=True, final_options={"model": "big"})
+        DecisionDriver(Texts(), final_via_inference=True, final_options={"model": "big"})
 
 
 SCHEMA = {
