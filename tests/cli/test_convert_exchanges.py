@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ ASKED: dict[str, Any] = {
     "messages": [{"role": "developer", "content": "Be brief."}, {"role": "user", "content": "Hi"}],
 }
 ANSWER = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Hello."}, "finish_reason": "stop"}]}
+
+Run = Callable[..., tuple[int, str, str]]
 
 
 def test_a_batch_s_lines_keep_what_is_around_the_request(run: Any) -> None:
@@ -59,5 +62,26 @@ def test_exchanges_of_other_apis() -> None:
     assert made == {"model": "m", "input": [{"role": "user", "content": "Hi"}, item]}
     with pytest.raises(ParseError, match="no message"):
         exchange({"messages": []}, {"choices": []}, "openai-chat")
+    with pytest.raises(ParseError):
+        exchange({"conversations": []}, {}, "sharegpt")
+    turns = [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello."}]
+    assert exchange(turns[:1], turns[1], "sharegpt") == turns
     with pytest.raises(UnknownFormatError):
-        exchange({"messages": []}, {}, "sharegpt")
+        exchange({"messages": []}, {}, "nowhere")
+
+
+@pytest.mark.parametrize("command", ["stats", "view", "check"])
+def test_every_command_reads_the_same_places(run: Run, command: str) -> None:
+    chat = {"messages": [{"role": "user", "content": "Hi"}]}
+    row = json.dumps({"request": chat, "response": {"choices": [{"message": {"role": "assistant", "content": "Yo"}}]}})
+    assert run(command, stdin=row)[0] != 0
+    options = ("--at", "/request", "--answer", "/response")
+    for choice in (
+        (),
+        ("--from", "openai"),
+        ("--format", "openai-chat"),
+        ("-f", "auto"),
+        ("--from", "anthropic", "-f", "openai"),
+    ):
+        code, out, err = run(command, *options, *choice, stdin=row)
+        assert (code, "Yo" in out if command == "view" else "1 c" in err) == (0, True)

@@ -145,7 +145,7 @@ def test_a_target_that_cannot_be_written_is_named(run: Run, corpus: Path, tmp_pa
 def test_a_row_that_is_too_long_is_refused_by_name(run: Run, tmp_path: Path) -> None:
     file, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     file.write_text(row(1) + json.dumps("x" * 5_000_000) + "\n" + row(2), "utf-8")
-    limited = ("--max-row", 100_000, "-o", out)
+    limited = ("--max-row", 100_000, "-o", out, "--overwrite")
     code, _, err = run("convert", file, *TO, *limited)
     assert code == 2
     assert "in.jsonl:2: a row of 5000003 bytes is longer than the limit of 100000 (--max-row)" in err
@@ -249,3 +249,31 @@ def test_no_output_is_written_through_a_link(run: Run, tmp_path: Path, out: str,
     assert victim.read_text("utf-8") == "precious"
     assert code == 2
     assert f"{name.rpartition('/')[2]}: is a symbolic link" in err
+
+
+def test_an_interrupted_output_is_not_written_over(run: Run, tmp_path: Path) -> None:
+    file, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    file.write_text(row(400) * 1000 + "{bad\n", "utf-8")
+    arguments = ("convert", file, *TO, "-o", out)
+    assert run(*arguments)[0] == 2
+    before = out.read_bytes()
+    code, _, err = run(*arguments)
+    assert (code, "--resume goes on, --overwrite begins anew" in err) == (2, True)
+    assert out.read_bytes() == before
+    assert run(*arguments, "--resume", "--on-error", "skip")[0] == 1
+    whole = out.read_bytes()
+    assert run(*arguments)[0] == 2, "a complete output is no interrupted one"
+    assert run(*arguments, "--overwrite", "--on-error", "skip")[0] == 1
+    assert out.read_bytes() == whole
+
+
+@pytest.mark.parametrize("option", ["-o", "--report", "--quarantine"])
+def test_what_could_not_be_written_is_refused_before_reading(run: Run, tmp_path: Path, option: str) -> None:
+    (tmp_path / "file").write_text("", "utf-8")
+    for place in (tmp_path / "file" / "x.jsonl", tmp_path):
+        if option == "-o" and place == tmp_path:
+            continue  # a folder has a file for each input
+        code, out, err = run("convert", *TO, "--on-error", "quarantine", option, place, stdin="{bad")
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert str(tmp_path) in err
+        assert not (tmp_path / "quarantine.jsonl").exists()

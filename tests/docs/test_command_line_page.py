@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = (
-    *("use-the-command-line", "convert-files", "training-sets", "check-before-you-send"),
+    *("use-the-command-line", "convert-files", "session-files", "training-sets", "check-before-you-send"),
     *("render-a-prompt", "check-a-chat-template"),
 )
 PAGES = [ROOT / "docs" / "how-to" / f"{name}.md" for name in NAMES]
@@ -44,6 +44,7 @@ def test_commands_print_what_the_page_says(page: Path, tmp_path: Path, environme
     assert any("toolfmt" in command for command, _ in commands)
     for command, shown in commands:
         if file := re.fullmatch(r"cat (\S+)", command):
+            (place / file[1]).parent.mkdir(exist_ok=True)
             (place / file[1]).write_text(shown, encoding="utf-8")
             continue
         done = subprocess.run(  # the page's own commands, pipes included

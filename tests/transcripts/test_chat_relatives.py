@@ -27,8 +27,9 @@ from toolfmt.conversation import (
 )
 from toolfmt.transcripts.carrying import Carry
 from toolfmt.transcripts.convert import write
-from toolfmt.transcripts.formats import find, recognised
+from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.losses import losses
+from toolfmt.transcripts.recognising import recognised
 from toolfmt.transcripts.shape import shape
 
 CHAT = ("cohere", "hf-chat", "mistral", "ollama", "openai-chat", "openai-finetune")

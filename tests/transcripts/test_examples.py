@@ -11,8 +11,9 @@ import pytest
 
 from toolfmt import convert
 from toolfmt.conversation import CallPart, MediaPart, Message, ReasoningPart, ResultPart, TextPart, Transcript
-from toolfmt.transcripts.formats import find, formats, recognised
+from toolfmt.transcripts.formats import find, formats
 from toolfmt.transcripts.losses import losses
+from toolfmt.transcripts.recognising import recognised
 
 FOLDER = Path(__file__).parent / "examples"
 EXAMPLES = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))}

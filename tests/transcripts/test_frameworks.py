@@ -10,7 +10,8 @@ import pytest
 
 from toolfmt import check, convert
 from toolfmt.conversation import CallPart, MediaPart, ReasoningPart, ResultPart, TextPart
-from toolfmt.transcripts.formats import find, recognised
+from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.recognising import recognised
 
 SEARCH = {"query": "news"}
 RAN: dict[str, Any] = {

@@ -9,7 +9,8 @@ from conversations import PNG, answered, asked, call, result, tool
 
 from toolfmt import ParseError, convert
 from toolfmt.conversation import CallPart, MediaPart, Message, OpaquePart, Part, ReasoningPart, ResultPart, TextPart
-from toolfmt.transcripts.formats import find, recognised
+from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.recognising import recognised
 from toolfmt.transcripts.shape import shape
 
 LANGCHAIN = find("langchain")

@@ -21,7 +21,8 @@ from toolfmt.conversation import (
     ToolDeclaration,
     Transcript,
 )
-from toolfmt.transcripts.formats import find, formats, recognised
+from toolfmt.transcripts.formats import find, formats
+from toolfmt.transcripts.recognising import recognised
 
 MADE = find("mcp")
 PIECES = json.loads((Path(__file__).parent / "mcp.json").read_text(encoding="utf-8"))

@@ -19,7 +19,8 @@ from toolfmt.conversation import (
     TextPart,
     Transcript,
 )
-from toolfmt.transcripts.formats import find, recognised
+from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.recognising import recognised
 
 MADE = find("qwen-agent")
 

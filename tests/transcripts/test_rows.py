@@ -20,7 +20,8 @@ from toolfmt.conversation import (
     TextPart,
     Transcript,
 )
-from toolfmt.transcripts.formats import find, recognised
+from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.recognising import recognised
 from toolfmt.transcripts.shape import shape
 
 TOOL = {
@@ -198,9 +199,9 @@ def test_what_is_no_row_is_refused(name: str, value: Any) -> None:
 
 @every_row
 @pytest.mark.parametrize("turn", [{"from": "narrator", "value": "a"}, {"from": [], "value": "a"}, {"value": "a"}])
-def test_a_turn_of_another_kind_is_kept_whole(name: str, turn: Any) -> None:
-    assert parts([turn], name) == [OpaquePart(name, turn)]
-    assert find(name).write(find(name).read([turn])) == {"conversations": [turn]}
+def test_a_turn_of_another_speaker_is_refused(name: str, turn: Any) -> None:
+    with pytest.raises(ParseError, match="/conversations/1: `from` is one of"):
+        find(name).read([{"from": "human", "value": "Hi"}, turn])
 
 
 XLAM: dict[str, Any] = {

@@ -10,7 +10,8 @@ import pytest
 from toolfmt import ParseError, convert
 from toolfmt.conversation import CallPart, ReasoningPart, ResultPart, TextPart
 from toolfmt.errors import UnrepresentableError
-from toolfmt.transcripts.formats import find, recognised
+from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.recognising import recognised
 
 CLAUDE = find("claude-code")
 CODEX = find("codex")
@@ -140,7 +141,7 @@ def test_it_cannot_be_written(name: str) -> None:
 
 
 @every_session
-@pytest.mark.parametrize("value", [1, None, {}, [1], "a", '{"a": 1}\n{"b": ', "[]"])
+@pytest.mark.parametrize("value", [1, None, {}, [1], "a", '{"a": 1}\n{"b": \n{}', '{"b": ', "[]"])
 def test_what_is_no_session_is_refused(name: str, value: Any) -> None:
     with pytest.raises(ParseError):
         find(name).read(value)

@@ -31,11 +31,25 @@ REFUSED: list[tuple[str, Any, str]] = [
 ]
 
 
+SOUND = {
+    "gemini": {"role": "user", "parts": [{"text": "Hi"}]},
+    "bedrock": {"role": "user", "content": [{"text": "Hi"}]},
+}
+
+
 @pytest.mark.parametrize(("source", "value"), MISSPELT)
 def test_what_is_misspelt_is_told(source: str, value: Any) -> None:
     for target in ("openai-chat", "anthropic"):
         if target != source:
-            assert convert(value, source=source, target=target).losses
+            ((key, messages),) = value.items()
+            sound = SOUND.get(source, {"role": "user", "content": "Hi"})
+            assert convert({key: [sound, *messages]}, source=source, target=target).losses
+
+
+@pytest.mark.parametrize(("source", "value"), MISSPELT[:4])
+def test_a_value_of_which_nothing_is_understood_is_refused(source: str, value: Any) -> None:
+    with pytest.raises(ParseError, match="nothing in the value is understood"):
+        convert(value, source=source, target="hf-chat")
 
 
 @pytest.mark.parametrize(("source", "value", "said"), REFUSED)

@@ -21,8 +21,10 @@ from toolfmt.errors import ConversionError, ParseError, TemplateError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.tools import tool as definition
 from toolfmt.transcripts.format import told
-from toolfmt.transcripts.formats import find, recognised
+from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.losses import losses
+from toolfmt.transcripts.reading import read
+from toolfmt.transcripts.recognising import recognised
 from toolfmt.transcripts.shape import shape
 
 if TYPE_CHECKING:
@@ -135,8 +137,7 @@ def _request(messages: Transcript | JsonValue, source: str) -> tuple[JsonObject,
         before = messages
     else:
         origin = _origin(messages, source)
-        with told(origin.name, messages):
-            before = origin.read(messages)
+        before = read(messages, origin)
     with told(FORMAT.name):
         written = FORMAT.write(shape(before, FORMAT.rules))
         lost = losses(before, FORMAT.read(written))

@@ -5,34 +5,32 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from toolfmt.cli.errors import note
+from toolfmt.cli.files import Files
 from toolfmt.cli.output import write_json_line, write_table
-from toolfmt.corpora.batches import ReadOptions
+from toolfmt.corpora.picked import Picked
 from toolfmt.corpora.rows import Row, place
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.errors import ParseError
 from toolfmt.transcripts.check import Finding
 from toolfmt.transcripts.check import check as checked
-from toolfmt.transcripts.formats import find, recognised
+from toolfmt.transcripts.recognising import origin
 
 
 def check(
     *paths: Annotated[str, Parameter(help="Files, folders, globs, or - for stdin, as without any.")],
-    format: Annotated[  # noqa: A002 - the word that says it
-        str, Parameter(alias="-f", help="Whose rules hold; auto tells the format by itself. See `toolfmt formats`.")
-    ] = "auto",
+    files: Files = Files(),  # noqa: B008 - frozen
     json: Annotated[bool, Parameter(help="Print JSON, one finding a line.")] = False,
 ) -> int:
-    """List what the provider of a format would refuse in conversations.
+    """List what the provider of a format, the one that is read, would refuse in conversations.
 
     The exit code is 1 if there is anything.
     """
-    if format != "auto":
-        find(format)
+    reading, picked = files.reading(), files.picked()
     count = wrong = 0
     table: list[tuple[str, ...]] = []
-    for batch in ReadOptions(format).all(sources(paths or (STDIN,))):
+    for batch in reading.all(sources(paths or (STDIN,))):
         for row in batch.rows():
-            found = _findings(row, format)
+            found = _findings(row, picked)
             count += 1
             wrong += bool(found)
             for one in found:
@@ -47,9 +45,9 @@ def check(
     return 1 if wrong else 0
 
 
-def _findings(row: Row, name: str) -> tuple[Finding, ...]:
+def _findings(row: Row, picked: Picked) -> tuple[Finding, ...]:
     try:
-        value = row.value
-        return checked(value, format=recognised(value).name if name == "auto" else name)
+        value = picked.conversation(row.value)
+        return checked(value, format=origin(value, picked.source).name)
     except ParseError as error:
         return (Finding("unreadable", "", str(error)),)

@@ -9,14 +9,15 @@ from cyclopts import Parameter
 
 from toolfmt import jsontext
 from toolfmt.cli.errors import INTERRUPTED, UsageError, note
+from toolfmt.cli.files import Files, check_jobs
 from toolfmt.cli.output import write_table
 from toolfmt.cli.progress import progress
-from toolfmt.corpora.batches import MAX_ROW, ReadOptions
+from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.engines import ENGINES
 from toolfmt.corpora.output import CorpusOutput, Places
 from toolfmt.corpora.sources import STDIN, Source, sources
 from toolfmt.corpora.state import State, StateFile, inputs
-from toolfmt.corpora.streams import require
+from toolfmt.corpora.streams import check_writable, require
 from toolfmt.corpora.tally import Tally
 from toolfmt.corpora.work import Job, Work
 from toolfmt.transcripts.carrying import Carry
@@ -29,9 +30,7 @@ if TYPE_CHECKING:
 def convert(  # noqa: PLR0913 - one argument for each option
     *paths: Annotated[str, Parameter(help="Files, folders, globs, or - for stdin, as without any.")],
     to: Annotated[str, Parameter(help="The format to write; see `toolfmt formats`.")],
-    source: Annotated[str, Parameter(name="--from", help="The format of what is read; auto tells it by itself.")] = (
-        "auto"
-    ),
+    files: Files = Files(),  # noqa: B008 - frozen
     out: Annotated[
         str | None, Parameter(alias="-o", help="A file, .gz or .zst to pack it, .parquet for a table, or a folder.")
     ] = None,
@@ -45,10 +44,6 @@ def convert(  # noqa: PLR0913 - one argument for each option
     report: Annotated[Path | None, Parameter(help="Write the losses to this file, as JSON.")] = None,
     strict: Annotated[bool, Parameter(help="A conversation that would lose something can't be converted.")] = False,
     request: Annotated[bool, Parameter(help="Convert whole requests: tools and settings go along.")] = False,
-    at: Annotated[str, Parameter(help="The JSON pointer of the conversation in its row, such as /body.")] = "",
-    answer: Annotated[
-        str | None, Parameter(help="The JSON pointer of its answer, which becomes the last message.")
-    ] = None,
     hosted: Annotated[
         Literal["calls", "text", "drop"], Parameter(help="What becomes of calls that a provider ran itself.")
     ] = "calls",
@@ -58,10 +53,9 @@ def convert(  # noqa: PLR0913 - one argument for each option
     gateway: Annotated[
         bool, Parameter(help="Write what only gateways to OpenAI's API take, such as reasoning.")
     ] = False,
-    column: Annotated[str, Parameter(help="The column of a Parquet file that holds the conversation.")] = "",
-    max_row: Annotated[int, Parameter(help="Refuse rows of more bytes than this.")] = MAX_ROW,
     jobs: Annotated[int, Parameter(alias="-j", help="How many processes work at once.")] = 1,
     resume: Annotated[bool, Parameter(help="Go on where the run that wrote this output was interrupted.")] = False,
+    overwrite: Annotated[bool, Parameter(help="Begin anew, whatever an interrupted run has written.")] = False,
     engine: Annotated[
         Literal["local", "ray"], Parameter(help="What runs it: this machine, or a Ray cluster.")
     ] = "local",
@@ -71,36 +65,33 @@ def convert(  # noqa: PLR0913 - one argument for each option
     What was lost is told on stderr. The exit code is 1 if a conversation was
     left out, and 2 where it had to stop.
     """
-    if jobs < 1 or max_row < 1:
-        raise UsageError("--jobs and --max-row are 1 or more")
-    given = sources(paths or (STDIN,))
+    check_jobs(jobs)
+    reading, picked = files.reading(), files.picked()
     goal = find(to).name
-    origin = source if source == "auto" else find(source).name
+    given = sources(paths or (STDIN,))
     folder = out is not None and (out.endswith("/") or Path(out).is_dir())
     if folder and len({one.name for one in given}) < len(given):
         raise UsageError(f"several files would have the same name in {out}: convert them one by one")
     side = quarantine or Path(f"{out.rstrip('/')}.quarantine.jsonl" if out is not None else "quarantine.jsonl")
     _refuse_overwriting(given, out, side, folder=folder)
+    aside = side if on_error == "quarantine" else None
+    check_writable([*_targets(given, out, folder=folder), *filter(None, (aside, report))])
 
-    reading = ReadOptions(origin, column, max_row)
     work = Work(
-        origin,
+        picked,
         goal,
         out="" if folder else Path(out or "-").name,
         strict=strict,
         stop=on_error == "stop",
         include=("tools", "request") if request else ("tools",),
-        at=at,
-        answer=answer,
         carry=Carry(hosted=hosted, reasoning=reasoning, gateway=gateway),
         spread=folder or len(given) == 1,
     )
     require(map(work.name, given))
-    keep, state = _state(given, out, work, reading, resume=resume)
+    keep, state = _state(given, out, work, reading, resume=resume, overwrite=overwrite)
     if state is None:
         note(f"{out} is complete: no run was interrupted")
         return 0
-    aside = side if on_error == "quarantine" else None
     code = 0
     output = CorpusOutput(
         given, Places(out=None if out is None else Path(out), folder=folder, aside=aside), state, keep
@@ -122,13 +113,20 @@ def convert(  # noqa: PLR0913 - one argument for each option
     return code or (1 if tally.failed else 0)
 
 
-def _state(
-    given: list[Source], out: str | None, work: Work, reading: ReadOptions, *, resume: bool
+def _state(  # noqa: PLR0913 - what a run is, and how it begins
+    given: list[Source], out: str | None, work: Work, reading: ReadOptions, *, resume: bool, overwrite: bool
 ) -> tuple[StateFile | None, State | None]:
     """Find where to begin, and where to note how far it is; no state if there is nothing left to do."""
     run: JsonObject = {
-        "formats": [work.source, work.target],
-        "options": [work.strict, list(work.include), work.at, work.answer, reading.column, reading.limit],
+        "formats": [list(work.picked.formats), work.target],
+        "options": [
+            work.strict,
+            list(work.include),
+            work.picked.at,
+            work.picked.answer,
+            reading.column,
+            reading.limit,
+        ],
         "carry": list(astuple(work.carry)[:3]),
         "inputs": inputs(given),
         "output": out,
@@ -140,6 +138,8 @@ def _state(
     keep = StateFile(Path(f"{out.rstrip('/')}.resume.json"), run)
     if resume and Path(out).exists() and not keep.path.exists():
         return None, None
+    if not (resume or overwrite) and keep.has_begun():
+        raise UsageError(f"{out} is what an interrupted run has written: --resume goes on, --overwrite begins anew")
     return keep, keep.begin(resume=resume)
 
 
@@ -153,11 +153,16 @@ def _show(tally: Tally, goal: str, *, ended: str, kept: str) -> None:
     note(f"{ended}{tally.converted} converted to {goal}, {tally.exact} without loss{left}")
 
 
+def _targets(given: list[Source], out: str | None, *, folder: bool) -> list[Path]:
+    """Name the files that are written."""
+    if out is None:
+        return []
+    return [Path(out) / source.name for source in given] if folder else [Path(out)]
+
+
 def _refuse_overwriting(given: list[Source], out: str | None, side: Path, *, folder: bool) -> None:
     for source in given:
-        targets = [side]
-        if out is not None:
-            targets.append(Path(out) / source.name if folder else Path(out))
+        targets = [side, *_targets([source], out, folder=folder)]
         for target in targets if source.path != STDIN else ():
             if target.exists() and target.samefile(source.path):
                 raise UsageError(f"{target} is read and would be written over: choose another --out")

@@ -5,38 +5,32 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from toolfmt.cli.errors import UsageError, note
+from toolfmt.cli.errors import note
+from toolfmt.cli.files import Files, check_jobs
 from toolfmt.cli.output import write_json, write_table
 from toolfmt.cli.progress import progress
-from toolfmt.corpora.batches import MAX_ROW, ReadOptions
 from toolfmt.corpora.local import mapped
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.corpora.statistics import Statistics, count_batch
 from toolfmt.model import JsonObject
-from toolfmt.transcripts.formats import find
 
 
 def stats(
     *paths: Annotated[str, Parameter(help="Files, folders, globs, or - for stdin, as without any.")],
-    format: Annotated[  # noqa: A002 - the word that says it
-        str, Parameter(alias=("-f", "--from"), help="The format; auto tells it by itself. See `toolfmt formats`.")
-    ] = "auto",
+    files: Files = Files(),  # noqa: B008 - frozen
     json: Annotated[bool, Parameter(help="Print JSON.")] = False,
-    column: Annotated[str, Parameter(help="The column of a Parquet file that holds the conversation.")] = "",
-    max_row: Annotated[int, Parameter(help="Refuse rows of more bytes than this.")] = MAX_ROW,
     jobs: Annotated[int, Parameter(alias="-j", help="How many processes work at once.")] = 1,
 ) -> int:
     """Count formats, messages, tools, calls and their failures.
 
     The exit code is 1 if a conversation could not be read.
     """
-    if jobs < 1 or max_row < 1:
-        raise UsageError("--jobs and --max-row are 1 or more")
-    name = format if format == "auto" else find(format).name
+    check_jobs(jobs)
+    reading = files.reading()
     given = sources(paths or (STDIN,))
     total = Statistics()
     with progress(given) as step:
-        for counted in mapped(partial(count_batch, name), ReadOptions(name, column, max_row).all(given), jobs):
+        for counted in mapped(partial(count_batch, files.picked()), reading.all(given), jobs):
             total.merge(counted.statistics)
             step(counted, total.conversations)
     if json:
@@ -59,6 +53,10 @@ def _show(report: JsonObject) -> None:
     for columns, rows in tables:
         if rows:
             write_table(columns, rows)
+    for reason in report["unreadable_because"]:
+        first = reason["first"]
+        where = f"{first['file']}:{first['line']}" if first["line"] else first["file"]
+        note(f"{reason['times']} unreadable, the first at {where}: {first['reason']}")
     orphans = report["results_of_no_call"]
     if orphans:
         note(f"{orphans} results answer no call")

@@ -10,47 +10,38 @@ from cyclopts import Parameter
 
 from toolfmt.cli.blocks import Block, Turn, tools, turns
 from toolfmt.cli.errors import UsageError
+from toolfmt.cli.files import Files
 from toolfmt.cli.output import visible
 from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.rows import Row, place
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.errors import ParseError
-from toolfmt.transcripts.format import told
-from toolfmt.transcripts.formats import find, recognised
 
 _LINES: Final = 12
 _STYLES: Final = {"reasoning": "dim", "call": "cyan", "result": "dim", "error": "red", "refusal": "red"}
 _ROLES: Final = {"user": "bold blue", "assistant": "bold green", "tool": "bold yellow"}
 
 
-def view(  # noqa: PLR0913 - one argument for each option
+def view(
     path: Annotated[str, Parameter(help="A file, or - for stdin, as without any.")] = STDIN,
     /,
     *,
     row: Annotated[int | None, Parameter(help="The line, or the row of a table; else the first conversation.")] = None,
-    format: Annotated[  # noqa: A002 - the word that says it
-        str, Parameter(alias=("-f", "--from"), help="The format; auto tells it by itself. See `toolfmt formats`.")
-    ] = "auto",
+    files: Files = Files(),  # noqa: B008 - frozen
     out: Annotated[Path | None, Parameter(alias="-o", help="Write a page of HTML to this file.")] = None,
     full: Annotated[bool, Parameter(help="Shorten nothing in the terminal.")] = False,
-    column: Annotated[str, Parameter(help="The column of a Parquet file that holds the conversation.")] = "",
 ) -> None:
     """Show a conversation of any format, with its calls, results and reasoning."""
-    if format != "auto":
-        find(format)
-    found = _find(path, row, ReadOptions(format, column))
+    found = _find(path, row, files.reading())
     try:
-        value = found.value
-        origin = recognised(value) if format == "auto" else find(format)
-        with told(origin.name):
-            transcript = origin.read(value)
+        made, transcript = files.picked().read(found.value)
     except ParseError as error:
         raise ParseError(f"{place(found)}: {error}") from None
     said = list(turns(transcript))
     if out is not None:
         from toolfmt.cli.page import page
 
-        text = page(visible(place(found)), origin.name, said, tools(transcript))
+        text = page(visible(place(found)), made.name, said, tools(transcript))
         out.write_text(text, encoding="utf-8", newline="\n")
     else:
         _print(said, shorten=sys.stdout.isatty() and not full)

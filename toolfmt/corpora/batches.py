@@ -19,7 +19,8 @@ MAX_ROW: Final = 64 << 20
 class ReadOptions:
     """How files are read."""
 
-    format: str = "auto"
+    formats: tuple[str, ...] = ()
+    """The names of the formats that a conversation may be of; none: any."""
     column: str = ""
     """The column of a table that holds the conversation; empty: found by itself."""
     limit: int = MAX_ROW
@@ -27,8 +28,8 @@ class ReadOptions:
     def batches(self, source: Source, start: Position = START) -> Iterator[Batch]:
         """Read a file from a place between two batches on."""
         if source.is_table:
-            return table_batches(source, start, self.column, self.format, self.limit)
-        return text_batches(source, start, self.limit)
+            return table_batches(source, start, self.column, self.formats, self.limit)
+        return text_batches(source, start, self.limit, self.formats)
 
     def all(self, sources: Sequence[Source], start: Position = START) -> Iterator[Batch]:
         """Read files one after the other, the first from a place between two batches on."""

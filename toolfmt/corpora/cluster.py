@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final
 from toolfmt.corpora.arrow import arrow
 from toolfmt.corpora.sources import START, STDIN, Position, Source
 from toolfmt.corpora.streams import is_packed
-from toolfmt.corpora.texts import text_batches
 from toolfmt.corpora.work import Done, Job, Work, convert_batch
 from toolfmt.errors import CorpusError, MissingExtraError, ToolFmtError
 
@@ -95,7 +94,7 @@ def pieces(job: Job, span: int = SPAN) -> Iterator[FileSpan]:
         elif is_packed(source.path):
             yield FileSpan(source, start)
         else:
-            yield from _spans(source, start, job.reading.limit, span)
+            yield from _spans(source, start, job.reading, span)
         start = START
 
 
@@ -108,9 +107,9 @@ def _ray() -> Any:
     return import_module("ray")
 
 
-def _spans(source: Source, start: Position, limit: int, span: int) -> Iterator[FileSpan]:
+def _spans(source: Source, start: Position, reading: ReadOptions, span: int) -> Iterator[FileSpan]:
     end = start
-    for batch in text_batches(source, start, limit):
+    for batch in reading.batches(source, start):
         end = batch.end
         if end.offset - start.offset >= span:
             yield FileSpan(source, start, end.offset)

@@ -42,12 +42,14 @@ class Row(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
-    """A line or a whole file of JSON; `refused` says why it was not read to its end."""
+    """A line or a whole file of JSON, or an agent's session; `refused` says why it was not read to its end."""
 
     file: str
     line: int
     data: bytes
     refused: str = ""
+    session: bool = False
+    """The text itself is the value: its lines are."""
 
     @property
     def text(self) -> str:
@@ -60,7 +62,10 @@ class TextRow:
         if self.refused:
             raise LimitExceededError(self.refused)
         try:
-            return jsontext.loads(self.data.decode("utf-8").removeprefix("\ufeff"))
+            whole = self.data[: self.data.rstrip().rfind(b"\n") + 1] if self.session else b""
+            last = self.data[len(whole) :].decode("utf-8", "replace" if self.session else "strict")
+            text = (whole.decode("utf-8") + last).removeprefix("\ufeff")
+            return text if self.session else jsontext.loads(text)
         except UnicodeDecodeError as error:
             raise ParseError(f"not UTF-8 at byte {error.start}") from None
 

@@ -54,6 +54,16 @@ class StateFile:
         self.path = path
         self.run = run
 
+    def has_begun(self) -> bool:
+        """Whether a run was interrupted after it had written something."""
+        if not self.path.exists():
+            return False
+        try:
+            found = jsontext.loads(self.path.read_text("utf-8"))
+        except (ParseError, UnicodeDecodeError):
+            return True
+        return not jsontext.is_object(found) or any(found.get(key) for key in ("input", "written", "aside"))
+
     def begin(self, *, resume: bool) -> State:
         """Give the state to begin with; raises CorpusError where a run cannot be gone on with."""
         if not resume or not self.path.exists():

@@ -6,20 +6,26 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import CallPart, ResultPart, Transcript, parse_failure
 from toolfmt.errors import ParseError
 from toolfmt.transcripts.flat import flatten
-from toolfmt.transcripts.format import told
-from toolfmt.transcripts.formats import find, recognised
 
 if TYPE_CHECKING:
     from toolfmt.corpora.batches import Batch
+    from toolfmt.corpora.picked import Picked
+    from toolfmt.corpora.rows import Row
     from toolfmt.corpora.sources import Source
     from toolfmt.model import JsonObject, JsonValue
+
+
+_REASONS: Final = 20
+"""How many reasons are told apart."""
+_OTHERS: Final = ""
 
 
 @dataclass(slots=True)
@@ -43,6 +49,16 @@ class ToolCount:
 
 
 @dataclass(slots=True)
+class Reason:
+    """Why conversations are unreadable: where the first is, what is said of it, and how many there are."""
+
+    file: str
+    line: int
+    text: str
+    times: int = 0
+
+
+@dataclass(slots=True)
 class Statistics:
     """What many conversations hold; it grows with the names of tools, not with the conversations."""
 
@@ -50,24 +66,37 @@ class Statistics:
     unreadable: int = 0
     orphans: int = 0
     """Results of no call."""
+    reasons: dict[str, Reason] = field(default_factory=dict[str, "Reason"])
+    """Why conversations are unreadable."""
     formats: Counter[str] = field(default_factory=Counter[str])
     messages: Counter[str] = field(default_factory=Counter[str])
     tools: defaultdict[str, ToolCount] = field(default_factory=lambda: defaultdict[str, ToolCount](ToolCount))
 
-    def add(self, value: JsonValue, format: str) -> None:  # noqa: A002
-        """Count a conversation; raises ParseError for one that can't be read."""
-        origin = recognised(value) if format == "auto" else find(format)
-        with told(origin.name):
-            transcript = origin.read(value)
+    def add(self, value: JsonValue, picked: Picked) -> None:
+        """Count the conversation of a row; raises ParseError for one that can't be read."""
+        made, transcript = picked.read(value)
         self.conversations += 1
-        self.formats[origin.name] += 1
+        self.formats[made.name] += 1
         self.messages.update(message.role for message in transcript.messages)
         for name in {tool.name for tool in transcript.tools or ()}:
             self.tools[name].declared += 1
         self._calls(transcript)
 
+    def refuse(self, row: Row, reason: str) -> None:
+        """Count a conversation that can't be read; reasons that differ in their numbers alone are one."""
+        self.unreadable += 1
+        key = re.sub(r"\d+", "N", reason)
+        if key not in self.reasons and len(self.reasons) == _REASONS:
+            key = _OTHERS
+        found = self.reasons.setdefault(key, Reason(row.file, row.line, reason))
+        found.times += 1
+
     def merge(self, other: Statistics) -> None:
-        """Add the counts of other conversations."""
+        """Add the counts of later conversations."""
+        for key, more in other.reasons.items():
+            name = key if key in self.reasons or len(self.reasons) < _REASONS else _OTHERS
+            found = self.reasons.setdefault(name, replace(more, times=0))
+            found.times += more.times
         self.conversations += other.conversations
         self.unreadable += other.unreadable
         self.orphans += other.orphans
@@ -82,6 +111,10 @@ class Statistics:
         return {
             "conversations": self.conversations,
             "unreadable": self.unreadable,
+            "unreadable_because": [
+                {"times": one.times, "first": {"file": one.file, "line": one.line or None, "reason": one.text}}
+                for one in sorted(self.reasons.values(), key=lambda one: -one.times)
+            ],
             "results_of_no_call": self.orphans,
             "formats": dict(self.formats.most_common()),
             "messages": dict(self.messages.most_common()),
@@ -119,12 +152,12 @@ class Counted:
     statistics: Statistics
 
 
-def count_batch(format: str, batch: Batch) -> Counted:  # noqa: A002
+def count_batch(picked: Picked, batch: Batch) -> Counted:
     """Count every conversation of a batch: a pure function."""
     statistics = Statistics()
     for row in batch.rows():
         try:
-            statistics.add(row.value, format)
-        except ParseError:
-            statistics.unreadable += 1
+            statistics.add(row.value, picked)
+        except ParseError as error:
+            statistics.refuse(row, str(error))
     return Counted(batch.source, batch.read, statistics)

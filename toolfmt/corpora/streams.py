@@ -7,6 +7,7 @@ and any reader of the format takes the row for one stream.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
@@ -128,6 +129,21 @@ def _damage(path: str, error: Exception) -> Exception:
     if isinstance(error, OSError) and error.errno is not None:
         return error
     return ParseError(f"{path}: damaged or cut off: {error}")
+
+
+def check_writable(paths: Iterable[Path]) -> None:
+    """Raise an error of the system's for a file that could not be written, or a folder that could not be made."""
+    for path in paths:
+        own_file(path)
+        place = path
+        while not place.exists() and place != place.parent:
+            place = place.parent
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if place != path and not place.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place))
+        if not os.access(place, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(place))
 
 
 def own_file(path: Path) -> Path:

@@ -22,7 +22,7 @@ from toolfmt.corpora.arrow import arrow
 from toolfmt.corpora.sources import Position, Source
 from toolfmt.corpora.texts import SIZE
 from toolfmt.errors import CorpusError, ParseError, ToolFmtError
-from toolfmt.transcripts.formats import find, recognised
+from toolfmt.transcripts.recognising import origin
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonValue
@@ -106,7 +106,7 @@ def table_batches(
     source: Source,
     start: Position,
     column: str,
-    format: str,  # noqa: A002
+    formats: tuple[str, ...],
     limit: int,
 ) -> Iterator[TableBatch]:
     """Read a table in batches of about a megabyte, from a place between two of them on.
@@ -127,7 +127,7 @@ def table_batches(
                 size = _batch_size(file.metadata.row_group(group), limit, f"{source.path}: rows from {offset + 1} on")
                 for batch in file.iter_batches(batch_size=size, row_groups=[group]):
                     batch = _plain(pyarrow, batch)  # noqa: PLW2901
-                    columns = columns or _columns(batch, column, format, source.path)
+                    columns = columns or _columns(batch, column, formats, source.path)
                     offset += batch.num_rows
                     if offset > start.offset:
                         read = (source.size or 0) * offset // total
@@ -203,7 +203,7 @@ def _plain(pyarrow: Any, batch: Any) -> Any:
     return batch.cast(pyarrow.schema(fields)) if fields != list(batch.schema) else batch
 
 
-def _columns(batch: Any, column: str, format: str, path: str) -> Columns:  # noqa: A002
+def _columns(batch: Any, column: str, formats: tuple[str, ...], path: str) -> Columns:
     """Tell from the first batch which columns are the conversation."""
     names: list[str] = batch.schema.names
     if column and column not in names:
@@ -214,23 +214,23 @@ def _columns(batch: Any, column: str, format: str, path: str) -> Columns:  # noq
     rows = [_without_nulls(row) for row in batch.to_pylist()]
     texts = tuple(name for name in names if any(_is_json(row.get(name)) for row in rows))
     for parsed in ((), texts):
-        known = _known(rows, Columns(parsed=parsed), format)
+        known = _known(rows, Columns(parsed=parsed), formats)
         if known:
             return Columns(beside=tuple(name for name in names if name not in known), parsed=parsed)
     return Columns()
 
 
-def _known(rows: list[dict[str, Any]], columns: Columns, format: str) -> set[str]:  # noqa: A002
+def _known(rows: list[dict[str, Any]], columns: Columns, formats: tuple[str, ...]) -> set[str]:
     """Name the columns that a conversation's reader understands; none where it cannot read the rows."""
     known: set[str] = set()
     for row in rows:
         try:
             value = columns.content(row)
-            origin = recognised(value) if format == "auto" else find(format)
-            unknown = origin.read(value).extra
+            made = origin(value, formats or "auto")
+            unknown = made.read(value).extra
         except (ToolFmtError, AttributeError, IndexError, KeyError, TypeError):
             continue
-        known.update(name for name in row if row[name] is not None and f"{origin.name}.{name}" not in unknown)
+        known.update(name for name in row if row[name] is not None and f"{made.name}.{name}" not in unknown)
     return known
 
 

@@ -19,12 +19,16 @@ from toolfmt.corpora.rows import TextRow, entries
 from toolfmt.corpora.sources import LINES, STDIN, Position, Source, stem
 from toolfmt.corpora.streams import opened
 from toolfmt.errors import CorpusError, ParseError
+from toolfmt.transcripts.formats import is_session
 
 if TYPE_CHECKING:
     from toolfmt.corpora.streams import Reader
 
 SIZE: Final = 1 << 20
 """Bytes of a batch, unless a line is longer."""
+SESSION: Final = -1
+_LOOK: Final = 1 << 16
+"""Bytes of a file's beginning that say whether it is a session."""
 SHOWN: Final = 1000
 """How much of a row that is too long is kept to show it."""
 
@@ -39,7 +43,7 @@ class TextBatch:
     """How many bytes of the file itself were read, for the progress."""
     data: bytes
     first: int
-    """The number of the first line; 0: the text is one value."""
+    """The number of the first line; 0: the text is one value; `SESSION`: it is one session."""
     limit: int
     size: int = 0
     """The bytes of a row that is too long, of which `data` has only the beginning."""
@@ -48,7 +52,9 @@ class TextBatch:
         """Give the rows; empty lines are none."""
         path = self.source.path
         if self.size:
-            yield self._refused(self.first, self.data, self.size)
+            yield self._refused(max(self.first, 0), self.data, self.size)
+        elif self.first == SESSION:
+            yield TextRow(path, 0, self.data, session=True)
         elif not self.first or self._one_line():
             yield from entries(TextRow(path, self.first, self.data.strip() if self.first else self.data))
         else:
@@ -66,12 +72,18 @@ class TextBatch:
         return TextRow(self.source.path, line, data[:SHOWN], reason)
 
 
-def text_batches(source: Source, start: Position, limit: int) -> Iterator[TextBatch]:
-    """Cut a file into batches, from a place between two of them on; a row of more than `limit` bytes is refused."""
+def text_batches(source: Source, start: Position, limit: int, formats: tuple[str, ...] = ()) -> Iterator[TextBatch]:
+    """Cut a file into batches, from a place between two of them on; a row of more than `limit` bytes is refused.
+
+    A session of one of the `formats`, or without any of whatever format, is a row of its own.
+    """
     with opened(source.path) as (file, raw):
         text = _Text(file, pipe=source.path == STDIN)
         text.skip(start.offset, source.path)
-        lines = bool(start.offset) or stem(source.path).endswith(LINES) or text.begins_with_json_line(limit)
+        session = not start.offset and text.fill(_LOOK) > 0 and is_session(text.beginning(), formats)
+        lines = not session and (
+            bool(start.offset) or stem(source.path).endswith(LINES) or text.begins_with_json_line(limit)
+        )
         offset, line = start.offset, start.line
         while text.fill(SIZE):
             data = text.lines(limit) if lines else text.whole(limit)
@@ -84,7 +96,7 @@ def text_batches(source: Source, start: Position, limit: int) -> Iterator[TextBa
             else:
                 data = bytes(text.held[:SHOWN])
                 size, ends = text.drop_row(to_the_end=not lines)
-            first = line + 1 if lines else 0
+            first = line + 1 if lines else SESSION if session else 0
             offset, line = offset + size, line + ends
             read = raw.tell() if source.path != STDIN else 0
             if not whole or data.strip():
@@ -141,6 +153,11 @@ class _Text:
         while len(self.held) <= limit and self._more():
             pass
         return bytes(self.held) if len(self.held) <= limit else b""
+
+    def beginning(self) -> str:
+        """Give the complete lines that are held, or what there is of the first."""
+        end = self.held.rfind(b"\n") + 1
+        return bytes(self.held[: end or None]).decode("utf-8", "replace")
 
     def drop(self, size: int) -> None:
         """Forget what was given away."""

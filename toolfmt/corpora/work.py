@@ -10,29 +10,30 @@ from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
 from toolfmt.corpora.rows import place
-from toolfmt.corpora.sources import TABLES, Position, Source
+from toolfmt.corpora.sources import LINES, TABLES, Position, Source, stem
 from toolfmt.corpora.streams import packed
 from toolfmt.corpora.tables import TableBatch, table
 from toolfmt.corpora.tally import Tally
 from toolfmt.errors import ConversionError, ToolFmtError
 from toolfmt.transcripts.carrying import DEFAULT, Carry
 from toolfmt.transcripts.convert import convert
-from toolfmt.transcripts.exchanges import exchange, inside, put_inside
+from toolfmt.transcripts.exchanges import put_inside
 from toolfmt.transcripts.loss import Loss
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from toolfmt.corpora.batches import Batch, ReadOptions
+    from toolfmt.corpora.picked import Picked
     from toolfmt.corpora.rows import Row
-    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.model import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
     """What is done with every conversation."""
 
-    source: str
+    picked: Picked
     target: str
     out: str = ""
     """The name of the file that is written, which says how; empty: that of each input."""
@@ -40,14 +41,10 @@ class Work:
     stop: bool = False
     """The first conversation that can't be converted is the last that is looked at."""
     include: tuple[str, ...] = ("tools",)
-    at: str = ""
-    """The JSON pointer of the conversation in its row; what is around it stays."""
-    answer: str | None = None
-    """The JSON pointer of the answer to it, which becomes its last message."""
     carry: Carry = DEFAULT
     """What becomes of parts that the target has no place for."""
     spread: bool = True
-    """A conversation that is a whole file is written over several lines."""
+    """A conversation that is a whole file is written over several lines, but for one in a file of lines."""
 
     def name(self, source: Source) -> str:
         """Give the name of the file that an input is written to."""
@@ -85,6 +82,7 @@ def convert_batch(work: Work, batch: Batch) -> Done:
     done = Done(batch.source, batch.end, batch.read)
     name = work.name(batch.source)
     is_table = name.endswith(TABLES)
+    spread = work.spread and not is_table and not stem(name).endswith(LINES)
     lost: tuple[Loss, ...] = ()
     if isinstance(batch, TableBatch) and not is_table:
         batch, lost = _alone(batch)
@@ -96,15 +94,15 @@ def convert_batch(work: Work, batch: Batch) -> Done:
                 raise ConversionError(f"the conversion would lose the column {lost[0].path[1:]}")
             found = row.value
             made = convert(
-                _conversation(found, work),
-                source=work.source,
+                work.picked.conversation(found),
+                source=work.picked.source,
                 target=work.target,
                 strict=work.strict,
                 include=work.include,
                 carry=work.carry,
             )
-            value = put_inside(found, work.at, made.value)
-            text = jsontext.dumps(value, indent=None if row.line or is_table or not work.spread else 2)
+            value = put_inside(found, work.picked.at, made.value)
+            text = jsontext.dumps(value, indent=2 if spread and not row.line else None)
         except ToolFmtError as error:
             if work.stop:
                 done.stopped = f"{place(row)}: {error}"
@@ -120,12 +118,6 @@ def convert_batch(work: Work, batch: Batch) -> Done:
     else:
         done.data = packed("".join(f"{text}\n" for text in texts).encode(), name)
     return done
-
-
-def _conversation(row: JsonValue, work: Work) -> JsonValue:
-    """Get a row's conversation, its answer included."""
-    value = inside(row, work.at)
-    return value if work.answer is None else exchange(value, inside(row, work.answer), work.source)
 
 
 def _alone(batch: TableBatch) -> tuple[TableBatch, tuple[Loss, ...]]:

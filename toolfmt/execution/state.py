@@ -228,7 +228,8 @@ def messages_of(values: Iterable[MessageLike]) -> tuple[Message, ...]:
 
 
 def _read(objects: list[JsonObject]) -> tuple[Message, ...]:
-    from toolfmt.transcripts.formats import find, recognised
+    from toolfmt.transcripts.formats import find
+    from toolfmt.transcripts.recognising import recognised
 
     try:
         source = recognised(objects)

@@ -270,6 +270,7 @@ FORMAT: Final = TranscriptFormat(
     read=read,
     write=write,
     recognise=recognise,
+    common=2,
     rules=_RULES,
     models=r".*claude",
     copies=replace(_RULES, unsigned=True, schema=ANY, strict_schema=None),

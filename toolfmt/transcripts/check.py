@@ -20,6 +20,7 @@ from toolfmt.transcripts.check_calls import call_findings
 from toolfmt.transcripts.check_tools import tool_findings
 from toolfmt.transcripts.format import told
 from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.shape import reachable
 from toolfmt.transcripts.values import pointer
 
@@ -72,9 +73,9 @@ def check(value: JsonValue, *, format: str) -> tuple[Finding, ...]:  # noqa: A00
     bad = jsontext.unwritable(value)
     found = [Finding("json", bad.pointer, bad.reason)] if bad is not None else []
     try:
-        with told(made.name, value):
-            read = made.read(value)
-            found.extend(findings(read, made.rules_for(read)))
+        transcript = read(value, made)
+        with told(made.name):
+            found.extend(findings(transcript, made.rules_for(transcript)))
     except ParseError as error:
         found.append(_unreadable(str(error)))
     return tuple(found)
@@ -97,7 +98,7 @@ def findings(transcript: Transcript, rules: Rules) -> Iterator[Finding]:
         before = messages[number - 1] if number else None
         for rule, reason in _message(message, before, rules):
             yield Finding(rule, where, reason)
-    for at, rule, reason in call_findings(messages, rules, continued=is_continued(transcript, rules)):
+    for at, rule, reason in call_findings(messages, rules, continued=rules.is_continued(transcript)):
         yield Finding(rule, pointer(messages[at].where), reason)
     for path, rule, reason in tool_findings(transcript.tools or (), rules):
         yield Finding(rule, path, reason)
@@ -105,17 +106,12 @@ def findings(transcript: Transcript, rules: Rules) -> Iterator[Finding]:
 
 def says_something(transcript: Transcript, rules: Rules) -> bool:
     """Whether there is a message that a provider with these rules can answer."""
-    if "user" not in rules.roles or is_continued(transcript, rules):
+    if "user" not in rules.roles or rules.is_continued(transcript):
         return True
     messages = transcript.messages
     return bool(messages) and (
         rules.instructions_alone or any(message.role not in INSTRUCTIONS for message in messages)
     )
-
-
-def is_continued(transcript: Transcript, rules: Rules) -> bool:
-    """Whether the provider holds what was said before."""
-    return any(transcript.extra.get(key) is not None for key in rules.continues)
 
 
 def _end(messages: Sequence[Message], rules: Rules) -> Iterator[Finding]:

@@ -9,8 +9,8 @@
 {"type": "summary", "summary": "Listing files", "leafUuid": "u3"}
 
 The conversation is what leads to the last line of the main chain, with the other
-lines of the same answers and the results of their calls. Everything else stands in
-the transcript's `extra`: `sidechains`, `branches` that were left, and other `lines`.
+lines of the same answers and the results of their calls, across compactions. Everything else is
+in the transcript's `extra`: `sidechains`, `branches` that were left, and other `lines`.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ def _path(lines: Sequence[JsonObject], leaf: int) -> set[int]:
     at: int | None = leaf
     while at is not None and at not in path:
         path.add(at)
-        parent = lines[at].get("parentUuid")
+        # What a compaction left out is before it, though it begins a chain of its own.
+        parent = lines[at].get("parentUuid") or lines[at].get("logicalParentUuid")
         at = places.get(parent) if isinstance(parent, str) else None
     return path
 
@@ -126,6 +127,7 @@ FORMAT: Final = TranscriptFormat(
     read=read,
     write=unwritable(NAME),
     writable=False,
+    session=True,
     recognise=recognise,
     rules=Rules(),
     sources=(Provenance(reference="Claude Code session files", revision="2.1.50", kind="observation"),),

@@ -58,6 +58,7 @@ FORMAT: Final = TranscriptFormat(
     read=read,
     write=unwritable(NAME),
     writable=False,
+    session=True,
     recognise=recognise,
     rules=Rules(),
     sources=(Provenance(reference="openai/codex, rollout files", revision="0.147.0", kind="observation"),),

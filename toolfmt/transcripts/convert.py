@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.conversation import TextPart
 from toolfmt.errors import ConversionError, ParseError
 from toolfmt.transcripts.carrying import DEFAULT, Carry, formed, noted, of_note
-from toolfmt.transcripts.check import is_continued, says_something
+from toolfmt.transcripts.check import says_something
 from toolfmt.transcripts.format import told
-from toolfmt.transcripts.formats import find, recognised
+from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.losses import Loss, losses
 from toolfmt.transcripts.merge import merged, restored
+from toolfmt.transcripts.reading import opened, read
+from toolfmt.transcripts.recognising import origin as origin_of
 from toolfmt.transcripts.settings.carrying import Carried, adjusted, brought_back, carried, stated
 from toolfmt.transcripts.shape import fit
 
@@ -57,7 +59,7 @@ class Conversion:
 def convert(  # noqa: PLR0913 - each is a choice of the caller's
     value: JsonValue,
     *,
-    source: str = "auto",
+    source: str | Collection[str] = "auto",
     target: str,
     strict: bool = False,
     include: Collection[str] = ("tools",),
@@ -81,7 +83,7 @@ def convert(  # noqa: PLR0913 - each is a choice of the caller's
 def convert_request(  # noqa: PLR0913 - as above
     value: JsonValue,
     *,
-    source: str = "auto",
+    source: str | Collection[str] = "auto",
     target: str,
     settings: Values | None = None,
     defaults: Values | None = None,
@@ -103,7 +105,7 @@ def convert_request(  # noqa: PLR0913 - as above
 
 def _converted(  # noqa: PLR0913 - as above
     value: JsonValue,
-    source: str,
+    source: str | Collection[str],
     target: str,
     *,
     strict: bool,
@@ -112,30 +114,32 @@ def _converted(  # noqa: PLR0913 - as above
     given: tuple[Values, Values] | None = None,
     carry: Carry,
 ) -> Conversion:
-    origin = recognised(value) if source == "auto" else find(source)
+    origin = origin_of(value, source)
     goal = find(target).widest if carry.gateway else find(target)
     request = "request" in include
-    if origin.name == goal.name and residue is None:
+    answer = bool(opened(value, origin))
+    if origin.name == goal.name and residue is None and not answer:
         value, said = adjusted(value, goal, *(given or ({}, {}))) if request else (value, {})
         return Conversion(value=value, losses=(), source=origin.name, target=goal.name, residue=None, settings=said)
-    with told(origin.name, value, residue):
-        before = _only(origin.read(value), include)
+    before = _only(read(value, origin), include)
+    with told(origin.name, residue):
         if residue is not None:
             return _back(before, origin, goal, residue, strict=strict)
         way = Carried(before, before)
         if request:
             way = carried(before, origin, goal, *(given or ({}, {})), whole=given is not None)
         carry, note = noted(carry)
-        continued = is_continued(way.sent, origin.rules)
+        continued = origin.rules.is_continued(way.sent)
         sent, otherwise = formed(way.sent, goal.rules, carry, continued=continued)
         written = goal.write(_fitted(sent, goal))
         after = goal.read(written)
         compared = replace(way.before, messages=sent.messages)
         found = (*otherwise, *losses(compared, after), *way.losses(after, goal))
     refuse(found, strict=strict)
-    kept: JsonObject = {"source": origin.name, "target": goal.name, "include": sorted(include), "value": value}
-    if carry != DEFAULT:
-        kept["carry"] = note
+    kept: JsonObject | None = None
+    if not answer:
+        kept = {"source": origin.name, "target": goal.name, "include": sorted(include), "value": value}
+        kept |= {} if carry == DEFAULT else {"carry": note}
     return made_of(written, found, origin.name, goal.name, residue=kept, settings=way.settings)
 
 
@@ -210,7 +214,7 @@ def _back(
     include = frozenset(residue["include"])
     ours = goal.read(original)
     sent = _only(ours, include)
-    first, _ = formed(sent, origin.rules, carry, continued=is_continued(sent, goal.rules))
+    first, _ = formed(sent, origin.rules, carry, continued=goal.rules.is_continued(sent))
     base = origin.read(origin.write(fit(first, origin.rules)))
     whole = merged(ours, base, theirs, goal.rules)
     written = restored(original, goal.write(ours), goal.write(whole), goal)

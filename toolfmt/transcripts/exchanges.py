@@ -6,28 +6,31 @@ exchange({"messages": [...]}, {"choices": [...]}, "openai-chat")      {"messages
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from toolfmt.errors import ParseError, UnknownFormatError
+from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.envelopes import ENVELOPES
-from toolfmt.transcripts.formats import find, known_as, recognised
+from toolfmt.transcripts.reading import read, said_by
+from toolfmt.transcripts.recognising import origin
+from toolfmt.transcripts.values import json_at, json_text
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 
 def inside(row: JsonValue, pointer: str) -> JsonValue:
-    """Get what is at a JSON pointer; raises ParseError where nothing is."""
+    """Get what is at a JSON pointer, read where it is text of JSON; raises ParseError where nothing is."""
     found = row
     for key in _keys(pointer):
+        found = json_at(found)
         if is_object(found) and key in found:
             found = found[key]
         elif is_array(found) and key.isdecimal() and int(key) < len(found):
             found = found[int(key)]
         else:
             raise ParseError(f"{pointer}: the row has nothing there")
-    return found
+    return json_at(found) if pointer else found
 
 
 def put_inside(row: JsonValue, pointer: str, value: JsonValue) -> JsonValue:
@@ -35,6 +38,8 @@ def put_inside(row: JsonValue, pointer: str, value: JsonValue) -> JsonValue:
     keys = _keys(pointer)
     if not keys:
         return value
+    if isinstance(row, str):
+        return json_text(put_inside(json_at(row), pointer, value))
     first, rest = keys[0], "".join(f"/{key.replace('~', '~0').replace('/', '~1')}" for key in keys[1:])
     if is_object(row):
         return {**row, first: put_inside(row[first], rest, value)}
@@ -49,23 +54,19 @@ def _keys(pointer: str) -> list[str]:
     return [key.replace("~1", "/").replace("~0", "~") for key in pointer.split("/")[1:]]
 
 
-def exchange(request: JsonValue, answer: JsonValue, source: str = "auto") -> JsonValue:
-    """Put an answer behind the messages of its request: one conversation, in the format of both.
+def exchange(request: JsonValue, answer: JsonValue, source: str | Collection[str] = "auto") -> JsonValue:
+    """Put an answer after the messages of its request: one conversation, in the format of both.
 
-    Raises ParseError for what is no request or no answer, `UnknownFormatError`
-    for a format that has no answers.
+    An answer is what the API answers, or its message alone, or a list of
+    messages. Raises `ParseError` for what is no request or no answer.
     """
-    made = recognised(request) if source == "auto" else find(source)
-    known = known_as(made.name, ENVELOPES)
-    if not known:
-        raise UnknownFormatError(source, sorted(ENVELOPES))
-    if not is_object(request) or not is_object(answer):
-        raise ParseError("a request and its answer are objects")
-    opened = ENVELOPES[known].open(answer)
-    said = opened[0].get(made.messages) if opened and is_object(opened[0]) else None
-    if not is_array(said) or not said:
+    made = origin(request, source)
+    given = request.get(made.messages) if is_object(request) else request
+    whole = said_by(answer, made)
+    said = answer if whole is None else whole.get(made.messages) if is_object(whole) else None
+    said = [said] if is_object(said) else said
+    if not is_array(said) or not read(said, made).messages:
         raise ParseError(f"{made.name}: the answer has no message")
-    given = request.get(made.messages)
     asked: JsonObject = {"role": "user", "content": given} if isinstance(given, str) else {}
-    before = [asked] if asked else given if is_array(given) else []
-    return {**request, made.messages: [*before, *said]}
+    messages = [*([asked] if asked else given if is_array(given) else []), *said]
+    return {**request, made.messages: messages} if is_object(request) else messages

@@ -115,6 +115,10 @@ class Rules:
     own_dialect: SchemaRules = ANY
     """What is accepted of such a schema."""
 
+    def is_continued(self, transcript: Transcript) -> bool:
+        """Whether the provider holds what was said before."""
+        return any(transcript.extra.get(key) is not None for key in self.continues)
+
     def schema_of(self, tool: ToolDeclaration) -> tuple[JsonValue, SchemaRules]:
         """Give a tool's schema as it stands in the declaration, and what is accepted of it."""
         own = self.own_schema(tool) if self.own_schema is not None else None
@@ -148,6 +152,10 @@ class TranscriptFormat:
     """The key of the messages, which may stand alone as a list."""
     spellings: Mapping[str, str] = field(default_factory=dict[str, str])
     """Further spellings of a request's keys that are read, each with the one that is written."""
+    session: bool = False
+    """Whether a conversation is a file of its own, with a JSON object on each line."""
+    common: int = 0
+    """How common its conversations are: of formats that all read a value alike, the most common is taken."""
     aliases: tuple[str, ...] = ()
     sources: tuple[Provenance, ...] = ()
 

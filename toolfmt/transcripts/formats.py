@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from toolfmt import jsontext
-from toolfmt.errors import LimitExceededError, ParseError, UnknownFormatError
+from toolfmt.errors import UnknownFormatError
 from toolfmt.transcripts.format import TranscriptFormat
 
 if TYPE_CHECKING:
@@ -86,6 +85,15 @@ def find(name: str) -> TranscriptFormat:
     return relative(known)
 
 
+def is_session(text: str, names: Collection[str] = ()) -> bool:
+    """Whether the first lines of a file are those of an agent's session: of these formats, or of any without names."""
+    if not text.lstrip("\ufeff \n\r\t").startswith("{"):
+        return False
+    if names:
+        return all(find(name).session for name in names)
+    return any(made.session and fits(made, text) for made in formats())
+
+
 def known_as(name: str, known: Container[str]) -> str:
     """Give the name under which a format is known: its own, or that of what it is a variety of; empty if none is."""
     if name in known:
@@ -101,29 +109,16 @@ def _relatives(made: TranscriptFormat) -> Iterator[str]:
         made = find(made.relative_of)
 
 
-_NAME_IT: Final = "name it (`source=`, `format=`; on the command line --from or --format)"
-
-
-def _fits(made: TranscriptFormat, value: JsonValue) -> bool:
-    """Whether a value is of a format; what its recogniser stumbles over is of quite another shape."""
+def fits(made: TranscriptFormat, value: JsonValue) -> bool:
+    """Whether a value has what only a format has; what its recogniser stumbles over is of quite another shape."""
     try:
         return made.recognise(value)
     except (AttributeError, IndexError, KeyError, TypeError):
         return False
 
 
-def recognised(value: JsonValue) -> TranscriptFormat:
-    """Tell a value's format by what only that format has; raises ParseError if none or several fit."""
-    if jsontext.too_deep(value):
-        raise LimitExceededError(f"a value is nested more than {jsontext.MAX_NESTING} levels deep")
-    fits = [found for found in formats() if _fits(found, value)]
-    general = {name for found in fits for name in _relatives(found)}
-    fits = [found for found in fits if found.name not in general]
-    if len(fits) == 1:
-        return fits[0]
-    names = ", ".join(found.name for found in fits)
-    raise ParseError(
-        f"the conversation may be {names}: {_NAME_IT}"
-        if fits
-        else f"nothing in the conversation tells its format: {_NAME_IT}"
-    )
+def evident(value: JsonValue, known: Iterable[TranscriptFormat] | None = None) -> list[TranscriptFormat]:
+    """List the formats, of all or of some, that a value can only be of; what fits a variety is of that alone."""
+    found = [made for made in (formats() if known is None else known) if fits(made, value)]
+    general = {name for made in found for name in _relatives(made)}
+    return [made for made in found if made.name not in general]

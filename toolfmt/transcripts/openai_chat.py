@@ -66,6 +66,7 @@ _GATEWAY: Final = TranscriptFormat(
     read=partial(read_request, shape=SHAPE),
     write=partial(write_request, shape=SHAPE),
     recognise=recognise,
+    common=3,
     rules=_RULES,
     models=MODELS,
     copies=replace(

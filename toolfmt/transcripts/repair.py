@@ -30,6 +30,7 @@ from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.losses import Loss, losses
 from toolfmt.transcripts.merge import restored
 from toolfmt.transcripts.patch import patched
+from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.shape import changed, shape
 from toolfmt.transcripts.values import argument_object
 
@@ -73,8 +74,8 @@ def repair(value: JsonValue, *, format: str, drop: bool = False) -> Repair:  # n
     made = find(format)
     if bad := jsontext.unwritable(value):
         raise ParseError(f"{bad.pointer}: {bad.reason}")
-    with told(made.name, value):
-        before = made.read(value)
+    before = read(value, made, answers=False)
+    with told(made.name):
         rules = made.rules_for(before)
         wrong = list(findings(before, rules))
         if not wrong:

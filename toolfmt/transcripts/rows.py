@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
-from toolfmt.conversation import CallPart, Message, OpaquePart, ResultPart, Role, TextPart, ToolDeclaration
+from toolfmt.conversation import CallPart, Message, ResultPart, Role, TextPart, ToolDeclaration
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.values import argument_object, rest
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 TURNS: Final = "conversations"
-_ROLES: Final[dict[object, Role]] = {
+_ROLES: Final[dict[str, Role]] = {
     "system": "system",
     "human": "user",
     "user": "user",
@@ -45,18 +45,25 @@ def row(value: JsonValue, owner: str) -> JsonObject:
 
 
 def read_turn(item: JsonValue, at: int, owner: str) -> Message:
-    """Read a turn: its text, in a result if a tool says it; a turn of a kind that is not known is kept whole."""
+    """Read a turn: its text, in a result if a tool says it; raises ParseError for a speaker that rows do not have."""
     text = item.get("value", "") if is_object(item) else None
     if not is_object(item) or not isinstance(text, str):
         raise ParseError(f"/{TURNS}/{at}: expected a turn with `from` and a `value` of text")
-    role = _ROLES.get(item.get("from")) if isinstance(item.get("from"), str) else None
+    speaker = item.get("from")
+    role = _ROLES.get(speaker) if isinstance(speaker, str) else None
+    if role is None:
+        raise ParseError(f"/{TURNS}/{at}: `from` is one of {', '.join(_ROLES)}, not {_named(item)}")
     said = (TextPart(text),) if text else ()
     parts: tuple[Part, ...] = (ResultPart(said),) if role == "tool" else said
-    if role is None:
-        role, parts = "user", (OpaquePart(owner, item),)
     message = Message(role, parts, extra={} if item.keys() <= _TURN else rest(item, _TURN, owner))
     message.origin, message.source, message.where = owner, item, (f"/{TURNS}", at)
     return message
+
+
+def _named(item: JsonObject) -> str:
+    if "from" in item:
+        return repr(item["from"])
+    return f"missing in an object with the keys {', '.join(map(repr, item))}"
 
 
 def system_message(text: str, owner: str) -> Message:

@@ -22,10 +22,19 @@ _SEEN: Final = 50
 """How many lines are looked at to tell a session from other values."""
 
 
+TORN: Final = "torn"
+"""The type of the line that stands for a last one of which only the beginning was written."""
+
+
 def read_lines(value: JsonValue, owner: str) -> list[JsonObject]:
-    """Give a session's lines, from a list of objects or from text with a JSON object on each line."""
+    """Give a session's lines, from a list of objects or from text with a JSON object on each line.
+
+    A last line that is cut off costs only itself: it is `{"type": "torn", "text": ...}`.
+    """
     if isinstance(value, str):
-        return [_line(text, at, owner) for at, text in enumerate(value.split("\n")) if text.strip()]
+        *complete, last = value.rstrip().split("\n")
+        lines = [_line(text, at, owner) for at, text in enumerate(complete) if text.strip()]
+        return [*lines, _last(last, len(complete), owner)] if last else lines
     if not is_array(value):
         raise ParseError(f"{owner}: expected a list of lines, or their text")
     for at, item in enumerate(value):
@@ -42,6 +51,15 @@ def _line(text: str, at: int, owner: str) -> JsonObject:
     if not is_object(value):
         raise ParseError(f"{owner}: line {at + 1}: a line is an object, not {type(value).__name__}")
     return value
+
+
+def _last(text: str, at: int, owner: str) -> JsonObject:
+    try:
+        jsontext.loads(text)
+    except ParseError:
+        if at:
+            return {"type": TORN, "text": text}
+    return _line(text, at, owner)
 
 
 def first_lines(value: JsonValue) -> list[JsonObject]:

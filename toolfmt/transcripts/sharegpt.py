@@ -135,6 +135,7 @@ FORMAT: Final = TranscriptFormat(
     read=read,
     write=write,
     recognise=recognise,
+    common=1,
     messages=TURNS,
     rules=Rules(
         roles=frozenset({"system", "user", "assistant", "tool"}),

@@ -93,6 +93,16 @@ def word(item: JsonValue, key: str) -> str:
     return found if isinstance(found, str) else ""
 
 
+def json_at(value: JsonValue) -> JsonValue:
+    """Give what a text of JSON says; anything else as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            return jsontext.loads(value)
+        except ParseError:
+            pass
+    return value
+
+
 def plain_text(parts: Iterable[object]) -> str | None:
     """Give the text of a content that is one text and nothing else; "" if it is empty, None if it is more."""
     found = tuple(parts)

@@ -1,0 +1,108 @@
+"""Files of agents' sessions: one conversation each, found without a name, whatever happened to their last line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolfmt import convert
+from toolfmt.transcripts.formats import find
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def line(number: int, role: str, content: Any, parent: int | None, **more: Any) -> dict[str, Any]:
+    envelope = {"type": role, "uuid": str(number), "parentUuid": None if parent is None else str(parent)}
+    return {**envelope, "sessionId": "s", "isSidechain": False, "message": {"role": role, "content": content}, **more}
+
+
+def item(role: str, text: str) -> dict[str, Any]:
+    kind = "output_text" if role == "assistant" else "input_text"
+    payload = {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+    return {"timestamp": "2026-06-06T10:00:00.000Z", "type": "response_item", "payload": payload}
+
+
+SESSIONS = {
+    "claude-code": [
+        {"type": "summary", "summary": "Greeting", "leafUuid": "2"},
+        line(1, "user", "Hi.", None),
+        line(2, "assistant", [{"type": "text", "text": "Hello."}], 1),
+    ],
+    "codex": [
+        {"timestamp": "2026-06-06T10:00:00.000Z", "type": "session_meta", "payload": {"id": "1", "cwd": "/repo"}},
+        item("user", "Hi."),
+        item("assistant", "Hello."),
+    ],
+}
+EXPECTED = {"messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]}
+every_session = pytest.mark.parametrize("name", SESSIONS)
+
+
+def text(name: str) -> str:
+    return "".join(json.dumps(one) + "\n" for one in SESSIONS[name])
+
+
+@every_session
+def test_a_file_is_one_conversation(run: Run, tmp_path: Path, name: str) -> None:
+    for stem in ("a", "b"):
+        (tmp_path / f"{stem}.jsonl").write_text(text(name), "utf-8")
+    for choice in (("--from", name), (), ("--from", "claude-code", "--from", "codex")):
+        code, out, _ = run("convert", tmp_path / "*.jsonl", *choice, "--to", "openai-chat")
+        assert (code, [json.loads(one) for one in out.splitlines()]) == (0, [EXPECTED] * 2)
+    assert run("convert", tmp_path, "--to", "openai-chat", "--out", f"{tmp_path}/out/")[0] == 0
+    assert [json.loads(one.read_text("utf-8")) for one in sorted((tmp_path / "out").iterdir())] == [EXPECTED] * 2
+    assert run("stats", tmp_path / "a.jsonl", "--from", name)[2] == "toolfmt: 1 conversations, 0 unreadable\n"
+    shown = run("view", tmp_path / "a.jsonl", "--from", name)[1]
+    assert "Hi." in shown
+    assert "Hello." in shown
+    assert run("check", tmp_path / "a.jsonl")[0] == 0
+    assert json.loads(run("convert", "--to", "openai-chat", stdin=text(name))[1]) == EXPECTED
+
+
+@every_session
+def test_a_torn_last_line_costs_only_itself(run: Run, tmp_path: Path, name: str) -> None:
+    file, report = tmp_path / "a.jsonl", tmp_path / "report.json"
+    torn = json.dumps(SESSIONS[name][-1] | {"more": "é"}, ensure_ascii=False).encode()
+    for end in (10, torn.index("é".encode()) + 1):
+        file.write_bytes(text(name).encode() + torn[:end])
+        code, out, _ = run("convert", file, "--to", "openai-chat", "--report", report)
+        assert (code, json.loads(out)) == (0, EXPECTED)
+        details = [
+            one["detail"] for loss in json.loads(report.read_text("utf-8"))["losses"] for one in loss["examples"]
+        ]
+        assert f"{name}.lines" in details
+        file.write_bytes(file.read_bytes() + b"\n")
+        assert json.loads(run("convert", file, "--to", "openai-chat")[1]) == EXPECTED
+    file.write_bytes(torn[:10] + b"\n" + text(name).encode())
+    assert run("convert", file, "--from", name, "--to", "openai-chat")[0] == 2
+
+
+@every_session
+def test_rows_of_sessions_are_rows(run: Run, name: str) -> None:
+    rows = f"{json.dumps(SESSIONS[name])}\n" * 2
+    assert run("stats", "--from", name, stdin=rows)[2] == "toolfmt: 2 conversations, 0 unreadable\n"
+
+
+@every_session
+def test_a_session_that_is_too_long_is_refused(run: Run, tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.jsonl").write_text(text(name), "utf-8")
+    code, _, err = run("stats", tmp_path / "a.jsonl", "--max-row", "100")
+    assert code == 1
+    assert "longer than the limit of 100" in err
+
+
+def test_what_is_before_a_compaction_is_read() -> None:
+    boundary = {"type": "system", "subtype": "compact_boundary", "uuid": "3", "parentUuid": None}
+    lines = [
+        *SESSIONS["claude-code"][1:],
+        {**boundary, "logicalParentUuid": "2", "sessionId": "s"},
+        line(4, "user", "Summary.", 3, isCompactSummary=True),
+        line(5, "assistant", [{"type": "text", "text": "Go on."}], 4),
+    ]
+    made = convert(lines, source="claude-code", target="openai-chat").value
+    assert [one["content"] for one in made["messages"]] == ["Hi.", "Hello.", "Summary.", "Go on."]
+    assert "claude-code.branches" not in find("claude-code").read(lines).extra

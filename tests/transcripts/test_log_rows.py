@@ -1,0 +1,169 @@
+"""Rows of logs and data sets as they are found: the format is found by evidence, or one question is asked."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from toolfmt import ParseError, convert
+from toolfmt.conversation import TextPart
+from toolfmt.transcripts.exchanges import exchange, inside, put_inside
+from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.recognising import recognised
+
+USER = {"role": "user", "content": "Hi."}
+SAID = {"role": "assistant", "content": "Hello."}
+CHAT = [USER, SAID]
+COMPLETION = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "m",
+    "choices": [{"index": 0, "message": SAID, "finish_reason": "stop"}],
+    "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+}
+ANTHROPIC = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "model": "m",
+    "content": [{"type": "text", "text": "Hello."}],
+    "stop_reason": "end_turn",
+}
+GEMINI = {"contents": [{"role": "user", "parts": [{"text": "Hi."}]}]}
+CANDIDATES = {"candidates": [{"content": {"role": "model", "parts": [{"text": "Hello."}]}, "finishReason": "STOP"}]}
+RESPONSE = {
+    "id": "r",
+    "object": "response",
+    "status": "completed",
+    "output": [
+        {"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": "Hello."}]}
+    ],
+}
+LANGCHAIN = [{"type": "human", "content": "Hi."}, {"type": "ai", "content": "Hello."}]
+
+FOUND: dict[str, tuple[Any, str]] = {
+    "a list of messages": ([USER], "openai-chat"),
+    "a row of messages": ({"messages": CHAT}, "openai-chat"),
+    "a request": ({"model": "m", "messages": CHAT, "temperature": 0}, "openai-chat"),
+    "a row of a data set": ({"messages": CHAT, "source": "web", "id": "7"}, "openai-chat"),
+    "instructions beside": ({"system": "Be brief.", "messages": CHAT}, "anthropic"),
+    "turns": ({"conversations": [{"from": "human", "value": "Hi."}, {"from": "gpt", "value": "Hello."}]}, "sharegpt"),
+    "contents": (GEMINI, "gemini"),
+    "a request of Responses": ({"model": "m", "input": "Hi."}, "openai-responses"),
+    "chat.completion": (COMPLETION, "openai-chat"),
+    "an answer of Anthropic": (ANTHROPIC, "anthropic"),
+    "an answer of Gemini": (CANDIDATES, "gemini"),
+    "an answer of Responses": (RESPONSE, "openai-responses"),
+    "LangGraph's state": ({"messages": LANGCHAIN, "remaining_steps": 24}, "langchain"),
+    "OpenTelemetry": (
+        {"gen_ai.input.messages": [{"role": "user", "parts": [{"type": "text", "content": "Hi."}]}]},
+        "otel-genai",
+    ),
+    "useChat": ([{"id": "1", "role": "user", "parts": [{"type": "text", "text": "Hi."}]}], "vercel-ui"),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_the_format_is_found(name: str) -> None:
+    value, expected = FOUND[name]
+    assert recognised(value).name == expected
+    for target in ("openai-chat", "anthropic", "gemini"):
+        said = [
+            part.text
+            for message in find(target).read(convert(value, target=target).value).messages
+            for part in message.parts
+            if isinstance(part, TextPart)
+        ]
+        assert said[-1] in ("Hi.", "Hello.")
+
+
+ASKED: dict[str, tuple[Any, str]] = {
+    "OpenAI batch, asked": (
+        {"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {"model": "m", "messages": CHAT}},
+        "give --at /body",
+    ),
+    "OpenAI batch, answered": (
+        {"id": "b", "custom_id": "1", "response": {"status_code": 200, "body": COMPLETION}, "error": None},
+        "an openai-chat answer at /response/body: give --at /response/body",
+    ),
+    "Anthropic batch, asked": (
+        {"custom_id": "1", "params": {"model": "m", "max_tokens": 9, "system": "S", "messages": [USER]}},
+        "an anthropic conversation at /params: give --at /params",
+    ),
+    "Anthropic batch, answered": (
+        {"custom_id": "1", "result": {"type": "succeeded", "message": ANTHROPIC}},
+        "an anthropic answer at /result/message",
+    ),
+    "Gemini batch": ({"key": "1", "request": GEMINI, "response": CANDIDATES}, "--at /request --answer /response"),
+    "Langfuse": (
+        {
+            "id": "1",
+            "type": "GENERATION",
+            "input": {"messages": [USER], "model": "m"},
+            "output": SAID,
+            "level": "DEFAULT",
+        },
+        "--at /input --answer /output",
+    ),
+    "LiteLLM": (
+        {"id": "1", "call_type": "completion", "messages": [USER], "response": COMPLETION, "model": "m"},
+        "--answer /response",
+    ),
+    "a proxy": (
+        {"request": {"messages": [USER], "model": "m"}, "response": COMPLETION},
+        "--at /request --answer /response",
+    ),
+    "a proxy that keeps texts": (
+        {"request": {"body": json.dumps({"messages": [USER]})}, "response": {"body": json.dumps(COMPLETION)}},
+        "--at /request/body --answer /response/body",
+    ),
+    "a state's snapshot": ({"values": {"messages": LANGCHAIN}, "next": [], "config": {}}, "--at /values"),
+    "preferences": (
+        {"prompt": "Hi.", "chosen": CHAT, "rejected": [USER, {"role": "assistant", "content": "No."}]},
+        "give --at /chosen or --at /rejected",
+    ),
+    "messages under another key": ({"conversation_id": "1", "turns": CHAT}, "--at /turns"),
+    "a conversation of another shape": ({"conversations": CHAT}, "--at /conversations"),
+    "Alpaca": ({"instruction": "Say hi.", "output": "Hi."}, "(an object with the keys 'instruction', 'output'"),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_one_question_is_asked(name: str) -> None:
+    value, question = ASKED[name]
+    with pytest.raises(ParseError) as raised:
+        convert(value, target="anthropic")
+    assert question in str(raised.value)
+    words = question.split()
+    paths = {option: words[words.index(option) + 1] for option in ("--at", "--answer") if option in words}
+    if "--at" in paths:
+        found = inside(value, paths["--at"])
+        if "--answer" in paths:
+            found = exchange(found, inside(value, paths["--answer"]))
+        written = json.dumps(convert(found, target="bedrock").value)
+        assert "Hello." in written or "Hi." in written
+        assert "--answer" not in paths or ("Hello." in written and "Hi." in written)
+
+
+def test_several_formats_are_possible() -> None:
+    value = [{"role": "user", "content": "Hi."}]
+    assert convert(value, source=["gemini", "anthropic"], target="hf-chat").source == "anthropic"
+    with pytest.raises(ParseError, match="nothing in the conversation tells its format"):
+        convert(value, source=["gemini", "bedrock"], target="hf-chat")
+
+
+def test_what_is_text_of_json_stays_text() -> None:
+    row = {"id": 1, "body": json.dumps({"messages": CHAT})}
+    assert inside(row, "/body/messages/1") == SAID
+    assert put_inside(row, "/body/messages", []) == {"id": 1, "body": '{"messages": []}'}
+
+
+def test_what_an_answer_says_beside_its_message_is_listed() -> None:
+    made = convert(COMPLETION, target="anthropic")
+    assert {loss.detail for loss in made.all_losses} >= {"answer.usage", "answer.model"}
+    assert convert(COMPLETION, target="openai-chat").value == {"messages": [SAID]}
+    with pytest.raises(ParseError, match="2 choices"):
+        convert({**COMPLETION, "choices": COMPLETION["choices"] * 2}, target="anthropic")

@@ -1,0 +1,53 @@
+"""The options by which every command on files of conversations says what is read of them."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from toolfmt.cli.errors import UsageError
+from toolfmt.corpora.batches import MAX_ROW, ReadOptions
+from toolfmt.corpora.picked import Picked
+from toolfmt.transcripts.formats import find
+
+AUTO = "auto"
+
+
+@Parameter(name="*", group="What is read")
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """What is read of files, the same for every command."""
+
+    source: Annotated[
+        list[str] | None,
+        Parameter(
+            name="--from",
+            alias=("--format", "-f"),
+            help="The format of what is read, or several of which it may be; auto, as without it, finds it.",
+            negative=(),
+            consume_multiple=False,
+        ),
+    ] = None
+    at: Annotated[str, Parameter(help="The JSON pointer of the conversation in its row, such as /body.")] = ""
+    answer: Annotated[str | None, Parameter(help="The JSON pointer of its answer, which becomes the last message.")] = (
+        None
+    )
+    column: Annotated[str, Parameter(help="The column of a Parquet file that holds the conversation.")] = ""
+    max_row: Annotated[int, Parameter(help="Refuse rows, and sessions, of more bytes than this.")] = MAX_ROW
+
+    def picked(self) -> Picked:
+        """Say what is read of each row; raises `UnknownFormatError`."""
+        names = tuple(find(name).name for name in self.source or () if name != AUTO)
+        return Picked(formats=names, at=self.at, answer=self.answer)
+
+    def reading(self) -> ReadOptions:
+        """Say how files are read; raises `UsageError`."""
+        if self.max_row < 1:
+            raise UsageError("--max-row is 1 or more")
+        return ReadOptions(self.picked().formats, self.column, self.max_row)
+
+
+def check_jobs(jobs: int) -> None:
+    """Raise `UsageError` for a number of processes that is none."""
+    if jobs < 1:
+        raise UsageError("--jobs is 1 or more")

@@ -1,0 +1,217 @@
+"""Reads a value as a conversation of one format, or raises where that format does not understand it.
+
+    read([{"role": "user", "content": "Hi."}], find("openai-chat"))      Transcript((Message("user", ...),))
+    read([{"type": "human", "content": "Hi."}], find("openai-chat"))     ParseError: ...; it looks like langchain
+
+A reader keeps what it does not know, so that the way back is exact. So a value
+of quite another format may read as an empty conversation, or as half of one;
+here it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.conversation import OpaquePart, Transcript
+from toolfmt.errors import ParseError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.answer_readers.shapes import SHAPES
+from toolfmt.transcripts.envelopes import ENVELOPES
+from toolfmt.transcripts.format import told
+from toolfmt.transcripts.formats import evident, fits, known_as
+from toolfmt.transcripts.losses import losses
+from toolfmt.transcripts.settings.tables import TABLES
+
+if TYPE_CHECKING:
+    from toolfmt.conversation import Message, Part
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.format import TranscriptFormat
+
+ANSWER: Final = "answer"
+"""The owner of what an answer says beside its message, in a transcript's `extra`."""
+_GRAVE: Final = frozenset({"content", "meaning"})
+_SHOWN: Final = 6
+
+
+def read(value: JsonValue, made: TranscriptFormat, *, answers: bool = True) -> Transcript:
+    """Read a conversation of a format or, with `answers`, an answer of its API: a conversation of one message.
+
+    Raises `ParseError` for a value of which the format understands nothing, or
+    less than the format that it evidently is of.
+    """
+    try:
+        with told(made.name, value):
+            answer = _answer(value, made) if answers else None
+            found = made.read(value) if answer is None else answer
+    except ParseError as error:
+        hint = _looks_like(value, made) if type(error) is ParseError else ""
+        if hint:
+            raise ParseError(f"{error}; {hint}") from error
+        raise
+    if not understood(found):
+        if _is_empty(value, made) or fits(made, value) or made.rules.is_continued(found):
+            return found
+        hint = _looks_like(value, made) or f"found {described(value)}"
+        raise ParseError(f"{made.name}: nothing in the value is understood; {hint}")
+    if leaves(found, made) and not fits(made, value):
+        _refuse_half(value, found, made)
+    return found
+
+
+def understood(transcript: Transcript) -> bool:
+    """Whether anything of a value was understood: a message, or a tool."""
+    return bool(transcript.tools) or any(map(_understood, transcript.messages))
+
+
+def says_anything(transcript: Transcript) -> bool:
+    """Whether a message has a part that was understood."""
+    return any(not isinstance(part, OpaquePart) for message in transcript.messages for part in message.parts)
+
+
+def leaves(transcript: Transcript, made: TranscriptFormat) -> bool:
+    """Whether anything of a value, settings aside, has no meaning to the format that it was read in."""
+    settings = _settings(made.name)
+    start = len(made.name) + 1
+    return any(
+        (is_array(value) or is_object(value) or isinstance(value, str)) and value and key[start:] not in settings
+        for key, value in transcript.extra.items()
+    ) or any(message.extra or any(map(_leaves, message.parts)) for message in transcript.messages)
+
+
+def opened(value: JsonValue, made: TranscriptFormat) -> list[JsonValue]:
+    """Give the conversation that each choice of an answer is, in its API's format; none for what is no answer."""
+    if not is_object(value) or not _is_answer(value, made):
+        return []
+    return ENVELOPES[known_as(made.name, ENVELOPES)].open(value)
+
+
+def said_by(answer: JsonValue, made: TranscriptFormat) -> JsonValue:
+    """Give the one message of an answer as a conversation; raises `ParseError` for several choices."""
+    choices = opened(answer, made)
+    if is_object(answer) and not choices and _is_answer(answer, made):
+        raise ParseError(f"{made.name}: the answer has no message")
+    if len(choices) > 1:
+        raise ParseError(f"{made.name}: the answer has {len(choices)} choices, and a conversation has one: keep one")
+    return choices[0] if choices else None
+
+
+def lacks(one: Transcript, other: Transcript) -> bool:
+    """Whether a reading of a value lacks content or meaning that another reading of it has."""
+    found = losses(Transcript(_plain(other.messages), other.tools), Transcript(_plain(one.messages), one.tools))
+    return any(loss.severity in _GRAVE and loss.code not in _NOTHING for loss in found)
+
+
+_NOTHING: Final = frozenset({"provider_part", "unread"})
+"""Losses of what was not understood in the first place."""
+
+
+def described(value: JsonValue) -> str:
+    """Describe a value's shape in a few words: `a list of 2 objects with the keys 'type', 'content'`."""
+    if is_object(value):
+        return f"an object with {_keys(value)}"
+    if is_array(value):
+        first = next(iter(value), None)
+        kind = f"objects with {_keys(first)}" if is_object(first) else f"{type(first).__name__} values"
+        return f"a list of {len(value)} {kind}" if value else "an empty list"
+    return f"a value of the type {type(value).__name__}"
+
+
+def _keys(value: JsonObject) -> str:
+    names = ", ".join(map(repr, list(value)[:_SHOWN]))
+    return f"the keys {names}{', ...' if len(value) > _SHOWN else ''}" if value else "no keys"
+
+
+def _is_answer(value: JsonObject, made: TranscriptFormat) -> bool:
+    known = known_as(made.name, ENVELOPES)
+    return bool(known) and made.messages not in value and any(shape.fits(value) for shape in SHAPES[known])
+
+
+def _answer(value: JsonValue, made: TranscriptFormat) -> Transcript | None:
+    conversation = said_by(value, made)
+    if conversation is None or not is_object(value):
+        return None
+    found = made.read(conversation)
+    beside = {f"{ANSWER}.{key}": item for key, item in value.items() if key not in _message_keys(made, value)}
+    return replace(found, extra=beside)
+
+
+def _message_keys(made: TranscriptFormat, value: JsonObject) -> set[str]:
+    """Find the keys of an answer that its message is made of."""
+    known = ENVELOPES[known_as(made.name, ENVELOPES)]
+    whole = known.open(value)
+    return {key for key in value if known.open({name: item for name, item in value.items() if name != key}) != whole}
+
+
+def _understood(message: Message) -> bool:
+    """Whether anything of a message was understood, if only who speaks."""
+    if not message.parts:
+        return not any(message.extra.values())
+    (first, *more) = message.parts
+    return bool(more) or not isinstance(first, OpaquePart) or bool(first.says) or first.value is not message.source
+
+
+def _leaves(part: Part) -> bool:
+    return not part.says if isinstance(part, OpaquePart) else bool(getattr(part, "extra", None))
+
+
+def _plain(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """Put what opaque parts say in their place."""
+    return tuple(
+        replace(message, parts=tuple(chain.from_iterable(map(_said, message.parts))))
+        if any(isinstance(part, OpaquePart) for part in message.parts)
+        else message
+        for message in messages
+    )
+
+
+def _said(part: Part) -> tuple[Part, ...]:
+    return part.says if isinstance(part, OpaquePart) and part.says else (part,)
+
+
+def _is_empty(value: JsonValue, made: TranscriptFormat) -> bool:
+    if is_object(value) and made.messages in value:
+        return not value[made.messages]
+    return not value
+
+
+@cache
+def _settings(name: str) -> frozenset[str]:
+    """Name the keys of a request that hold its settings."""
+    known = known_as(name, TABLES)
+    if not known:
+        return frozenset()
+    table = TABLES[known]
+    places = [place for setting in table.settings for place in (setting.at, *setting.also)]
+    places.extend(place for group in table.groups for place in group.at)
+    return frozenset(place.partition(".")[0] for place in places) | table.context
+
+
+def _refuse_half(value: JsonValue, found: Transcript, made: TranscriptFormat) -> None:
+    """Raise `ParseError` where a format that the value is evidently of understands more of it."""
+    for other in _others(value, made):
+        try:
+            with told(other.name):
+                theirs = other.read(value)
+        except ParseError:
+            continue
+        if lacks(found, theirs):
+            raise ParseError(f"{made.name}: only a part of the value is understood; {_names([other])}")
+
+
+def _others(value: JsonValue, made: TranscriptFormat) -> list[TranscriptFormat]:
+    """Give the formats that a value is evidently of, if the one that was named is none of them."""
+    found = evident(value)
+    return [] if any(other.name == made.name for other in found) else found
+
+
+def _looks_like(value: JsonValue, made: TranscriptFormat) -> str:
+    found = _others(value, made)
+    return _names(found) if found else ""
+
+
+def _names(found: Iterable[TranscriptFormat]) -> str:
+    return f"it looks like {' or '.join(other.name for other in found)}: name that format"

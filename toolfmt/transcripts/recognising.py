@@ -1,0 +1,169 @@
+"""Finds the format of a conversation by what is in it, or asks one question where several are possible.
+
+recognised([{"role": "user", "content": [{"type": "tool_result", ...}]}])      anthropic: no other has such blocks
+recognised([{"role": "user", "content": "Hi."}])                               openai-chat: all read it alike
+recognised({"object": "chat.completion", "choices": [...]})                    openai-chat: an answer of that API
+recognised({"custom_id": "1", "body": {"messages": [...]}})                    ParseError: ... at /body ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Final, Literal
+
+from toolfmt import jsontext
+from toolfmt.errors import LimitExceededError, ParseError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.answer_readers.shapes import SHAPES
+from toolfmt.transcripts.format import told
+from toolfmt.transcripts.formats import evident, find, formats
+from toolfmt.transcripts.reading import described, lacks, opened, says_anything, understood
+from toolfmt.transcripts.values import json_at
+
+if TYPE_CHECKING:
+    from toolfmt.conversation import Transcript
+    from toolfmt.model import JsonValue
+    from toolfmt.transcripts.format import TranscriptFormat
+
+_NAME_IT: Final = "name it (`source=`, `format=`; on the command line --from)"
+_DEEP: Final = 4
+_WIDE: Final = 100
+"""How many values inside a row are looked at."""
+
+
+def origin(value: JsonValue, source: str | Collection[str]) -> TranscriptFormat:
+    """Find the format of a value: the one that is named, or the one of several (`auto`: of all) that it is of."""
+    if isinstance(source, str):
+        return recognised(value) if source == "auto" else find(source)
+    names = tuple(source)
+    return find(names[0]) if len(names) == 1 and names[0] != "auto" else recognised(value, names)
+
+
+def recognised(value: JsonValue, among: Collection[str] = ()) -> TranscriptFormat:
+    """Find a value's format by what only that format has, else the most common of those that read it alike.
+
+    `among` are the names of formats that it may be of; none: all. Raises
+    `ParseError`, which asks for what is to be named, where formats differ in
+    what they read, where the conversation is a part of the value, or where it is none.
+    """
+    if jsontext.too_deep(value):
+        raise LimitExceededError(f"a value is nested more than {jsontext.MAX_NESTING} levels deep")
+    known = sorted(map(find, among) if among else formats(), key=lambda made: -made.common)
+    fits = evident(value, known)
+    if len(fits) != 1:
+        fits = _telling(fits or known if _holds_objects(value) else [], value, evidence=bool(fits))
+        fits = fits or _of_answer(value, known)
+    if len(fits) > 1:
+        names = ", ".join(sorted(made.name for made in fits))
+        raise ParseError(f"the conversation may be {names}, which read it differently: {_NAME_IT}")
+    if not fits:
+        raise ParseError(f"nothing in the conversation tells its format ({_question(value)}")
+    further = [place for place in _places(_beside(value, fits[0])) if place.path] if not among else []
+    if further:
+        named = _named(further, beside=True)
+        raise ParseError(f"the row is {_an(fits[0].name)} conversation with more beside it: {named}")
+    return fits[0]
+
+
+@dataclass(frozen=True, slots=True)
+class RowPart:
+    """A conversation, or an answer, inside a row."""
+
+    path: str
+    format: str
+    kind: Literal["conversation", "answer"]
+
+
+def _telling(known: Sequence[TranscriptFormat], value: JsonValue, *, evidence: bool) -> list[TranscriptFormat]:
+    """Give the first format whose reading lacks nothing that another has; all that read it where there is none."""
+    read: list[tuple[TranscriptFormat, Transcript]] = []
+    for made in known:
+        try:
+            with told(made.name):
+                found = made.read(value)
+        except ParseError:
+            continue
+        if understood(found) and (evidence or says_anything(found)):
+            read.append((made, found))
+    best = next((made for made, mine in read if not any(lacks(mine, theirs) for _, theirs in read)), None)
+    return [made for made, _ in read] if best is None else [best]
+
+
+def _of_answer(value: JsonValue, known: Sequence[TranscriptFormat]) -> list[TranscriptFormat]:
+    return list(islice((made for name in SHAPES for made in known if made.name == name and opened(value, made)), 1))
+
+
+def _beside(value: JsonValue, made: TranscriptFormat) -> JsonValue:
+    """Give what a format does not read of an object."""
+    if not is_object(value) or opened(value, made):
+        return None
+    with told(made.name):
+        extra = made.read(value).extra
+    start = len(made.name) + 1
+    return {key[start:]: item for key, item in extra.items() if is_array(item) or is_object(item)}
+
+
+def _question(value: JsonValue) -> str:
+    found = _places(value)
+    return f"{described(value)}): {_NAME_IT}" if not found else f"{described(value)}), but it holds {_named(found)}"
+
+
+def _named(found: Sequence[RowPart], *, beside: bool = False) -> str:
+    """Say where conversations are, `beside` another or not, and how to name one of them."""
+    places = " and ".join(f"{_an(place.format)} {place.kind} at {place.path}" for place in found)
+    asked = [place for place in found if place.kind == "conversation"]
+    answers = [place for place in found if place.kind == "answer"]
+    options = [f"--at {place.path}" for place in asked]
+    if len(answers) == 1 and len(asked) + beside == 1:
+        options = [" ".join((*options, f"--answer {answers[0].path}"))]
+    return f"{places}: give {' or '.join(options or [f'--at {place.path}' for place in answers])}"
+
+
+def _an(name: str) -> str:
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def _places(value: JsonValue) -> list[RowPart]:
+    """Find the outermost conversations and answers inside a row."""
+    found: list[RowPart] = []
+    seen = 0
+    waiting = [("", value, 0)]
+    while waiting and seen < _WIDE:
+        path, item, depth = waiting.pop(0)
+        seen += 1
+        place = _place(path, item) if path else None
+        if place is not None:
+            found.append(place)
+        elif depth < _DEEP:
+            waiting += [(f"{path}/{key}", json_at(inner), depth + 1) for key, inner in _inner(item)]
+    return found
+
+
+def _inner(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
+    if is_object(value):
+        yield from ((key.replace("~", "~0").replace("/", "~1"), inner) for key, inner in value.items())
+    elif is_array(value):
+        yield from ((str(at), inner) for at, inner in enumerate(value[:2]))
+
+
+def _place(path: str, value: JsonValue) -> RowPart | None:
+    """Say what is at a place, if it is a conversation, an answer, or one message."""
+    known = sorted(formats(), key=lambda made: -made.common)
+    answer = _of_answer(value, known)
+    if answer:
+        return RowPart(path, answer[0].name, "answer")
+    if not _holds_objects(value):
+        return None
+    fits = evident(value, known)
+    best = _telling(fits or known, value, evidence=bool(fits))
+    if best:
+        return RowPart(path, best[0].name, "conversation")
+    message = _telling([made for made in known if made.name in SHAPES], [value], evidence=False)
+    return RowPart(path, message[0].name, "answer") if message else None
+
+
+def _holds_objects(value: JsonValue) -> bool:
+    """Whether a value is made of objects, as every conversation is."""
+    return is_object(value) or (is_array(value) and any(map(is_object, value)))
