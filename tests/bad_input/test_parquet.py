@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 READ = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
-from toolfmt.corpora.batches import Reading
+from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.sources import Source
 rows = 0
-for batch in Reading(column="conversation").batches(Source(sys.argv[1], "x")):
+for batch in ReadOptions(column="conversation").batches(Source(sys.argv[1], "x")):
     rows += batch.data.num_rows
 (peak,) = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
 print(rows, int(peak) // 1024)
