@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Final, cast
 
 from toolfmt.errors import DialectRecordError, close_names
@@ -19,6 +20,8 @@ from toolfmt.syntax import ANY_KEY, BODY_SLOTS, Maybe, Slot, Syntax, Verbatim, p
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from pydantic import TypeAdapter
 
     from toolfmt.frames import Frame
     from toolfmt.model import JsonObject
@@ -39,24 +42,29 @@ _BODIES: Final = {"call": "json", "members": "elements"}
 
 def dump(syntax: Syntax) -> JsonObject:
     """Turn a description into JSON; `load` reads it back."""
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Syntax).dump_python(syntax, mode="json")
+    return _adapter().dump_python(syntax, mode="json")
 
 
 def load(data: JsonObject) -> Syntax:
     """Read a description from JSON; raises `DialectRecordError` that names a wrong field."""
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     if too_deep(data):
         raise DialectRecordError(f"the description is nested more than {MAX_NESTING} levels deep")
     try:
-        found = TypeAdapter(Syntax).validate_python(data)
+        found = _adapter().validate_python(data)
     except ValidationError as error:
         first = error.errors()[0]
         raise DialectRecordError(f"/{'/'.join(map(str, first['loc']))}: {first['msg']}") from None
     check_syntax(found)
     return found
+
+
+@cache
+def _adapter() -> TypeAdapter[Syntax]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Syntax)
 
 
 def check_syntax(syntax: Syntax) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 from zipfile import ZipFile
 
@@ -12,25 +13,29 @@ import toolfmt
 from tests.detection.plain import TOOLS, texts
 from tests.real import bfcl
 
-TEXTS = list(texts())
+
+@cache
+def plain_texts() -> list[tuple[str, str]]:
+    """Make the texts once, when the first test needs them."""
+    return list(texts())
 
 
 def test_the_texts_are_many() -> None:
-    assert len(TEXTS) >= 1500
+    assert len(plain_texts()) >= 1500
 
 
 @pytest.mark.parametrize("offered", [TOOLS, None], ids=["offered", "nothing offered"])
 def test_nothing_is_called(offered: tuple[toolfmt.ToolDefinition, ...] | None) -> None:
     called = {
         what: result.calls
-        for what, text in TEXTS
+        for what, text in plain_texts()
         if (result := toolfmt.parse(text, dialect="auto", tools=offered)).calls
     }
     assert called == {}
 
 
 def test_nothing_is_lost_of_what_is_only_shown() -> None:
-    for what, text in TEXTS[:: len(TEXTS) // 200]:
+    for what, text in plain_texts()[:: len(plain_texts()) // 200]:
         result = toolfmt.parse(text, dialect="auto", tools=TOOLS)
         if not result.dialect and not result.reasoning:
             assert result.text == text, what

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,20 +13,28 @@ from tests.detection.recorded import Answer, cases, suite
 from toolfmt.events import coalesce
 
 OPEN = tomllib.loads((Path(__file__).parent / "open.toml").read_text("utf-8"))
-KNOWN = [*cases(), *cases(offered=False)]
-ANSWERS = [*KNOWN, *suite()]
+
+
+@cache
+def known() -> list[Answer]:
+    return [*cases(), *cases(offered=False)]
+
+
+@cache
+def answers() -> list[Answer]:
+    return [*known(), *suite()]
 
 
 def test_the_calls_are_those_of_the_known_dialect() -> None:
-    wrong = {one.id for one in ANSWERS if not one.same_calls()}
-    assert wrong == {id_ for id_ in OPEN if KNOWN or id_ in {one.id for one in ANSWERS}}
-    assert len(wrong) <= 0.02 * len(ANSWERS)
-    assert len(ANSWERS) >= 469
+    wrong = {one.id for one in answers() if not one.same_calls()}
+    assert wrong == {id_ for id_ in OPEN if known() or id_ in {one.id for one in answers()}}
+    assert len(wrong) <= 0.02 * len(answers())
+    assert len(answers()) >= 469
 
 
 @pytest.mark.parametrize(("size", "first"), [(1, 0), (4, 1), (7, 2)])
 def test_cuts_change_nothing(size: int, first: int) -> None:
-    for one in ANSWERS[first::3]:
+    for one in answers()[first::3]:
         text = one.text
         pieces = [text[at : at + size] for at in range(0, len(text), size)]
         events = coalesce(list(toolfmt.parse_stream(pieces, dialect="auto", **one.options)))
@@ -40,7 +49,7 @@ def told(answer: Answer, dialect: str) -> tuple[str, str, list[object]]:
 
 
 def test_what_is_read_is_what_the_chosen_dialect_reads() -> None:
-    for one in ANSWERS:
+    for one in answers():
         chosen = one.read("auto").dialect
         if chosen:
             assert told(one, "auto") == told(one, chosen), one.id

@@ -8,6 +8,7 @@ space included. Models whose format is not a dialect yet are left out;
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,15 +22,16 @@ from toolfmt.events import coalesce
 OPEN = tomllib.loads((Path(__file__).parent / "open.toml").read_text("utf-8"))
 
 
-def known(fixture: Fixture) -> bool:
+@cache
+def known(model: str) -> bool:
     try:
-        toolfmt.open_parser(model=fixture.reference_model)
+        toolfmt.open_parser(model=model)
     except UnknownDialectError:
         return False
     return True
 
 
-FIXTURES = [one for one in load_fixtures() if known(one)]
+FIXTURES = [one for one in load_fixtures() if known(one.reference_model)]
 
 
 def read(fixture: Fixture, chunks: list[str]) -> toolfmt.ParseResult:
