@@ -104,3 +104,35 @@ def test_what_has_no_one_reading_is_not_mended(answer: str) -> None:
     tools = [slips.tool("f", {"a": "x", "n": 1})]
     result = parse(f"<tool_call>\n{answer}", dialect="hermes", tools=tools, repair=True)
     assert (result.calls, len(result.failures)) == ((), 1)
+
+
+TAGGED = (
+    "<tool_call>\n<function=f>\n<parameter=a>\nx\n</parameter>\n"
+    "<parameter=l>\n[1, 2]\n</parameter>\n</function>\n</tool_call>"
+)
+SLIPS = {
+    "no >": ("<parameter=a>", "<parameter=a"),
+    "no <": ("</parameter>\n<", "/parameter>\n<"),
+    "no /": ("</parameter>\n</", "<parameter>\n</"),
+    "no =": ("<function=f>", "<functionf>"),
+    "a letter missing": ("</parameter>\n<", "</paramter>\n<"),
+    "a letter too many": ("</parameter>\n</", "</parameters>\n</"),
+    "letters that changed places": ("</parameter>\n<", "</paraemter>\n<"),
+    "no closing tag": ("</parameter>\n<", "<"),
+    "no comma in a list": ("[1, 2]", '["1" "2"]'),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), SLIPS.values(), ids=SLIPS)
+def test_tags_are_mended(old: str, new: str) -> None:
+    given = {"a": "x", "l": ["1", "2"] if "[" in old else [1, 2]}
+    text = TAGGED.replace(old, new, 1)
+    result = parse(text, dialect="qwen3-coder", tools=[slips.tool("f", given)], repair=True)
+    assert [call.arguments for call in result.calls] == [given]
+    assert result.text == ""
+
+
+def test_a_tag_of_two_readings_is_not_mended() -> None:
+    tools = [slips.tool("f", {"path": "x", "paths": "y"})]
+    text = "<tool_call>\n<function=f>\n<parameter=pathz>\nx\n</parameter>\n</function>\n</tool_call>"
+    assert not parse(text, dialect="qwen3-coder", tools=tools, repair=True, strict=True).calls

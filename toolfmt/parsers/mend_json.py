@@ -35,10 +35,10 @@ _NEXT_KEY = re.compile(
 ).match
 _NEXT_WORD = re.compile(r""",\s{0,64}"([^"\n]{1,100})"\s{0,32}[{\["\d\-tfn]""").match
 _NO_KEY = re.compile(r",\s{0,64}[}\]]|(?:,\s{0,64})?/[/*]").match
-_NEXT_VALUE = re.compile(r""",\s{0,64}(?:[\]"'\u201c\u2018{\[\d\-]|true|false|null|True|False|None)""").match
+_NEXT_VALUE = re.compile(r""",\s{0,64}(?:/[/*]|[\]"'\u201c\u2018{\[\d\-]|true|false|null|True|False|None)""").match
 _MISSED = re.compile(r"""\s{0,32}([\w.$\-]{1,100})["'\u201d\u2019]\s{0,32}:""").match
 _BEFORE_KEY = re.compile(r",\s{0,64}\Z").search
-_KEYLIKE = re.compile(r"""["'](?:[\w.$\-]{1,100}["']\s{0,32}:|\s{0,32},\s{0,32}["'])""").search
+_KEYLIKE = re.compile(r"""["'](?:[\w.$\-]{1,100}["']\s{0,32}:|\s{0,32},)""").search
 _UNOPENED = re.compile(r"""([^\s"'\\,:\[\]{}\d<][^"'\\,:\[\]{}\n<]{0,1000})["']""").match
 _REST = re.compile(r"[\s\]});,`>]+")
 _STRAY = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)|(")|([\x00-\x1f])')

@@ -11,11 +11,13 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from toolfmt.errors import SchemaError
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
 from toolfmt.jsontext import is_object
 from toolfmt.parsers.driving import has_ended
 from toolfmt.parsers.mend_json import JsonMender
-from toolfmt.schema import declares, property_names
+from toolfmt.parsers.mend_tags import Mend, TagMender
+from toolfmt.schema import declares, problems, property_names
 from toolfmt.syntax import BODY_SLOTS, markers, spelled
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 _MOST = 100_000
 """Characters of a call that is mended, at the most."""
+_WORK, _SETUP = 4_000_000, 200
+"""Characters that are read again in one answer at the most, and how many opening a parser counts for."""
 _REASONS = frozenset({"truncated", "malformed"})
 _FENCE = re.compile(r"\s*`{3}(?:json|tool_call|tool_code|python|xml)?\s*\Z")
 _TAG = re.compile(r"<[^<>]{1,256}>")
@@ -40,7 +44,7 @@ _REST = re.compile(r"[\s\]});,`>]+")
 class RepairingParser:
     """Passes a parser's events on and tries to mend each call that failed for how it is written."""
 
-    __slots__ = ("_extra", "_mender", "_parser", "_read")
+    __slots__ = ("_extra", "_left", "_mender", "_parser", "_read")
 
     def __init__(
         self,
@@ -54,6 +58,7 @@ class RepairingParser:
         self._read = reopen
         self._mender = _Mender(syntax, tools) if syntax is not None else None
         self._extra = 0
+        self._left = _WORK
 
     @property
     def ended(self) -> bool:
@@ -80,22 +85,36 @@ class RepairingParser:
         return out
 
     def _again(self, failure: CallFailed) -> list[Event]:
-        """Mend a call that failed: the first text that reads as calls that fit their tools."""
+        """Mend a call that failed, where the likeliest texts that can be read are the same calls."""
         if self._mender is None:
             return []
-        for text, slips in self._mender.texts(failure.raw, cut=failure.reason == "truncated"):
-            parser = self._read()
-            events = [*parser.feed(text), *parser.close()]
-            calls = [event.call for event in events if isinstance(event, CallEnd)]
-            lost = any(
-                isinstance(event, CallFailed) or (isinstance(event, TextDelta | ReasoningDelta) and event.text.strip())
-                for event in events
-            )
-            empty = any(not call.arguments for call in calls) and not _EMPTY(failure.raw)
-            if calls and not lost and not empty and all(self._mender.fits(call) for call in calls):
-                notice = Notice("repaired", f"{failure.reason}: {'; '.join(slips)}", failure.span)
-                return [notice, *self._numbered(events, failure)]
+        for group in self._mender.texts(failure.raw, cut=failure.reason == "truncated"):
+            found: tuple[list[Event], str] | None = None
+            for mend in group:
+                events = self._calls(mend.text, failure.raw)
+                if found is not None and events and _called(events) != _called(found[0]):
+                    return []
+                if events and found is None:
+                    found = events, mend.slip
+            if found is not None:
+                notice = Notice("repaired", f"{failure.reason}: {found[1]}", failure.span)
+                return [notice, *self._numbered(found[0], failure)]
         return []
+
+    def _calls(self, text: str, raw: str) -> list[Event]:
+        """Read a text; no events unless it is calls that fit their tools, and nothing else."""
+        self._left -= len(text) + _SETUP
+        if self._left < 0 or self._mender is None:
+            return []
+        parser = self._read()
+        events = [*parser.feed(text), *parser.close()]
+        calls = [event.call for event in events if isinstance(event, CallEnd)]
+        lost = any(
+            isinstance(event, CallFailed) or (isinstance(event, TextDelta | ReasoningDelta) and event.text.strip())
+            for event in events
+        )
+        empty = any(not call.arguments for call in calls) and not _EMPTY(raw)
+        return events if calls and not lost and not empty and all(map(self._mender.fits, calls)) else []
 
     def _numbered(self, events: list[Event], failure: CallFailed) -> Iterator[Event]:
         for event in events:
@@ -110,7 +129,7 @@ class RepairingParser:
 class _Mender:
     """The texts that a broken call of a dialect may have been meant as."""
 
-    __slots__ = ("_frames", "_keys", "_marker", "_tools")
+    __slots__ = ("_frames", "_keys", "_marker", "_tags", "_tools")
 
     def __init__(self, syntax: Syntax, tools: Mapping[str, ToolDefinition]) -> None:
         self._tools = tools
@@ -118,24 +137,29 @@ class _Mender:
         self._keys = {key for tool in tools.values() for key in property_names(tool.parameters)}
         for form in syntax.forms:
             self._keys.update(_template_keys(form))
+        self._tags = TagMender(syntax.forms[0], tools.values())
         self._frames = list(dict.fromkeys(frame for form in syntax.forms if (frame := _frame(form)) is not None))
 
     def fits(self, call: ToolInvocation) -> bool:
-        """Whether a call is of an offered tool and has no argument that this lacks."""
+        """Whether a call is of an offered tool and has no argument that this lacks, nor a tag in one."""
+        if self._tags.holds(call.arguments):
+            return False
         if not self._tools:
             return True
         tool = self._tools.get(call.name)
         if tool is None:
             return False
         named = any(True for _ in property_names(tool.parameters))
-        return not named or all(declares(tool.parameters, key) for key in call.arguments)
+        fitting = not named or all(declares(tool.parameters, key) for key in call.arguments)
+        return fitting and _valid(tool, call)
 
-    def texts(self, raw: str, *, cut: bool) -> Iterator[tuple[str, list[str]]]:
-        """Give the texts, and the words for what was mended in each."""
+    def texts(self, raw: str, *, cut: bool) -> Iterator[list[Mend]]:
+        """Give the texts in groups, the likelier first."""
         if self._frames:
-            yield from self._json(raw, cut=cut)
+            yield from ([mend] for mend in self._json(raw, cut=cut))
+        yield from self._tags.mends(raw)
 
-    def _json(self, raw: str, *, cut: bool) -> Iterator[tuple[str, list[str]]]:
+    def _json(self, raw: str, *, cut: bool) -> Iterator[Mend]:
         at = raw.find("{")
         if at < 0:
             return
@@ -150,13 +174,25 @@ class _Mender:
         head = _FENCE.sub("\n", raw[:at])
         if head != raw[:at]:
             found.slips.append("a code fence is removed")
-        yield raw[:at] + found.text + raw[found.end :], found.slips
+        slips = "; ".join(found.slips)
+        yield Mend(raw[:at] + found.text + raw[found.end :], slips)
         if _REST.sub("", self._marker.sub("", raw[found.end :])):
             return
         for opener, closer in self._frames:
-            yield head + found.text + closer, found.slips
+            yield Mend(head + found.text + closer, slips)
             if opener:
-                yield opener + found.text + closer, found.slips
+                yield Mend(opener + found.text + closer, slips)
+
+
+def _valid(tool: ToolDefinition, call: ToolInvocation) -> bool:
+    try:
+        return not problems(tool, call.arguments)
+    except SchemaError:
+        return True  # a schema that cannot be checked against says nothing
+
+
+def _called(events: list[Event]) -> list[ToolInvocation]:
+    return [event.call for event in events if isinstance(event, CallEnd)]
 
 
 def _template_keys(form: Form) -> Iterator[str]:
