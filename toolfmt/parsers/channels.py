@@ -61,10 +61,9 @@ class ChannelParser(GrammarDriver):
         cur = Cursor()
         self._grammar = grammar
         self._skipper = Skipper(cur)
-        super().__init__(cur, Sink(options), self._messages)
+        super().__init__(cur, Sink(options))
 
-    def _messages(self) -> Reading[None]:
-        yield
+    def _answer(self) -> Reading[None]:
         cur, sink, grammar = self._cur, self._sink, self._grammar
         if sink.options.reasoning_open:
             yield from self._said("reasoning")

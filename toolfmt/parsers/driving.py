@@ -8,8 +8,6 @@ from toolfmt.errors import ParseError
 from toolfmt.parsers.cursor import Malformed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from toolfmt.dialect import Parser
     from toolfmt.events import Event
     from toolfmt.parsers.cursor import Cursor, Reading
@@ -19,14 +17,22 @@ if TYPE_CHECKING:
 class GrammarDriver:
     """Feeds one grammar at work."""
 
-    __slots__ = ("_cur", "_run", "_sink")
+    __slots__ = ("_begun", "_closed", "_cur", "_run", "_sink")
 
-    def __init__(self, cur: Cursor, sink: Sink, grammar: Callable[[], Reading[None]]) -> None:
-        """Begin; `grammar` reads from `cur` into `sink` and waits at its first step."""
+    def __init__(self, cur: Cursor, sink: Sink) -> None:
+        """Begin; the grammar reads from `cur` into `sink`, once there is text that it must look at."""
         self._cur = cur
         self._sink = sink
-        self._run: Reading[None] | None = grammar()
-        next(self._run)
+        self._run: Reading[None] | None = None
+        self._begun = self._closed = False
+
+    def _answer(self) -> Reading[None]:
+        """Read the answer, or what `_ahead` leaves of it."""
+        raise NotImplementedError
+
+    def _ahead(self, chunk: str) -> str:
+        """Read what needs no grammar at work off a chunk that comes before there is one; the rest of it."""
+        return chunk
 
     @property
     def ended(self) -> bool:
@@ -35,11 +41,19 @@ class GrammarDriver:
 
     def feed(self, chunk: str) -> list[Event]:
         """Read one more piece of text."""
-        if self._run is None:
+        if self._closed:
             raise ParseError("the parser is closed; open a new one for the next answer")
-        cur = self._cur
+        cur, run = self._cur, self._run
         if not chunk:
             return []
+        if run is None:
+            chunk = self._ahead(chunk)
+            if chunk:
+                self._run = self._answer()
+                self._read_on(self._run, chunk)
+            sink = self._sink
+            events, sink.events = sink.events, []
+            return events
         short = cur.base + len(cur.buf) + len(chunk) < cur.deadline
         if short and cur.clean is not None and cur.clean(chunk) is not None:
             cur.skip(chunk)
@@ -48,9 +62,9 @@ class GrammarDriver:
             cur.append(chunk)
             if not cur.take():
                 cur.clean = cur.take = None
-                next(self._run, None)
+                next(run, None)
         else:
-            self._read_on(self._run, chunk)
+            self._read_on(run, chunk)
         sink = self._sink
         events, sink.events = sink.events, []
         return events
@@ -70,10 +84,11 @@ class GrammarDriver:
 
     def close(self) -> list[Event]:
         """Say that the answer has ended."""
-        if self._run is None:
+        if self._closed:
             raise ParseError("the parser is closed already")
-        self._cur.eof = True
-        for _ in self._run:
+        self._cur.eof = self._closed = True
+        run = self._run or (None if self._begun else self._answer())
+        for _ in run or ():
             pass
         self._run = None
         self._cur.pass_on = str  # it may be a method of this parser, which would then wait for the garbage collector

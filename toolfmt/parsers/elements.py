@@ -51,11 +51,11 @@ _LAYOUT = regex.compile(rf"\s{{1,256}}|{NOTE}")
 _NOTES = frozenset({"!", "?", ""})  # what follows the `<` of a note; "" while nothing does
 _STRING = frozenset({"string"})
 _TEXT = frozenset({"string", "text"})
-_BY_FLAG = {"true": "text", "false": "json"}
+BY_FLAG = {"true": "text", "false": "json"}
 _CONTAINERS = frozenset({"object", "array"})
-_WRAPPERS = frozenset({"arguments", "args", "input", "kwargs", "parameters", "params", "properties"})
+WRAPPERS = frozenset({"arguments", "args", "input", "kwargs", "parameters", "params", "properties"})
 """Names under which models put all arguments in one."""
-_KNOWN = _TEXT | _CONTAINERS | {"integer", "number", "boolean", "null", "json", ""}
+KNOWN = _TEXT | _CONTAINERS | {"integer", "number", "boolean", "null", "json", ""}
 
 
 @dataclass(slots=True)
@@ -153,7 +153,7 @@ class ElementReader:
             members.add(key, leaf(opened.text, inner, wire_type, verbatim=False), (start, cur.at))
             return
         closer = self.grammar.closer(kind, key)
-        if key in _WRAPPERS and schema is not None and not declares(schema, key):
+        if key in WRAPPERS and schema is not None and not declares(schema, key):
             yield from self._wrapped(cur, Spot(key, closer, parent, schema, "", 1, siblings=schema), members, start)
             return
         told = types(inner)
@@ -219,8 +219,8 @@ class ElementReader:
                 self.strays.add(name, text, span)
         wire_type = tag.slots.get("type", "")
         told = tag.slots.get("string", "")
-        found = self.grammar.types.get(wire_type, wire_type) or _BY_FLAG.get(told.lower(), told)
-        if found not in _KNOWN:
+        found = self.grammar.types.get(wire_type, wire_type) or BY_FLAG.get(told.lower(), told)
+        if found not in KNOWN:
             self.strays.ignore(found, span)
         return Opened(kind, tag.slots.get("key", ""), found, (value or "") if tag.empty else None)
 

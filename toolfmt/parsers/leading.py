@@ -33,6 +33,10 @@ class Leading:
         self._call = regex.compile(calls, flags)
         self._any = bool(pairs)
 
+    def may_begin(self, text: str) -> bool:
+        """Whether this may be the beginning of a block."""
+        return self._any and self._opener.match(text, partial=True) is not None
+
     def read(self, cur: Cursor, sink: Sink) -> Reading[bool]:
         """Read one block, whose text waits for its closer; whether there was one."""
         opened = (yield from match_next(cur, self._opener)) if self._any else None

@@ -240,6 +240,22 @@ def match_next(cur: Cursor, pattern: regex.Pattern[str]) -> Reading[regex.Match[
         yield
 
 
+def first_begun(
+    pattern: regex.Pattern[str], firsts: re.Pattern[str], text: str, at: int, found: regex.Match[str] | None
+) -> regex.Match[str] | None:
+    """Prefer to a whole match, `found` from `at` on, what begins before it and may yet become one.
+
+    A search passes that over. `firsts` matches where any match may begin.
+    """
+    if found is None:
+        return pattern.search(text, at, partial=True)
+    for place in firsts.finditer(text, at, found.start()):
+        begun = pattern.match(text, place.start(), partial=True)
+        if begun is not None:
+            return begun
+    return found
+
+
 def search_on(cur: Cursor, pattern: regex.Pattern[str] | None) -> Reading[regex.Match[str] | None]:
     """Read on to the pattern, which is not read; None at the end of the input, or without a pattern."""
     while pattern is not None:

@@ -15,7 +15,7 @@ from toolfmt.parsers.bare import BareReader
 from toolfmt.parsers.calls import CallReader
 from toolfmt.parsers.cursor import WHITE, Cursor, Malformed, Truncated
 from toolfmt.parsers.driving import GrammarDriver
-from toolfmt.parsers.patterns import cut_off, match_first, match_next, search_on, skip_cut
+from toolfmt.parsers.patterns import cut_off, first_begun, match_first, match_next, search_on, skip_cut
 from toolfmt.parsers.resuming import Fault
 from toolfmt.parsers.sink import Draft, Sink
 from toolfmt.parsers.skipping import Skipper
@@ -45,6 +45,7 @@ class TextParser(GrammarDriver):
         "_stopped",
         "_ticked",
         "_unclosed",
+        "_within",
     )
 
     def __init__(self, grammar: CompiledSyntax, options: ParserOptions) -> None:
@@ -57,26 +58,30 @@ class TextParser(GrammarDriver):
         self._skipper = Skipper(cur)
         self._bare_reader = BareReader(cur, sink, grammar.bare, self._skipper) if grammar.bare else None
         self._unclosed: set[int] = set()  # kinds of reasoning block of which no closer is left
-        super().__init__(cur, sink, self._text)
+        self._within: Section | None = None
+        super().__init__(cur, sink)
 
     @property
     def ended(self) -> bool:
         """Whether what ends a turn has been read."""
         return self._stopped
 
-    def _text(self) -> Reading[None]:
-        yield
-        options, openers = self._sink.options, [opener for opener, _ in self._grammar.syntax.reasoning]
-        if (options.reasoning_open or self._grammar.syntax.starts_in_reasoning) and openers:
-            number = openers.index(options.reasoning_opener) if options.reasoning_opener in openers else -1
-            again = yield from match_next(self._cur, self._grammar.reasoning_again[number])
-            if again is not None:  # the model opened what the prompt had opened
-                self._cur.pos = again.end()
-            self._sink.edge = "\r\n" if again is None else WHITE  # the thought goes on
-            if (yield from match_next(self._cur, self._grammar.answer)) is None:
-                yield from self._reasoning(number)
-        while (yield from self._grammar.leading.read(self._cur, self._sink)):
-            pass
+    def _ahead(self, chunk: str) -> str:
+        options, ahead = self._sink.options, self._grammar.ahead
+        begun = self._begun or (not options.reasoning_open and ahead.begins(chunk))
+        if not begun or self._within is not None or len(chunk) > options.limits.call_chars:
+            return chunk
+        self._begun = True
+        at, self._within = ahead.read(chunk, self._cur.end, self._sink)
+        if at:
+            self._cur.skip(chunk[:at])
+        return chunk[at:]
+
+    def _answer(self) -> Reading[None]:
+        if not self._begun:
+            yield from self._beginning()
+        if self._within is not None:
+            yield from self._section(self._within, empty=False)
         limit = self._sink.options.limits.calls
         while not self._stopped and self._sink.calls <= limit:
             found = yield from self._find(self._grammar.marker)
@@ -89,6 +94,20 @@ class TextParser(GrammarDriver):
                 yield from self._reasoning(number)
         yield from self._discard()
 
+    def _beginning(self) -> Reading[None]:
+        """Read the reasoning that an answer may begin with."""
+        options, openers = self._sink.options, [opener for opener, _ in self._grammar.syntax.reasoning]
+        if (options.reasoning_open or self._grammar.syntax.starts_in_reasoning) and openers:
+            number = openers.index(options.reasoning_opener) if options.reasoning_opener in openers else -1
+            again = yield from match_next(self._cur, self._grammar.reasoning_again[number])
+            if again is not None:  # the model opened what the prompt had opened
+                self._cur.pos = again.end()
+            self._sink.edge = "\r\n" if again is None else WHITE  # the thought goes on
+            if (yield from match_next(self._cur, self._grammar.answer)) is None:
+                yield from self._reasoning(number)
+        while (yield from self._grammar.leading.read(self._cur, self._sink)):
+            pass
+
     def _find(self, pattern: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:
         """Pass text on until the pattern matches; the match is not read. None at the end of the input."""
         cur, text, first = self._cur, self._sink.text, self._grammar.first.search
@@ -97,7 +116,7 @@ class TextParser(GrammarDriver):
             begin = first(buf, pos)
             found = None if begin is None else pattern.search(buf, begin.start())
             if begin is not None and not cur.eof:
-                found = self._first_begun(pattern, begin.start(), found)
+                found = first_begun(pattern, self._grammar.first, buf, begin.start(), found)
             end = len(buf) if found is None else found.start()
             cut = self._grammar.cut_call(pattern, buf, begin.start()) if begin and found is None and cur.eof else None
             end = end if cut is None else cut[0]
@@ -112,34 +131,16 @@ class TextParser(GrammarDriver):
                     return found
                 cut = (found.start(), "") if cur.eof else None
             if cut is not None:
-                self._cut_off(cut[1])
+                draft = Draft(self._sink, cur.at)
+                draft.name = cut[1]
+                raw, cur.pos = buf[cur.pos :], len(buf)
+                draft.fail(raw, "truncated", "the input ends inside the call", cur.at)
                 return None
             if cur.eof:
                 return None
             if found is None and not (self._grammar.breaks and buf.endswith(self._grammar.breaks)):
                 cur.clean, cur.pass_on = self._grammar.plain, self._text_on
             yield
-
-    def _first_begun(
-        self, pattern: regex.Pattern[str], begin: int, found: regex.Match[str] | None
-    ) -> regex.Match[str] | None:
-        """Prefer to a whole match what begins before it and may yet become one: a search passes that over."""
-        buf = self._cur.buf
-        if found is None:
-            return pattern.search(buf, begin, partial=True)
-        for place in self._grammar.first.finditer(buf, begin, found.start()):
-            begun = pattern.match(buf, place.start(), partial=True)
-            if begun is not None:
-                return begun
-        return found
-
-    def _cut_off(self, name: str) -> None:
-        """Fail the call whose head, at the cursor, the end of the input cuts off."""
-        cur = self._cur
-        draft = Draft(self._sink, cur.at)
-        draft.name = name
-        raw, cur.pos = cur.buf[cur.pos :], len(cur.buf)
-        draft.fail(raw, "truncated", "the input ends inside the call", cur.at)
 
     def _text_on(self, chunk: str) -> None:
         self._sink.text(chunk, self._cur.at - len(chunk))
@@ -167,15 +168,14 @@ class TextParser(GrammarDriver):
         self._cur.mark()
         yield from self._section(self._grammar.sections[int(group[1:].partition("_")[0])])
 
-    def _section(self, section: Section, *, confirmed: bool = True) -> Reading[None]:  # noqa: C901, PLR0912 - one loop over what a section may hold
-        """Read the calls of a section, whose opening marker was read since the mark."""
+    def _section(self, section: Section, *, confirmed: bool = True, empty: bool = True) -> Reading[None]:  # noqa: C901, PLR0912 - one loop over what a section may hold
+        """Read the calls of a section, whose opening marker was read since the mark if it is still `empty`."""
         cur, sink = self._cur, self._sink
         reader = CallReader(cur, sink, self._skipper)
         if section.bare:
             reader.provenance, reader.confirmed = "bare", confirmed and bool(sink.options.tools)
-        count, body = sink.calls, cur.at
+        count, body = sink.calls - (not empty), cur.at
         pending: tuple[JsonObject, int] | None = None
-        empty = True
         while True:
             found = yield from match_first(cur, section.next)
             group = "" if found is None else str(found.lastgroup)

@@ -19,7 +19,7 @@ from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.pieces import Pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from toolfmt.dialect import ParserOptions
     from toolfmt.events import Event, Span
@@ -163,6 +163,34 @@ class Sink:
             self.drop()
         self.flush()
 
+    def number(self) -> int:
+        """Begin a call: emit what waited for one, and give its index."""
+        self.tell_unclaimed()
+        ahead, self.ahead = self.ahead, []
+        for tell in ahead:
+            tell()
+        self.drop()
+        self.calls += 1
+        return self.calls - 1
+
+    def call(
+        self, labels: Mapping[str, str | None], early_id: str | None, arguments: JsonObject, text: str, span: Span
+    ) -> None:
+        """Emit a whole call without a slip; `text` is the JSON of its arguments, `early_id` stood before its name."""
+        index, name = self.number(), str(labels["name"])
+        call = ToolInvocation(
+            name=name,
+            arguments=arguments,
+            id=labels.get("id"),
+            raw_arguments=text,
+            server=labels.get("server"),
+            agent=labels.get("agent"),
+            provenance="marker",
+            certainty="guessed" if self.guessed else "exact",
+        )
+        self.events += (CallStart(index, name, early_id), ArgumentsDelta(index, text), CallEnd(index, call, span))
+        self.layout = True
+
     def note(self, kind: str, detail: str, span: Span) -> None:
         """Record a deviation that was tolerated; where it is a choice of reading, every later call depends on it."""
         self.guessed = self.guessed or kind in _GUESSES
@@ -234,7 +262,7 @@ class Draft:
         if self.index >= 0 or not self.name or not self.confirmed:
             return
         self.think()
-        self.index = self._number()
+        self.index = self.sink.number()
         self.sink.events.append(CallStart(self.index, self.name, self.id))
         if self.pieces:
             self.sink.events.append(ArgumentsDelta(self.index, self.pieces.text()))
@@ -270,7 +298,7 @@ class Draft:
         self.confirmed = True
         self.announce()
         if self.index < 0:
-            self.index = self._number()
+            self.index = self.sink.number()
 
     def end(self, arguments: JsonObject, end: int, raw: str | None = None) -> None:
         """Finish the call at the absolute offset `end`."""
@@ -295,12 +323,3 @@ class Draft:
         """Give the call up; `raw` is the input from its start to `end`."""
         self.claim()
         self.sink.events.append(CallFailed(self.index, raw, reason, detail, (self.start, end), self.name))
-
-    def _number(self) -> int:
-        self.sink.tell_unclaimed()
-        ahead, self.sink.ahead = self.sink.ahead, []
-        for tell in ahead:
-            tell()
-        self.sink.drop()
-        self.sink.calls += 1
-        return self.sink.calls - 1

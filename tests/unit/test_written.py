@@ -1,0 +1,47 @@
+"""What is read at once is what is read character by character, also where it is not quite as the format writes it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sampling import dialects
+from toolfmt.dialect import Dialect, ParserOptions
+from toolfmt.errors import UnrepresentableError
+from toolfmt.events import Event, coalesce
+from toolfmt.model import ToolDefinition, ToolInvocation
+
+TOOLS = {
+    "f": ToolDefinition(
+        name="f",
+        parameters={
+            "type": "object",
+            "properties": {"a": {"type": "string"}, "n": {"type": "integer"}, "l": {"type": "array"}},
+        },
+    )
+}
+CALLS = [
+    ToolInvocation(name="f", arguments={"a": "x <b> & y\n", "n": 3, "l": ["p", 1]}),
+    ToolInvocation(name="f", arguments={"a": ""}),
+]
+SLIPS = (" ", "\n", "<", '"', "}", "]", ",", "\\", "x", "")
+"""What is put in place of a character."""
+STEP = 7
+
+
+def read(dialect: Dialect[str], text: str, size: int) -> list[Event]:
+    """Read an answer in pieces of `size` characters."""
+    parser = dialect.open_parser(ParserOptions(tools=TOOLS))
+    events = [event for at in range(0, len(text), size) for event in parser.feed(text[at : at + size])]
+    return coalesce([*events, *parser.close()])
+
+
+@pytest.mark.parametrize("dialect", dialects(), ids=lambda dialect: dialect.name)
+def test_a_slip_is_read_alike_whole_and_by_characters(dialect: Dialect[str]) -> None:
+    try:
+        written = "Look.\n" + dialect.calls(CALLS, TOOLS) + "\nDone."
+    except UnrepresentableError:
+        written = "Look.\n" + dialect.calls(CALLS[1:], TOOLS) + "\nDone."
+    for at in range(6, len(written), STEP):
+        slip = SLIPS[at // STEP % len(SLIPS)]
+        text = written[:at] + slip + written[at + 1 :]
+        assert read(dialect, text, len(text)) == read(dialect, text, 1), text

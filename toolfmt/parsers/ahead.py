@@ -1,0 +1,76 @@
+r"""The beginning of an answer, read before any grammar is at work: plain text, and calls as they are written.
+
+    Let me look.\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>\nI have called `f<int>`.
+    ^ all of this ------------------------------------------------------------------- ^ the grammar goes on here
+
+Most answers hold nothing else, and most of what a grammar at work costs is to be able to wait.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolfmt.parsers.written import NotAtOnce, WrittenForm, WrittenSection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from toolfmt.parsers.grammar import CompiledSyntax, Section
+    from toolfmt.parsers.sink import Sink
+
+
+class Ahead:
+    """What a grammar's texts can be read with; shared by all its parsers."""
+
+    __slots__ = ("_first", "_grammar", "_marker", "_sections", "_texts")
+
+    def __init__(self, grammar: CompiledSyntax) -> None:
+        """Take the patterns of `grammar`, which are compiled."""
+        self._grammar = grammar
+        self._texts = not (grammar.syntax.lines or grammar.syntax.starts_in_reasoning)
+        self._first = grammar.first.search
+        self._marker = grammar.marker.match
+        self._sections = dict(_written(grammar))
+
+    def begins(self, text: str) -> bool:
+        """Whether an answer that begins with this begins with its text, or a call, and not with reasoning."""
+        return self._texts and not self._grammar.leading.may_begin(text)
+
+    def read(self, chunk: str, base: int, sink: Sink) -> tuple[int, Section | None]:
+        """Read the beginning of a chunk, which is at the offset `base`, into `sink`.
+
+        How many characters were read, and the section in which the reading goes on, if in any.
+        """
+        at, here = 0, len(chunk)
+        while at < here:
+            first = self._first(chunk, at)
+            start = here if first is None else first.start()
+            if start > at:
+                sink.text(chunk[at:start], base + at)
+            at = start
+            found = None if first is None else self._marker(chunk, start)
+            group = "" if found is None else str(found.lastgroup)
+            rival = self._grammar.earlier.get(group)
+            if found is None or group not in self._sections or (rival and rival.match(chunk, start, partial=True)):
+                break
+            section, written = self._sections[group]
+            end = written.read(chunk, start, found.end() if section.opener else start, sink, base)
+            if end < 0:
+                break
+            at = end
+            if written.open:
+                return at, section
+        return at, None
+
+
+def _written(grammar: CompiledSyntax) -> Iterator[tuple[str, tuple[Section, WrittenSection]]]:
+    """The sections whose calls are read at once, by the group of what opens them, and what reads them."""
+    for number, section in enumerate(grammar.sections):
+        compiled = section.forms[0]
+        before = next(at for at, pattern in enumerate(section.next) if "f0" in pattern.groupindex)
+        try:
+            form = WrittenForm(compiled.form, compiled.elements)
+            written = WrittenSection(compiled.form.section, form, section.next[:before])
+        except NotAtOnce:
+            continue
+        yield f"s{number}" if section.opener else f"c{number}_0", (section, written)

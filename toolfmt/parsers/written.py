@@ -1,0 +1,268 @@
+r"""Calls as their format writes them, read at once where all of one is here.
+
+    <tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>
+    ^ before the arguments ------------------^        ^ behind them
+
+Two patterns of a form and the reader of its arguments. They take what has one reading; whatever
+differs from the written form, be it a blank in a tag, is left to the reader that forgives. Both
+give the same events for the same text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from toolfmt import jsontext
+from toolfmt.jsontext import MAX_DIGITS, encodable, is_object, try_value
+from toolfmt.parsers.cursor import WHITE
+from toolfmt.parsers.element_values import is_broken, leaf, plain
+from toolfmt.parsers.elements import BY_FLAG, KNOWN, WRAPPERS
+from toolfmt.parsers.entities import decode_entities
+from toolfmt.parsers.json_shapes import KEY_IS_NAME
+from toolfmt.schema import declares, depends, property_schema, types
+from toolfmt.syntax import BODY_SLOTS, Maybe, Verbatim, pieces, split
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import regex
+
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+    from toolfmt.parsers.element_grammar import ElementGrammar
+    from toolfmt.parsers.sink import Sink
+    from toolfmt.syntax import Form, Piece
+
+_SPACE = r"[ \t\r\n]{0,64}"
+_BLANK = r"[ \t\r\n]{1,64}"
+_LABELS = ("name", "id", "server", "agent", "key", "type", "string")
+_SLOTS = {name: rf"(?P<{name}>[A-Za-z0-9_.\-]{{1,256}})" for name in _LABELS} | {"index1": "[0-9]{1,9}"}
+_OTHERS = ("offered", "payload", "parts", "name", "name_in_id", "literals", "bare", "array")
+"""What makes a form one that is not read at once."""
+_OPTIONAL = ("{id}", "{server}", "{agent}")
+_STRING = frozenset({"string"})
+_DOUBT = object()
+
+
+class NotAtOnce(Exception):  # noqa: N818 - control flow while a grammar is compiled
+    """A form is left to the reader that forgives."""
+
+
+class Call(NamedTuple):
+    """A call that was read."""
+
+    labels: Mapping[str, str | None]
+    early_id: str | None
+    """The id, where it is written before the name."""
+    arguments: JsonObject
+    text: str
+    """The arguments' JSON text."""
+    end: int
+
+
+class WrittenForm:
+    """One form, compiled."""
+
+    __slots__ = ("_begin", "_braces", "_end", "_members", "_server")
+
+    def __init__(self, form: Form, elements: ElementGrammar | None) -> None:
+        """Compile; raises `NotAtOnce` for a form that holds what is not read here."""
+        if any(getattr(form, name) for name in _OTHERS) or set(form.defaults) - {"server"}:
+            raise NotAtOnce
+        before, slot, after = split(form.call, BODY_SLOTS)
+        begin, end = _pattern(before), _pattern(after)
+        self._braces, self._members = 0, None
+        if slot == "call" and form.json is not None:
+            opening, closing = _object(form.json.template)
+            begin, end = f"{begin}{_SPACE}{opening}", closing + (_SPACE + end if end else "")
+            self._braces = closing.count(r"\}")
+        elif slot == "members" and elements is not None and form.elements is not None:
+            self._members = _WrittenMembers(elements, form.elements.member, form.elements.wrapper)
+        elif slot != "args":
+            raise NotAtOnce
+        if "(?P<name>" not in begin:
+            raise NotAtOnce
+        self._begin = re.compile(f"{_SPACE}{begin}{_SPACE}").match
+        self._end = re.compile(_SPACE + end if end else "").match
+        self._server = form.defaults.get("server")
+
+    def read(self, text: str, at: int, sink: Sink) -> Call | None:
+        """Read the call at `at`, or behind white space there; None where it is not quite as it is written."""
+        begun = self._begin(text, at)
+        if begun is None:
+            return None
+        labels: dict[str, str | None] = begun.groupdict()
+        body = begun.end()
+        if self._members is not None:
+            read = self._members.read(text, body, sink, sink.options.tools.get(begun["name"]))
+        elif text.startswith("{", body) and sink.options.limits.digits >= MAX_DIGITS:
+            read = try_value(text, body, outer=self._braces, max_depth=sink.options.limits.depth)
+        else:
+            read = None
+        ended = self._end(text, read[1]) if read is not None else None
+        if read is None or ended is None:
+            return None
+        early = labels.get("id")
+        if ended.re.groups:
+            labels |= ended.groupdict()
+        if self._server is not None and labels.get("server") is None:
+            labels["server"] = self._server
+        written = text[body : read[1]] if self._members is None else jsontext.dumps(read[0])
+        return Call(labels, early, read[0], written, ended.end())
+
+
+class _WrittenMembers:
+    """Arguments that are elements; their values hold nothing that looks like the format's markup."""
+
+    __slots__ = ("_closer", "_grammar", "_hint", "_member", "_words", "_wrapper", "_wrapper_end")
+
+    def __init__(self, grammar: ElementGrammar, member: str, wrapper: str) -> None:
+        opening, _, closing = member.partition("{value}")
+        self._closer = closing.strip()
+        if grammar.keyed_by_tag or not self._closer or re.search(r"[\s{]", self._closer):
+            raise NotAtOnce
+        self._grammar = grammar
+        ends = grammar.ends(grammar.closer("member", "").source, grammar.tail)
+        self._hint, self._words = ends.hint, ends.words
+        opening = opening.removesuffix("\n") if grammar.padded else opening
+        self._member = re.compile(_SPACE + _pattern(pieces(opening))).match
+        self._wrapper = re.compile(f"{_SPACE}<{re.escape(wrapper)}>").match if wrapper else None
+        self._wrapper_end = re.compile(f"{_SPACE}</{re.escape(wrapper)}>").match
+
+    def read(self, text: str, at: int, sink: Sink, tool: ToolDefinition | None) -> tuple[JsonObject, int] | None:
+        """Read the arguments at `at`: the values, and where they end."""
+        schema = tool.parameters if tool else None
+        if depends(schema):
+            return None
+        wrapper = self._wrapper(text, at) if self._wrapper else None
+        values: JsonObject = {}
+        end = self._all(text, at if wrapper is None else wrapper.end(), sink, schema, values)
+        closed = self._wrapper_end(text, end) if wrapper is not None and end >= 0 else None
+        if end < 0 or (wrapper is not None and closed is None):
+            return None
+        return values, end if closed is None else closed.end()
+
+    def _all(self, text: str, at: int, sink: Sink, schema: JsonObject | None, values: JsonObject) -> int:
+        """Read the elements one after the other into `values`; their end, or -1 where one is in doubt."""
+        while (opened := self._member(text, at)) is not None:
+            labels, at = opened.groupdict(), opened.end()
+            key, near = labels["key"], self._hint(text, at)
+            quoted = self._words is not None and self._words.match(text, at)
+            wrapped = key in WRAPPERS and schema is not None and not declares(schema, key)
+            if near is None or not text.startswith(self._closer, near.start()) or quoted or wrapped or key in values:
+                return -1
+            value = self._value(text[at : near.start()], labels, property_schema(schema, key), sink)
+            if value is _DOUBT:
+                return -1
+            values[key], at = value, near.start() + len(self._closer)
+        return at
+
+    def _value(self, text: str, labels: Mapping[str, str | None], schema: JsonObject | None, sink: Sink) -> JsonValue:
+        """Type the text of one value; `_DOUBT` where more than its text decides."""
+        grammar = self._grammar
+        flag, named = labels.get("string") or "", labels.get("type") or ""
+        wire_type = grammar.types.get(named, named) or BY_FLAG.get(flag, flag)
+        if wire_type not in KNOWN or not encodable(text) or (grammar.nested and text.lstrip().startswith("<")):
+            return _DOUBT
+        if grammar.escaped:
+            text = decode_entities(text)
+            text = text if text.strip(WHITE) else ""
+        if grammar.padded:
+            text = text.removeprefix("\n").removesuffix("\n")
+        told = types(schema)
+        if not wire_type and told == _STRING:
+            return text
+        typed = wire_type or ("json" if grammar.inferred and told is None else "")
+        inferred = sink.options.infer_types
+        value = leaf(text, schema, typed, verbatim=False, repeats=grammar.repeats, inferred=inferred)
+        return _DOUBT if isinstance(value, str) and is_broken(value, schema, wire_type) else plain(value)
+
+
+class WrittenSection:
+    """Calls of one form and the markers around them, if there are any."""
+
+    __slots__ = ("_closer", "_form", "_rivals", "open")
+
+    def __init__(self, template: str, form: WrittenForm, rivals: Sequence[regex.Pattern[str]]) -> None:
+        """Compile from the section's template; `rivals` are the patterns that come before a call of the form."""
+        closing = template.partition("{calls}")[2]
+        if "{" in closing:
+            raise NotAtOnce
+        self._form = form
+        self._rivals = rivals
+        self._closer = re.compile(_SPACE + _literal(closing.strip())).match if closing.strip() else None
+        self.open = self._closer is None
+        """Nothing ends the calls: behind each one the next may follow."""
+
+    def read(self, text: str, start: int, at: int, sink: Sink, base: int) -> int:
+        """Read the section that begins at `start`, its first call at `at`, into `sink`; its end, or -1.
+
+        `base` is the text's offset in the input.
+        """
+        calls: list[Call] = []
+        while not any(rival.match(text, at, partial=True) for rival in self._rivals):
+            call = self._form.read(text, at, sink)
+            if call is None:
+                break
+            calls.append(call)
+            at = call.end
+        closed = self._closer(text, at) if self._closer is not None else None
+        if closed is not None:
+            at = closed.end()
+        limits = sink.options.limits
+        whole = calls and (self.open or closed is not None)
+        if not whole or sink.calls + len(calls) > limits.calls or at - start > limits.call_chars:
+            return -1
+        for call in calls:
+            end = at if call is calls[-1] else call.end
+            sink.call(call.labels, call.early_id, call.arguments, call.text, (base + start, base + end))
+            start = end
+        return at
+
+
+def _literal(text: str) -> str:
+    """Match a literal as it is written; a line break in it may be missing."""
+    parts = re.split(r"(\s+)", text)
+    return "".join(re.escape(part) if not part.isspace() else _SPACE if "\n" in part else _BLANK for part in parts)
+
+
+def _pattern(template: Iterable[Piece]) -> str:
+    """Match what a template writes."""
+    parts: list[str] = []
+    for piece in template:
+        if isinstance(piece, Verbatim):
+            parts.append(_literal(piece.text))
+        elif isinstance(piece, Maybe):
+            parts.append(f"(?:{_pattern(piece.pieces)})?")
+        elif piece.name in _SLOTS:
+            parts.append(_SLOTS[piece.name])
+        else:
+            raise NotAtOnce
+    return "".join(parts)
+
+
+def _object(template: Mapping[str, object]) -> tuple[str, str]:
+    """Match a JSON call up to its arguments, and what is behind them."""
+    members = [(re.escape(jsontext.dumps(key)) + f"{_SPACE}:{_SPACE}", key, value) for key, value in template.items()]
+    before: list[str] = []
+    for at, (name, key, value) in enumerate(members):
+        if key == KEY_IS_NAME:
+            raise NotAtOnce
+        if value == "{arguments}" or is_object(value):
+            opening, closing = _object(value) if is_object(value) else ("", "")
+            after = [
+                f"(?:{_SPACE},{_SPACE}{name}{_said(value)})" + "?" * (value in _OPTIONAL)
+                for name, _, value in members[at + 1 :]
+            ]
+            begin = "".join((rf"\{{{_SPACE}", *before, name, opening))
+            return begin, "".join((closing, *after, rf"{_SPACE}\}}"))
+        before.append(f"(?:{name}{_said(value)}{_SPACE},{_SPACE})" + "?" * (value in _OPTIONAL))
+    raise NotAtOnce
+
+
+def _said(value: object) -> str:
+    """Match a member's value: a label in quotes, or the constant that it is."""
+    slot = _SLOTS.get(value[1:-1]) if isinstance(value, str) and value[:1] == "{" else None
+    if slot is None and isinstance(value, str) and value[:1] == "{":
+        raise NotAtOnce
+    return re.escape(jsontext.dumps(value)) if slot is None else f'"{slot}"'
