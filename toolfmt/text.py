@@ -16,6 +16,7 @@ from toolfmt.formatters.examples import example_formatter
 from toolfmt.formatters.syntax_calls import call_formatter, result_formatter
 from toolfmt.formatters.verified import verified
 from toolfmt.model import ToolDefinition, ToolInvocation
+from toolfmt.parsers.ahead import Ahead
 from toolfmt.parsers.channels import ChannelParser, FrameGrammar
 from toolfmt.parsers.disarm import disarm_names, disarmer
 from toolfmt.parsers.grammar import CompiledSyntax
@@ -78,6 +79,12 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
         with _compiling(name):
             return StepSyntax(syntax, tools) if syntax.lines == "steps" else CompiledSyntax(syntax, tools)
 
+    @lru_cache(maxsize=32)
+    def beginning(tools: tuple[str, ...]) -> Ahead:
+        grammar = compiled(tools)
+        with _compiling(name):
+            return Ahead(grammar)
+
     @cache
     def framed(frame: Frame) -> FrameGrammar:
         grammar = compiled(())
@@ -87,8 +94,9 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
     def open_parser(options: ParserOptions) -> Parser[str]:
         if syntax.frame is not None:
             return ChannelParser(framed(syntax.frame), options)
-        found = compiled(tuple(options.tools) if offered or syntax.lines == "steps" else ())
-        return StepParser(found, options) if isinstance(found, StepSyntax) else TextParser(found, options)
+        start = beginning(tuple(options.tools) if offered or syntax.lines == "steps" else ())
+        grammar = start.grammar
+        return StepParser(start, grammar, options) if isinstance(grammar, StepSyntax) else TextParser(start, options)
 
     calls = call_formatter(name, syntax)
     unsure = offered or syntax.frame is not None or syntax.starts_in_reasoning

@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 
 class Ahead:
-    """What a grammar's texts can be read with; shared by all its parsers."""
+    """A grammar and what the beginnings of its texts are read with; shared by all its parsers."""
 
-    __slots__ = ("_first", "_grammar", "_marker", "_sections", "_texts")
+    __slots__ = ("_first", "_marker", "_sections", "_texts", "grammar")
 
     def __init__(self, grammar: CompiledSyntax) -> None:
         """Take the patterns of `grammar`, which are compiled."""
-        self._grammar = grammar
+        self.grammar = grammar
         self._texts = not (grammar.syntax.lines or grammar.syntax.starts_in_reasoning)
         self._first = grammar.first.search
         self._marker = grammar.marker.match
-        self._sections = dict(_written(grammar))
+        self._sections = dict(_written(grammar)) if self._texts else {}
 
     def begins(self, text: str) -> bool:
         """Whether an answer that begins with this begins with its text, or a call, and not with reasoning."""
-        return self._texts and not self._grammar.leading.may_begin(text)
+        return self._texts and not self.grammar.leading.may_begin(text)
 
     def read(self, chunk: str, base: int, sink: Sink) -> tuple[int, Section | None]:
         """Read the beginning of a chunk, which is at the offset `base`, into `sink`.
@@ -50,7 +50,7 @@ class Ahead:
             at = start
             found = None if first is None else self._marker(chunk, start)
             group = "" if found is None else str(found.lastgroup)
-            rival = self._grammar.earlier.get(group)
+            rival = self.grammar.earlier.get(group)
             if found is None or group not in self._sections or (rival and rival.match(chunk, start, partial=True)):
                 break
             section, written = self._sections[group]

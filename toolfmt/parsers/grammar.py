@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from toolfmt.parsers.ahead import Ahead
 from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.element_grammar import ElementGrammar
 from toolfmt.parsers.form_patterns import (
@@ -182,7 +181,6 @@ class CompiledSyntax:
         """Whether the blank at the beginning of the text, and of the reasoning, belongs to the markers."""
         self.ends = syntax.before_calls.isspace(), any(closing.isspace() for _, closing, _ in edges)
         """Whether the blank at their end does."""
-        self.ahead = Ahead(self)
 
     def _earlier(self, marks: list[tuple[str, str]], line: str) -> Iterator[tuple[str, regex.Pattern[str]]]:
         """For each mark that begins like earlier ones, what those are: they come first, so they are waited for."""

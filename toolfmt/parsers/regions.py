@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
     from toolfmt.dialect import ParserOptions
     from toolfmt.model import JsonObject
+    from toolfmt.parsers.ahead import Ahead
     from toolfmt.parsers.cursor import Reading
-    from toolfmt.parsers.grammar import CompiledSyntax, Section
+    from toolfmt.parsers.grammar import Section
 
 
 MOST_SECOND_LOOKS = 16
@@ -42,23 +43,23 @@ class TextParser(GrammarDriver):
         "_grammar",
         "_second_looks",
         "_skipper",
+        "_start",
         "_stopped",
         "_ticked",
         "_unclosed",
         "_within",
     )
 
-    def __init__(self, grammar: CompiledSyntax, options: ParserOptions) -> None:
+    def __init__(self, start: Ahead, options: ParserOptions) -> None:
         """Begin an answer."""
-        self._grammar = grammar
+        self._start, self._grammar = start, (grammar := start.grammar)
         cur, sink = Cursor(), Sink(options, grammar.opens, grammar.ends, hides=grammar.syntax.unclaimed == "hidden")
-        self._stopped = False
         self._around: int | None = None  # the kind of reasoning block that a real call stands in
-        self._second_looks, self._ticked = 0, False  # a backtick is right before the section's marker
+        self._second_looks, self._stopped, self._ticked = 0, False, False  # a backtick is right before the marker
         self._skipper = Skipper(cur)
         self._bare_reader = BareReader(cur, sink, grammar.bare, self._skipper) if grammar.bare else None
         self._unclosed: set[int] = set()  # kinds of reasoning block of which no closer is left
-        self._within: Section | None = None
+        self._within: Section | None = None  # the section in which `_ahead` ended
         super().__init__(cur, sink)
 
     @property
@@ -67,7 +68,7 @@ class TextParser(GrammarDriver):
         return self._stopped
 
     def _ahead(self, chunk: str) -> str:
-        options, ahead = self._sink.options, self._grammar.ahead
+        options, ahead = self._sink.options, self._start
         begun = self._begun or (not options.reasoning_open and ahead.begins(chunk))
         if not begun or self._within is not None or len(chunk) > options.limits.call_chars:
             return chunk
@@ -335,8 +336,7 @@ class TextParser(GrammarDriver):
 
     def _hidden(self, found: regex.Match[str], group: str) -> Reading[None]:
         cur = self._cur
-        start = cur.at
-        cur.pos = found.end()
+        start, cur.pos = cur.at, found.end()
         cur.mark()
         end = yield from search_on(cur, self._grammar.hidden_ends[int(group[1:])])
         text = cur.marked()

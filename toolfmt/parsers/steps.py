@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from toolfmt.dialect import ParserOptions
     from toolfmt.model import JsonObject
+    from toolfmt.parsers.ahead import Ahead
     from toolfmt.parsers.cursor import Reading
     from toolfmt.syntax import Form, Syntax
 
@@ -129,12 +130,12 @@ class StepParser(TextParser):
 
     __slots__ = ("_fenced", "_steps")
 
-    def __init__(self, grammar: StepSyntax, options: ParserOptions) -> None:
-        """Begin an answer."""
+    def __init__(self, start: Ahead, grammar: StepSyntax, options: ParserOptions) -> None:
+        """Begin an answer; `start` is of the same grammar."""
         self._steps = grammar
         self._fenced = False
         """The step is in a code fence."""
-        super().__init__(grammar, options)
+        super().__init__(start, options)
 
     def _with_object(self, found: regex.Match[str], group: str) -> Reading[None]:
         """Read a step whose input is an object, and the end of the code fence around that."""

@@ -48,7 +48,7 @@ class NotAtOnce(Exception):  # noqa: N818 - control flow while a grammar is comp
     """A form is left to the reader that forgives."""
 
 
-class Call(NamedTuple):
+class WrittenCall(NamedTuple):
     """A call that was read."""
 
     labels: Mapping[str, str | None]
@@ -86,7 +86,7 @@ class WrittenForm:
         self._end = re.compile(_SPACE + end if end else "").match
         self._server = form.defaults.get("server")
 
-    def read(self, text: str, at: int, sink: Sink) -> Call | None:
+    def read(self, text: str, at: int, sink: Sink) -> WrittenCall | None:
         """Read the call at `at`, or behind white space there; None where it is not quite as it is written."""
         begun = self._begin(text, at)
         if begun is None:
@@ -108,7 +108,7 @@ class WrittenForm:
         if self._server is not None and labels.get("server") is None:
             labels["server"] = self._server
         written = text[body : read[1]] if self._members is None else jsontext.dumps(read[0])
-        return Call(labels, early, read[0], written, ended.end())
+        return WrittenCall(labels, early, read[0], written, ended.end())
 
 
 class _WrittenMembers:
@@ -199,7 +199,7 @@ class WrittenSection:
 
         `base` is the text's offset in the input.
         """
-        calls: list[Call] = []
+        calls: list[WrittenCall] = []
         while not any(rival.match(text, at, partial=True) for rival in self._rivals):
             call = self._form.read(text, at, sink)
             if call is None:
