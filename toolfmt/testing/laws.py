@@ -240,12 +240,20 @@ def _value(text: str, at: int) -> tuple[JsonValue, int] | None:
 
 
 def truncated(dialect: Dialect[str], text: str, at: int, tools: Sequence[ToolDefinition] = ()) -> None:
-    """A text cut short gives only calls that the whole text gives, in order."""
-    whole = [event.call for event in read(dialect, [text], tools) if isinstance(event, CallEnd)]
+    """A text cut short gives only calls that the whole text gives, in order.
+
+    A call in a thought whose closer was cut off may be a draft: it may be read, as a guess.
+    """
+    whole = calls(dialect, text, tools)
     events = read(dialect, [text[:at]], tools)
-    if any(isinstance(event, Notice) and event.kind == "open_reasoning" for event in events):
-        return  # a call in a block whose closer was cut off: nobody can know that it was a draft
     part = [event.call for event in events if isinstance(event, CallEnd)]
+    if any(isinstance(event, Notice) and event.kind == "open_reasoning" for event in events):
+        left = iter(whole)
+        for call in part:
+            assert call.certainty == "guessed" or any(_same(call, full) for full in left), (
+                f"{dialect.name}: {call.name!r}, from a thought cut at {at}, is no guess"
+            )
+        return
     for call, full in zip(part, whole, strict=False):
         assert call.name == full.name, f"{dialect.name}: {call.name!r} from a text cut at {at}"
         assert jsontext.equal(call.arguments, full.arguments), (
