@@ -277,3 +277,22 @@ def test_what_could_not_be_written_is_refused_before_reading(run: Run, tmp_path:
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert str(tmp_path) in err
         assert not (tmp_path / "quarantine.jsonl").exists()
+
+
+def test_an_output_that_was_shortened_is_not_gone_on_with(run: Run, tmp_path: Path) -> None:
+    file, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    file.write_text("".join(row(number) for number in range(900) if number % 97 != 5) + "[{", "utf-8")
+    assert run("convert", file, *TO, "-o", out)[0] == 2
+    kept = out.read_bytes()[: state(tmp_path / "out.jsonl.resume.json")["written"] - 1]
+    out.write_bytes(kept)
+    code, _, err = run("convert", file, *TO, "-o", out, "--resume", "--on-error", "skip")
+    assert (code, f"{out}: is shorter than" in err) == (2, True)
+    assert out.read_bytes() == kept
+
+
+@pytest.mark.parametrize("name", ["in.jsonl", "in.json"])
+def test_a_byte_order_mark_is_no_part_of_the_first_row(run: Run, tmp_path: Path, name: str) -> None:
+    plain, marked = tmp_path / f"plain-{name}", tmp_path / name
+    plain.write_text(row(1), "utf-8")
+    marked.write_text(row(1), "utf-8-sig")
+    assert run("convert", marked, *TO) == run("convert", plain, *TO)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
@@ -237,3 +238,16 @@ def test_a_string_before_a_marker_ends_alike_however_it_is_cut(before: str) -> N
     for size in (1, 2, 3, 7):
         pieces = [text[at : at + size] for at in range(0, len(text), size)]
         assert tuple(coalesce(list(toolfmt.parse_stream(pieces, dialect="auto")))) == whole.events
+
+
+@pytest.mark.parametrize(
+    "city", ['say \\"hi\\"', "a\\\\", '\\\\\\"}}', "\\u0022}}", "\\\\u0022, {", "\\ud83d\\ude00]"], ids=repr
+)
+def test_a_cut_before_or_in_an_escape_ends_no_text(city: str) -> None:
+    text = f'{{"name": "get_weather", "arguments": {{"city": "{city}"}}}}'
+    whole = toolfmt.parse(text, dialect="auto", tools=TOOLS)
+    assert [call.arguments for call in whole.calls] == [{"city": json.loads(f'"{city}"')}]
+    for at in range(1, len(text)):
+        for chunks in ([text[:at], text[at:]], [text[: at - 1], text[at - 1 : at], "", text[at:]]):
+            events = coalesce(list(toolfmt.parse_stream(chunks, dialect="auto", tools=TOOLS)))
+            assert tuple(events) == whole.events, chunks

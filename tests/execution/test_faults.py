@@ -324,13 +324,21 @@ def test_generators_run_inside_the_call() -> None:
         yield "a"
         yield "b"
 
+    closed: list[str] = []
+
     def endless() -> Iterator[int]:
-        while True:
-            yield 1
+        try:
+            while True:
+                yield 1
+        finally:
+            closed.append("endless")
 
     async def endless_too() -> AsyncIterator[int]:
-        while True:
-            yield 1
+        try:
+            while True:
+                yield 1
+        finally:
+            closed.append("endless_too")
 
     async def inner() -> str:
         return "awaited"
@@ -343,6 +351,8 @@ def test_generators_run_inside_the_call() -> None:
         found = one(tool, result_limit=100)
         assert found.failure is None
         assert "characters cut" in found.value
+        assert closed == [tool.__name__]
+        closed.clear()
 
 
 def test_a_thousand_calls_side_by_side() -> None:

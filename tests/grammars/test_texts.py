@@ -217,3 +217,11 @@ def test_recursive_schemas() -> None:
     assert not made.fits(call({"root": {"name": "a", "kids": [{"kids": []}]}}))
     with pytest.raises(SchemaError, match="holds itself"):
         of(TREE, target="regex")
+
+
+def test_a_grammar_says_that_an_untyped_argument_is_a_text() -> None:
+    tool = {"name": "f", "parameters": {"type": "object", "properties": {"x": {}}}}
+    typed = {"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "string"}}}}
+    said = "a value of no stated type is a text unless its type is written beside it"
+    assert grammar("qwen3-coder", [tool]).narrowed == (said,)
+    assert grammar("qwen3-coder", [typed]).narrowed == grammar("hermes", [tool]).narrowed == ()

@@ -11,6 +11,7 @@ import anyio
 import pytest
 from anyio import from_thread
 from anyio.lowlevel import current_token
+from mcp import types
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from toolfmt import ToolDefinition, ToolInvocation, manifest
@@ -18,7 +19,9 @@ from toolfmt.errors import ArgumentsError, ServerError, ToolTimeoutError, Unknow
 from toolfmt.execution.context import ToolContext
 from toolfmt.jsontext import equal
 from toolfmt.mcp import McpServer, Remote, connect
+from toolfmt.mcp.reading import read_tools
 from toolfmt.model import Media, ToolResult
+from toolfmt.schema.validation import problems
 
 pytestmark = pytest.mark.anyio
 
@@ -215,3 +218,17 @@ async def _until(true: Callable[[], bool]) -> None:
     with anyio.fail_after(20):
         while not true():  # noqa: ASYNC110 - nothing tells of it
             await anyio.sleep(0.01)
+
+
+def test_a_hidden_argument_is_not_required_of_the_model() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"minutes": {"type": "integer"}, "name": {"type": "string"}},
+        "required": ["minutes", "name"],
+    }
+    (offer,) = read_tools(
+        "kitchen", [types.Tool(name="cook", input_schema=schema)], inject=["minutes", "other"]
+    ).values()
+    assert offer.hidden == ("minutes",)
+    assert offer.definition.parameters == {**schema, "properties": {"name": {"type": "string"}}, "required": ["name"]}
+    assert problems(offer.definition, {"name": "bread"}) == ()

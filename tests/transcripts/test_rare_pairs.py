@@ -97,3 +97,23 @@ def test_the_call_that_was_dropped_is_the_one_that_is_reported(target: str) -> N
         if isinstance(part, CallPart)
     ]
     assert kept == ["g"]
+
+
+NAMED = {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBERi0="}}
+
+
+@pytest.mark.parametrize(
+    "target", ["anthropic", "openai-responses", "inspect", "langchain", "mistral", "vercel-model", "vercel-ui"]
+)
+def test_the_name_of_a_file_is_kept(target: str) -> None:
+    made, lost = there({"messages": [{"role": "user", "content": [NAMED]}]}, "openai-chat", target)
+    assert (json.dumps(made).count("a.pdf"), lost) == (1, [])
+
+
+@pytest.mark.parametrize("target", ["gemini", "gemini-interactions", "bedrock", "otel-genai", "pydantic-ai"])
+def test_the_name_of_a_file_is_a_loss_where_none_fits(target: str) -> None:
+    value = {"messages": [{"role": "user", "content": [NAMED]}]}
+    made, _ = there(value, "openai-chat", target)
+    assert "JVBERi0=" in json.dumps(made)
+    details = [(loss.code, loss.detail) for loss in convert(value, source="openai-chat", target=target).losses]
+    assert details == [("media", "name of document")]
