@@ -15,6 +15,7 @@ Treat them as values.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -96,8 +97,14 @@ class Notice:
 Event: TypeAlias = TextDelta | ReasoningDelta | CallStart | ArgumentsDelta | CallEnd | CallFailed | Notice
 
 
+_DELTAS = frozenset({TextDelta, ReasoningDelta, ArgumentsDelta})
+
+
 def coalesce(events: list[Event]) -> list[Event]:
     """Join neighbouring deltas of the same kind, so that two streams of one text compare equal."""
+    kinds = [event.__class__ for event in events]
+    if not any(kind is after and kind in _DELTAS for kind, after in pairwise(kinds)):
+        return [*events]
     joined: list[Event] = []
     pieces: list[str] = []
     end = 0

@@ -15,6 +15,7 @@ import regex
 
 from toolfmt.literals import KEYWORD
 from toolfmt.parsers.patterns import GAP, strip_groups
+from toolfmt.parsers.sieves import sieve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,16 +118,19 @@ class LiteralGrammar:
         self.surely = {quote: _follow(quote, opener, sure) for quote in self.quotes}
         """What must follow a text that has quotes inside."""
         self.expression = {quote: regex.compile(regex.escape(quote) + _EXPRESSION) for quote in self.quotes}
-        escaped = r"|\\[nrt\\'\"]" if escapes else ""
-        self.plain = {
-            quote: re.compile(rf"(?:[^{re.escape(quote[0])}\\]+{escaped})+").match
-            if escapes
-            else re.compile(f"[^{re.escape(quote[0])}]+").match
-            for quote in self.quotes
-        }
-        self.raw = {quote: re.compile(f"[^{re.escape(quote[0])}]+").match for quote in self.quotes}
+        self.plain = {quote: re.compile(_plain(quote, escapes=escapes)).match for quote in self.quotes}
+        """Matches text in which nothing needs a closer look."""
+        self.raw = {quote: re.compile(_plain(quote, escapes=False)).match for quote in self.quotes}
         self.clean = {quote: re.compile(rf"[^{re.escape(quote[0])}\\]*").fullmatch for quote in self.quotes}
         """Matches a piece of text that holds nothing to look at."""
+
+
+def _plain(quote: str, *, escapes: bool) -> str:
+    """Match what is surely text, up to where the quote, or an escape that is not a simple one, may begin."""
+    first = re.escape(quote[0])
+    plain = rf"[^{first}\\]*+" if escapes else f"[^{first}]*+"
+    others = [r"\\[nrt\\'\"]"] * escapes + [f"(?!{sieve([quote])}){first}"] * (len(quote) > 1)
+    return f"{plain}(?:(?:{'|'.join(others)}){plain})*+" if others else plain
 
 
 def _follow(quote: str, opener: str, sources: dict[str, str]) -> dict[str, regex.Pattern[str]]:

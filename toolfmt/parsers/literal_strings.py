@@ -30,7 +30,6 @@ _ESCAPES: Final = (
     regex.compile(r"\\(?P<char>[\s\S])"),
 )
 _PLAIN_ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": ""}
-_SIMPLE: Final = re.compile(r"\\([nrt\\'\"])")
 _KEPT: Final = frozenset("\\'\"/")
 _LOW: Final = regex.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 
@@ -39,8 +38,11 @@ _CLOSES: Final = re.compile(r"[\w)\]}.,;:!?]")
 """What a quote that closes a quoted part, or an apostrophe, follows."""
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    return _PLAIN_ESCAPES.get(found[1], found[1])
+def _unescaped(text: str) -> str:
+    """Read the escapes of quotes, backslashes, line breaks and tabs in a text that holds no others."""
+    if "\\" not in text:
+        return text
+    return text.encode("latin-1", "backslashreplace").decode("unicode_escape")  # characters past latin-1 by escapes
 
 
 class LiteralTexts:
@@ -61,9 +63,8 @@ class LiteralTexts:
         inside = opened = False  # quotes were read as text; the last of them opened a quoted part
         while True:
             run = plain(cur.buf, cur.pos)
-            if run is not None:
-                text = run.group()
-                put(_SIMPLE.sub(_unescaped, text) if escapes and "\\" in text else text)
+            if run is not None and run.end() > cur.pos:
+                put(_unescaped(run.group()) if escapes else run.group())
                 cur.pos = run.end()
             if cur.pos == len(cur.buf):
                 if cur.eof:

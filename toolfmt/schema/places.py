@@ -44,6 +44,10 @@ class ValueShape(NamedTuple):
     members: tuple[JsonValue, ...] = ()
 
 
+_COMBINED: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
+"""Keywords of a schema that is made of others."""
+_COMBINING: Final = _COMBINED | {"const", "enum", "nullable"}
+"""Keywords beside `type` of which the types depend."""
 ANY: Final = ValueShape(None)
 NOTHING: Final = ValueShape(frozenset())
 _KINDS: Final = {
@@ -97,6 +101,9 @@ def item_schema(schema: JsonObject | None, index: int) -> JsonObject | None:
 
 def reach(schema: JsonObject | None) -> Iterator[tuple[JsonObject, bool]]:
     """Yield each object schema that a schema combines, itself first, and whether it is one of alternatives."""
+    if is_object(schema) and _COMBINED.isdisjoint(schema):
+        yield schema, False
+        return
     pending: list[tuple[Any, bool]] = [(schema, False)]
     root = root_of(schema)
     seen: set[int] = set()
@@ -113,6 +120,8 @@ def reach(schema: JsonObject | None) -> Iterator[tuple[JsonObject, bool]]:
 
 def shape(schema: Schema) -> ValueShape:
     """Return what a schema allows at its top level."""
+    if is_object(schema) and _COMBINING.isdisjoint(schema):
+        return ValueShape(_stated(schema))
     return _shape(schema, root_of(schema), {}, 0)
 
 
