@@ -115,10 +115,10 @@ def test_a_port_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("reference", "says"),
     [
-        ("served_weather", "takes module:registry"),
+        ("served_weather", "served_weather: there is no such file; --tools takes"),
         ("served_weather:registr", "served_weather has no 'registr'"),
         ("served_weather:three", "served_weather:three holds no tools"),
-        ("none.json", "none.json: there is no such file"),
+        ("none.json", "none.json: No such file or directory"),
         ("broken.json", "broken.json: server 'a': expected 'command' or 'url'"),
         ("gone.json", "MCP server 'a': FileNotFoundError"),
     ],

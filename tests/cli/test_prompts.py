@@ -47,7 +47,7 @@ def test_manifest_of_tools_known_by_their_content(run: Run, tools: Path, tmp_pat
 def test_text_on_a_pipe_opens_no_file(run: Run, tools: Path) -> None:
     code, out, err = run("manifest", "-", stdin=str(tools))
     assert (code, out) == (2, "")
-    assert "<stdin>: the value: a tool cannot be read from text" in err
+    assert "<stdin>: this is neither JSON nor YAML" in err
 
 
 def test_manifest_with_a_template(run: Run, tools: Path, tmp_path: Path) -> None:

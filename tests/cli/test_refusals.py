@@ -14,7 +14,7 @@ Run = Callable[..., tuple[int, str, str]]
 CASES = {
     "a command's name": (("pars",), 'Did you mean "parse"?'),
     "an option's name": (("parse", "--jsn"), "Did you mean --json?"),
-    "a missing argument": (("manifest",), "TOOLS"),
+    "a missing argument": (("manifest",), "--tools"),
     "one argument too many": (("providers", "x"), "x"),
     "a number": (("parse", "--chunk", "x"), "--chunk"),
     "a number that is too small": (("parse", "--chunk", "0"), "--chunk"),

@@ -141,8 +141,8 @@ def test_an_answer_without_calls_is_noted(run: Run) -> None:
 @pytest.mark.parametrize(
     ("tools", "why"),
     [
-        ("run_tools", "takes module:registry"),
-        ("run_tools:", "takes module:registry"),
+        ("run_tools", "run_tools: there is no such file; --tools takes a JSON or YAML file"),
+        ("run_tools:", "run_tools:: there is no such file; --tools takes a JSON or YAML file"),
         ("run_tools:registri", "run_tools has no 'registri'; it has"),
         ("run_tools:registry.more.yet", "run_tools.registry has no 'more'"),
         ("run_tools:number", "holds no tools"),
@@ -151,7 +151,7 @@ def test_an_answer_without_calls_is_noted(run: Run) -> None:
         ("run_tools.inner:registry", "there is no module"),
         ("./run_tools:registry", "takes a module's name as `import` does"),
         ("run_tools:needy", "needs storage: give it as inject={'storage': ...}; --tools may name an Executor"),
-        ("none.json", "none.json: there is no such file"),
+        ("none.json", "none.json: No such file or directory"),
     ],
 )
 def test_tools_that_are_none_are_named(run: Run, tools: str, why: str) -> None:

@@ -477,7 +477,7 @@ class TestFiles:
             ("a.yaml", b"name: f\nparameters: {1: 2}", ParseError, "the key 1 is no string"),
             ("a.yaml", b"name: f\nmetadata: {x: .nan}", ParseError, "nan is no JSON number"),
             ("a.toml", b"", ParseError, "a.toml: "),
-            ("a.txt", b"just words", SchemaError, "a.txt: the value: a tool cannot be read from text"),
+            ("a.txt", b"just words", ParseError, "a.txt: this is neither JSON nor YAML: it begins 'just words'"),
             ("63", b'{"name": "f",}', ParseError, "63: trailing comma at line 1, column 14"),
         ],
     )

@@ -20,7 +20,7 @@ def chat(
         Path | None, Parameter(help="The script: JSON, TOML or YAML; else a sample that comes along.")
     ] = None,
     tools: Annotated[
-        str | None, Parameter(help="The script's calls are run by these: module:registry, or MCP servers' mcp.json.")
+        str | None, Parameter(help="The script's calls are run by these: tools.py, module:object or mcp.json.")
     ] = None,
     max_steps: Annotated[int, Parameter(help="Stop a turn after so many steps.")] = 20,
     json: Annotated[bool, Parameter(help="Print the events as JSON, one a line.")] = False,

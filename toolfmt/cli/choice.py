@@ -15,7 +15,7 @@ from toolfmt.registry import AUTO, default_registry, is_auto
 @Parameter(name="*", group="Format")
 @dataclass(frozen=True, kw_only=True)
 class FormatOption:
-    """Which format; without any of these it is the default JSON."""
+    """Which format; without any of these it is found in what is read, and the default JSON in what is written."""
 
     provider: Annotated[
         str | None, Parameter(alias="-p", help="Whose API answers, such as anthropic; see `toolfmt providers`.")
@@ -24,7 +24,7 @@ class FormatOption:
         str | None,
         Parameter(
             alias="-d",
-            help="A format by name or alias; see `toolfmt dialects`. `parse` and `run` take `auto` too.",
+            help="A format by name or alias; see `toolfmt dialects`. `parse` and `run` find it by themselves.",
         ),
     ] = None
     model: Annotated[str | None, Parameter(alias="-m", help="A model's id, alone or beside its provider.")] = None
@@ -47,7 +47,9 @@ class FormatOption:
         return registry.resolve(provider=self.provider, model=self.model, use_xml=self.xml)
 
     def resolve_or_auto(self) -> AnyDialect | str:
-        """Find the dialect as `resolve` does, or leave it to the text that is read: `auto`."""
+        """Find the dialect as `resolve` does or, where none is chosen, leave it to the text that is read: `auto`."""
+        if not any((self.provider, self.dialect, self.model, self.dialect_from, self.xml)):
+            return AUTO
         if not is_auto(self.dialect):
             return self.resolve()
         others = {"--dialect-from": self.dialect_from, "--xml": self.xml}

@@ -4,9 +4,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from toolfmt.cli.inputs import STDIN, read_text, read_tools, refuse_two
+from toolfmt.cli.inputs import STDIN, read_text, refuse_two
 from toolfmt.cli.output import write, write_json, write_table
 from toolfmt.cli.records import detection_record
+from toolfmt.cli.toolboxes import TOOLS, read_tools
 from toolfmt.detection import detect as detect_text
 
 
@@ -14,7 +15,9 @@ def detect(
     file: Annotated[str, Parameter(help="The answer's file, or - for stdin, as without it.")] = STDIN,
     /,
     *,
-    tools: Annotated[str | None, Parameter(help="The offered tools; some formats are told by their names.")] = None,
+    tools: Annotated[
+        str | None, Parameter(help=f"The offered tools, which tell some formats: {TOOLS}, or - for stdin.")
+    ] = None,
     json: Annotated[bool, Parameter(help="Print JSON.")] = False,
 ) -> int:
     """Tell in which format a text makes its calls, and why.

@@ -7,14 +7,12 @@ from cyclopts import Parameter
 from toolfmt.cli.choice import DEFAULT
 from toolfmt.cli.choice import FormatOption as Format
 from toolfmt.cli.errors import UsageError, note
-from toolfmt.cli.inputs import read_tools
 from toolfmt.cli.output import write
+from toolfmt.cli.toolboxes import TOOLS, read_tools
 from toolfmt.grammars import WRITERS
 from toolfmt.grammars import grammar as grammar_of
 
-Tools = Annotated[
-    str, Parameter(alias="-t", help="The tools: a file of JSON in any provider's shape, or of YAML, or - for stdin.")
-]
+Tools = Annotated[str, Parameter(alias="-t", help=f"The tools: {TOOLS}, or - for stdin.")]
 Called = Annotated[
     str, Parameter(help="What the model may do: auto, required, none, or the name of the tool that it must call.")
 ]

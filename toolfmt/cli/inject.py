@@ -5,16 +5,16 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from toolfmt.cli.choice import DEFAULT, FormatOption
-from toolfmt.cli.inputs import read_text, read_tools, refuse_two
+from toolfmt.cli.inputs import read_text, refuse_two
 from toolfmt.cli.manifest import Template, Tools
 from toolfmt.cli.output import write
+from toolfmt.cli.toolboxes import read_tools
 from toolfmt.manifests import inject as injected
 
 
 def inject(
     prompt: Annotated[str, Parameter(help="The prompt's file, or - for stdin.")],
     tools: Tools,
-    /,
     *,
     choice: FormatOption = DEFAULT,
     template: Template = None,

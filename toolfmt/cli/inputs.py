@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from toolfmt import jsontext
 from toolfmt.cli.errors import UsageError
 from toolfmt.corpora.sources import STDIN
-from toolfmt.errors import DuplicateToolError, ParseError, SchemaError
+from toolfmt.errors import ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from io import BufferedReader
 
-    from toolfmt.model import ToolDefinition
 
 _PIECE: Final = 65536
 
@@ -49,22 +48,6 @@ def read_json(source: str) -> Any:
         return jsontext.loads(text)
     except ParseError as error:
         raise type(error)(f"{source}: this is not the JSON that was expected: {error}") from None
-
-
-def read_tools(source: str | None) -> tuple[ToolDefinition, ...]:
-    """Read tools from a file or standard input, JSON or YAML; none from None."""
-    from toolfmt.tools import load_tools
-    from toolfmt.tools.reading import read_text as read_tools_text
-
-    if source is None:
-        return ()
-    if source != STDIN:
-        return load_tools(source)
-    text = read_text(source).removeprefix("\ufeff")
-    try:
-        return tuple(definition for definition, _ in read_tools_text(text))
-    except (ParseError, SchemaError, DuplicateToolError) as error:
-        raise type(error)(f"{source}: {error}") from None
 
 
 def refuse_two(*sources: str | None) -> None:

@@ -6,14 +6,14 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from toolfmt.cli.choice import DEFAULT, FormatOption
-from toolfmt.cli.inputs import read_tools
 from toolfmt.cli.output import write
+from toolfmt.cli.toolboxes import TOOLS, read_tools
 from toolfmt.manifests import manifest as text_of
 
-Tools = Annotated[str, Parameter(help="The tools: a file of JSON in any provider's shape, or of YAML, or - for stdin.")]
+Tools = Annotated[str, Parameter(help=f"The tools: {TOOLS}, or - for stdin.")]
 Template = Annotated[Path | None, Parameter(help="A Jinja template in place of the format's own.")]
 
 
-def manifest(tools: Tools, /, *, choice: FormatOption = DEFAULT, template: Template = None) -> None:
+def manifest(tools: Tools, *, choice: FormatOption = DEFAULT, template: Template = None) -> None:
     """Print the text that tells a model of its tools and how to call them."""
     write(text_of(read_tools(tools), dialect=choice.resolve(), template=template))

@@ -7,13 +7,14 @@ from cyclopts import Parameter
 
 from toolfmt.cli.errors import UsageError
 from toolfmt.cli.output import stdout_to_stderr
+from toolfmt.cli.toolboxes import RUNNERS
 
 Transport: TypeAlias = Literal["stdio", "streamable-http"]
 
 
 def mcp_serve(  # noqa: PLR0913 - one argument for each option
     *,
-    tools: Annotated[str, Parameter(help="What runs the calls: module:registry, or other servers' mcp.json.")],
+    tools: Annotated[str, Parameter(help=f"What runs the calls: {RUNNERS}.")],
     name: Annotated[str | None, Parameter(help="What the server calls itself; else as the module or file.")] = None,
     instructions: Annotated[str | None, Parameter(help="Tell models how to use the server.")] = None,
     transport: Annotated[Transport, Parameter(help="Speak over stdin and stdout, or at an address.")] = "stdio",
@@ -35,7 +36,7 @@ def mcp_serve(  # noqa: PLR0913 - one argument for each option
 
     if not 0 <= port <= MAX_PORT:
         raise UsageError(f"--port is from 0 to {MAX_PORT}, not {port}")
-    told = name or Path(tools.partition(":")[0]).name.removesuffix(".json")
+    told = name or Path(tools.partition(":")[0]).name.removesuffix(".json").removesuffix(".py")
 
     async def serve() -> None:
         async with AsyncExitStack() as stack:

@@ -10,9 +10,10 @@ from toolfmt.cli.choice import DEFAULT, FormatOption
 from toolfmt.cli.errors import UsageError
 from toolfmt.cli.events import say_event, say_events
 from toolfmt.cli.hints import note_no_call
-from toolfmt.cli.inputs import STDIN, read_pieces, read_text, read_tools, refuse_two
+from toolfmt.cli.inputs import STDIN, read_pieces, read_text, refuse_two
 from toolfmt.cli.output import write_json, write_json_line
 from toolfmt.cli.records import event_record, result_record
+from toolfmt.cli.toolboxes import TOOLS, read_tools
 from toolfmt.events import CallFailed, Event, Notice, Span
 from toolfmt.parsing import ParseOptions, ParseResult, parse_stream
 from toolfmt.parsing import parse as parse_text
@@ -23,7 +24,9 @@ def parse(  # noqa: PLR0913 - one argument for each option
     /,
     *,
     choice: FormatOption = DEFAULT,
-    tools: Annotated[str | None, Parameter(help="The offered tools; they type what the format does not.")] = None,
+    tools: Annotated[
+        str | None, Parameter(help=f"The offered tools, which type what the format does not: {TOOLS}.")
+    ] = None,
     validate: Annotated[bool, Parameter(help="Check the arguments against the tools' schemas.")] = False,
     strict: Annotated[bool, Parameter(help="Also refuse text beside a call and extra arguments.")] = False,
     repair: Annotated[bool, Parameter(help="Mend broken calls, with a notice.")] = False,

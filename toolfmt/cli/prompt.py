@@ -7,9 +7,10 @@ from cyclopts import Parameter
 
 from toolfmt.chat_templates.prompt import render_prompt
 from toolfmt.cli.errors import UsageError, note
-from toolfmt.cli.inputs import STDIN, read_json, read_tools, refuse_two
+from toolfmt.cli.inputs import STDIN, read_json, refuse_two
 from toolfmt.cli.models import model_folder
 from toolfmt.cli.output import write
+from toolfmt.cli.toolboxes import TOOLS, read_tools
 from toolfmt.cli.variables import Variables, variables
 
 
@@ -21,7 +22,7 @@ def prompt(  # noqa: PLR0913 - one argument for each option
         str, Parameter(help="A model's folder, a .jinja file, or a model's name in Hugging Face's local cache.")
     ],
     name: Annotated[str | None, Parameter(help="Which one, where the folder has several templates.")] = None,
-    tools: Annotated[str | None, Parameter(help="A file of tools; else those of the conversation.")] = None,
+    tools: Annotated[str | None, Parameter(help=f"The tools: {TOOLS}; else those of the conversation.")] = None,
     source: Annotated[str, Parameter(name="--from", help="The conversation's format; auto tells it by itself.")] = (
         "auto"
     ),

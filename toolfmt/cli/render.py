@@ -8,8 +8,9 @@ from pydantic import BaseModel
 from toolfmt import jsontext
 from toolfmt.cli.choice import DEFAULT, FormatOption
 from toolfmt.cli.errors import UsageError
-from toolfmt.cli.inputs import STDIN, read_json, read_tools, refuse_two
+from toolfmt.cli.inputs import STDIN, read_json, refuse_two
 from toolfmt.cli.output import write
+from toolfmt.cli.toolboxes import TOOLS, read_tools
 from toolfmt.errors import ParseError, RenderError
 from toolfmt.model import ToolInvocation, ToolResult
 from toolfmt.rendering import records, render_calls, render_results
@@ -24,7 +25,9 @@ def render(
     /,
     *,
     choice: FormatOption = DEFAULT,
-    tools: Annotated[str | None, Parameter(help="The offered tools; they type what the format does not.")] = None,
+    tools: Annotated[
+        str | None, Parameter(help=f"The offered tools, which type what the format does not: {TOOLS}.")
+    ] = None,
     results: Annotated[bool, Parameter(help="The file holds results: {name, content, is_error} objects.")] = False,
 ) -> None:
     """Print calls as the model would have written them, or results as the model is shown them."""

@@ -9,6 +9,7 @@ from toolfmt.cli.errors import UsageError, note
 from toolfmt.cli.hints import note_no_call
 from toolfmt.cli.inputs import STDIN, read_json, read_text
 from toolfmt.cli.output import stdout_to_stderr, write, write_json
+from toolfmt.cli.toolboxes import RUNNERS
 
 if TYPE_CHECKING:
     from toolfmt.cli.answers import Played
@@ -18,7 +19,7 @@ def run(  # noqa: PLR0913 - one argument for each option
     file: Annotated[str, Parameter(help="The answer's file, or - for stdin, as without it.")] = STDIN,
     /,
     *,
-    tools: Annotated[str, Parameter(help="What runs the calls: module:registry, or MCP servers' mcp.json.")],
+    tools: Annotated[str, Parameter(help=f"What runs the calls: {RUNNERS}.")],
     choice: FormatOption = DEFAULT,
     api: Annotated[bool, Parameter(help="The answer is an API's own JSON, not a model's text.")] = False,
     to: Annotated[

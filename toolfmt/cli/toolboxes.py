@@ -1,55 +1,127 @@
-"""Tools that can be run, by the word of `--tools`: Python's own, `module:registry`, or MCP servers, `mcp.json`."""
+"""Tools by the word that names them, the same in every command, told apart by what it is.
+
+tools.json, tools.yaml, -      definitions in any provider's shape; nothing to run
+mcp.json                       servers: their tools, asked of them
+tools.py, tools.py:registry    the functions of a Python file, or an object of it
+weather:registry               an object of a module, imported from the current directory too
+"""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import sys
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from inspect import isfunction
 from pathlib import Path
 from traceback import extract_tb
-from typing import Any, Final, TypeAlias
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from toolfmt import jsontext
 from toolfmt.cli.errors import UsageError
-from toolfmt.errors import ToolFmtError
-from toolfmt.execution.executor import Executor
+from toolfmt.cli.inputs import STDIN, read_text
+from toolfmt.cli.output import stdout_to_stderr
+from toolfmt.errors import DuplicateToolError, ParseError, SchemaError, ToolFmtError
 from toolfmt.tools import ToolRegistry
+from toolfmt.tools.reading import file_decoder
+from toolfmt.tools.reading import read_text as read_definitions
 
-OpenedExecutor: TypeAlias = AbstractAsyncContextManager[Executor]
+if TYPE_CHECKING:
+    from toolfmt.execution.executor import Executor
+    from toolfmt.model import ToolDefinition
+
+OpenedExecutor: TypeAlias = AbstractAsyncContextManager["Executor"]
+TOOLS: Final = "tools.json, tools.yaml, tools.py, module:object or mcp.json"
+"""What `--tools` takes, for a command's help."""
+RUNNERS: Final = "tools.py, module:object or mcp.json"
+KINDS: Final = (
+    "a JSON or YAML file of tools, a Python file of functions (tools.py), module:object, or MCP servers' mcp.json"
+)
+_PYTHON: Final = ".py"
+_SERVERS: Final = ("mcpServers", "servers")
 _IMPORTING: Final = (__file__, str(importlib.__file__), "<frozen importlib")
 """Where the lines stand that import a module."""
 
 
-def toolbox(source: str) -> OpenedExecutor:
-    """Open the tools that a word names, for as long as they are run; raises `UsageError` for a word of no kind.
+def read_tools(source: str | None) -> tuple[ToolDefinition, ...]:
+    """Read the tools that a word names; none from None.
 
-    Naming a module runs it, as `python -m` would from the current directory.
+    A word that names Python code runs it, and one that names MCP servers starts them; what they print goes to stderr.
     """
-    loader = _LOADERS.get(Path(source).suffix.lower(), _from_module)
-    return loader(source)
+    if source is None:
+        return ()
+    if _is_code(source):
+        with stdout_to_stderr():
+            value = _object(source)
+        of_executor = None if isinstance(value, ModuleType) else getattr(value, "registry", None)
+        return tuple(_registry(of_executor if isinstance(of_executor, ToolRegistry) else value, source))
+    text = _text(source)
+    if _is_servers(text):
+        from anyio import run
+
+        with stdout_to_stderr():
+            return run(_offered, source)
+    try:
+        return tuple(definition for definition, _ in read_definitions(text, file_decoder(source)))
+    except (ParseError, SchemaError, DuplicateToolError) as error:
+        raise type(error)(f"{source}: {error}") from None
+
+
+def toolbox(source: str) -> OpenedExecutor:
+    """Open the tools that a word names, for as long as they are run; raises `UsageError` for one that has none.
+
+    Naming a Python file or a module runs it, as `python FILE` and `python -m` would.
+    """
+    if _is_code(source):
+        return _from_code(source)
+    if not _is_servers(_text(source)):
+        raise UsageError(f"{source} has no tool that can be run: it has definitions alone; name the functions instead")
+    return _connected(source)
+
+
+def _is_code(source: str) -> bool:
+    """Whether a word names Python code: a file, or an object of a file or a module."""
+    if source == STDIN or (Path(source).exists() and Path(source).suffix != _PYTHON):
+        return False
+    return Path(source).suffix == _PYTHON or ":" in source
+
+
+def _text(source: str) -> str:
+    """Read the file that a word names."""
+    if source != STDIN and not Path(source).exists():
+        what = "No such file or directory" if Path(source).suffix or os.sep in source else "there is no such file"
+        raise UsageError(f"{source}: {what}; --tools takes {KINDS}")
+    return read_text(source).removeprefix("\ufeff")
+
+
+def _is_servers(text: str) -> bool:
+    """Whether a file's text is a list of MCP servers."""
+    try:
+        value = jsontext.loads(text) if text.lstrip().startswith("{") else None
+    except ParseError:
+        return False
+    return jsontext.is_object(value) and any(jsontext.is_object(value.get(key)) for key in _SERVERS)
+
+
+async def _offered(source: str) -> tuple[ToolDefinition, ...]:
+    from toolfmt.execution.runtime import bound, nobody
+
+    async with _connected(source) as executor:
+        return bound(executor, None, (), nobody)[1].tools
 
 
 @asynccontextmanager
-async def _from_module(source: str) -> AsyncGenerator[Executor]:
-    module, colon, path = source.partition(":")
-    if not (module and colon and path):
-        raise UsageError(f"--tools takes module:registry, or a .json file of MCP servers, not {source!r}")
-    if not all(word.isidentifier() for word in module.split(".")):
-        raise UsageError(f"--tools takes a module's name as `import` does, such as weather:registry, not {source!r}")
-    value: Any = _imported(module)
-    for at, name in enumerate(path.split(".")):
-        if not hasattr(value, name):
-            whole = ".".join((module, *path.split(".")[:at]))
-            raise UsageError(f"{whole} has no {name!r}; it has {_names(value)}")
-        value = getattr(value, name)
+async def _from_code(source: str) -> AsyncGenerator[Executor]:
+    from toolfmt.execution.executor import Executor
+
+    value = _object(source)
     if isinstance(value, Executor):
         yield value
         return
-    try:
-        registry = value if isinstance(value, ToolRegistry) else ToolRegistry(value)
-    except (ToolFmtError, TypeError) as error:
-        raise UsageError(f"{source} holds no tools: {error}") from None
+    registry = _registry(value, source)
     if not any(registry.function(tool.name) is not None for tool in registry):
         raise UsageError(f"{source} has no tool that can be run: register functions")
     try:
@@ -61,12 +133,82 @@ async def _from_module(source: str) -> AsyncGenerator[Executor]:
     yield executor
 
 
+def _registry(value: object, source: str) -> ToolRegistry:
+    """Give the tools of what a word names: a registry, a function, a list of them, a module's own functions."""
+    if isinstance(value, ModuleType):
+        value = _functions(value, source)
+    try:
+        return value if isinstance(value, ToolRegistry) else ToolRegistry(value)
+    except (ToolFmtError, TypeError) as error:
+        raise UsageError(f"{source} holds no tools: {error}") from None
+
+
+def _functions(module: ModuleType, source: str) -> object:
+    """Give a file's only registry or, without any, the public functions that it defines."""
+    public = {name: value for name, value in vars(module).items() if not name.startswith("_")}
+    registries = {name: value for name, value in public.items() if isinstance(value, ToolRegistry)}
+    if len(registries) > 1:
+        raise UsageError(f"{source} has several registries: name one, such as {source}:{next(iter(registries))}")
+    if registries:
+        return next(iter(registries.values()))
+    own = [value for value in public.values() if isfunction(value) and value.__module__ == module.__name__]
+    if not own:
+        raise UsageError(f"{source} defines no public function and no ToolRegistry")
+    return own
+
+
+def _object(source: str) -> object:
+    """Import what a word names."""
+    module, colon, path = source.rpartition(":") if f"{_PYTHON}:" in source else source.partition(":")
+    if Path(source).suffix == _PYTHON and Path(source).exists():
+        module, colon, path = source, "", ""
+    if module.endswith(_PYTHON):
+        value = _from_file(module)
+        if not colon:
+            return value
+    else:
+        if not (module and colon and path):
+            raise UsageError(f"{source}: there is no such file; --tools takes {KINDS}")
+        if not all(word.isidentifier() for word in module.split(".")):
+            raise UsageError(
+                f"--tools takes a module's name as `import` does, such as weather:registry, not {source!r}"
+            )
+        value = _imported(module)
+    for at, name in enumerate(path.split(".")):
+        if not hasattr(value, name):
+            whole = ".".join((module, *path.split(".")[:at]))
+            raise UsageError(f"{whole} has no {name!r}; it has {_names(value)}")
+        value = getattr(value, name)
+    return value
+
+
+def _from_file(path: str) -> object:
+    """Run a Python file; modules beside it can be imported."""
+    file = Path(path)
+    if not file.is_file():
+        raise UsageError(f"{path}: No such file or directory")
+    folder = str(file.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    name = file.stem if file.stem.isidentifier() else "tools"
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None and spec.loader is not None  # noqa: S101, PT018 - of a path that ends in .py
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # as annotations and pickles look for it
+    _run(path, lambda: spec.loader.exec_module(module))  # type: ignore[union-attr]
+    return module
+
+
 def _imported(module: str) -> object:
     here = os.getcwd()  # noqa: PTH109 - as a word of the import path
     if here not in sys.path and "" not in sys.path:
         sys.path.insert(0, here)
+    return _run(module, lambda: importlib.import_module(module))
+
+
+def _run(module: str, load: Callable[[], Any]) -> object:
     try:
-        return importlib.import_module(module)
+        return load()
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise UsageError(f"importing {module} failed: {_place(error)}{error}") from error
@@ -88,19 +230,10 @@ def _names(value: object) -> str:
     return ", ".join(public[:10]) + (" and more" if len(public) > 10 else "") if public else "nothing"  # noqa: PLR2004 - enough to recognise it
 
 
-def _from_mcp(source: str) -> OpenedExecutor:
-    if not Path(source).is_file():
-        raise UsageError(f"{source}: there is no such file")
-    return _connected(source)
-
-
 @asynccontextmanager
 async def _connected(source: str) -> AsyncGenerator[Executor]:
+    from toolfmt.execution.executor import Executor
     from toolfmt.mcp import connect_all
 
     async with connect_all(source) as servers:
         yield Executor(ToolRegistry(), servers=servers)
-
-
-_LOADERS: Final[Mapping[str, Callable[[str], OpenedExecutor]]] = {".json": _from_mcp}
-"""How tools are opened, by the suffix of the word that names them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
@@ -90,10 +91,19 @@ def read_text(text: str, decode: Callable[[str], JsonValue] | None = None) -> tu
         raise ParseError("there is nothing in it, and tools were expected")
     if decode is None:
         decode = jsontext.loads if text.lstrip().startswith(_JSON_STARTS) else _decode_yaml
+        if decode is _decode_yaml and not _YAML.match(text):
+            raise ParseError(f"this is neither JSON nor YAML: it begins {text.strip()[:40]!r}, and tools were expected")
     return _distinct(_read(decode(text), ""))
 
 
+def file_decoder(path: str | Path) -> Callable[[str], JsonValue] | None:
+    """Give what decodes a file by its suffix; None where the content decides."""
+    return _FILES.get(Path(path).suffix.lower())
+
+
 _JSON_STARTS: Final = ("{", "[")
+_YAML: Final = re.compile(r"(?:\s*(?:#[^\n]*|---[^\n]*)\n)*\s*(?:-\s|[\w\"'$.\-]{1,128}[ \t]*:(?:\s|$))")
+"""How YAML of a list or an object begins."""
 
 
 def _distinct(found: tuple[Found, ...]) -> tuple[Found, ...]:
@@ -119,7 +129,7 @@ def _read_named(text: str) -> tuple[Found, ...]:
 def _read_file(path: str | Path, _: str) -> tuple[Found, ...]:
     path = Path(path)
     try:
-        return read_text(path.read_text(encoding="utf-8-sig"), _FILES.get(path.suffix.lower()))
+        return read_text(path.read_text(encoding="utf-8-sig"), file_decoder(path))
     except UnicodeDecodeError as error:
         raise ParseError(f"{path}: not UTF-8 at byte {error.start}") from None
     except (ParseError, SchemaError, DuplicateToolError) as error:
