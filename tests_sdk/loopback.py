@@ -14,7 +14,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from socket import IPPROTO_TCP, TCP_NODELAY
 from threading import Event, Thread
 from typing import Any
@@ -27,7 +27,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from toolfmt import Message, write_stream
+from toolfmt import Message, convert_answer, write_stream
 from toolfmt.conversation import CallPart, TextPart
 from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 
@@ -81,7 +81,7 @@ class Loopback:
         if isinstance(reply, Body):
             return Response(reply.body, reply.status, reply.headers, reply.media)
         name = next(name for part, name in FORMATS.items() if part in request.url.path)
-        name = "mistral" if "mistral" in request.headers["user-agent"] else name  # at the same path
+        name = "mistral" if "mistral" in request.headers["user-agent"] + request.url.path else name  # at the same path
         streams = body.get("stream", False) or "stream" in request.url.path
         if not streams:
             return JSONResponse(WHOLE[name](reply))
@@ -113,6 +113,8 @@ FORMATS = {
     ":generateContent": "gemini",
     ":streamGenerateContent": "gemini",
     "/api/chat": "ollama",
+    "/interactions": "gemini-interactions",
+    "/chat": "cohere",
 }
 """What a path is asked for."""
 
@@ -262,9 +264,15 @@ def ollama(answer: Answer) -> Any:
     }
 
 
+def converted(answer: Answer, name: str) -> Any:
+    return convert_answer(chat(answer), source="openai-chat", target=name).value
+
+
 WHOLE: dict[str, Callable[[Answer], Any]] = {
     "anthropic": anthropic,
+    "cohere": partial(converted, name="cohere"),
     "gemini": gemini,
+    "gemini-interactions": partial(converted, name="gemini-interactions"),
     "mistral": chat,
     "ollama": ollama,
     "openai-chat": chat,

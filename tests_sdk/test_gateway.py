@@ -13,17 +13,32 @@ import pytest
 import uvicorn
 from anthropic import Anthropic, APIStatusError
 from google import genai
+from google.genai._gaos.lib.compat_errors import APIStatusError as InteractionsError  # exported nowhere
 from google.genai.errors import APIError as GoogleError
 from google.genai.types import FunctionDeclaration, GenerateContentConfig, HttpOptions, Tool
 from loopback import Answer, Body, Loopback, serving
+from ollama import Client as OllamaClient
+from ollama import ResponseError as OllamaError
 from openai import APIStatusError as OpenAIStatusError
 from openai import OpenAI
 
+from toolfmt import ParseResult, read_answer, read_stream
 from toolfmt.conversation import CallPart
 from toolfmt.gateway.app import LOSSES, make_app
 from toolfmt.gateway.config import Back, Config, ModelRoute
+from toolfmt.gateway.exchange import NOTICES
 
-PATHS = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "/v1", "gemini": "/v1beta", "text": "/v1"}
+PATHS = {
+    "openai-chat": "/v1",
+    "openai-responses": "/v1",
+    "anthropic": "/v1",
+    "gemini": "/v1beta",
+    "gemini-interactions": "/v1beta",
+    "mistral": "/mistral/v1",
+    "cohere": "/v2",
+    "ollama": "",
+    "text": "/v1",
+}
 """What an API's base address ends with."""
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 CALL = Answer("Let me look.", (CallPart("look", {"city": "Zürich"}, id="call_1"),))
@@ -112,11 +127,35 @@ def by_gemini(url: str, *, stream: bool) -> tuple[str, list[tuple[str, Any]]]:
     return text, [(part.function_call.name, part.function_call.args) for part in parts if part.function_call]  # type: ignore[misc]
 
 
+def by_interactions(url: str, *, stream: bool) -> tuple[str, list[tuple[str, Any]]]:
+    client = genai.Client(api_key="none", http_options=HttpOptions(base_url=url))
+    look: Any = {"type": "function", "name": "look", "description": "Look.", "parameters": SCHEMA}
+    asked: Any = {"model": "m", "input": "Weather?", "tools": [look], "stream": stream}
+    answer: Any = client.interactions.create(**asked)
+    events = [json.loads(one.model_dump_json(by_alias=True)) for one in answer] if stream else None
+    read = (
+        read_stream(events, source="gemini-interactions") if events else read_answer(answer).events
+    )  # the SDK gathers no stream
+    result = ParseResult(tuple(read))
+    return result.text, [(call.name, call.arguments) for call in result.calls]
+
+
+def by_ollama(url: str, *, stream: bool) -> tuple[str, list[tuple[str, Any]]]:
+    tools: Any = [{"type": "function", "function": {"name": "look", "description": "Look.", "parameters": SCHEMA}}]
+    with OllamaClient(host=url) as client:
+        said: Any = client.chat("m", [{"role": "user", "content": "Weather?"}], tools=tools, stream=stream)
+        messages = [one.message for one in (said if stream else [said])]
+    calls = [one.function for message in messages for one in message.tool_calls or []]
+    return "".join(message.content or "" for message in messages), [(one.name, dict(one.arguments)) for one in calls]
+
+
 FACES: dict[str, Callable[..., tuple[str, list[tuple[str, Any]]]]] = {
     "openai-chat": by_chat,
     "openai-responses": by_responses,
     "anthropic": by_anthropic,
     "gemini": by_gemini,
+    "gemini-interactions": by_interactions,
+    "ollama": by_ollama,
 }
 
 
@@ -139,7 +178,10 @@ ERRORS: dict[str, Callable[[Exception], tuple[int, str]]] = {
     "openai-responses": lambda error: (error.status_code, str(error)),  # type: ignore[attr-defined]
     "anthropic": lambda error: (error.status_code, str(error)),  # type: ignore[attr-defined]
     "gemini": lambda error: (error.code, str(error)),  # type: ignore[attr-defined]
+    "gemini-interactions": lambda error: (error.status_code, str(error)),  # type: ignore[attr-defined]
+    "ollama": lambda error: (error.status_code, str(error)),  # type: ignore[attr-defined]
 }
+SDK_ERRORS = (OpenAIStatusError, APIStatusError, GoogleError, InteractionsError, OllamaError)
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
@@ -149,7 +191,7 @@ def test_an_upstreams_error_is_one_of_the_clients_own_api(face: str, stream: boo
     with (
         serving(slow) as upstream,
         gateway(before(upstream, "openai-chat")) as url,
-        pytest.raises((OpenAIStatusError, APIStatusError, GoogleError)) as caught,
+        pytest.raises(SDK_ERRORS) as caught,
     ):
         FACES[face](url, stream=stream)
     status, said = ERRORS[face](caught.value)
@@ -160,7 +202,7 @@ def test_an_upstreams_error_is_one_of_the_clients_own_api(face: str, stream: boo
 def test_what_is_no_answer_is_an_error(page: str) -> None:
     with serving(Body(200, page, media="text/html")) as upstream, gateway(before(upstream, "openai-chat")) as url:
         for face, ask in FACES.items():
-            with pytest.raises((OpenAIStatusError, APIStatusError, GoogleError)) as caught:
+            with pytest.raises(SDK_ERRORS) as caught:
                 ask(url, stream=False)
             assert 500 <= ERRORS[face](caught.value)[0] < 600
 
@@ -228,3 +270,67 @@ def test_bodies_are_bounded_and_losses_are_seen() -> None:
             response = httpx2.post(path, json=body)
             assert response.status_code == 200
             assert "setting=" in response.headers[LOSSES]
+
+
+BROKEN = Answer('I look.\n<tool_call>\n{"name": "look", "arguments": {"city": \n</tool_call>')
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("face", FACES)
+def test_a_call_that_cannot_be_used_is_asked_for_again(face: str, stream: bool) -> None:  # noqa: FBT001 - as above
+    with serving(BROKEN, TEXT_CALL) as upstream, gateway(before(upstream, "text")) as url:
+        text, calls = FACES[face](url, stream=stream)
+    assert calls == [("look", {"city": "Zürich"})]
+    assert "tool_call" not in text
+    first, second = (asked.body["messages"] for asked in upstream.requests)
+    assert second[: len(first)] == first
+    said, advice = second[len(first) :]
+    assert (said["role"], said["content"]) == ("assistant", BROKEN.text)
+    assert "Your call could not be used" in advice["content"]
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_asking_again_has_an_end(stream: bool) -> None:  # noqa: FBT001 - as above
+    for retries in (0, 2):
+        with serving(BROKEN) as upstream, gateway(before(upstream, "text", retries=retries)) as url:
+            text, calls = seen("anthropic", url) if stream else by_chat(url, stream=False)
+        assert [call for call in calls if call[1]] == []
+        assert text.startswith("I look.")
+        assert len(upstream.requests) == retries + 1
+
+
+def test_a_required_call_is_asked_for_and_held_by_a_grammar() -> None:
+    body = {
+        "model": "m",
+        "messages": [{"role": "user", "content": "Weather?"}],
+        "tools": [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}],
+        "tool_choice": "required",
+    }
+    for constraint, field in (("llama.cpp", "grammar"), ("vllm", "structured_outputs")):
+        with (
+            serving(Answer("It rains."), TEXT_CALL) as upstream,
+            gateway(before(upstream, "text", constraint=constraint)) as url,
+        ):
+            response = httpx2.post(f"{url}/v1/chat/completions", json=body)
+            figures = httpx2.get(f"{url}/metrics").text
+        assert response.json()["choices"][0]["message"]["tool_calls"][0]["function"]["name"] == "look"
+        assert response.headers[NOTICES] == "asked=2"
+        assert all("look" in json.dumps(asked.body[field]) for asked in upstream.requests)
+        assert 'toolfmt_requests_total{back="it",face="openai-chat",status="200"} 1.0' in figures
+
+
+def test_calls_of_any_format_are_read() -> None:
+    xml = Answer("<tool_call><function=look><parameter=city>Zürich</parameter></function></tool_call>")
+    with serving(xml) as upstream, gateway(before(upstream, "text")) as url:
+        assert by_chat(url, stream=False)[1] == by_chat(url, stream=True)[1] == [("look", {"city": "Zürich"})]
+
+
+def test_models_are_listed_for_every_client() -> None:
+    config = Config(backs={"it": Back(url="http://127.0.0.1:9")}, routes=(ModelRoute(model="small", backs=("it",)),))
+    with gateway(config) as url:
+        assert [one.id for one in OpenAI(base_url=f"{url}/v1", api_key="none").models.list()] == ["small"]
+        assert [one.id for one in Anthropic(base_url=url, api_key="none").models.list()] == ["small"]
+        with OllamaClient(host=url) as ollama:
+            assert [one.model for one in ollama.list().models] == ["small"]
+        client = genai.Client(api_key="none", http_options=HttpOptions(base_url=url))
+        assert [one.name for one in client.models.list()] == ["models/small"]

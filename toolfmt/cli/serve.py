@@ -15,7 +15,11 @@ def serve(  # noqa: PLR0913 - one argument for each option
     *,
     upstream: Annotated[str | None, Parameter(help="One back for every model: its base address.")] = None,
     api: Annotated[
-        str, Parameter(help="What the upstream speaks: openai-chat, openai-responses, anthropic, gemini or text.")
+        str,
+        Parameter(
+            help="What the upstream speaks: openai-chat, openai-responses, anthropic, gemini, gemini-interactions, "
+            "mistral, cohere, ollama or text."
+        ),
     ] = "openai-chat",
     dialect: Annotated[str | None, Parameter(help="The dialect of an upstream that only writes text.")] = None,
     key_env: Annotated[str | None, Parameter(help="The environment variable with the upstream's key.")] = None,
@@ -23,9 +27,10 @@ def serve(  # noqa: PLR0913 - one argument for each option
     port: Annotated[int | None, Parameter(help="Listen at this port; 0 takes a free one.")] = None,
     strict: Annotated[bool, Parameter(help="Refuse requests of which content or meaning would be lost.")] = False,
 ) -> None:
-    """Serve the APIs of OpenAI, Anthropic and Gemini in front of other servers, until interrupted.
+    """Serve the APIs of OpenAI, Anthropic, Gemini and Ollama in front of other servers, until interrupted.
 
-    POST /v1/chat/completions, /v1/responses, /v1/messages and /v1beta/models/MODEL:generateContent.
+    POST /v1/chat/completions, /v1/responses, /v1/messages, /v1beta/models/MODEL:generateContent,
+    /v1beta/interactions and /api/chat.
     """
     try:
         import uvicorn
@@ -40,7 +45,7 @@ def serve(  # noqa: PLR0913 - one argument for each option
         found = load_config(config)
     else:
         assert upstream is not None  # noqa: S101 - one of the two is given
-        found = single(upstream, api, dialect=dialect or ("hermes" if api == "text" else None), key_env=key_env)
+        found = single(upstream, api, dialect=dialect, key_env=key_env)
     changes = {"host": host, "port": port, "strict": strict or None}
     given = found.model_dump() | {name: value for name, value in changes.items() if value is not None}
     found = Config.model_validate(given)

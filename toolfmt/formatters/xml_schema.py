@@ -92,7 +92,7 @@ class _Writer:
         element = etree.SubElement(parent, tag, dict(attributes))
         flat = self.simplified(flatten(as_object(schema), self.root))
         own = flat.own
-        element.set("type", _type(flat.own) or self.alternatives(flat) or "any")
+        element.set("type", _text(_type(flat.own) or self.alternatives(flat) or "any"))
         if own.get("description"):
             element.set("description", _prose(str(own["description"])))
         if required is not None:

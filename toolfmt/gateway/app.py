@@ -1,6 +1,6 @@
 """The server: faces as routes, keys, limits, errors in each API's own shape, one log line a request.
 
-GET /health   the process lives        GET /ready   it takes requests
+GET /health   the process lives        GET /ready   it takes requests        GET /metrics   for Prometheus
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ from toolfmt.gateway.backs import Upstream
 from toolfmt.gateway.exchange import FaceHandler, GatewayAnswer
 from toolfmt.gateway.faces import FACES, MODELS, Face
 from toolfmt.gateway.failing import ExchangeError
+from toolfmt.gateway.metrics import MEDIA, Metrics
 from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.failures import error_status, write_error
+from toolfmt.transcripts.streams.sse import end_text, event_text
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -51,7 +53,7 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     upstreams = {
         name: Upstream(back, max_answer=config.max_answer, client=client) for name, back in config.backs.items()
     }
-    key = config.key
+    key, metrics = config.key, Metrics()
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
@@ -60,14 +62,23 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
 
     routes = [
         Route(
-            face.path, partial(_serve, face, FaceHandler(config, upstreams, face.format), config, key), methods=["POST"]
+            face.path,
+            partial(_serve, face, FaceHandler(config, upstreams, face.format), config, key, metrics),
+            methods=["POST"],
         )
         for face in FACES
     ]
     names = sorted(route.model for route in config.routes if "*" not in route.model)
     routes += [Route(path, _constant(write(names), key), methods=["GET"]) for path, write in MODELS.items()]
     routes += [Route(path, _constant({"status": "ok"}, None), methods=["GET"]) for path in ("/health", "/ready")]
+    routes.append(Route("/metrics", partial(_measured, key, metrics), methods=["GET"]))
     return Starlette(routes=routes, lifespan=lifespan)
+
+
+async def _measured(key: str | None, metrics: Metrics, request: Request) -> Response:
+    if not _may(request, key):
+        raise HTTPException(401, "the key is missing or wrong")
+    return Response(metrics.text(), media_type=MEDIA)
 
 
 def _constant(value: JsonObject, key: str | None) -> Callable[[Request], Awaitable[Response]]:
@@ -79,30 +90,38 @@ def _constant(value: JsonObject, key: str | None) -> Callable[[Request], Awaitab
     return answer
 
 
-async def _serve(face: Face, exchange: FaceHandler, config: Config, key: str | None, request: Request) -> Response:
+async def _serve(  # noqa: PLR0913, PLR0917 - what the server has
+    face: Face, exchange: FaceHandler, config: Config, key: str | None, metrics: Metrics, request: Request
+) -> Response:
     """Answer one request of a face."""
     began = time.perf_counter()
     stack = AsyncExitStack()
     try:
         body = await _body(request, config.max_body, key)
         given: JsonObject = {} if face.streams is None else {"stream": face.streams}
+        if face.streamed_by_default and "stream" not in body:
+            given["stream"] = True
         given |= {"model": name} if (name := request.path_params.get("model")) else {}
         answered = await exchange.answer(body, given, stack)
-        response = await _response(face, request, answered, stack)
+        response = await _response(face, request, answered, stack, metrics)
     except ExchangeError as error:
         await stack.aclose()
         status = error_status(error.failure, face.format)
         response = _json(write_error(error.failure, face.format), status, error.headers)
+        metrics.count(face.format, "", status, time.perf_counter() - began)
         _note(face, status, began, error=error.failure.message)
     except BaseException:
         await stack.aclose()
         raise
     else:
+        metrics.count(face.format, answered.back, 200, time.perf_counter() - began, answered.losses)
         _note(face, 200, began, answered=answered)
     return response
 
 
-async def _response(face: Face, request: Request, answered: GatewayAnswer, stack: AsyncExitStack) -> Response:
+async def _response(
+    face: Face, request: Request, answered: GatewayAnswer, stack: AsyncExitStack, metrics: Metrics
+) -> Response:
     headers = {**answered.headers, **_lost(answered)}
     if answered.events is None:
         await stack.aclose()
@@ -116,15 +135,16 @@ async def _response(face: Face, request: Request, answered: GatewayAnswer, stack
 
     async def text() -> AsyncIterator[str]:
         async with stack:
+            stack.enter_context(metrics.streams.track_inprogress())
             yield first
             try:
                 async for piece in pieces:
                     yield piece
             except ExchangeError as error:
                 log.warning("%s", jsontext.dumps({"face": face.format, "error": error.failure.message}))
-                yield face.sse({"type": "error", **write_error(error.failure, face.format)})
+                yield event_text({"type": "error", **write_error(error.failure, face.format)}, face.format)
 
-    return StreamingResponse(text(), headers={**headers, "cache-control": "no-cache"}, media_type="text/event-stream")
+    return StreamingResponse(text(), headers={**headers, "cache-control": "no-cache"}, media_type=face.media)
 
 
 async def _frames(face: Face, events: AsyncIterator[JsonObject], *, whole: bool) -> AsyncGenerator[str]:
@@ -133,9 +153,9 @@ async def _frames(face: Face, events: AsyncIterator[JsonObject], *, whole: bool)
         yield jsontext.dumps([event async for event in events])
         return
     async for event in events:
-        yield face.sse(event)
-    if face.end:
-        yield face.end
+        yield event_text(event, face.format)
+    if end := end_text(face.format):
+        yield end
 
 
 async def _body(request: Request, most: int, key: str | None) -> JsonObject:

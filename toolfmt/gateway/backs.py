@@ -14,6 +14,7 @@ from toolfmt.errors import ParseError
 from toolfmt.gateway.failing import UpstreamError
 from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.failures import read_error
+from toolfmt.transcripts.streams.sse import EventText
 
 if TYPE_CHECKING:
     from toolfmt.gateway.config import Back
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 _VERSION: Final = "2023-06-01"
 """Anthropic's API version, which every request names."""
-_DONE: Final = "[DONE]"
 PASSED: Final = ("retry-after", "x-request-id", "request-id")
 """Headers of a back's answer that the client is given."""
 
@@ -32,6 +32,10 @@ _PATHS: Final[Mapping[str, tuple[str, str]]] = {
     "openai-responses": ("/responses", "/responses"),
     "anthropic": ("/messages", "/messages"),
     "gemini": ("/models/{model}:generateContent", "/models/{model}:streamGenerateContent?alt=sse"),
+    "gemini-interactions": ("/interactions", "/interactions"),
+    "mistral": ("/chat/completions", "/chat/completions"),
+    "cohere": ("/chat", "/chat"),
+    "ollama": ("/api/chat", "/api/chat"),
 }
 """Where an API takes requests, for a whole answer and for a stream."""
 
@@ -43,6 +47,7 @@ def _bearer(key: str) -> Mapping[str, str]:
 _KEYS: Final[Mapping[str, Callable[[str], Mapping[str, str]]]] = {
     "anthropic": lambda key: {"x-api-key": key},
     "gemini": lambda key: {"x-goog-api-key": key},
+    "gemini-interactions": lambda key: {"x-goog-api-key": key},
 }
 
 
@@ -101,13 +106,16 @@ class Upstream:
         raise UpstreamError(failure, headers=_passed(response))
 
     async def _events(self, response: httpx2.Response) -> AsyncIterator[JsonObject]:
+        text = EventText(self._max)
         try:
-            async for event in httpx2.EventSource(response, max_event_size=self._max):
-                if event.data and event.data != _DONE:
-                    yield _object(event.data)
+            async for piece in response.aiter_bytes():
+                for data in text.feed(piece):
+                    yield _object(data)
+            for data in text.close():
+                yield _object(data)
         except httpx2.TimeoutException:
             raise UpstreamError(Failure(kind="timeout", message="the upstream went silent in its answer")) from None
-        except (httpx2.HTTPError, httpx2.SSEError, ParseError) as error:
+        except (httpx2.HTTPError, ParseError) as error:
             raise UpstreamError(_no_answer(f"the upstream's answer broke off: {error}")) from None
 
     async def _failure(self, response: httpx2.Response) -> Failure:

@@ -32,8 +32,20 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from toolfmt.errors import ParseError
 
-Api: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic", "gemini", "text"]
+Api: TypeAlias = Literal[
+    "openai-chat",
+    "openai-responses",
+    "anthropic",
+    "gemini",
+    "gemini-interactions",
+    "mistral",
+    "cohere",
+    "ollama",
+    "text",
+]
 """What a back speaks; `text` is Chat Completions without tools: calls are in the text, in a dialect."""
+Constraint: TypeAlias = Literal["llama.cpp", "vllm"]
+"""Whose words a server takes a grammar in."""
 MIB = 1024 * 1024
 
 
@@ -51,8 +63,15 @@ class Back(_Closed):
     """The environment variable that holds its key; a client's own key is never sent to it."""
     headers: dict[str, str] = Field(default_factory=dict)
     """Further headers of each request."""
-    dialect: str = "hermes"
-    """Of a `text` back: how tools are shown to the model, and how its calls are read."""
+    dialect: str = "auto"
+    """Of a `text` back: how tools are shown to the model, and how its calls are read.
+
+    `auto` shows them as the model's name suggests, else in hermes' format, and reads calls of any format.
+    """
+    retries: int = Field(default=2, ge=0, le=10)
+    """How often a `text` back is asked again after a call that cannot be used."""
+    constraint: Constraint | None = None
+    """Hold a `text` back to a call by a grammar where the client requires one: how its server takes grammars."""
     connect_timeout: float = Field(default=10, gt=0)
     """Seconds until a connection stands."""
     idle_timeout: float = Field(default=300, gt=0)

@@ -7,33 +7,38 @@ face's request -> convert_request -> back          back's answer -> convert_answ
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from toolfmt.errors import ConversionError, ToolFmtError
 from toolfmt.gateway.failing import ExchangeError, UpstreamError
-from toolfmt.gateway.text import TextRequest
-from toolfmt.transcripts.answer_info import Failure
-from toolfmt.transcripts.answers import aread_stream
+from toolfmt.gateway.text import AsyncEvents, TextRequest
+from toolfmt.transcripts.answer_info import AnswerInfo, Failure
+from toolfmt.transcripts.answers import AsyncAnswerEvents, aread_stream
 from toolfmt.transcripts.convert import Conversion, convert_request
 from toolfmt.transcripts.convert_answer import convert_answer
 from toolfmt.transcripts.streams.relay import awrite_stream
 from toolfmt.transcripts.streams.sink import AnswerHead
 
 if TYPE_CHECKING:
+    from toolfmt.events import Event
     from toolfmt.gateway.backs import Upstream
     from toolfmt.gateway.config import Config, ModelRoute
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.loss import Loss
 
+NOTICES: Final = "x-toolfmt-notices"
+"""The header that says what the gateway did beside converting: how often it asked the model."""
 _IDS: Final[Mapping[str, str]] = {
     "openai-chat": "chatcmpl-",
     "openai-responses": "resp_",
     "anthropic": "msg_",
     "gemini": "",
+    "gemini-interactions": "",
+    "ollama": "",
 }
 """What an answer's id begins with."""
 
@@ -110,21 +115,55 @@ class FaceHandler:
             raise ExchangeError(Failure(kind="invalid", message=f"strict: {error}")) from None
         except ToolFmtError as error:
             raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
-        text = TextRequest(sent.value, upstream.back.dialect) if upstream.back.api == "text" else None
-        request = sent.value if text is None else text.request
         head = AnswerHead(f"{_IDS[self._format]}{uuid4().hex}", asked, int(time.time()))
+        if upstream.back.api == "text":
+            text = TextRequest(sent.value, upstream.back, model)
+            return await self._text(text, upstream, model, head, sent.losses, stack if streamed else None)
         if not streamed:
-            value, headers = await upstream.whole(request, model)
-            value = value if text is None else text.answer(value)
+            value, headers = await upstream.whole(sent.value, model)
             done = self._converted(value, upstream.format, head)
             return GatewayAnswer(done.value, headers=dict(headers), losses=(*sent.losses, *done.losses))
-        values, headers = await stack.enter_async_context(upstream.streamed(request, model))
+        values, headers = await stack.enter_async_context(upstream.streamed(sent.value, model))
         events = aread_stream(values, source=upstream.format)
-        read = events if text is None else text.events(events)
-        written = awrite_stream(
-            read, target=self._format, info=events.info, id=head.id, model=head.model, created=head.created
-        )
+        written = self._stream(events, events.info, head)
         return GatewayAnswer(events=written, headers=dict(headers), losses=sent.losses)
+
+    async def _text(  # noqa: PLR0913, PLR0917 - what an exchange has
+        self,
+        text: TextRequest,
+        upstream: Upstream,
+        model: str,
+        head: AnswerHead,
+        lost: tuple[Loss, ...],
+        stack: AsyncExitStack | None,
+    ) -> GatewayAnswer:
+        """Ask a model that writes text; as a stream where there is a stack that keeps it open."""
+        lost += text.losses
+        if stack is not None:
+            values, headers = await stack.enter_async_context(upstream.streamed(text.request, model))
+            source = aread_stream(values, source=upstream.format)
+
+            @asynccontextmanager
+            async def ask(request: JsonObject) -> AsyncGenerator[AsyncAnswerEvents]:
+                async with upstream.streamed(request, model) as (values, _):
+                    yield aread_stream(values, source=upstream.format)
+
+            written = self._stream(AsyncEvents(text, source, ask), source.info, head)
+            return GatewayAnswer(events=written, headers=dict(headers), losses=lost)
+        again: JsonObject | None = text.request
+        value: JsonValue = None
+        headers: Mapping[str, str] = {}
+        asked = 0
+        while again is not None:
+            value, headers = await upstream.whole(again, model)
+            asked += 1
+            value, again = text.answer(value)
+        done = self._converted(value, upstream.format, head)
+        said = {**headers, NOTICES: f"asked={asked}"} if asked > 1 else dict(headers)
+        return GatewayAnswer(done.value, headers=said, losses=(*lost, *done.losses))
+
+    def _stream(self, events: AsyncIterable[Event], info: AnswerInfo, head: AnswerHead) -> AsyncIterator[JsonObject]:
+        return awrite_stream(events, target=self._format, info=info, id=head.id, model=head.model, created=head.created)
 
     def _converted(self, value: JsonValue, source: str, head: AnswerHead) -> Conversion:
         try:

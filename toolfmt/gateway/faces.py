@@ -1,9 +1,13 @@
-"""The APIs that clients speak: where each is, how it streams, and where a request says its model.
+"""The APIs that clients speak: where each is, and where a request says its model.
 
-POST /v1/chat/completions                    openai-chat         data: {...}  data: [DONE]
-POST /v1/responses                           openai-responses    event: TYPE  data: {...}
-POST /v1/messages                            anthropic           event: TYPE  data: {...}
-POST /v1beta/models/MODEL:generateContent    gemini              data: {...}
+POST /v1/chat/completions                    openai-chat
+POST /v1/responses                           openai-responses
+POST /v1/messages                            anthropic
+POST /v1beta/models/MODEL:generateContent    gemini
+POST /v1beta/interactions                    gemini-interactions
+POST /api/chat                               ollama
+
+How each writes its stream is in `toolfmt.transcripts.streams.sse`.
 """
 
 from __future__ import annotations
@@ -11,8 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
-
-from toolfmt import jsontext
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,44 +29,48 @@ class Face:
     format: str
     path: str
     """As Starlette writes it; a part `{model}` is the model's name."""
-    named: bool
-    """Whether events have a name beside their data."""
-    end: str = ""
-    """What ends a stream."""
     streams: bool | None = None
     """Whether the path itself says that the answer is streamed; None leaves it to the field `stream`."""
-
-    def sse(self, event: JsonObject) -> str:
-        """Write an event as server-sent events have it."""
-        name = f"event: {event['type']}\n" if self.named else ""
-        return f"{name}data: {jsontext.dumps(event)}\n\n"
+    streamed_by_default: bool = False
+    """What the field `stream` means where a request leaves it out."""
+    media: str = "text/event-stream"
 
 
 _GEMINI: Final = tuple(
-    Face(format="gemini", path=f"/{version}/models/{{model:path}}:{verb}", named=False, streams=streams)
+    Face(format="gemini", path=f"/{version}/models/{{model:path}}:{verb}", streams=streams)
     for version in ("v1beta", "v1")
     for verb, streams in (("generateContent", False), ("streamGenerateContent", True))
 )
+_NEVER: Final = "1970-01-01T00:00:00Z"
 FACES: Final = (
-    Face(format="openai-chat", path="/v1/chat/completions", named=False, end="data: [DONE]\n\n"),
-    Face(format="openai-responses", path="/v1/responses", named=True),
-    Face(format="anthropic", path="/v1/messages", named=True),
+    Face(format="openai-chat", path="/v1/chat/completions"),
+    Face(format="openai-responses", path="/v1/responses"),
+    Face(format="anthropic", path="/v1/messages"),
     *_GEMINI,
+    Face(format="gemini-interactions", path="/v1beta/interactions"),
+    Face(format="gemini-interactions", path="/v1/interactions"),
+    Face(format="ollama", path="/api/chat", streamed_by_default=True, media="application/x-ndjson"),
 )
 
 
-def _openai_models(names: Sequence[str]) -> JsonObject:
-    rows = [{"id": name, "object": "model", "created": 0, "owned_by": "toolfmt"} for name in names]
-    return {"object": "list", "data": rows}
-
-
-def _gemini_models(names: Sequence[str]) -> JsonObject:
+def _models(names: Sequence[str]) -> JsonObject:
+    """List models as OpenAI, Anthropic and Gemini do: each client reads its own fields."""
+    kinds = {"object": "model", "created": 0, "owned_by": "toolfmt", "type": "model", "created_at": _NEVER}
+    rows = [{"id": name, "display_name": name, **kinds} for name in names]
+    ends = {"first_id": names[0] if names else None, "last_id": names[-1] if names else None}
     methods = ["generateContent", "streamGenerateContent"]
-    return {"models": [{"name": f"models/{name}", "supportedGenerationMethods": methods} for name in names]}
+    gemini = [{"name": f"models/{name}", "supportedGenerationMethods": methods} for name in names]
+    return {"object": "list", "data": rows, "has_more": False, **ends, "models": gemini}
+
+
+def _ollama_models(names: Sequence[str]) -> JsonObject:
+    rows = [{"name": name, "model": name, "modified_at": _NEVER, "size": 0} for name in names]
+    return {"models": rows}
 
 
 MODELS: Final[dict[str, Callable[[Sequence[str]], JsonObject]]] = {
-    "/v1/models": _openai_models,
-    "/v1beta/models": _gemini_models,
+    "/v1/models": _models,
+    "/v1beta/models": _models,
+    "/api/tags": _ollama_models,
 }
 """What lists the models, by path."""

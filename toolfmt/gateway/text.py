@@ -2,106 +2,242 @@
 
 request   tools and calls of a Chat Completions request -> a chat of texts with a manifest
 answer    "<tool_call>{...}</tool_call>"                -> tool_calls
+
+A call that nobody can use is not given to the client: the model is told what is wrong with it and asked again, as
+often as the back's `retries` say. So a call reaches the client when it is complete; without retries, as it is written.
 """
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt import jsontext
 from toolfmt.choice import Choice, chosen
-from toolfmt.events import CallEnd, CallFailed, ReasoningDelta, TextDelta, coalesce
+from toolfmt.correcting import feedback, no_call_feedback
+from toolfmt.errors import ToolFmtError
+from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, ReasoningDelta, TextDelta, coalesce
 from toolfmt.execution.drivers.chats import Chats
+from toolfmt.execution.drivers.unread import with_unread
+from toolfmt.grammars import grammar
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.parsing import open_parser
+from toolfmt.parsing import ParseResult, open_parser
+from toolfmt.registry import AUTO, default_registry
 from toolfmt.tools import tools as definitions
 from toolfmt.transcripts.formats import find
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+    from contextlib import AbstractAsyncContextManager
 
+    from toolfmt.dialect import AnyDialect
     from toolfmt.events import Event
+    from toolfmt.gateway.config import Back, Constraint
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.answers import AsyncAnswerEvents
 
 _TOOLS: Final = frozenset({"tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "messages"})
-
-
-class AsyncEvents:
-    """Events of a text answer, read in a dialect as they come."""
-
-    def __init__(self, source: AsyncAnswerEvents, options: dict[str, Any]) -> None:
-        """Read the text among the events of `source`; reasoning that the API sets apart stays so."""
-        self._source = source
-        self._parser = open_parser(**options)
-
-    async def __aiter__(self) -> AsyncIterator[Event]:
-        """Give the events as soon as they are certain."""
-        async for event in self._source:
-            if isinstance(event, TextDelta):
-                for read in self._parser.feed(event.text):
-                    yield read
-            elif isinstance(event, ReasoningDelta):
-                yield event
-        for read in self._parser.close():
-            yield read
-            if isinstance(read, (CallEnd, CallFailed)) and self._source.info.stop == "stop":
-                self._source.info.stop = "tool_calls"
+_SHOWN: Final = "hermes"
+"""How tools are shown to a model of which nothing is known."""
+_CONSTRAINTS: Final[Mapping[Constraint, tuple[str, Callable[[str], JsonObject]]]] = {
+    "llama.cpp": ("gbnf", lambda text: {"grammar": text}),
+    "vllm": ("structural-tag", lambda text: {"structured_outputs": {"structural_tag": text}}),
+}
+"""A server's field for a grammar: the grammar's kind, and what makes the field."""
 
 
 class TextRequest:
     """One request to a model that only writes text."""
 
-    def __init__(self, request: JsonObject, dialect: str) -> None:
+    def __init__(self, request: JsonObject, back: Back, model: str) -> None:
         """Take a Chat Completions request apart; raises as `chosen` does for a dialect that is none of text."""
-        found, registry = chosen({"dialect": dialect})
-        choice: Choice = {"dialect": found, "registry": registry}
+        self.shown, registry = chosen({"dialect": _shown(model) if back.dialect == AUTO else back.dialect})
+        choice: Choice = {"dialect": self.shown, "registry": registry}
         transcript = find("openai-chat").read(request)
-        offered: Sequence[JsonValue] = request.get("tools") or ()
-        tools = definitions([tool for tool in offered if is_object(tool) and tool.get("type") == "function"])
-        if request.get("tool_choice") == "none":
-            tools = ()
-        chat, self.losses = Chats(found, choice).write(transcript.messages, tools)
-        self._options: dict[str, Any] = {"tools": tools, "dialect": found, "registry": registry}
+        offered = request.get("tools") or ()
+        wanted = request.get("tool_choice")
+        self.tools = () if wanted == "none" else definitions([tool for tool in offered if _is_function(tool)])
+        self.needed = bool(self.tools) and wanted not in {None, "auto"} if isinstance(wanted, str) else bool(wanted)
+        chat, self.losses = Chats(self.shown, choice).write(transcript.messages, self.tools)
+        self.options: dict[str, Any] = {
+            "tools": self.tools,
+            "dialect": AUTO if back.dialect == AUTO else self.shown,
+            "registry": registry,
+        }
+        self.retries = back.retries
         self.request: JsonObject = {"messages": chat} | {
             key: value for key, value in request.items() if key not in _TOOLS
         }
+        if self.needed and back.constraint is not None:
+            parallel = request.get("parallel_tool_calls") is not False
+            self.request |= self._constrained(back.constraint, _named(wanted) or "required", parallel=parallel)
 
-    def events(self, source: AsyncAnswerEvents) -> AsyncEvents:
-        """Read a streamed answer."""
-        return AsyncEvents(source, self._options)
+    def _constrained(self, constraint: Constraint, choice: str, *, parallel: bool) -> JsonObject:
+        """Write the field that holds the model to a call, nothing where the format has no grammar."""
+        target, field = _CONSTRAINTS[constraint]
+        try:
+            return field(grammar(self.shown, self.tools, choice=choice, parallel=parallel, target=target).text)
+        except ToolFmtError:
+            return {}
 
-    def answer(self, value: JsonValue) -> JsonValue:
-        """Read a whole answer: a Chat Completions answer with the calls of its text."""
-        if not is_object(value) or not is_array(value.get("choices")):
-            return value
-        return {**value, "choices": [self._choice(choice) for choice in value["choices"]]}
+    def again(self, text: str, events: list[Event]) -> JsonObject | None:
+        """Make the next request where an answer's calls cannot be used; None where the answer counts."""
+        result = ParseResult(tuple(coalesce(events)))
+        if result.calls or not self.tools or not self.retries:
+            return None
+        result = with_unread(result, text, self.tools)
+        choice: Choice = {"dialect": self.shown}
+        if result.failures:
+            advice = feedback(result.failures[0], tools=self.tools, **choice)
+        elif self.needed:
+            advice = no_call_feedback(text, tools=self.tools, **choice)
+        else:
+            return None
+        self.retries -= 1
+        said: list[JsonValue] = [{"role": "assistant", "content": text}, {"role": "user", "content": advice}]
+        self.request = {**self.request, "messages": [*self.request["messages"], *said]}
+        return self.request
 
-    def _choice(self, choice: JsonValue) -> JsonValue:
+    def answer(self, value: JsonValue) -> tuple[JsonValue, JsonObject | None]:
+        """Read a whole answer: one of Chat Completions with the calls of its text, or the request to send next."""
+        if not is_object(value) or not is_array(choices := value.get("choices")):
+            return value, None
+        read = [self._read(choice) for choice in choices]
+        if len(read) == 1 and (again := self.again(*read[0])):
+            return value, again
+        written = [_written(choice, events) for choice, (_, events) in zip(choices, read, strict=True)]
+        return {**value, "choices": written}, None
+
+    def _read(self, choice: JsonValue) -> tuple[str, list[Event]]:
         message = choice.get("message") if is_object(choice) else None
-        if not is_object(message) or not isinstance(message.get("content"), str):
-            return choice
-        parser = open_parser(**self._options)
-        events = coalesce([*parser.feed(message["content"]), *parser.close()])
-        text = "".join(
-            event.text if isinstance(event, TextDelta) else event.raw
-            for event in events
-            if isinstance(event, TextDelta | CallFailed)
-        )
-        reasoning = "".join(event.text for event in events if isinstance(event, ReasoningDelta))
-        calls = [event.call for event in events if isinstance(event, CallEnd)]
-        told: JsonObject = {**message, "content": text or None}
-        if reasoning:
-            told["reasoning_content"] = f"{message.get('reasoning_content') or ''}{reasoning}"
-        if not calls:
-            return {**choice, "message": told}
-        told["tool_calls"] = [
-            {
-                "id": call.id or f"call_{at}",
-                "type": "function",
-                "function": {"name": call.name, "arguments": jsontext.dumps(call.arguments)},
-            }
-            for at, call in enumerate(calls)
-        ]
-        ended = "tool_calls" if choice.get("finish_reason") == "stop" else choice.get("finish_reason")
-        return {**choice, "message": told, "finish_reason": ended}
+        text = message.get("content") if is_object(message) else None
+        if not isinstance(text, str):
+            return "", []
+        parser = open_parser(**self.options)
+        return text, [*parser.feed(text), *parser.close()]
+
+
+class AsyncEvents:
+    """Events of a text answer, read in a dialect as they come."""
+
+    def __init__(
+        self,
+        request: TextRequest,
+        source: AsyncAnswerEvents,
+        ask: Callable[[JsonObject], AbstractAsyncContextManager[AsyncAnswerEvents]],
+    ) -> None:
+        """Read the text among the events of `source`, the answer to the first request; `ask` sends a further one."""
+        self._request = request
+        self._source = source
+        self._ask = ask
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        """Give the events as soon as they are certain and cannot be taken back."""
+        attempt = _Attempt(self._request)
+        async for event in attempt.read(self._source):
+            yield event
+        info = self._source.info
+        while again := self._request.again(attempt.text, attempt.events):
+            attempt = _Attempt(self._request)
+            async with self._ask(again) as source:
+                async for event in attempt.read(source):
+                    yield event
+            for one in fields(info):  # the client's stream has one record, of the answer that counts
+                setattr(info, one.name, getattr(source.info, one.name))
+        for event in attempt.held:  # of a call that failed, its text alone
+            if not isinstance(event, (CallStart, ArgumentsDelta)):
+                yield event
+        if attempt.called and info.stop == "stop":
+            info.stop = "tool_calls"
+
+
+class _Attempt:
+    """One answer of the model: what is given at once, and what is held until it is known to count."""
+
+    def __init__(self, request: TextRequest) -> None:
+        self._parser = open_parser(**request.options)
+        self._holds = bool(request.tools and request.retries)
+        self._pieces: list[str] = []
+        self.events: list[Event] = []
+        self.held: list[Event] = []
+        self.called = False
+        self._silent = request.needed and self._holds
+
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+    async def read(self, source: AsyncAnswerEvents) -> AsyncGenerator[Event]:
+        """Give what is certain of an answer; reasoning that the API sets apart stays so."""
+        async for event in source:
+            if isinstance(event, TextDelta):
+                self._pieces.append(event.text)
+                for read in self._passed(self._parser.feed(event.text)):
+                    yield read
+            elif isinstance(event, ReasoningDelta):
+                yield event
+        for read in self._passed(self._parser.close()):
+            yield read
+
+    def _passed(self, events: list[Event]) -> Iterator[Event]:
+        self.events += events
+        for event in events:
+            self.called = self.called or isinstance(event, (CallEnd, CallFailed))
+            begun = self._silent or self.held or isinstance(event, (CallStart, ArgumentsDelta, CallFailed))
+            if self._holds and begun and not isinstance(event, ReasoningDelta):
+                self.held.append(event)
+            else:
+                yield event
+            if isinstance(event, CallEnd):  # an answer with a call counts, whatever follows
+                self._holds = False
+                yield from self.held
+                self.held.clear()
+
+
+def _is_function(tool: JsonValue) -> bool:
+    return is_object(tool) and tool.get("type") == "function"
+
+
+def _shown(model: str) -> str | AnyDialect:
+    """Choose how tools are shown by the model's name, where it is a known one."""
+    try:
+        return default_registry().resolve(model=model)
+    except ToolFmtError:
+        return _SHOWN
+
+
+def _named(wanted: JsonValue) -> str:
+    """Give the name of the one tool that a request's `tool_choice` wants; "" where it wants any."""
+    function = wanted.get("function") if is_object(wanted) else None
+    name = function.get("name") if is_object(function) else None
+    return name if isinstance(name, str) else ""
+
+
+def _written(choice: JsonValue, events: list[Event]) -> JsonValue:
+    """Write a choice of a Chat Completions answer with what was read of its text."""
+    message = choice.get("message") if is_object(choice) else None
+    if not is_object(choice) or not is_object(message) or not events:
+        return choice
+    merged = coalesce(events)
+    text = "".join(
+        event.text if isinstance(event, TextDelta) else event.raw
+        for event in merged
+        if isinstance(event, TextDelta | CallFailed)
+    )
+    reasoning = "".join(event.text for event in merged if isinstance(event, ReasoningDelta))
+    calls = [event.call for event in merged if isinstance(event, CallEnd)]
+    written: JsonObject = {**message, "content": text or None}
+    if reasoning:
+        written["reasoning_content"] = f"{message.get('reasoning_content') or ''}{reasoning}"
+    if not calls:
+        return {**choice, "message": written}
+    written["tool_calls"] = [
+        {
+            "id": call.id or f"call_{at}",
+            "type": "function",
+            "function": {"name": call.name, "arguments": jsontext.dumps(call.arguments)},
+        }
+        for at, call in enumerate(calls)
+    ]
+    ended = "tool_calls" if choice.get("finish_reason") == "stop" else choice.get("finish_reason")
+    return {**choice, "message": written, "finish_reason": ended}

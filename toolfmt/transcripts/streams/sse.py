@@ -46,12 +46,14 @@ _ENDED: Final = frozenset({"openai-chat", "mistral", "vercel-ui"})
 class EventText:
     """Takes the data of events out of the text of a stream."""
 
-    def __init__(self) -> None:
-        """Begin a stream."""
+    def __init__(self, longest: int = MAX_EVENT) -> None:
+        """Begin a stream; an event of more than `longest` characters raises `LimitExceededError`."""
+        self._longest = longest
         self._decode = getincrementaldecoder("utf-8")(errors="replace").decode
         self._pieces: list[str] = []
         self._held = 0
         self._data: list[str] = []
+        self._size = 0
 
     def feed(self, text: str | bytes) -> list[str]:
         """Give the data of each event that is complete."""
@@ -66,8 +68,7 @@ class EventText:
         if last:
             self._pieces.append(last)
             self._held += len(last)
-            if self._held > MAX_EVENT:
-                raise LimitExceededError(f"an event of a stream is longer than {MAX_EVENT} characters")
+            self._bounded(self._held)
         return found
 
     def close(self) -> list[str]:
@@ -82,13 +83,20 @@ class EventText:
         line = line.removesuffix("\r")
         if line.startswith("data:"):
             self._data.append(line[5:].removeprefix(" "))
+            self._size += len(line)
+            self._bounded(self._size)
         elif line.startswith("{"):
             found.append(line)
         elif not line and self._data:
             data = "\n".join(self._data)
             self._data.clear()
+            self._size = 0
             if data.strip() != DONE:
                 found.append(data)
+
+    def _bounded(self, size: int) -> None:
+        if size > self._longest:
+            raise LimitExceededError(f"an event of a stream is longer than {self._longest} characters")
 
 
 def event_text(event: JsonObject, target: str) -> str:

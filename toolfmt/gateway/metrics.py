@@ -1,0 +1,52 @@
+"""What the server counts, as Prometheus reads it: GET /metrics.
+
+    toolfmt_requests_total{face="anthropic", back="local", status="200"} 3.0
+    toolfmt_request_seconds_bucket{face="anthropic", le="0.25"} 2.0      until the answer begins
+    toolfmt_losses_total{code="setting"} 1.0
+    toolfmt_open_streams 2.0
+
+A label is never what a client sent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from toolfmt.transcripts.loss import Loss
+
+MEDIA = CONTENT_TYPE_LATEST
+
+
+class Metrics:
+    """The counters of one server."""
+
+    def __init__(self) -> None:
+        """Begin to count."""
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "toolfmt_requests_total",
+            "Requests that were answered.",
+            ("face", "back", "status"),
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "toolfmt_request_seconds", "Seconds until an answer begins.", ("face",), registry=self._registry
+        )
+        self._losses = Counter("toolfmt_losses_total", "What conversions lost.", ("code",), registry=self._registry)
+        self.streams = Gauge("toolfmt_open_streams", "Streams that are being sent.", registry=self._registry)
+
+    def count(self, face: str, back: str, status: int, seconds: float, losses: Iterable[Loss] = ()) -> None:
+        """Count a request whose answer begins."""
+        self._requests.labels(face, back, str(status)).inc()
+        self._seconds.labels(face).observe(seconds)
+        for loss in losses:
+            self._losses.labels(loss.code).inc()
+
+    def text(self) -> bytes:
+        """Write all figures."""
+        return generate_latest(self._registry)
