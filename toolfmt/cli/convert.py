@@ -15,10 +15,12 @@ from toolfmt.cli.progress import progress
 from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.engines import ENGINES
 from toolfmt.corpora.output import CorpusOutput, Places
-from toolfmt.corpora.sources import STDIN, Source, sources
+from toolfmt.corpora.selecting import Filter, Selection, share
+from toolfmt.corpora.sources import STDIN, TABLES, Source, sources
 from toolfmt.corpora.state import State, StateFile, inputs
 from toolfmt.corpora.streams import check_writable, require
 from toolfmt.corpora.tally import Tally
+from toolfmt.corpora.tokens import load
 from toolfmt.corpora.work import Job, Work
 from toolfmt.transcripts.carrying import Carry
 from toolfmt.transcripts.formats import find
@@ -53,6 +55,26 @@ def convert(  # noqa: PLR0913 - one argument for each option
     gateway: Annotated[
         bool, Parameter(help="Write what only gateways to OpenAI's API take, such as reasoning.")
     ] = False,
+    filters: Annotated[
+        list[str] | None,
+        Parameter(
+            name="--filter",
+            help="Take only these: tool=NAME, call=NAME, role=NAME (or !=), or messages, calls, errors, broken, "
+            "unanswered, failures, characters, tokens with <=, <, =, !=, > or >= and a number. Several must all hold.",
+            negative=(),
+            consume_multiple=False,
+        ),
+    ] = None,
+    split: Annotated[
+        str, Parameter(help="Take this share, in percent: 0-90 for training, 90-100 for a test in a second run.")
+    ] = "",
+    dedup: Annotated[bool, Parameter(help="Of conversations that say the same, write only the first.")] = False,
+    tokenizer: Annotated[
+        str, Parameter(help="The tokenizer.json, or its folder, that counts a filter's tokens; needs the extra tokens.")
+    ] = "",
+    losses: Annotated[
+        bool, Parameter(help="Write each row as an object: the conversation, its losses, and where it is from.")
+    ] = False,
     jobs: Annotated[int, Parameter(alias="-j", help="How many processes work at once.")] = 1,
     resume: Annotated[bool, Parameter(help="Go on where the run that wrote this output was interrupted.")] = False,
     overwrite: Annotated[bool, Parameter(help="Begin anew, whatever an interrupted run has written.")] = False,
@@ -86,7 +108,11 @@ def convert(  # noqa: PLR0913 - one argument for each option
         include=("tools", "request") if request else ("tools",),
         carry=Carry(hosted=hosted, reasoning=reasoning, gateway=gateway),
         spread=folder or len(given) == 1,
+        selection=_selection(filters, split, tokenizer),
+        unique=dedup,
+        beside=losses,
     )
+    _refuse_together(work, given, resume=resume)
     require(map(work.name, given))
     keep, state = _state(given, out, work, reading, resume=resume, overwrite=overwrite)
     if state is None:
@@ -108,9 +134,31 @@ def convert(  # noqa: PLR0913 - one argument for each option
     if report is not None:
         report.write_text(jsontext.dumps(tally.report(), indent=2) + "\n", encoding="utf-8")
     _show(tally, goal, ended="interrupted: " if code else "", kept=f" ({side})" if aside is not None else "")
-    if code and keep is not None:
+    if code and keep is not None and not dedup:
         note("the same command with --resume goes on")
     return code or (1 if tally.failed else 0)
+
+
+def _selection(filters: list[str] | None, split: str, tokenizer: str) -> Selection:
+    found = tuple(map(Filter.of, filters or ()))
+    if any(one.field == "tokens" for one in found):
+        if not tokenizer:
+            raise UsageError("a filter on tokens needs a --tokenizer")
+        load(tokenizer)
+    return Selection(filters=found, share=share(split) if split else (0, 100), tokenizer=tokenizer)
+
+
+def _refuse_together(work: Work, given: list[Source], *, resume: bool) -> None:
+    if work.unique and resume:
+        raise UsageError("--dedup does not know what an interrupted run has written: begin anew with --overwrite")
+    tables = any(work.name(one).endswith(TABLES) for one in given)
+    for option, chosen in (("--dedup", work.unique), ("--losses", work.beside)):
+        if chosen and tables:
+            raise UsageError(f"{option} writes lines of JSON, and a table has columns: choose another --out")
+    if work.beside and work.picked.at:
+        raise UsageError(
+            "--losses writes rows of its own, and --at keeps those that are read: leave one of the two out"
+        )
 
 
 def _state(  # noqa: PLR0913 - what a run is, and how it begins
@@ -128,6 +176,13 @@ def _state(  # noqa: PLR0913 - what a run is, and how it begins
             reading.limit,
         ],
         "carry": list(astuple(work.carry)[:3]),
+        "selection": [
+            [f"{one.field}{one.sign}{one.value}" for one in work.selection.filters],
+            list(work.selection.share),
+            work.selection.tokenizer,
+            work.unique,
+            work.beside,
+        ],
         "inputs": inputs(given),
         "output": out,
     }
@@ -148,6 +203,8 @@ def _show(tally: Tally, goal: str, *, ended: str, kept: str) -> None:
     if rows:
         write_table(("loss", "action", "times", "conversations", "what it is"), rows, to=sys.stderr)
     left = f", {tally.failed} left out{kept}" if tally.failed else ""
+    left += f", {tally.filtered} not selected" if tally.filtered else ""
+    left += f", {tally.repeated} duplicates" if tally.repeated else ""
     if tally.bookkeeping:
         left += f"; {tally.bookkeeping} losses of bookkeeping (--report lists them)"
     note(f"{ended}{tally.converted} converted to {goal}, {tally.exact} without loss{left}")

@@ -19,6 +19,9 @@ def stats(
     *paths: Annotated[str, Parameter(help="Files, folders, globs, or - for stdin, as without any.")],
     files: Files = Files(),  # noqa: B008 - frozen
     json: Annotated[bool, Parameter(help="Print JSON.")] = False,
+    tokenizer: Annotated[
+        str, Parameter(help="Count tokens with this tokenizer.json, or that of this folder; needs the extra tokens.")
+    ] = "",
     jobs: Annotated[int, Parameter(alias="-j", help="How many processes work at once.")] = 1,
 ) -> int:
     """Count formats, messages, tools, calls and their failures.
@@ -30,7 +33,7 @@ def stats(
     given = sources(paths or (STDIN,))
     total = Statistics()
     with progress(given) as step:
-        for counted in mapped(partial(count_batch, files.picked()), reading.all(given), jobs):
+        for counted in mapped(partial(count_batch, files.picked(), tokenizer), reading.all(given), jobs):
             total.merge(counted.statistics)
             step(counted, total.conversations)
     if json:
@@ -57,6 +60,8 @@ def _show(report: JsonObject) -> None:
         first = reason["first"]
         where = f"{first['file']}:{first['line']}" if first["line"] else first["file"]
         note(f"{reason['times']} unreadable, the first at {where}: {first['reason']}")
+    if tokens := report.get("tokens"):
+        note(f"{tokens['all']} tokens, {tokens['longest']} in the longest conversation")
     orphans = report["results_of_no_call"]
     if orphans:
         note(f"{orphans} results answer no call")

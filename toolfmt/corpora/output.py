@@ -58,6 +58,8 @@ class CorpusOutput:
         self._saved = time.monotonic()
         self._file: IO[bytes] | None = None
         self._aside: IO[bytes] | None = None
+        self._seen: set[bytes] = set()
+        """The fingerprints of what is written, where duplicates are left out."""
         self._interrupts = Interrupts()
         self._exit = ExitStack()
 
@@ -94,7 +96,7 @@ class CorpusOutput:
                 # The state stays before the batch: a run that goes on looks at all of it again.
                 self._save()
                 self._keep = None
-            written = _append(self._file, done.data)
+            written = _append(self._file, self._unique(done) if done.kept else done.data)
             failures = "".join(f"{jsontext.dumps(one)}\n" for one in done.failures).encode()
             aside = self._set_aside(failures) if self._places.aside is not None and failures else 0
             self.tally.merge(done.tally)
@@ -109,6 +111,18 @@ class CorpusOutput:
                 self._save()
         if done.stopped:
             raise ParseError(done.stopped)
+
+    def _unique(self, done: Done) -> bytes:
+        """Write what no earlier conversation says."""
+        texts: list[str] = []
+        for one in done.kept:
+            if one.key in self._seen:
+                self.tally.repeated += 1
+                continue
+            self._seen.add(one.key)
+            self.tally.add(one.file, one.line, one.losses)
+            texts.append(f"{one.text}\n")
+        return packed("".join(texts).encode(), done.name)
 
     def _save(self) -> None:
         if self._keep is not None:

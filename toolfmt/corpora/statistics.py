@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import CallPart, ResultPart, Transcript, parse_failure
+from toolfmt.corpora.tokens import count_tokens
 from toolfmt.errors import ParseError
 from toolfmt.transcripts.flat import flatten
 
@@ -64,6 +65,10 @@ class Statistics:
 
     conversations: int = 0
     unreadable: int = 0
+    tokens: int = 0
+    """Of all conversations, where a tokenizer is given."""
+    longest: int = 0
+    """The tokens of the longest conversation."""
     orphans: int = 0
     """Results of no call."""
     reasons: dict[str, Reason] = field(default_factory=dict[str, "Reason"])
@@ -72,11 +77,19 @@ class Statistics:
     messages: Counter[str] = field(default_factory=Counter[str])
     tools: defaultdict[str, ToolCount] = field(default_factory=lambda: defaultdict[str, ToolCount](ToolCount))
 
-    def add(self, value: JsonValue, picked: Picked) -> None:
+    def add(self, value: JsonValue, picked: Picked, tokenizer: str = "") -> None:
         """Count the conversation of a row; raises ParseError for one that can't be read."""
         made, transcript = picked.read(value)
+        if tokenizer:
+            tokens = count_tokens(transcript, tokenizer)
+            self.tokens += tokens
+            self.longest = max(self.longest, tokens)
         self.conversations += 1
         self.formats[made.name] += 1
+        self.count(transcript)
+
+    def count(self, transcript: Transcript) -> None:
+        """Count what a conversation holds."""
         self.messages.update(message.role for message in transcript.messages)
         for name in {tool.name for tool in transcript.tools or ()}:
             self.tools[name].declared += 1
@@ -100,6 +113,8 @@ class Statistics:
         self.conversations += other.conversations
         self.unreadable += other.unreadable
         self.orphans += other.orphans
+        self.tokens += other.tokens
+        self.longest = max(self.longest, other.longest)
         self.formats.update(other.formats)
         self.messages.update(other.messages)
         for name, count in other.tools.items():
@@ -116,6 +131,7 @@ class Statistics:
                 for one in sorted(self.reasons.values(), key=lambda one: -one.times)
             ],
             "results_of_no_call": self.orphans,
+            **({"tokens": {"all": self.tokens, "longest": self.longest}} if self.tokens else {}),
             "formats": dict(self.formats.most_common()),
             "messages": dict(self.messages.most_common()),
             "tools": {name: asdict(count) for name, count in tools},
@@ -152,12 +168,12 @@ class Counted:
     statistics: Statistics
 
 
-def count_batch(picked: Picked, batch: Batch) -> Counted:
+def count_batch(picked: Picked, tokenizer: str, batch: Batch) -> Counted:
     """Count every conversation of a batch: a pure function."""
     statistics = Statistics()
     for row in batch.rows():
         try:
-            statistics.add(row.value, picked)
+            statistics.add(row.value, picked, tokenizer)
         except ParseError as error:
             statistics.refuse(row, str(error))
     return Counted(batch.source, batch.read, statistics)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, cast
 from toolfmt.transcripts.loss import CODES, SEVERITIES
 
 if TYPE_CHECKING:
-    from toolfmt.corpora.rows import Row
     from toolfmt.model import JsonObject
     from toolfmt.transcripts.loss import Loss
 
@@ -31,11 +30,11 @@ class Tally:
 
     def __init__(self) -> None:
         """Begin with nothing."""
-        self.converted = self.failed = self.exact = 0
+        self.converted = self.failed = self.exact = self.filtered = self.repeated = 0
         self._counts: dict[tuple[str, str], Count] = {}
 
-    def add(self, row: Row, losses: Iterable[Loss]) -> None:
-        """Count a converted conversation and its losses."""
+    def add(self, file: str, line: int, losses: Iterable[Loss]) -> None:
+        """Count a converted conversation, of a file's line, and its losses."""
         self.converted += 1
         seen: set[tuple[str, str]] = set()
         exact = True
@@ -47,7 +46,7 @@ class Tally:
             count.conversations += key not in seen
             seen.add(key)
             if len(count.examples) < EXAMPLES:
-                where: JsonObject = {"file": row.file, "line": row.line or None}
+                where: JsonObject = {"file": file, "line": line or None}
                 count.examples.append({**where, "path": loss.path, "detail": loss.detail})
         self.exact += exact
 
@@ -56,6 +55,8 @@ class Tally:
         self.converted += later.converted
         self.failed += later.failed
         self.exact += later.exact
+        self.filtered += later.filtered
+        self.repeated += later.repeated
         for key, more in later._counts.items():
             count = self._count(key)
             count.times += more.times
@@ -68,6 +69,8 @@ class Tally:
             "converted": self.converted,
             "failed": self.failed,
             "without_loss": self.exact,
+            "filtered": self.filtered,
+            "duplicates": self.repeated,
             "losses": [
                 {
                     "code": code,
@@ -87,6 +90,7 @@ class Tally:
         """Make the tally that gave this report."""
         made = cls()
         made.converted, made.failed, made.exact = (report[key] for key in ("converted", "failed", "without_loss"))
+        made.filtered, made.repeated = report["filtered"], report["duplicates"]
         for loss in cast("list[JsonObject]", report["losses"]):
             made._counts[loss["code"], loss["action"]] = Count(loss["times"], loss["conversations"], loss["examples"])
         return made

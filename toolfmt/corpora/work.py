@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
 from toolfmt.corpora.rows import place
+from toolfmt.corpora.selecting import EVERYTHING, Selection, fingerprint
 from toolfmt.corpora.sources import LINES, TABLES, Position, Source, stem
 from toolfmt.corpora.streams import packed
 from toolfmt.corpora.tables import TableBatch, table
@@ -19,6 +20,8 @@ from toolfmt.transcripts.carrying import DEFAULT, Carry
 from toolfmt.transcripts.convert import convert
 from toolfmt.transcripts.exchanges import put_inside
 from toolfmt.transcripts.loss import Loss
+from toolfmt.transcripts.reading import read
+from toolfmt.transcripts.recognising import origin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +29,8 @@ if TYPE_CHECKING:
     from toolfmt.corpora.batches import Batch, ReadOptions
     from toolfmt.corpora.picked import Picked
     from toolfmt.corpora.rows import Row
-    from toolfmt.model import JsonObject
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.convert import Conversion
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,12 @@ class Work:
     include: tuple[str, ...] = ("tools",)
     carry: Carry = DEFAULT
     """What becomes of parts that the target has no place for."""
+    selection: Selection = EVERYTHING
+    """Which conversations are taken."""
+    unique: bool = False
+    """Of conversations that say the same only the first is written."""
+    beside: bool = False
+    """A row is `{"conversation": ..., "losses": [...], "source": {...}}`."""
     spread: bool = True
     """A conversation that is a whole file is written over several lines, but for one in a file of lines."""
 
@@ -75,12 +85,27 @@ class Done:
     tally: Tally = field(default_factory=Tally)
     stopped: str = ""
     """Why and where it stopped."""
+    name: str = ""
+    """The name of the file that is written, which says how."""
+    kept: list[Kept] = field(default_factory=list["Kept"])
+    """What is to be written where duplicates are left out, instead of `data`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A converted conversation that is written if no earlier one says the same."""
+
+    file: str
+    line: int
+    key: bytes
+    text: str
+    losses: tuple[Loss, ...]
 
 
 def convert_batch(work: Work, batch: Batch) -> Done:
     """Convert every conversation of a batch."""
-    done = Done(batch.source, batch.end, batch.read)
     name = work.name(batch.source)
+    done = Done(batch.source, batch.end, batch.read, name=name)
     is_table = name.endswith(TABLES)
     spread = work.spread and not is_table and not stem(name).endswith(LINES)
     lost: tuple[Loss, ...] = ()
@@ -93,15 +118,21 @@ def convert_batch(work: Work, batch: Batch) -> Done:
             if work.strict and lost:
                 raise ConversionError(f"the conversion would lose the column {lost[0].path[1:]}")
             found = row.value
+            conversation = work.picked.conversation(found)
+            chosen = _chosen(conversation, work)
+            if chosen is None:
+                done.tally.filtered += 1
+                continue
             made = convert(
-                work.picked.conversation(found),
+                conversation,
                 source=work.picked.source,
                 target=work.target,
                 strict=work.strict,
                 include=work.include,
                 carry=work.carry,
             )
-            value = put_inside(found, work.picked.at, made.value)
+            losses = (*made.all_losses, *lost)
+            value = _beside(row, made, losses) if work.beside else put_inside(found, work.picked.at, made.value)
             text = jsontext.dumps(value, indent=2 if spread and not row.line else None)
         except ToolFmtError as error:
             if work.stop:
@@ -110,14 +141,40 @@ def convert_batch(work: Work, batch: Batch) -> Done:
             done.failures.append(_failure(row, error))
             done.tally.failed += 1
         else:
+            if work.unique:
+                done.kept.append(Kept(row.file, row.line, chosen, text, losses))
+                continue
             rows.append(at)
             texts.append(text)
-            done.tally.add(row, (*made.all_losses, *lost))
+            done.tally.add(row.file, row.line, losses)
     if is_table:
         done.data = (batch.kept(rows, texts) if isinstance(batch, TableBatch) else table(texts)) if rows else b""
     else:
         done.data = packed("".join(f"{text}\n" for text in texts).encode(), name)
     return done
+
+
+def _chosen(conversation: JsonValue, work: Work) -> bytes | None:
+    """Give the fingerprint of a conversation that is taken, if it is asked for; None for another."""
+    if work.selection == EVERYTHING and not work.unique:
+        return b""
+    made = origin(conversation, work.picked.source)
+    transcript = read(conversation, made)
+    if not work.selection.takes(transcript):
+        return None
+    return fingerprint(transcript) if work.unique else b""
+
+
+def _beside(row: Row, made: Conversion, losses: tuple[Loss, ...]) -> JsonObject:
+    """Put a conversation and its losses beside each other."""
+    return {
+        "conversation": made.value,
+        "losses": [
+            {"code": one.code, "severity": one.severity, "path": one.path, "action": one.action, "detail": one.detail}
+            for one in losses
+        ],
+        "source": {"file": row.file, "line": row.line or None, "format": made.source},
+    }
 
 
 def _alone(batch: TableBatch) -> tuple[TableBatch, tuple[Loss, ...]]:

@@ -1,0 +1,142 @@
+"""`toolfmt convert` for makers of training sets: duplicates, filters, shares, tokens, losses beside a row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., tuple[int, str, str]]
+
+TO = ("convert", "--from", "openai-chat", "--to", "anthropic")
+
+
+def chat(number: int, *, tool: str = "", failed: bool = False, ident: str = "a") -> dict[str, Any]:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": f"Question {number}"}]
+    if tool:
+        call = {"id": ident, "type": "function", "function": {"name": tool, "arguments": '{"a":' if failed else "{}"}}
+        messages += [
+            {"role": "assistant", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": ident, "content": "ok"},
+        ]
+    return {"messages": [*messages, {"role": "assistant", "content": "Answer."}]}
+
+
+def lines(*rows: Any) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def numbers(out: str) -> list[int]:
+    return [int(json.loads(line)["messages"][0]["content"].split()[-1]) for line in out.splitlines()]
+
+
+ROWS = lines(
+    chat(0),
+    chat(1, tool="sky"),
+    chat(2, tool="sea", failed=True),
+    {"messages": [{"role": "system", "content": "S"}, *chat(3)["messages"]]},
+    {"messages": chat(4)["messages"][:1]},
+)
+
+
+@pytest.mark.parametrize(
+    ("filters", "kept"),
+    [
+        (["tool=sky"], [1]),
+        (["call!=sky"], [0, 2, 3, 4]),
+        (["role=system"], [3]),
+        (["role!=tool", "messages>=2"], [0, 3]),
+        (["failures=0"], [0, 1, 3, 4]),
+        (["broken > 0"], [2]),
+        (["calls=1", "broken=0"], [1]),
+        (["characters<11"], [4]),
+    ],
+)
+def test_filters(run: Run, filters: list[str], kept: list[int]) -> None:
+    options = [word for one in filters for word in ("--filter", one)]
+    code, out, err = run(*TO, *options, stdin=ROWS)
+    assert (code, numbers(out)) == (0, kept)
+    assert f", {5 - len(kept)} not selected" in err
+
+
+@pytest.mark.parametrize("wrong", ["tool", "tool<3", "messages=few", "colour=red", "messages>=-1", ""])
+def test_what_is_no_filter_is_refused(run: Run, wrong: str) -> None:
+    code, out, err = run(*TO, "--filter", wrong, stdin=ROWS)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "is no filter" in err
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_duplicates_are_written_once(run: Run, tmp_path: Path, jobs: int) -> None:
+    again = [chat(0) | {"user": "b"}, chat(1, tool="sky", ident="b"), chat(1, tool="sea")]
+    (tmp_path / "a.jsonl").write_text(ROWS, "utf-8")
+    (tmp_path / "b.jsonl").write_text(lines(*again), "utf-8")
+    out = tmp_path / "out.jsonl.gz"
+    code, _, err = run(*TO, tmp_path, "--dedup", "-o", out, "--report", tmp_path / "report.json", "--jobs", jobs)
+    assert code == 0
+    assert "6 converted to anthropic" in err
+    assert ", 2 duplicates" in err
+    code, text, _ = run("convert", out, "--from", "anthropic", "--to", "anthropic")
+    assert numbers(text)[:3] == [0, 1, 2]
+    assert numbers(text)[5:] == [1]
+    assert json.loads((tmp_path / "report.json").read_text("utf-8"))["duplicates"] == 2
+    assert run(*TO, tmp_path, "--dedup", "-o", out, "--resume")[0] == 2
+
+
+def test_shares_do_not_overlap_and_leave_nothing_out(run: Run) -> None:
+    rows = lines(*map(chat, range(200)))
+    parts = [numbers(run(*TO, "--split", share, stdin=rows)[1]) for share in ("0-80", "80-90.5", "90.5-100")]
+    assert sorted(number for part in parts for number in part) == list(range(200))
+    assert 130 < len(parts[0]) < 190
+    moved = lines(*(chat(number) for number in reversed(range(200))))
+    assert sorted(numbers(run(*TO, "--split", "0-80", stdin=moved)[1])) == sorted(parts[0])
+    for wrong in ("90", "0-101", "5-5", "a-b"):
+        assert run(*TO, "--split", wrong, stdin=rows)[0] == 2
+
+
+def test_losses_stand_beside_the_conversation(run: Run) -> None:
+    named = {"messages": [{"role": "user", "content": "Question 7", "name": "ann"}]}
+    code, out, _ = run(*TO, "--losses", stdin=lines(named))
+    assert code == 0
+    assert json.loads(out) == {
+        "conversation": {"messages": [{"role": "user", "content": "Question 7"}]},
+        "losses": [
+            {"code": "speaker", "severity": "meaning", "path": "/messages/0", "action": "dropped", "detail": "ann"}
+        ],
+        "source": {"file": "<stdin>", "line": 1, "format": "openai-chat"},
+    }
+    for wrong in (("--at", "/a"), ("-o", "x.parquet")):
+        assert run(*TO, "--losses", *wrong, stdin=lines(named))[0] == 2
+    assert run(*TO, "--dedup", "-o", "x.parquet", stdin=lines(named))[0] == 2
+
+
+@pytest.fixture
+def tokenizer(tmp_path: Path) -> Path:
+    """Write a tokenizer whose tokens are words."""
+    words = {word: at for at, word in enumerate(["[UNK]", "Question", "Answer", "."])}
+    made = {
+        "version": "1.0",
+        "added_tokens": [],
+        "pre_tokenizer": {"type": "Whitespace"},
+        "model": {"type": "WordLevel", "vocab": words, "unk_token": "[UNK]"},
+    }
+    (tmp_path / "tokenizer.json").write_text(json.dumps(made), "utf-8")
+    return tmp_path
+
+
+def test_tokens_are_counted_by_the_tokenizer_that_is_named(run: Run, tokenizer: Path) -> None:
+    pytest.importorskip("tokenizers")
+    rows = lines(chat(0), {"messages": [{"role": "user", "content": "Question 1 . . . . ."}]})
+    found = json.loads(run("stats", "--json", "--tokenizer", tokenizer, stdin=rows)[1])
+    assert found["tokens"] == {"all": 4 + 7, "longest": 7}
+    assert "11 tokens, 7 in the longest conversation" in run("stats", "--tokenizer", tokenizer, stdin=rows)[2]
+    shorter = ("--filter", "tokens<=4", "--tokenizer", tokenizer / "tokenizer.json")
+    assert numbers(run(*TO, *shorter, stdin=rows)[1]) == [0]
+    assert run(*TO, *shorter[:2], stdin=rows)[0] == 2, "without a tokenizer"
+    other = tokenizer / "other.json"
+    other.write_text("[]", "utf-8")
+    code, _, err = run(*TO, *shorter[:3], other, stdin=rows)
+    assert (code, f"{other}: is no tokenizer.json" in err, err.count("\n")) == (2, True, 1)

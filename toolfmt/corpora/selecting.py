@@ -1,0 +1,156 @@
+"""Which conversations of many are taken: by what they hold, and by a share of them.
+
+    Filter.of("tool=get_weather")      it calls or declares that tool
+    Filter.of("messages<=50")
+    Selection(filters=(...), share=(0, 90)).takes(transcript)
+
+A share goes by what a conversation says, not by where it is: equal
+conversations are in the same share, in every run and in every format.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from toolfmt import jsontext
+from toolfmt.conversation import CallPart, JsonPart, MediaPart, OpaquePart, ResultPart, Transcript
+from toolfmt.corpora.statistics import Statistics
+from toolfmt.corpora.tokens import count_tokens, said
+from toolfmt.errors import CorpusError
+from toolfmt.transcripts.values import json_text
+
+if TYPE_CHECKING:
+    from toolfmt.conversation import Message, Part
+    from toolfmt.model import JsonValue
+
+_COMPARE: Final[Mapping[str, Callable[[int, int], bool]]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "!=": operator.ne,
+    "=": operator.eq,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_FILTER: Final = re.compile(r"([a-z]+)\s*(<=|>=|!=|=|<|>)\s*(.+)", re.DOTALL)
+
+
+def _failures(found: Statistics) -> int:
+    return sum(one.errors + one.broken + one.unanswered for one in found.tools.values())
+
+
+_NAMES: Final[Mapping[str, Callable[[Statistics], set[str]]]] = {
+    "tool": lambda found: {name for name, one in found.tools.items() if one.calls or one.declared},
+    "call": lambda found: {name for name, one in found.tools.items() if one.calls},
+    "role": lambda found: set(found.messages),
+}
+_NUMBERS: Final[Mapping[str, Callable[[Statistics], int]]] = {
+    "messages": lambda found: found.messages.total(),
+    "calls": lambda found: sum(one.calls for one in found.tools.values()),
+    "errors": lambda found: sum(one.errors for one in found.tools.values()),
+    "broken": lambda found: sum(one.broken for one in found.tools.values()),
+    "unanswered": lambda found: sum(one.unanswered for one in found.tools.values()),
+    "failures": _failures,
+}
+_LENGTHS: Final = ("characters", "tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """One thing that a conversation must hold: a name among others, or a number."""
+
+    field: str
+    sign: str
+    value: str
+
+    @classmethod
+    def of(cls, text: str) -> Filter:
+        """Read a filter; raises `CorpusError` for what is none."""
+        found = _FILTER.fullmatch(text.strip())
+        field, sign, value = found.groups() if found else ("", "", "")
+        named = field in _NAMES and sign in ("=", "!=")
+        counted = (field in _NUMBERS or field in _LENGTHS) and value.isdecimal()
+        if not (named or counted):
+            raise CorpusError(
+                f"{text!r} is no filter: give {', '.join(_NAMES)} with = or != and a name, or "
+                f"{', '.join((*_NUMBERS, *_LENGTHS))} with =, !=, <, <=, > or >= and a number"
+            )
+        return cls(field, sign, value)
+
+    def takes(self, transcript: Transcript, found: Statistics, tokenizer: str) -> bool:
+        """Whether a conversation, of which `found` are the counts, is taken."""
+        if self.field in _NAMES:
+            return (self.value in _NAMES[self.field](found)) == (self.sign == "=")
+        if self.field == "tokens":
+            number = count_tokens(transcript, tokenizer)
+        elif self.field == "characters":
+            number = sum(map(len, said(transcript)))
+        else:
+            number = _NUMBERS[self.field](found)
+        return _COMPARE[self.sign](number, int(self.value))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which conversations are taken."""
+
+    filters: tuple[Filter, ...] = ()
+    share: tuple[float, float] = (0, 100)
+    """From which percent of the conversations to which."""
+    tokenizer: str = ""
+    """The tokenizer's file."""
+
+    def takes(self, transcript: Transcript) -> bool:
+        """Whether a conversation is taken."""
+        if self.filters:
+            found = Statistics()
+            found.count(transcript)
+            if not all(one.takes(transcript, found, self.tokenizer) for one in self.filters):
+                return False
+        first, end = self.share
+        return (first, end) == (0, 100) or first <= _percent(transcript) < end
+
+
+EVERYTHING: Final = Selection()
+
+
+def share(text: str) -> tuple[float, float]:
+    """Read a share, `0-90`; raises `CorpusError` for what is none."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)", text)
+    first, end = map(float, found.groups()) if found else (1.0, 0.0)
+    if not 0 <= first < end <= 100:  # noqa: PLR2004 - percent
+        raise CorpusError(f"{text!r} is no share: give two percentages, such as 0-90")
+    return first, end
+
+
+def fingerprint(transcript: Transcript) -> bytes:
+    """Give 16 bytes that are the same for conversations which say the same: ids and further fields say nothing."""
+    text = json_text([[message.role, list(_sayings(message))] for message in transcript.messages])
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _percent(transcript: Transcript) -> float:
+    return int.from_bytes(fingerprint(transcript)[:8], "big") / 2**64 * 100
+
+
+def _sayings(message: Message) -> Iterator[JsonValue]:
+    for part in message.parts:
+        yield [type(part).__name__, _saying(part)]
+
+
+def _saying(part: Part) -> JsonValue:
+    match part:
+        case CallPart():
+            return [part.name, part.json]
+        case ResultPart():
+            return [part.is_error, [[type(inner).__name__, _saying(inner)] for inner in part.content]]
+        case JsonPart() | OpaquePart():
+            return jsontext.dumps(part.value)
+        case MediaPart():
+            return [part.kind, part.data, part.url, part.file_id]
+        case _:
+            return part.text

@@ -1,0 +1,59 @@
+"""How long conversations are, in the tokens of a tokenizer that the user names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from toolfmt.conversation import CallPart, JsonPart, ReasoningPart, RefusalPart, ResultPart, TextPart
+from toolfmt.errors import CorpusError, MissingExtraError
+from toolfmt.transcripts.values import json_text
+
+if TYPE_CHECKING:
+    from toolfmt.conversation import Transcript
+
+
+def count_tokens(transcript: Transcript, tokenizer: str) -> int:
+    """Count the tokens of all that a conversation says, without what a chat template puts around it.
+
+    `tokenizer` is a `tokenizer.json`, or the folder that holds one. Raises
+    `CorpusError` for what is none, `MissingExtraError` without the library.
+    """
+    texts = list(said(transcript))
+    return sum(len(one.ids) for one in load(tokenizer).encode_batch(texts, add_special_tokens=False))
+
+
+def said(transcript: Transcript) -> Iterator[str]:
+    """Give the texts that a conversation says: its words, the calls with their arguments, their results."""
+    for message in transcript.messages:
+        for part in message.parts:
+            if isinstance(part, (TextPart, ReasoningPart, RefusalPart)):
+                yield part.text
+            elif isinstance(part, CallPart):
+                yield part.name
+                yield part.text if part.text is not None else json_text(part.arguments)
+            elif isinstance(part, ResultPart):
+                yield from (inner.text for inner in part.content if isinstance(inner, TextPart))
+                yield from (json_text(inner.value) for inner in part.content if isinstance(inner, JsonPart))
+
+
+@cache
+def load(tokenizer: str) -> Any:
+    """Load a tokenizer from its file, once in a process."""
+    try:
+        made = import_module("tokenizers").Tokenizer
+    except ImportError:
+        raise MissingExtraError("--tokenizer", "tokens") from None
+    path = Path(tokenizer)
+    path = path / "tokenizer.json" if path.is_dir() else path
+    try:
+        text = path.read_text("utf-8")
+    except UnicodeDecodeError:
+        raise CorpusError(f"{path}: is no tokenizer.json") from None
+    try:
+        return made.from_str(text)
+    except Exception as error:  # noqa: BLE001 - the library raises no other class
+        raise CorpusError(f"{path}: is no tokenizer.json: {error}") from None
