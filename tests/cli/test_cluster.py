@@ -14,6 +14,7 @@ import pytest
 from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.cluster import FileSpan, Worker, pieces
 from toolfmt.corpora.engines import local
+from toolfmt.corpora.picked import Picked
 from toolfmt.corpora.sources import START, Position, sources
 from toolfmt.corpora.work import Done, Job, Work
 from toolfmt.errors import CorpusError, ParseError
@@ -35,7 +36,13 @@ def job(tmp_path: Path) -> Job:
     (tmp_path / "d.jsonl").write_text("", "utf-8")
     table = pyarrow.Table.from_pylist([{"id": at, "messages": chat} for at, chat in enumerate(CHATS)])
     parquet.write_table(table, tmp_path / "e.parquet", row_group_size=350)
-    return Job(Work("openai-chat", "anthropic"), ReadOptions("openai-chat"), sources([str(tmp_path)]), START, 1)
+    return Job(
+        Work(Picked(formats=("openai-chat",)), "anthropic"),
+        ReadOptions(("openai-chat",)),
+        sources([str(tmp_path)]),
+        START,
+        1,
+    )
 
 
 def by_pieces(job: Job) -> tuple[list[FileSpan], list[Done]]:
