@@ -50,6 +50,15 @@ def test_a_failure_is_exit_code_1(run: Run, folder: Path) -> None:
     assert "the template refuses it: No\\x1b[31m!" in out
 
 
+def test_a_template_without_tools_is_told_in_three_lines(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "plain.jinja"
+    file.write_text("{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}", "utf-8")
+    code, out, _ = run("doctor", file)
+    assert (code, len(out.splitlines())) == (1, 3)
+    assert "shows no tools and writes no calls" in out
+    assert run("doctor", file, "--json")[0] == 1
+
+
 def test_json(run: Run, folder: Path) -> None:
     code, out, _ = run("doctor", folder, "--json", "--dialect", "qwen25")
     report = json.loads(out)

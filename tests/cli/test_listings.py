@@ -19,7 +19,7 @@ def test_dialects_as_a_table(run: Run) -> None:
     code, out, err = run("dialects")
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0].split() == ["format", "traits", "what", "it", "is"]
+    assert lines[0].split() == ["dialect", "what", "it", "is"]
     assert [line.split()[0] for line in lines[1:]] == list(default_registry().names())
     assert "\x1b" not in out
 

@@ -344,6 +344,7 @@ def test_the_command(served: Serve, run: Any) -> None:
         "base_url": fine.url,
         "model": "m",
         "asked": 22,
+        "verdict": "this server's tool calling is faithful in 22 answers",
         "faithful": True,
         "unusable": False,
         "findings": [],
@@ -353,6 +354,12 @@ def test_the_command(served: Serve, run: Any) -> None:
     assert code == 1
     assert "markup_in_content" in out
     assert "hermes: get_weather" in out
+    assert out.splitlines()[0] == (
+        "verdict           this server's tool parser is off: its calls are text in the format hermes; start vLLM with "
+        "`--enable-auto-tool-choice --tool-call-parser hermes` (another version may call it smollm3)"
+    )
+    labels = {line[:18].strip() for line in out.splitlines()}
+    assert {"verdict", "error"} <= labels <= {"verdict", "error", "warning", ""}
     assert "22 answers" in err
     code, out, _ = run("probe", "--base-url", faulty.url, "--model", "m", "--json")
     first = json.loads(out)["findings"][0]

@@ -10,6 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final
 
+import toolfmt
 from toolfmt.cli.errors import INTERRUPTED, refuse
 from toolfmt.errors import MissingExtraError, ToolFmtError
 
@@ -25,6 +26,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     `arguments` are those after the program's name, by default the process's own.
     """
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if given == ["--version"]:  # without the parser of arguments, which takes longer than all else
+        sys.stdout.write(f"{toolfmt.__version__}\n")
+        return 0
     try:
         from cyclopts.exceptions import CycloptsError
     except ImportError:
@@ -32,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from toolfmt.cli.app import run
 
     try:
-        code = run(sys.argv[1:] if arguments is None else arguments)
+        code = run(given)
         sys.stdout.flush()
     except BrokenPipeError:
         # What is still buffered would be written at exit, and fail again.

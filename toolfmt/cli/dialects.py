@@ -1,4 +1,4 @@
-"""`toolfmt dialects`: the formats, and each with a sample."""
+"""`toolfmt dialects`: the formats of tool calls, and each with a sample."""
 
 from dataclasses import asdict, fields
 from typing import Annotated
@@ -15,7 +15,7 @@ from toolfmt.registry import default_registry
 
 Json = Annotated[bool, Parameter(help="Print JSON.")]
 
-dialects = App("dialects", help="List the formats, with what each can hold.")
+dialects = App("dialects", help="List the dialects; `show` has all of one.")
 
 _TOOL = ToolDefinition(
     name="get_weather",
@@ -35,14 +35,14 @@ _RESULT = ToolResult(name=_TOOL.name, content={"sky": "clear", "degrees": 21.5})
 
 @dialects.default
 def list_all(*, json: Json = False) -> None:
-    """List the formats, with what each can hold."""
+    """List the dialects: the formats of tool calls. `show` says what one can hold."""
     registry = default_registry()
     if json:
         write_json([_record(dialect) for dialect in registry])
     else:
         write_table(
-            ("format", "traits", "what it is"),
-            ((dialect.name, ", ".join(_traits(dialect)), dialect.summary) for dialect in registry),
+            ("dialect", "what it is"),
+            ((dialect.name, dialect.summary) for dialect in registry),
         )
     for error in registry.broken.values():
         note(str(error))
@@ -50,9 +50,9 @@ def list_all(*, json: Json = False) -> None:
 
 @dialects.command
 def show(
-    name: Annotated[str, Parameter(help="A format's name or alias, a provider or a model.")], /, *, json: Json = False
+    name: Annotated[str, Parameter(help="A dialect's name or alias, a provider or a model.")], /, *, json: Json = False
 ) -> None:
-    """Show one format: its markers, a tool, a call and a result written in it, and where its facts come from."""
+    """Show one dialect: its markers, a tool, a call and a result written in it, and where its facts come from."""
     dialect = meant(name)
     sample = {
         "tool": dialect.schema(_TOOL),

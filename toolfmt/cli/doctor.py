@@ -5,7 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from toolfmt.cli.models import model_folder
-from toolfmt.cli.output import write_json, write_table
+from toolfmt.cli.output import say, write_json, write_table
 from toolfmt.cli.variables import Variables, variables
 from toolfmt.doctor.diagnosis import Diagnosis, diagnose
 
@@ -35,6 +35,11 @@ def doctor(
 
 
 def _show(found: Diagnosis) -> None:
+    if _without_tools(found):
+        say("no tools", f"template {found.template!r} of {found.path} shows no tools and writes no calls")
+        say("so", "its model was made without tool calling, or another of its templates has it (--template)")
+        say("next", "show the tools in the system prompt, with `toolfmt inject`; --json lists every check")
+        return
     rows: list[tuple[str, str, str]] = []
     for check in found.checks:
         messages = [f"{'' if one.status == check.status else one.status + ': '}{one.message}" for one in check.findings]
@@ -43,3 +48,9 @@ def _show(found: Diagnosis) -> None:
             for at, message in enumerate(messages or [""])
         ]
     write_table((found.dialect or "no dialect", "", f"template {found.template!r} of {found.path}"), rows)
+
+
+def _without_tools(found: Diagnosis) -> bool:
+    """Whether a template can be rendered and knows nothing of tools: no dialect fits it, and it shows none."""
+    unshown = any(check.scenario == "tools" and check.status == "fail" for check in found.checks)
+    return not found.dialect and unshown and any(check.status != "fail" for check in found.checks)

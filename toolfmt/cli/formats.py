@@ -14,5 +14,6 @@ def formats(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> 
         write_json([{"name": made.name, "summary": made.summary, "aliases": list(made.aliases)} for made in known()])
         return
     write_table(
-        ("format", "aliases", "what it is"), ((made.name, ", ".join(made.aliases), made.summary) for made in known())
+        ("format", "what it is"),
+        ((made.name, made.summary + (f" Also {', '.join(made.aliases)}." if made.aliases else "")) for made in known()),
     )

@@ -63,7 +63,7 @@ def say(label: str, text: str = "", style: str = "bold") -> None:
 def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, to: TextIO | None = None) -> None:
     """Write a table to stdout or elsewhere: fitted to a terminal, as wide as it is in a file."""
     stream = sys.stdout if to is None else to
-    table = [[visible(cell) for cell in row] for row in rows]
+    table = [[visible(cell).replace("\n", "\\n") for cell in row] for row in rows]
     if not stream.isatty():
         widths = [max(map(len, column)) + _GAP for column in zip(columns, *table, strict=True)]
         for row in (columns, *table):

@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from toolfmt.cli.errors import USAGE, UsageError, note
-from toolfmt.cli.output import write_json, write_table
+from toolfmt.cli.output import say, write_json
 
 
 def probe(
@@ -24,6 +24,7 @@ def probe(
     The exit code is 1 if it does something wrong, 2 if it gives no usable answers.
     """
     from toolfmt.probing import probe as probed  # httpx2 is an extra
+    from toolfmt.probing import verdict
 
     key = None
     if api_key_env is not None:
@@ -35,16 +36,21 @@ def probe(
     except ValueError as error:
         raise UsageError(str(error)) from error
     if json:
-        write_json(report.to_json())
-    elif report.findings:
-        rows = [
-            (one.severity, one.rule, f"{one.question}, {one.mode}", one.expected, one.came, "; ".join(one.read))
-            for one in report.findings
-        ]
-        write_table(("severity", "finding", "question", "expected", "came", "toolfmt reads"), rows)
+        write_json({"verdict": verdict(report), **report.to_json()})
+    else:
+        say("verdict", verdict(report))
+        for one in report.findings:
+            read = f"\ntoolfmt reads {'; '.join(one.read)}" if one.read else ""
+            about = f"{one.rule} in {one.question}, {one.mode}"
+            say(one.severity, f"{about}\nexpected {_line(one.expected)}\ncame {_line(one.came)}{_line(read, keep=1)}")
     errors = sum(one.severity == "error" for one in report.findings)
     note(f"{report.asked} answers, {errors} errors, {len(report.findings) - errors} warnings")
     return USAGE if report.unusable else 0 if report.faithful else 1
+
+
+def _line(text: str, *, keep: int = 0) -> str:
+    """Show a text on one line, whatever breaks it has; the first `keep` characters stay."""
+    return text[:keep] + text[keep:].replace("\r", "\\r").replace("\n", "\\n")
 
 
 def _told(question: str) -> None:

@@ -2,6 +2,7 @@
 
     report = probe("http://127.0.0.1:8000/v1", "qwen3")
     report.faithful
+    verdict(report)             # in one sentence, with what to do
     for finding in report.findings:
         print(finding.severity, finding.rule, finding.expected, finding.came, finding.read)
 
@@ -14,5 +15,6 @@ from __future__ import annotations
 from toolfmt.probing.findings import ProbeFinding, Report
 from toolfmt.probing.questions import QUESTIONS, Question
 from toolfmt.probing.run import probe
+from toolfmt.probing.verdict import verdict
 
-__all__ = ["QUESTIONS", "ProbeFinding", "Question", "Report", "probe"]
+__all__ = ["QUESTIONS", "ProbeFinding", "Question", "Report", "probe", "verdict"]
