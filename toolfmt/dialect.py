@@ -71,9 +71,12 @@ class Limits:
     digits: int = 4_300
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+_LIMITS = Limits()
+
+
+@dataclass(slots=True, kw_only=True)
 class ParserOptions:
-    """What a parser is told before it reads.
+    """What a parser is told before it reads: a value, not frozen because one is made for every answer.
 
     `tools` are the offered tools by name; empty when none were given.
     `reasoning_open` says that the prompt already opened the reasoning block, and
@@ -89,7 +92,7 @@ class ParserOptions:
     reasoning_opener: str = ""
     infer_types: bool = False
     coerce: bool = False
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = _LIMITS
 
 
 class Parser(Protocol[WireIn]):

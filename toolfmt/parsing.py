@@ -140,6 +140,7 @@ class ParseResult:
             )
 
 
+_LIMITS = Limits()
 _KNOWN = frozenset(ParseOptions.__annotations__) | frozenset(Choice.__annotations__)
 
 
@@ -257,7 +258,7 @@ def _opened(options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, Tool
         reasoning_opener=opener,
         infer_types=options.get("infer_types", False),
         coerce=options.get("coerce", False),
-        limits=options.get("limits") or Limits(),
+        limits=options.get("limits") or _LIMITS,
     )
     parser: Parser[str] = dialect.open_parser(told)
     if told.repair:

@@ -30,7 +30,8 @@ class Ahead:
         self._texts = not (grammar.syntax.lines or grammar.syntax.starts_in_reasoning)
         self._first = grammar.first.search
         self._marker = grammar.marker.match
-        self._sections = dict(_written(grammar)) if self._texts else {}
+        goes_on = self._texts and not grammar.syntax.ends_after_calls
+        self._sections = dict(_written(grammar)) if goes_on else {}
 
     def begins(self, text: str) -> bool:
         """Whether an answer that begins with this begins with its text, or a call, and not with reasoning."""
@@ -70,7 +71,7 @@ def _written(grammar: CompiledSyntax) -> Iterator[tuple[str, tuple[Section, Writ
         before = next(at for at, pattern in enumerate(section.next) if "f0" in pattern.groupindex)
         try:
             form = WrittenForm(compiled.form, compiled.elements)
-            written = WrittenSection(compiled.form.section, form, section.next[:before])
+            written = WrittenSection(compiled.form, form, section.next[:before])
         except NotAtOnce:
             continue
         yield f"s{number}" if section.opener else f"c{number}_0", (section, written)

@@ -37,9 +37,11 @@ _SPACE = r"[ \t\r\n]{0,64}"
 _BLANK = r"[ \t\r\n]{1,64}"
 _LABELS = ("name", "id", "server", "agent", "key", "type", "string")
 _SLOTS = {name: rf"(?P<{name}>[A-Za-z0-9_.\-]{{1,256}})" for name in _LABELS} | {"index1": "[0-9]{1,9}"}
-_OTHERS = ("offered", "payload", "parts", "name", "name_in_id", "literals", "bare", "array")
+_OTHERS = ("offered", "payload", "parts", "name", "name_in_id", "literals", "bare")
 """What makes a form one that is not read at once."""
 _OPTIONAL = ("{id}", "{server}", "{agent}")
+_LIST = re.compile(rf"{_SPACE}\[").match
+_NEXT = re.compile(rf"{_SPACE}([,\]])").match
 _STRING = frozenset({"string"})
 _DOUBT = object()
 
@@ -181,14 +183,16 @@ class _WrittenMembers:
 class WrittenSection:
     """Calls of one form and the markers around them, if there are any."""
 
-    __slots__ = ("_closer", "_form", "_rivals", "open")
+    __slots__ = ("_closer", "_form", "_listed", "_rivals", "open")
 
-    def __init__(self, template: str, form: WrittenForm, rivals: Sequence[regex.Pattern[str]]) -> None:
-        """Compile from the section's template; `rivals` are the patterns that come before a call of the form."""
-        closing = template.partition("{calls}")[2]
-        if "{" in closing:
+    def __init__(self, data: Form, form: WrittenForm, rivals: Sequence[regex.Pattern[str]]) -> None:
+        """Compile from the form's data; `rivals` are the patterns that come before a call of the form."""
+        closing = data.section.partition("{calls}")[2]
+        fenced = closing.lstrip().startswith("`")  # a fence may also begin the next call
+        if "{" in closing or fenced or (data.array and data.call != "{call}"):
             raise NotAtOnce
         self._form = form
+        self._listed = data.array
         self._rivals = rivals
         self._closer = re.compile(_SPACE + _literal(closing.strip())).match if closing.strip() else None
         self.open = self._closer is None
@@ -200,12 +204,20 @@ class WrittenSection:
         `base` is the text's offset in the input.
         """
         calls: list[WrittenCall] = []
-        while not any(rival.match(text, at, partial=True) for rival in self._rivals):
+        begun = _LIST(text, at) if self._listed else None
+        if self._listed and begun is None:
+            return -1
+        at = at if begun is None else begun.end()
+        more = True
+        while more and not any(rival.match(text, at, partial=True) for rival in self._rivals):
             call = self._form.read(text, at, sink)
-            if call is None:
+            after = _NEXT(text, call.end) if call is not None and self._listed else None
+            if call is None or (self._listed and after is None):
                 break
             calls.append(call)
-            at = call.end
+            more, at = (True, call.end) if after is None else (after[1] == ",", after.end())
+        if self._listed and more:
+            return -1
         closed = self._closer(text, at) if self._closer is not None else None
         if closed is not None:
             at = closed.end()
@@ -214,7 +226,7 @@ class WrittenSection:
         if not whole or sink.calls + len(calls) > limits.calls or at - start > limits.call_chars:
             return -1
         for call in calls:
-            end = at if call is calls[-1] else call.end
+            end = at if call is calls[-1] and not self._listed else call.end
             sink.call(call.labels, call.early_id, call.arguments, call.text, (base + start, base + end))
             start = end
         return at
