@@ -71,9 +71,6 @@ class Limits:
     digits: int = 4_300
 
 
-_LIMITS = Limits()
-
-
 @dataclass(slots=True, kw_only=True)
 class ParserOptions:
     """What a parser is told before it reads: a value, not frozen because one is made for every answer.
@@ -92,7 +89,7 @@ class ParserOptions:
     reasoning_opener: str = ""
     infer_types: bool = False
     coerce: bool = False
-    limits: Limits = _LIMITS
+    limits: Limits = field(default_factory=Limits)
 
 
 class Parser(Protocol[WireIn]):
