@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from toolfmt import ToolInvocation, ToolRegistry
+from toolfmt.errors import RenderError
 from toolfmt.execution import Blocked, Executor, ToolContext
 from toolfmt.execution.events import ExecutionEvent, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
 from toolfmt.execution.records import AgentStop, ToolCallError
@@ -97,6 +98,18 @@ def test_a_stop_passes_through_with_the_records_so_far(registry: ToolRegistry) -
     wait, stopped, add = stop.value.executions
     assert (wait.failure, stopped.failure) == ("cancelled", "stopped")
     assert add.failure in {None, "cancelled"}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}},
+        {"type": "tool_use", "id": "c", "name": "f", "input": {}},
+    ],
+)
+def test_an_apis_own_calls_are_read_first(registry: ToolRegistry, call: dict[str, Any]) -> None:
+    with pytest.raises(RenderError, match=r"read first: toolfmt\.read_answer\(answer\)\.calls"):
+        anyio.run(Executor(registry).execute, [call])
 
 
 def test_failures_are_raised_when_asked(registry: ToolRegistry) -> None:

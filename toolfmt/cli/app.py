@@ -58,6 +58,7 @@ app = App(
     print_error=False,
     exit_on_error=False,
 )
+app.register_install_completion_command(help="Install the completion of commands and options for your shell.")  # pyright: ignore[reportUnknownMemberType] - its options are untyped
 for _order, (_name, _help) in enumerate(_COMMANDS.items()):
     _code = _name.replace("-", "_")
     app.command(f"toolfmt.cli.{_code}:{_code}", name=_name, help=_help, sort_key=_order)

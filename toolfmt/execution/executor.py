@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
+from toolfmt.errors import RenderError
 from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.pipeline import Passage, Pipeline, RunStop, Settings
 from toolfmt.execution.policies.certainty import CertaintyPolicy
@@ -138,7 +139,7 @@ class Executor:
         """
         if hasattr(calls, "failures"):
             raise TypeError("execute() takes calls: give result.calls, and tell the model of result.failures")
-        given = records(calls, "calls", ToolInvocation)
+        given = _given(calls)
         if self.ids is not None:
             given = list(assign(given, self.ids))
         pipeline = Pipeline(self._settings, Teller(self.on_event), state, agent)
@@ -262,6 +263,19 @@ class Executor:
         for passage, execution in zip(ended, executions, strict=True):
             if execution.has_error and execution.failure not in REFUSALS:
                 raise ToolCallError(execution, executions) from passage.cause
+
+
+def _given(calls: Iterable[ToolInvocation | Mapping[str, Any]]) -> list[ToolInvocation]:
+    """Read the calls; raises `RenderError` that says how an API's own calls become some."""
+    try:
+        return records(calls, "calls", ToolInvocation)
+    except RenderError as error:
+        fields = ToolInvocation.model_fields.keys()
+        whole = calls if isinstance(calls, Sequence) else ()
+        if any(isinstance(call, Mapping) and call.keys() - fields for call in whole):
+            hint = "an API's own calls are read first: toolfmt.read_answer(answer).calls"
+            raise RenderError(f"{error}; {hint}") from None
+        raise
 
 
 def _complete(pipeline: Pipeline, passages: Iterable[Passage]) -> list[ToolExecution]:
