@@ -73,15 +73,15 @@ def test_what_is_said_never_becomes_markup(run: Run, tmp_path: Path) -> None:
 def test_calls_results_and_reasoning_are_folded(run: Run, tmp_path: Path) -> None:
     found = page(run, tmp_path, CHAT, "--from", "anthropic")
     assert [article.get("class") for article in found.iter("article")] == ["system", "user", "assistant", "user"]
-    assert [paragraph.text for paragraph in found.iter("p")] == [SHOWN, SHOWN, "Łódź"]
+    (called,) = found.xpath("//article/p[@class='call']")
+    assert called.text_content() == f"call {SHOWN} {SHOWN} {json.dumps({'x': EVIL}, ensure_ascii=False)}".replace(
+        "\u202e", "\\u202e"
+    )
+    assert [one.text for one in found.iter("p") if one is not called] == [SHOWN, SHOWN, "Łódź"]
     folded = {details.get("class"): details for details in found.xpath("//article/details")}
-    assert folded.keys() == {"reasoning", "call", "data", "error"}
+    assert folded.keys() == {"reasoning", "data", "error"}
     assert not any("open" in details.attrib for details in found.iter("details"))
     assert folded["reasoning"].findtext("pre") == SHOWN
-    arguments = json.dumps({"x": EVIL}, indent=2, ensure_ascii=False).replace("\u202e", "\\u202e")
-    assert folded["call"].findtext("pre") == arguments
-    assert folded["call"].findtext("summary/b") == "call"
-    assert SHOWN in folded["call"].find("summary").text_content()
     assert folded["error"].findtext("pre").startswith(SHOWN)
 
 
@@ -92,10 +92,14 @@ def test_the_terminal_shows_it_too(run: Run) -> None:
     assert "\x1b" not in out
     assert "\u202e" not in out
     lines = out.splitlines()
-    assert [line for line in lines if line and not line.startswith(" ")] == ["system", "user", "assistant", "user"]
+    assert [line for line in lines if line and not line.startswith(" ")] == [
+        *("tools", "system", "user", "assistant", "user")
+    ]
     assert "  Łódź" in lines
-    assert "  [reasoning]" in lines
-    assert f"  [call] {SHOWN} {SHOWN}" in lines
+    assert lines[lines.index("  [reasoning]") + 1] == f"  | {SHOWN}", "known without colours"
+    assert f"  [tool] {SHOWN} {SHOWN}" in lines
+    arguments = json.dumps({"x": EVIL}, ensure_ascii=False).replace("\u202e", "\\u202e")
+    assert f"  [call] {SHOWN} {SHOWN} {arguments}" in lines
 
 
 def test_a_row_is_chosen_by_its_line(run: Run, tmp_path: Path) -> None:

@@ -49,6 +49,11 @@ class Block:
     @property
     def folded(self) -> bool:
         """Whether it is only shown when it is asked for."""
+        return self.kind not in {"text", "refusal", "call"}
+
+    @property
+    def labelled(self) -> bool:
+        """Whether it says what it is."""
         return self.kind not in {"text", "refusal"}
 
 
@@ -131,7 +136,7 @@ def _arguments(part: CallPart) -> str:
     if part.custom:
         return part.text or ""
     try:
-        return _json(part.value)
+        return jsontext.dumps(part.value)
     except ParseError:
         return part.text or ""
 

@@ -19,6 +19,8 @@ from toolfmt.errors import ParseError
 
 _LINES: Final = 12
 _STYLES: Final = {"reasoning": "dim", "call": "cyan", "result": "dim", "error": "red", "refusal": "red"}
+_BARS: Final = {"reasoning": "  | "}
+"""What is before each line, so that it can be told from others without colours."""
 _ROLES: Final = {"user": "bold blue", "assistant": "bold green", "tool": "bold yellow"}
 
 
@@ -37,14 +39,14 @@ def view(
         made, transcript = files.picked().read(found.value)
     except ParseError as error:
         raise ParseError(f"{place(found)}: {error}") from None
-    said = list(turns(transcript))
+    said, declared = list(turns(transcript)), tools(transcript)
     if out is not None:
         from toolfmt.cli.page import page
 
-        text = page(visible(place(found)), made.name, said, tools(transcript))
+        text = page(visible(place(found)), made.name, said, declared)
         out.write_text(text, encoding="utf-8", newline="\n")
     else:
-        _print(said, shorten=sys.stdout.isatty() and not full)
+        _print(said, declared, shorten=sys.stdout.isatty() and not full)
 
 
 def _find(path: str, row: int | None, reading: ReadOptions) -> Row:
@@ -55,19 +57,29 @@ def _find(path: str, row: int | None, reading: ReadOptions) -> Row:
     raise UsageError(f"{path}: there is no conversation" + ("" if row is None else f" at {row}"))
 
 
-def _print(said: Sequence[Turn], *, shorten: bool) -> None:
+def _print(said: Sequence[Turn], declared: Sequence[Block], *, shorten: bool) -> None:
     from rich.console import Console
     from rich.text import Text
 
     console = Console(highlight=False, emoji=False, markup=False, soft_wrap=True)
+    if declared:
+        console.print(Text("tools", "bold"))
+        for tool in declared:
+            first, *more = _lines(tool, shorten=shorten)
+            console.print(Text(f"  [tool] {tool.title} {first}".rstrip(), _STYLES["call"]))
+            for line in more:
+                console.print(Text(f"  {line}".rstrip()))
+        console.print()
     for turn in said:
         console.print(Text(turn.speaker, _ROLES.get(turn.role, "bold")))
         for block in turn.blocks:
             style = _STYLES.get(block.kind, "")
-            if block.folded:
-                console.print(Text(f"  [{block.kind}] {block.title}".rstrip(), style or "bold"))
-            for line in _lines(block, shorten=shorten):
-                console.print(Text(f"  {line}".rstrip(), style))
+            lines = _lines(block, shorten=shorten)
+            if block.labelled:
+                beside = lines.pop(0) if block.kind == "call" else ""
+                console.print(Text(f"  [{block.kind}] {block.title} {beside}".rstrip(), style or "bold"))
+            for line in lines:
+                console.print(Text(f"{_BARS.get(block.kind, '  ')}{line}".rstrip(), style))
         console.print()
 
 
