@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.format import TranscriptFormat
 
+_SPOKEN: Final = frozenset({"input", "instructions", "query", "system", "systemInstruction", "system_instruction"})
+"""The keys whose text is part of what a conversation of some format says; other texts beside messages say nothing."""
 ANSWER: Final = "answer"
 """The owner of what an answer says beside its message, in a transcript's `extra`."""
 _GRAVE: Final = frozenset({"content", "meaning"})
@@ -77,7 +79,7 @@ def leaves(transcript: Transcript, made: TranscriptFormat) -> bool:
     settings = _settings(made.name)
     start = len(made.name) + 1
     return any(
-        (is_array(value) or is_object(value) or isinstance(value, str)) and value and key[start:] not in settings
+        (is_array(value) or is_object(value) or key[start:] in _SPOKEN) and value and key[start:] not in settings
         for key, value in transcript.extra.items()
     ) or any(message.extra or any(map(_leaves, message.parts)) for message in transcript.messages)
 

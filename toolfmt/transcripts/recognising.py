@@ -97,7 +97,9 @@ def _of_answer(value: JsonValue, known: Sequence[TranscriptFormat]) -> list[Tran
 
 def _beside(value: JsonValue, made: TranscriptFormat) -> JsonValue:
     """Give what a format does not read of an object."""
-    if not is_object(value) or opened(value, made):
+    if not is_object(value) or value.keys() <= {made.messages, "tools"} or opened(value, made):
+        return None
+    if not any(is_array(item) or is_object(item) for key, item in value.items() if key != made.messages):
         return None
     with told(made.name):
         extra = made.read(value).extra
