@@ -140,6 +140,50 @@ def test_one_call_at_most() -> None:
     assert not Gbnf(str(grammar("hermes", TOOLS, parallel=False, choice="required", target="gbnf"))).fits(text)
 
 
+@pytest.mark.parametrize("name", ["hermes", "mistral-v3", "qwen3-coder", "harmony", "pythonic"])
+def test_a_bound_of_the_calls(name: str) -> None:
+    one = render_calls(CALLS[0], dialect=name, tools=TOOLS)
+    three = render_calls([*CALLS[0], *CALLS[0], *CALLS[0]], dialect=name, tools=TOOLS)
+    two = Gbnf(str(grammar(name, TOOLS[:1], choice="required", max_calls=2, target="gbnf")))
+    assert two.fits(one)
+    assert two.fits(render_calls([*CALLS[0], *CALLS[0]], dialect=name, tools=TOOLS))
+    assert not two.fits(three)
+    assert Gbnf(str(grammar(name, TOOLS[:1], choice="required", max_calls=3, target="gbnf"))).fits(three)
+
+
+def test_a_bound_that_structural_tags_cannot_hold_is_said() -> None:
+    made = grammar("hermes", TOOLS, max_calls=2, target="structural-tag")
+    assert "there may be more than 2 calls" in made.relaxed
+    with pytest.raises(ValueError, match="max_calls is 0"):
+        grammar("hermes", TOOLS, max_calls=0)
+
+
+THOUGHTS = {
+    "hermes": "<think>\nHm.\n</think>\n",
+    "apriel": "Here are my reasoning steps:\nHm.\n[BEGIN FINAL RESPONSE]\n",
+    "harmony": "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant",
+}
+
+
+@pytest.mark.parametrize("name", THOUGHTS)
+def test_an_answer_that_must_call_begins_with_the_call(name: str) -> None:
+    text = render_calls(CALLS[0], dialect=name, tools=TOOLS)
+    must = Gbnf(str(grammar(name, TOOLS, choice="required", target="gbnf")))
+    assert must.fits(text)
+    assert not must.fits(THOUGHTS[name] + text)
+    assert Gbnf(str(grammar(name, TOOLS, choice="required", reasoning=True, target="gbnf"))).fits(THOUGHTS[name] + text)
+    assert not Gbnf(str(grammar(name, TOOLS, reasoning=False, target="gbnf"))).fits(THOUGHTS[name] + text)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_beginning_of_an_answer_is_cut_off_and_not_malformed(name: str) -> None:
+    dialect = REGISTRY.dialect(name)
+    for text in written(dialect):
+        for at in range(1, len(text)):
+            failures = parse(text[:at], dialect=dialect, tools=TOOLS).failures
+            assert {failure.reason for failure in failures} <= {"truncated"}, text[:at]
+
+
 def test_the_tool_that_is_asked_for() -> None:
     one = Gbnf(str(grammar("hermes", TOOLS, choice="book", target="gbnf")))
     assert one.fits(render_calls(CALLS[2], dialect="hermes", tools=TOOLS))

@@ -17,15 +17,25 @@ Called = Annotated[
     str, Parameter(help="What the model may do: auto, required, none, or the name of the tool that it must call.")
 ]
 Parallel = Annotated[bool, Parameter(negative="--no-parallel", help="Several calls in one answer, or one at most.")]
+MaxCalls = Annotated[int | None, Parameter(help="Calls in one answer at the most.")]
+Reasoning = Annotated[
+    bool | None,
+    Parameter(
+        negative="--no-reasoning",
+        help="Reasoning before the calls, or none; without the option where calls are not required.",
+    ),
+]
 Target = Annotated[str, Parameter(help=f"Whose grammar: {', '.join(WRITERS)}.")]
 
 
-def grammar(
+def grammar(  # noqa: PLR0913 - an option each
     *,
     tools: Tools,
     fmt: Format = DEFAULT,
     choice: Called = "auto",
     parallel: Parallel = True,
+    max_calls: MaxCalls = None,
+    reasoning: Reasoning = None,
     target: Target = "lark",
 ) -> None:
     """Print the grammar of the answers that a format's parser reads as calls to these tools.
@@ -35,7 +45,15 @@ def grammar(
     """
     if target not in WRITERS:
         raise UsageError(f"--target is one of {', '.join(WRITERS)}, not {target!r}")
-    made = grammar_of(fmt.resolve(), read_tools(tools), choice=choice, parallel=parallel, target=target)
+    made = grammar_of(
+        fmt.resolve(),
+        read_tools(tools),
+        choice=choice,
+        parallel=parallel,
+        max_calls=max_calls,
+        reasoning=reasoning,
+        target=target,
+    )
     for line in (*made.relaxed, *made.narrowed):
         note(line)
     write(made.text)

@@ -64,6 +64,8 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
     *,
     choice: str = "auto",
     parallel: bool = True,
+    max_calls: int | None = None,
+    reasoning: bool | None = None,
     target: str = "lark",
     registry: Registry | None = None,
 ) -> Grammar:
@@ -71,10 +73,12 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
 
     `tools` are definitions, functions or any tool JSON. `choice` is "auto" (text,
     with calls or without), "required" (calls), "none" (text), or the name of the
-    tool to call; without `parallel` there is one call at most. Reasoning may
-    stand before all of it. `target` is "lark", "gbnf", "structural-tag" or "regex".
+    tool to call; without `parallel` there is one call at most, and `max_calls`
+    bounds them otherwise. With `reasoning`, reasoning may come before all of it, and
+    without, the answer begins with its text or calls; by default it may come where
+    calls are not required. `target` is "lark", "gbnf", "structural-tag" or "regex".
 
-    Raises ValueError for an unknown target, `UnknownToolError` for an unknown
+    Raises ValueError for an unknown target and for less than one call, `UnknownToolError` for an unknown
     tool, `SchemaError` for a schema that cannot be used or has no form in the
     target, and `UnrepresentableError` for a dialect that no grammar describes.
     """
@@ -82,6 +86,8 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
         near = get_close_matches(target, WRITERS, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(WRITERS)}"
         raise ValueError(f"unknown target {target!r}; {hint}")
+    if max_calls is not None and max_calls < 1:
+        raise ValueError(f"max_calls is {max_calls}: a bound is 1 at least; without calls it is choice='none'")
     chosen = (default_registry() if registry is None else registry).dialect(dialect)
     offered = definitions(tools)
     names = [tool.name for tool in offered]
@@ -96,7 +102,10 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
         except SchemaError as error:
             raise SchemaError(f"tool {tool.name!r}: {error}") from None
     called = offered if word is not None else [tool for tool in offered if tool.name == choice]
-    made = partial(answer, chosen, called, choice=word or "required", parallel=parallel, offered=names)
+    asked = word or "required"
+    most = max_calls if parallel else 1
+    thinks = asked != "required" if reasoning is None else reasoning
+    made = partial(answer, chosen, called, choice=asked, most=most, reasons=thinks, offered=names)
     held = made()
     try:
         text, left_out = WRITERS[target](held)

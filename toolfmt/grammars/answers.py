@@ -65,7 +65,8 @@ class Answer:
     """Members that no schema names were left out where they are asked to be."""
     must: bool = False
     """The answer has calls."""
-    parallel: bool = True
+    most: int | None = None
+    """How many calls there are at most; None for any number."""
     framed: bool = False
     """Its parts are messages with headers."""
     body: Node = field(init=False)
@@ -87,11 +88,14 @@ def answer(  # noqa: PLR0913 - what is asked for, and what a target can say
     tools: Sequence[ToolDefinition],
     *,
     choice: CallChoice,
-    parallel: bool,
+    most: int | None,
+    reasons: bool,
     offered: Sequence[str],
     closed: bool = False,
 ) -> Answer:
     """Make the grammar of an answer; `offered` are the names of all tools that there are.
+
+    There are `most` calls, None for any number; reasoning comes first only where the answer `reasons`.
 
     Where it is `closed`, members without end that no schema names are left out.
 
@@ -104,17 +108,18 @@ def answer(  # noqa: PLR0913 - what is asked for, and what a target can say
         )
     rules: GrammarRules = {}
     writer = CallNodes(dialect.name, syntax, rules, offered, closed=closed)
-    calls, section = writer.all_calls(tools, parallel=parallel) if choice != "none" else (None, None)
+    calls, section = writer.all_calls(tools, most=most) if choice != "none" else (None, None)
     must = choice == "required"
     if syntax.frame is not None:
-        before, alone = frame_messages(syntax.frame, {"reasoning"} if must else {"reasoning", "text"})
+        kinds = {*(["reasoning"] if reasons else []), *([] if must else ["text"])}
+        before, alone = frame_messages(syntax.frame, kinds)
         text = before
         reasoning: Node = NOTHING
     else:
         markers = tuple(text_markers(syntax, offered))
         alone = without(*markers)
         text = NOTHING if must or not dialect.traits.text_around else _before_calls(syntax, alone)
-        reasoning = _reasoning(syntax, offered)
+        reasoning = _reasoning(syntax, offered) if reasons else NOTHING
     return Answer(
         reasoning=reasoning,
         text=text,
@@ -126,7 +131,7 @@ def answer(  # noqa: PLR0913 - what is asked for, and what a target can say
         narrowed=tuple(writer.narrowed),
         closed=bool(writer.closed),
         must=must,
-        parallel=parallel and not syntax.single,
+        most=1 if syntax.single else most,
         framed=syntax.frame is not None,
     )
 

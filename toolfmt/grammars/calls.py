@@ -73,18 +73,22 @@ class CallNodes:
         self.closed: dict[str, None] = {}
         """Of that, what is left out where the answer is asked to be `closed`."""
 
-    def all_calls(self, tools: Sequence[ToolDefinition], *, parallel: bool) -> tuple[Node, Node]:
-        """All that an answer's calls are, with their sections around them; and one section alone."""
+    def all_calls(self, tools: Sequence[ToolDefinition], *, most: int | None) -> tuple[Node, Node]:
+        """All that an answer's calls are, at `most` so many, with their sections around them; one section alone."""
         frame = self._syntax.frame
         found = [self._call(tool, f"t{at}") for at, tool in enumerate(tools)]
-        more = parallel and not self._syntax.single
+        further = 0 if self._syntax.single else None if most is None else most - 1
+
+        def repeated(node: Node) -> Node:
+            return Repeat(node, 0, further) if further != 0 else NOTHING
+
         if frame is not None:
             headed = [
                 sequence(Lit(frame.call.replace("{name}", tool.name)), call)
                 for tool, call in zip(tools, found, strict=True)
             ]
             call = branches(headed)
-            rest = Repeat(sequence(Lit(frame.between), call)) if more else NOTHING
+            rest = repeated(sequence(Lit(frame.between), call))
             return (made := sequence(call, rest, Lit(frame.last))), made
         form = self._form
         section = form.section.replace("{?", "").replace("?}", "")
@@ -92,13 +96,13 @@ class CallNodes:
         call = branches(found)
         if form.array:
             comma = sequence(Space(), Lit(","), Space(form.separator.removeprefix(",")))
-            row = sequence(call, Repeat(sequence(comma, call)) if more else NOTHING)
+            row = sequence(call, repeated(sequence(comma, call)))
             return (made := sequence(Lit(f"{opener}["), Space(), row, Space(), Lit(f"]{closer}"))), made
         between = _between(form.separator)
         if form.each:
             call = sequence(Lit(opener), call, Lit(closer))
-            return sequence(call, Repeat(sequence(between, call)) if more else NOTHING), call
-        row = sequence(call, Repeat(sequence(between, call)) if more else NOTHING)
+            return sequence(call, repeated(sequence(between, call))), call
+        row = sequence(call, repeated(sequence(between, call)))
         return (made := sequence(Lit(opener), row, Lit(closer))), made
 
     def _call(self, tool: ToolDefinition, prefix: str) -> Node:

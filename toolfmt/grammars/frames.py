@@ -28,7 +28,9 @@ _SAID: Final = frozenset({"text", "reasoning"})
 def frame_messages(frame: Frame, kinds: Collection[str]) -> tuple[Node, Node]:
     """What messages of these kinds, text or reasoning, may stand before a call's header, and what may stand alone."""
     markers = tuple(Lit(marker) for marker in (*frame.ends, frame.start, *frame.opens))
-    headers = [node for route in frame.routes if route.to in kinds and (node := _header(frame, route)) is not None]
+    headers = [
+        node for route in frame.routes if route.to in kinds and (node := _header(frame, route, kinds)) is not None
+    ]
     body = without(*markers)
     message = sequence(either(*headers), body) if headers else body
     between = _between(frame)
@@ -44,14 +46,14 @@ def _between(frame: Frame) -> Node:
     return Lit((frame.ends[0] if closed else "") + rest)
 
 
-def _header(frame: Frame, route: Route) -> Node | None:
+def _header(frame: Frame, route: Route, kinds: Collection[str]) -> Node | None:
     """The headers that lead to a route, as far as its words are told; None if they cannot be."""
     said = {"channel": route.channel, "recipient": route.recipient, "content": route.content}
     words = {key: "" if word == "*" and key != "channel" else word for key, word in said.items()}
     told = frame.route({key: word for key, word in words.items() if word not in ("", "*")})
     if told.to not in _SAID or "*" in words["recipient"]:
         return None
-    never = sorted({route.channel for route in frame.routes if route.to not in _SAID} - {"*"})
+    never = sorted({other.channel for other in frame.routes if other.to not in kinds} - {"*", route.channel})
     try:
         return header_node(_BEGUN.sub("", frame.header), words, never)
     except NotRegularError:

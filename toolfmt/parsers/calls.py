@@ -28,6 +28,7 @@ from toolfmt.parsers.payload_calls import PayloadReader
 from toolfmt.parsers.raw_ends import Closer
 from toolfmt.parsers.sink import Draft
 from toolfmt.parsers.yaml_body import YamlBody
+from toolfmt.syntax import PLAIN_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 _TAG = regex.compile(r"</?[^\s<>]{1,64}[\s>]")
 _FENCE = regex.compile(rf"{GAP}{FENCE}")
 _FENCE_END = regex.compile(rf"{GAP}`{{3,8}}+")
+_CUT_NAME = regex.compile(PLAIN_NAME + r"\s{0,64}(?:<[^<>]{0,64})?")
 _DRAFT_SLOTS = frozenset({"name", "id", "server", "agent"})
 
 
@@ -212,7 +214,7 @@ class CallReader:
             match = form.head_pattern.match(cur.buf, cur.pos)
             tag = form.head.read(match, escaped=form.escaped) if match is not None else None
             if match is None or tag is None:
-                raise Malformed("missing_name", "the call names no tool", cur.at)
+                raise self._headless(form)
             declared = form.elements.declared if form.elements is not None else None
             if declared and declared.search(match.groupdict().get("attributes") or ""):
                 raise Malformed("malformed", "a tool's definition, not a call", cur.base + match.end())
@@ -237,11 +239,17 @@ class CallReader:
         self.strays.add_slots(further, (draft.start, cur.at))
         return {}
 
+    def _headless(self, form: FormGrammar) -> Malformed | Truncated:
+        """What is wrong with a call without a head: where the text ends, the head may have been cut off."""
+        if self.cur.eof and form.head_pattern.fullmatch(self.cur.buf, self.cur.pos, partial=True):
+            return Truncated()
+        return Malformed("missing_name", "the call names no tool", self.cur.at)
+
     def _object(self, form: FormGrammar) -> Reading[JsonObject | None]:
         assert form.shape is not None and form.json is not None  # noqa: S101, PT018 - a `{call}` body always has both
         char = self.cur.buf[self.cur.pos : self.cur.pos + 1]
-        if not char:
-            raise Truncated
+        if not char or (self.cur.eof and _CUT_NAME.fullmatch(self.cur.buf, self.cur.pos)):
+            raise Truncated  # a name may have begun, as another form of the call has it
         if char != "{":
             raise Malformed("malformed", f"expected an object, found {char!r}", self.cur.at)
         found = self._found = CallObject(form.json, self.draft, self.limits, CallList(self, form).element)

@@ -197,7 +197,9 @@ class ChannelParser(GrammarDriver):
         if closed is not None:
             cur.pos = closed.end()
         elif route.to == "call" and self._endless(route):
-            cut = cur.eof and self._grammar.close.fullmatch(cur.buf, cur.pos, partial=True) is not None
+            elements = self._grammar.forms[route.form].elements
+            goes_on = [self._grammar.close, *([elements.opener] if elements is not None else [])]
+            cut = cur.eof and any(pattern.fullmatch(cur.buf, cur.pos, partial=True) for pattern in goes_on)
             problem = Truncated() if cut else Malformed("malformed", "expected the end of the message", cur.at)
             yield from self._failed(reader.draft, problem)
             return

@@ -204,6 +204,9 @@ def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens,
                         run = pos
                         continue
                     if not tolerant:
+                        if _PART_ESCAPE(buf, pos):
+                            cur.pos = len(buf)
+                            raise Truncated
                         problem = "invalid escape in a string"
                         break
                     if char == "'" and buf[pos + 1 : pos + 2] == "'":
