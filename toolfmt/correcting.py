@@ -17,8 +17,10 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, Unpack
 
 from toolfmt.choice import Choice, chosen_only
+from toolfmt.errors import ToolFmtError
 from toolfmt.events import CallFailed
 from toolfmt.model import ToolDefinition, ToolInvocation
+from toolfmt.parsing import parse
 from toolfmt.templating import render_template
 from toolfmt.tools import tools as definitions
 
@@ -52,6 +54,9 @@ SHOWN: Final = 300
 """Characters of the model's own text that are shown back to it."""
 LONGEST_DETAIL: Final = 2000
 """Characters of what was wrong."""
+AROUND: Final = 24
+"""Characters that are quoted before and after the place that was wrong."""
+_OFFSET: Final = re.compile(r",? at offset (\d+)\Z")
 _UNREADABLE: Final = frozenset({"malformed", "missing_name", "duplicate_key", "arguments_not_object", "unsafe"})
 _AGAIN: Final = "Call the tool again, with arguments that are one JSON object that fits its schema."
 
@@ -69,7 +74,33 @@ def feedback(
     """
     if not isinstance(failure, CallFailed):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(f"feedback is for one CallFailed, such as result.failures[0], not {type(failure).__name__}")
-    return _told(chosen_only(choice)[0], tools, failure.reason, failure.detail, failure.raw, failure.name)
+    dialect = chosen_only(choice)[0]
+    detail = _placed(failure)
+    return _told(dialect, tools, failure.reason, detail, failure.raw, failure.name, _slips(dialect, tools, failure))
+
+
+def _placed(failure: CallFailed) -> str:
+    """What was wrong, with the text at its place instead of an offset in an answer that the model does not count."""
+    found = _OFFSET.search(failure.detail)
+    if found is None:
+        return failure.detail
+    said, raw, at = failure.detail[: found.start()], failure.raw, int(found[1]) - failure.span[0]
+    before, after = raw[max(0, at - AROUND) : max(0, at)], raw[at : at + AROUND]
+    if not (before and after):
+        return said
+    return f"{said}; after {before!r} you wrote {after!r}"
+
+
+def _slips(dialect: AnyDialect, tools: object, failure: CallFailed) -> str:
+    """What to change in the call, where repair finds one reading of it; "" where it does not."""
+    if failure.reason != "malformed" or dialect.syntax is None:
+        return ""
+    try:
+        notices = parse(failure.raw, dialect=dialect, tools=tools, repair=True).notices
+    except ToolFmtError:
+        return ""  # tools that only an example could be made of
+    found = next((notice.detail for notice in notices if notice.kind == "repaired"), "")
+    return found.partition(": ")[2]
 
 
 def api_feedback(failure: CallFailed) -> str:
@@ -88,7 +119,7 @@ def no_call_feedback(
     return _told(chosen_only(choice)[0], tools, "no_call", "", text, "")
 
 
-def _told(dialect: AnyDialect, tools: object, reason: str, detail: str, raw: str, name: str) -> str:  # noqa: PLR0913, PLR0917 - what there is to tell
+def _told(dialect: AnyDialect, tools: object, reason: str, detail: str, raw: str, name: str, slips: str = "") -> str:  # noqa: PLR0913, PLR0917 - what there is to tell
     offered = {tool.name: tool for tool in definitions(tools)} if tools else {}
     if name not in offered:  # a misspelt name, or a call that broke before its name was read
         words = set(re.findall(r"[\w.:/-]+", raw))
@@ -97,6 +128,7 @@ def _told(dialect: AnyDialect, tools: object, reason: str, detail: str, raw: str
         "feedback.jinja",
         reason=reason,
         detail=_shortened(detail, LONGEST_DETAIL),
+        slips=_shortened(slips, SHOWN),
         advice=ADVICE.get(reason, ADVICE["malformed"]),
         wrote=_shortened(raw, SHOWN),
         **_protection(dialect),

@@ -80,3 +80,29 @@ def test_a_broken_call_is_answered_with_how_text_is_protected(dialect: str, hint
     text = toolfmt.feedback(failure, dialect=dialect)
     assert [hint for hint in ("&lt;", "&amp;", "<![CDATA[") if hint in text] == hints
     assert "&lt;" not in toolfmt.feedback(CallFailed(0, "", "limit", "too long", (0, 0)), dialect=dialect)
+
+
+TOLD = {
+    "a comma": (
+        "hermes",
+        '<tool_call>{"name": "f", "arguments": {"a": "x" "n": 1}}</tool_call>',
+        "add the missing comma",
+    ),
+    "a key": ("hermes", '<tool_call>{"name": "f", "arguments": {a: "x"}}</tool_call>', "write keys in double quotes"),
+    "a tag": (
+        "qwen3-coder",
+        "<tool_call>\n<function=f>\n<parameter=a\nx\n</parameter>\n</function>\n</tool_call>",
+        "write <parameter=a> instead of '<parameter=a'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("dialect", "answer", "told"), TOLD.values(), ids=TOLD)
+def test_the_slip_is_named_and_its_place_quoted(dialect: str, answer: str, told: str) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}, "n": {"type": "integer"}}}
+    tools = [{"name": "f", "parameters": schema}]
+    (failure,) = toolfmt.parse(f"Hello.\n{answer}", dialect=dialect, tools=tools).failures
+    said = toolfmt.feedback(failure, dialect=dialect, tools=tools)
+    assert f"What to change: {told}." in said
+    assert "offset" not in said
+    assert "you wrote" in said

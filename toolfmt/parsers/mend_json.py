@@ -103,7 +103,7 @@ class JsonMender:
             comment = _COMMENT(self._text, self._at)
             if comment is None:
                 break
-            self._slip("a comment is removed")
+            self._slip("remove the comment")
             self._at = comment.end()
         if self._marker.match(self._text, self._at):
             return ""
@@ -131,7 +131,7 @@ class JsonMender:
             raise Unclear  # a list that is cut off may lack items
         if self._out[-1] == ",":
             self._out.pop()
-        self._slip(f"{''.join(reversed(self._stack))} is added at the end")
+        self._slip(f"close it with {''.join(reversed(self._stack))} at the end")
         self._out.extend(reversed(self._stack))
         self._stack.clear()
 
@@ -151,10 +151,10 @@ class JsonMender:
             return "after"
         if self._out[-1] == ",":
             self._out.pop()
-            self._slip("a trailing comma is removed")
+            self._slip("remove the trailing comma")
         while (last := self._stack.pop()) != char:
             self._out.append(last)
-            self._slip(f"a missing {last} is added")
+            self._slip(f"add the missing {last}")
         self._out.append(char)
         self._at += 1
         return "after"
@@ -176,14 +176,14 @@ class JsonMender:
             text = _CUT_WORDS.get(text, text)
         if text in _WORDS or _NUMBER(text):
             if _WORDS.get(text, text) != text:
-                self._slip(f"{text} is {_WORDS[text]}")
+                self._slip(f"write {_WORDS[text]} instead of {text}")
             self._out.append(_WORDS.get(text, text))
             self._at += len(word.group())  # type: ignore[union-attr] - it has text
             return "after"
         bare = _UNOPENED(self._text, self._at)
         if bare is None or not self._ends_string(bare.end()):
             raise Unclear
-        self._slip("a missing quote is added")
+        self._slip("add the missing quote")
         self._out.append(_encoded(bare[1]))
         self._at = bare.end()
         return "after"
@@ -196,7 +196,7 @@ class JsonMender:
             self._out.pop()
         while self._stack[-1] != closer:
             last = self._stack.pop()
-            self._slip(f"a missing {last} is added")
+            self._slip(f"add the missing {last}")
             self._out.append(last)
         self._out.append(",")
 
@@ -213,9 +213,9 @@ class JsonMender:
         if key is not None:
             written = key.group().rstrip(":= \t\n\r")
             if written != f'"{key[1]}"':
-                self._slip("keys are quoted")
+                self._slip("write keys in double quotes")
             if key.group()[-1] == "=":
-                self._slip("= is :")
+                self._slip("write : instead of =")
             self._out.append(jsontext.dumps(key[1]) + ":")
             self._at = key.end()
             return "value"
@@ -233,7 +233,7 @@ class JsonMender:
         if self._text[after : after + 1] != ":":
             if name not in self._known or self._text[after : after + 1] in ",}]" or after == len(self._text):
                 raise Unclear
-            self._slip("a missing : is added")
+            self._slip("add the missing : after the key")
             after -= 1
         self._out.append(jsontext.dumps(name) + ":")
         self._at = after + 1
@@ -249,7 +249,7 @@ class JsonMender:
             key = _KEY(self._text, self._at) if inside == "}" else None
             if not (char in "\"'{[" if inside == "]" else key is not None and self._may_be(key[1])):
                 raise Unclear
-            self._slip("a missing comma is added")
+            self._slip("add the missing comma")
         self._out.append(",")
         return "key" if inside == "}" else "value"
 
@@ -263,9 +263,9 @@ class JsonMender:
         closer = _QUOTES[quote]
         search = _ANY_QUOTE[quote]
         if quote not in "\"'":
-            self._slip('quotation marks are "')
+            self._slip('write " instead of other quotation marks')
         elif quote == "'":
-            self._slip("single quotes are double")
+            self._slip('write " instead of single quotes')
         while True:
             found = search(text, pos)
             if found is None:
@@ -279,7 +279,7 @@ class JsonMender:
             missed = _MISSED(text, pos) if closer in "\"'" else None
             before = _BEFORE_KEY(text, max(begin, found.start() - 66), found.start())
             if missed is not None and before is not None and missed[1] in self._known and not inner:
-                self._slip("a missing quote is added")
+                self._slip("add the missing quote")
                 self._out.append(_encoded(text[begin : before.start()]))
                 self._at = before.start()
                 return
@@ -290,7 +290,7 @@ class JsonMender:
         if inner:
             if inner % 2 or _KEYLIKE(held) or self._marker.search(held):
                 raise Unclear
-            self._slip("quotes inside a string are escaped")
+            self._slip('escape quotes inside a string as \\"')
         self._out.append(_encoded(held, single=quote == "'"))
         self._at = pos
 
@@ -349,7 +349,7 @@ class JsonMender:
             raise Unclear
         if brackets or marker is not None:
             end = begin + len(closed)
-        self._slip("a missing quote is added")
+        self._slip("add the missing quote")
         text = re.sub(r"\\(?:u[0-9a-fA-F]{0,3})?\Z", "", self._text[begin:end])
         self._out.append(_encoded(text))
         self._at = end

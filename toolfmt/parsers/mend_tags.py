@@ -159,7 +159,7 @@ class TagMender:
         if len(places) > _MOST:
             return
         yield [
-            Mend(raw[:start] + tag.text + raw[end:], f"{raw[start:end]!r} is {tag.text}")
+            Mend(raw[:start] + tag.text + raw[end:], f"write {tag.text} instead of {raw[start:end]!r}")
             for place in places
             for start, end, tag in place
         ]
@@ -168,7 +168,7 @@ class TagMender:
             text = raw
             for start, end, tag in reversed(sure):
                 text = text[:start] + tag.text + text[end:]
-            slips = dict.fromkeys(f"{raw[start:end]!r} is {tag.text}" for start, end, tag in sure)
+            slips = dict.fromkeys(f"write {tag.text} instead of {raw[start:end]!r}" for start, end, tag in sure)
             yield [Mend(text, "; ".join(slips))]
 
     def _place(self, found: re.Match[str]) -> list[tuple[int, int, Markup]] | None:
@@ -216,6 +216,6 @@ class TagMender:
             if closer and found.group() != closer:
                 at = len(raw[: found.start()].rstrip(" \t"))
                 at -= self._spaced and raw[at - 1] == "\n"  # the line break between two arguments
-                yield Mend(raw[:at] + closer + raw[at:], f"{closer} is missing before {found.group()}")
+                yield Mend(raw[:at] + closer + raw[at:], f"write {closer} before {found.group()}")
                 return
             closer = self._openers.get(found.group(), "")

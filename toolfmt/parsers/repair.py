@@ -173,7 +173,7 @@ class _Mender:
             return
         head = _FENCE.sub("\n", raw[:at])
         if head != raw[:at]:
-            found.slips.append("a code fence is removed")
+            found.slips.append("remove the code fence")
         slips = "; ".join(found.slips)
         yield Mend(raw[:at] + found.text + raw[found.end :], slips)
         if _REST.sub("", self._marker.sub("", raw[found.end :])):
