@@ -356,7 +356,7 @@ def test_the_command(served: Serve, run: Any) -> None:
     assert "hermes: get_weather" in out
     assert out.splitlines()[0] == (
         "verdict           this server's tool parser is off: its calls are text in the format hermes; start vLLM with "
-        "`--enable-auto-tool-choice --tool-call-parser hermes` (another version may call it smollm3)"
+        "`--enable-auto-tool-choice --tool-call-parser hermes`"
     )
     labels = {line[:18].strip() for line in out.splitlines()}
     assert {"verdict", "error"} <= labels <= {"verdict", "error", "warning", ""}

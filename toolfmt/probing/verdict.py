@@ -15,7 +15,19 @@ if TYPE_CHECKING:
     from toolfmt.probing.findings import Report
 
 MARKUP: Final = "markup_in_content"
-_ENGINE: Final = "vllm"
+_ENGINE: Final = "vllm-project/vllm, vllm/tool_parsers"
+_PARSERS: Final = {
+    "cohere-command": "cohere_command3",
+    "granite-20b-fc": "granite-20b-fc",
+    "granite3": "granite",
+    "harmony": "openai",
+    "internlm2": "internlm",
+    "llama3-json-tag": "llama3_json",
+    "mistral-v11": "mistral",
+    "mistral-v3": "mistral",
+    "phi4-mini": "phi4_mini_json",
+}
+"""vLLM 0.33's names for its parsers, where they are not the dialect's own."""
 
 
 def verdict(report: Report) -> str:
@@ -43,9 +55,7 @@ def verdict(report: Report) -> str:
 def _advice(name: str) -> str:
     """Say how calls in a dialect are read: by the engine's own parser where it has one, else by the gateway."""
     dialect = default_registry().dialect(name) if name in default_registry() else None
-    if dialect is None or not any(_ENGINE in source.reference.lower() for source in dialect.sources):
+    if dialect is None or not any(source.reference.startswith(_ENGINE) for source in dialect.sources):
         return f"read it with `toolfmt.execution.TextDriver(model, dialect={name!r})` or put `toolfmt serve` in front"
-    others = ", ".join(alias.replace("-", "_") for alias in dialect.aliases)
-    also = f" (another version may call it {others})" if others else ""
-    parser = dialect.name.replace("-", "_")
-    return f"start vLLM with `--enable-auto-tool-choice --tool-call-parser {parser}`{also}"
+    parser = _PARSERS.get(dialect.name, dialect.name.replace("-", "_"))
+    return f"start vLLM with `--enable-auto-tool-choice --tool-call-parser {parser}`"
