@@ -114,7 +114,7 @@ async def test_an_event_loop_that_waits_for_its_own_call_is_told_so(
     async with connect(kitchen, name="kitchen") as server:
         executor = Executor(_registry(), servers={"kitchen": server})
         (execution,) = executor.execute_sync([_call("echo", text="hi")])
-        assert (execution.failure, "its event loop stands still" in execution.error) == ("server_failed", True)
+        assert (execution.failure, "its event loop is blocked" in execution.error) == ("server_failed", True)
         (execution,) = await executor.execute([_call("echo", text="hi")])
         assert execution.value == "hi"
 

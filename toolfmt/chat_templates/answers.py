@@ -1,10 +1,10 @@
-r"""What a chat template writes for answers that are known: the material from which its format is told.
+r"""What a chat template writes for answers that are known: the material from which its format is inferred.
 
     answers("...", {"eos_token": "<|im_end|>"}).one.text
     # '<tool_call>\n{"name": "probe_weather", "arguments": {"city": "Paris", "days": 3}}\n</tool_call>'
 
 Small conversations are rendered that differ in one thing, the answer; what
-stands behind the conversation before it, without what begins and ends every
+follows the conversation before it, without what begins and ends every
 turn, is what the model writes. Names, values and the number of calls vary.
 """
 
@@ -95,9 +95,9 @@ class Answers:
     markup: TemplateAnswer | None
     """One whose text has what is markup elsewhere."""
     thought: tuple[str, str] | None = None
-    """What stands before reasoning and between it and the text."""
+    """What comes before reasoning and between it and the text."""
     wrapper: str = ""
-    """What stands before a text, behind what begins every turn."""
+    """What comes before a text, after what begins every turn."""
     results: str = ""
     """What it writes for the result of a call."""
     shown: str = ""
@@ -186,20 +186,20 @@ class _Probe:
         return TemplateAnswer(text=text, calls=calls, heads=heads, tail=end.strip())
 
     def _thought(self) -> tuple[str, str] | None:
-        """Find what stands around reasoning, where the template writes it for the last answer."""
+        """Find what is around reasoning, where the template writes it for the last answer."""
         keys = dict.fromkeys(("reasoning_content", "thinking", "reasoning"), _THOUGHT)
         text = self._tried([_USER, {"role": "assistant", "content": SAID, **keys}]) or ""
-        at, behind = text.find(_THOUGHT), text.find(SAID)
-        if not 0 <= at < behind or len(text) - len(self._before) > LONGEST:
+        at, after = text.find(_THOUGHT), text.find(SAID)
+        if not 0 <= at < after or len(text) - len(self._before) > LONGEST:
             return None
         before = text[len(beginning(self._before, text)) : at]
         shared = beginning(self._prompt[len(self._before) :], before)
         turn = beginning(self._head[len(self._before) :], before)
         opener = before[len(_CUT_MARKER.sub("", min(shared, turn, key=len))) :]
-        return opener, text[at + len(_THOUGHT) : behind]
+        return opener, text[at + len(_THOUGHT) : after]
 
     def _results(self) -> str:
-        """Render the result of a call, from behind the call on."""
+        """Render the result of a call, from the end of the call on."""
         for pattern in _IDS:
             asked = [_USER, self._message([_ONE], pattern)]
             before = self._tried(asked)

@@ -1,7 +1,7 @@
 r"""How one call is written, from its name to the end of its arguments, found in a text with a known call.
 
 {"name": "probe_weather", "arguments": {"city": "Paris"}}      {call}                      a JSON object
-probe_weather{"city": "Paris"}                                 {name}{args}                JSON behind the name
+probe_weather{"city": "Paris"}                                 {name}{args}                JSON after the name
 probe_weather(city='Paris')                                    {name}({args})              keywords
 probe_weather>\n<p=city>Paris</p>                              {name}>\n{members}          elements
 """
@@ -41,7 +41,7 @@ class Core:
 
 
 def core(text: str, call: ToolInvocation, start: int = 0) -> Core | None:
-    """Find how the call is written from `start` on; None where that cannot be told."""
+    """Find how the call is written from `start` on; None where that is unknown."""
     ways = (_object, _arguments, _keywords, _braces, _members)
     return next((found for way in ways if (found := way(text, call, start)) is not None), None)
 
@@ -93,7 +93,7 @@ def _template(value: JsonValue, call: ToolInvocation) -> JsonValue:
 
 
 def _arguments(text: str, call: ToolInvocation, start: int) -> Core | None:
-    """Find the arguments as a JSON object behind the name."""
+    """Find the arguments as a JSON object after the name."""
     name = text.find(call.name, start)
     for brace in _braces_of(text[name:] if name >= 0 else ""):
         found = _decoded(text, name + brace)
@@ -104,7 +104,7 @@ def _arguments(text: str, call: ToolInvocation, start: int) -> Core | None:
 
 
 def _keywords(text: str, call: ToolInvocation, start: int) -> Core | None:
-    """Find the arguments as `key=value` in parentheses behind the name."""
+    """Find the arguments as `key=value` in parentheses after the name."""
     languages: tuple[tuple[str, Mapping[str, Any]], ...] = (("'", PYTHON_WORDS), ('"', PYTHON_WORDS), ('"', JSON_WORDS))
     for quote, words in languages:
         spelled = {value: word for word, value in words.items()}
@@ -151,7 +151,7 @@ def _literal(value: JsonValue, quote: str, words: Mapping[Any, str]) -> str:
 
 
 def _members(text: str, call: ToolInvocation, start: int) -> Core | None:
-    """Find the arguments as elements behind the name: the same text around each key and value."""
+    """Find the arguments as elements after the name: the same text around each key and value."""
     name = text.find(call.name, start)
     places = _places(text, call, name + len(call.name)) if name >= 0 else None
     if places is None or len(places) < len(("two", "of them")):
@@ -223,23 +223,23 @@ def shared(one: str, other: str, *, last: bool) -> str:
 
 
 def _typed(middles: list[str], values: list[JsonValue]) -> tuple[str | None, dict[str, str]]:
-    """Spell what stands between key and value, where a type may stand: `" string="{string}">`."""
+    """Spell what is between key and value, where a type may be: `" string="{string}">`."""
     if len(set(middles)) == 1:
         return middles[0], {}
     before = beginning(*middles)
     before = before.rstrip(f"{ascii_letters}{digits}_")
     words = [re.match(r"\w*", middle[len(before) :]) for middle in middles]
-    told = [word.group() for word in words if word is not None]
-    behind = {middle[len(before) + len(word) :] for middle, word in zip(middles, told, strict=True)}
-    if len(behind) != 1:
+    types = [word.group() for word in words if word is not None]
+    after = {middle[len(before) + len(word) :] for middle, word in zip(middles, types, strict=True)}
+    if len(after) != 1:
         return None, {}
-    if told == [json.dumps(isinstance(value, str)) for value in values]:
-        return f"{before}{{string}}{behind.pop()}", {}
+    if types == [json.dumps(isinstance(value, str)) for value in values]:
+        return f"{before}{{string}}{after.pop()}", {}
     kinds = [_kind(value) for value in values]
-    names = {kind: word for kind, word in zip(kinds, told, strict=True) if kind != word}
-    if any(word not in _KINDS for word in told):
+    names = {kind: word for kind, word in zip(kinds, types, strict=True) if kind != word}
+    if any(word not in _KINDS for word in types):
         return None, {}
-    return f"{before}{{type}}{behind.pop()}", names
+    return f"{before}{{type}}{after.pop()}", names
 
 
 _KINDS: Final = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})

@@ -65,7 +65,7 @@ def find_dialect(path: str | Path, *, template: str | None = None, registry: Reg
 
     Raises OSError where nothing can be read, `ParseError` for a file that is not
     what its name says, `TemplateError` where there is no chat template or one of another
-    library, and `UnknownDialectError`, with all reasons, where it cannot be told.
+    library, and `UnknownDialectError`, with all reasons, where none is found.
     """
     return found_in(read_folder(path), template=template, registry=registry)
 

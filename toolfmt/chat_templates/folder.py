@@ -47,7 +47,7 @@ class TokenizerFolder:
     tokens: Mapping[str, str] = field(default_factory=dict[str, str])
     """The special tokens as templates know them: `{"bos_token": "<s>", ...}`."""
     response_template: JsonValue = None
-    """How the model's answers are read, as transformers 5 ships it; the JSON as it stands, None without one."""
+    """How the model's answers are read, as transformers 5 ships it; the JSON as it is, None without one."""
     response_schema: JsonValue = None
     """The same in the older form."""
     model_type: str = ""

@@ -1,6 +1,6 @@
 """A new dialect from what a chat template writes: what stays the same between answers is the format.
 
-    [CALL]f{"a": 1}[/CALL]              one call: what stands around it
+    [CALL]f{"a": 1}[/CALL]              one call: what is around it
     [CALL]f{"a": 1}[/CALL][CALL]g{}[/CALL]      two: what belongs to each, and what to all
 
 The way of llama.cpp's template analysis: names, values and the number of calls
@@ -46,14 +46,14 @@ def infer(found: Answers, *, name: str, stop: tuple[str, ...] = ()) -> Dialect[s
     """Make a dialect that reads all answers; `stop` are tokens that end a turn. Raises `NotInferredError`."""
     if found.one is None or found.other is None:
         raise NotInferredError("calls with other names and values are not written alike")
-    problem = "how a call is written is not told: neither JSON, nor keywords, nor elements behind its name"
+    problem = "the way a call is written is unknown: neither JSON, nor keywords, nor elements after its name"
     for form, single in _forms(found):
         if _MARKER.search(form.section.replace("{calls}", "") + re.sub(r"\{[a-z]+\}", "", form.call)) is None:
             problem = "no marker tells a call from text"
             continue
         around = (form.section, form.call, form.separator, form.elements.member if form.elements else "")
         if sum(map(len, (*around, *(found.thought or ()), found.wrapper))) > _LONGEST:
-            problem = f"what stands around a call has more than {_LONGEST} characters"
+            problem = f"the text around a call has more than {_LONGEST} characters"
             continue
         reasoning, rest = _reasoning(found)
         syntax = Syntax(
@@ -92,8 +92,8 @@ def _forms(found: Answers) -> Iterator[tuple[Form, bool]]:
     if first.literals is not None:  # the other call has the words of the language, and keys out of order
         second = _core(found.other.bodies()[0], found.other, 0, 0) if found.other is not None else None
         first = replace(first, literals=second.literals if second is not None else first.literals)
-    before, behind = body[: first.start], body[first.end :]
-    form = _form(first, before, behind) if two is None else _parallel(two, two.bodies()[0], first, before, behind)
+    before, after = body[: first.start], body[first.end :]
+    form = _form(first, before, after) if two is None else _parallel(two, two.bodies()[0], first, before, after)
     if form is not None:
         yield _with_ids(form, found.one), two is None
 
@@ -106,7 +106,7 @@ def _written_id(answer: TemplateAnswer, at: int) -> str:
 
 
 def _unnumbered(answer: TemplateAnswer) -> TemplateAnswer:
-    """Put a slot in place of the calls' ids; where an id holds the name, it stands for the name."""
+    """Put a slot in place of the calls' ids; where an id holds the name, it means the name."""
     text, calls = answer.text, list(answer.calls)
     for at, call in enumerate(answer.calls):
         id_ = _written_id(answer, at)
@@ -148,7 +148,7 @@ def _core(body: str, answer: TemplateAnswer, number: int, start: int) -> Core | 
     return None if found is None or _LIKE_SLOT.search(fixed) else found
 
 
-def _parallel(answer: TemplateAnswer, body: str, first: Core, before: str, behind: str) -> Form | None:
+def _parallel(answer: TemplateAnswer, body: str, first: Core, before: str, after: str) -> Form | None:
     """Tell what belongs to each call from what belongs to all, by an answer with two."""
     one = _core(body, answer, 0, 0)
     two = _core(body, answer, 1, one.end) if one is not None else None
@@ -156,35 +156,35 @@ def _parallel(answer: TemplateAnswer, body: str, first: Core, before: str, behin
         return None
     first = _alike(first, two)
     opening, between, closing = body[: one.start], body[one.end : two.start], body[two.end :]
-    if opening.strip() != before.strip() or closing.strip() != behind.strip():
+    if opening.strip() != before.strip() or closing.strip() != after.strip():
         return None
-    if between.startswith(behind) and between.endswith(before) and len(between) >= len(before) + len(behind):
-        separator = between[len(behind) : len(between) - len(before)]
-        return replace(_form(first, before, behind), separator=separator)
-    listed = before.rstrip().endswith("[") and behind.lstrip().startswith("]") and between.strip() == ","
+    if between.startswith(after) and between.endswith(before) and len(between) >= len(before) + len(after):
+        separator = between[len(after) : len(between) - len(before)]
+        return replace(_form(first, before, after), separator=separator)
+    listed = before.rstrip().endswith("[") and after.lstrip().startswith("]") and between.strip() == ","
     if listed and first.json is not None:
-        opener, closer = before.rstrip()[:-1], behind.lstrip()[1:]
+        opener, closer = before.rstrip()[:-1], after.lstrip()[1:]
         made = Form(section=f"{opener}{{calls}}{closer}", call="{call}", separator=", ", each=False, array=True)
         return replace(made, json=first.json)
     begin = shared(before, between, last=True).lstrip()
-    end = shared(behind, between.removesuffix(begin), last=False).rstrip()
+    end = shared(after, between.removesuffix(begin), last=False).rstrip()
     separator = between.removeprefix(end).removesuffix(begin)
     if _MARKER.search(separator):
         return None
-    section = f"{before.removesuffix(begin)}{{calls}}{behind.removeprefix(end)}"
+    section = f"{before.removesuffix(begin)}{{calls}}{after.removeprefix(end)}"
     return replace(_form(first, begin, end), section=section, separator=separator, each=False)
 
 
-def _form(found: Core, before: str, behind: str) -> Form:
+def _form(found: Core, before: str, after: str) -> Form:
     """Make the form of a call with its own markers around it."""
-    before, behind = before.lstrip(), behind.rstrip()
+    before, after = before.lstrip(), after.rstrip()
     if found.json is not None:  # several objects in one pair of markers are read as well
-        return Form(section=f"{before}{{calls}}{behind}", call="{call}", json=found.json)
-    return Form(call=f"{before}{found.template}{behind}", elements=found.elements, literals=found.literals)
+        return Form(section=f"{before}{{calls}}{after}", call="{call}", json=found.json)
+    return Form(call=f"{before}{found.template}{after}", elements=found.elements, literals=found.literals)
 
 
 def _reasoning(found: Answers) -> tuple[tuple[Pair, ...], str]:
-    """Give the markers around reasoning, and what stands between them and the text besides."""
+    """Give the markers around reasoning, and what is between them and the text besides."""
     opener, closer = found.thought or ("", "")
     first = _FIRST.match(closer)
     end = closer if first is None else first.group()
@@ -194,7 +194,7 @@ def _reasoning(found: Answers) -> tuple[tuple[Pair, ...], str]:
 
 
 def _wrapper(text: str, reasoning: tuple[Pair, ...]) -> tuple[Pair, ...]:
-    """Give the marker that stands before a text, if there is one that has nothing to do with reasoning."""
+    """Give the marker before a text, if there is one that has nothing to do with reasoning."""
     for marker in (part.strip() for pair in reasoning for part in pair):
         text = text.replace(marker, "")
     text = re.sub(r"</?\w*think\w*>", "", text).strip()

@@ -61,5 +61,5 @@ def _groups(syntax: Syntax) -> tuple[frozenset[str], ...]:
     """The markers of the calls that are written, those around tools and those around results, where they tell that."""
     written = call_markers(syntax)
     calls = frozenset(marker for marker in written if _SPECIAL.fullmatch(marker) or _WORD.fullmatch(marker))
-    told = [frozenset(_SPECIAL.findall(text)) for text in (syntax.tools, syntax.result + syntax.results)]
-    return tuple(group for group in (calls, *told) if any(_TELLS.search(marker) for marker in group))
+    shown = [frozenset(_SPECIAL.findall(text)) for text in (syntax.tools, syntax.result + syntax.results)]
+    return tuple(group for group in (calls, *shown) if any(_TELLS.search(marker) for marker in group))

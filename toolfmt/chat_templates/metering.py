@@ -158,7 +158,7 @@ def _written_width(text: str, arguments: list[object]) -> int:
 
 
 def _flat(arguments: list[object]) -> Iterable[object]:
-    """Give arguments, and what stands in those that are a list or an object, as `%` takes them."""
+    """Give arguments, and what is in those that are a list or an object, as `%` takes them."""
     for one in arguments:
         inner = _inside(one)
         yield from (one,) if inner is None else inner.values() if isinstance(inner, Mapping) else inner

@@ -20,7 +20,7 @@ from toolfmt.conversation import Transcript
 from toolfmt.errors import ConversionError, ParseError, TemplateError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.tools import tool as definition
-from toolfmt.transcripts.format import told
+from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.losses import losses
 from toolfmt.transcripts.reading import read
@@ -68,7 +68,7 @@ def render_prompt(  # noqa: PLR0913 - each is a choice of the caller's
     """Render a conversation with a chat template, as transformers' `apply_chat_template` does.
 
     `messages` is a conversation in any format that `convert` reads; `source`
-    names it where it is not told by itself. `tools` come in any form; without
+    names it where it is not recognised. `tools` come in any form; without
     them, those of the conversation are shown. The template is `template`, a text,
     or that of the folder or file at `path`; with both, `template` is the name of
     one of several there.
@@ -138,7 +138,7 @@ def _request(messages: Transcript | JsonValue, source: str) -> tuple[JsonObject,
     else:
         origin = _origin(messages, source)
         before = read(messages, origin)
-    with told(FORMAT.name):
+    with reraise_as_parse_error(FORMAT.name):
         written = FORMAT.write(shape(before, FORMAT.rules))
         lost = losses(before, FORMAT.read(written))
     assert is_object(written)  # noqa: S101 - what a chat format writes

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolInvocation
 
 _TURN_END: Final = re.compile(r"(?:\s|</?[\w|｜▁]+>|<[|｜][^<>\s]*[|｜]>|\[e~\[|\]~b\])*")
-"""What may stand behind the calls and end the turn, for a dialect that does not know it."""
+"""What may come after the calls and end the turn, for a dialect that does not know it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Fit:
     exact: int
     """How many of them it would write just so."""
     around: int
-    """How much of what stands around calls it shares with the template: results, tools, reasoning, the turn's end."""
+    """How much of what is around calls it shares with the template: results, tools, reasoning, the turn's end."""
     foreign: int
     """How many of its markers the template does not have."""
 

@@ -107,7 +107,7 @@ def diagnose(
 def dialect_of(
     folder: TokenizerFolder, template: str, named: AnyDialect | str | None
 ) -> tuple[Check, AnyDialect | None]:
-    """Find the dialect that reads the model's answers, and say how it was found; None if it cannot be told."""
+    """Find the dialect that reads the model's answers, and say how it was found; None if that is unknown."""
     if named is not None:
         return Check("dialect", "ok"), default_registry().resolve(dialect=named)
     try:

@@ -4,7 +4,7 @@
     # {"role": "assistant", "tool_calls": [{"id": "call00001", ..., "name": "get_weather", "arguments": {...}}]}
 
 Ids have the nine letters and digits that the strictest family wants. Each thing that is
-said stands nowhere else, so that one sees in a prompt what is missing.
+said appears nowhere else, so that one sees in a prompt what is missing.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class TemplateTurn:
 
     wrote: str
     prompt: str
-    """What stands before it; a block of reasoning that it opens is open in the answer."""
+    """The text before it; a block of reasoning that it opens is open in the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,12 @@ class Pen:
         """Write an answer to the first question."""
         asked = [user(USER)]
         prompt, whole = self.write(asked, prompt=True), self.write([*asked, said])
-        behind = whole.rfind(USER) + len(USER)
-        at = behind + _begin(whole[behind:], prompt[prompt.rfind(USER) + len(USER) :])
+        start = whole.rfind(USER) + len(USER)
+        at = start + _begin(whole[start:], prompt[prompt.rfind(USER) + len(USER) :])
         return TemplateTurn(_without(whole[at:], self._end()), whole[:at])
 
     def earlier(self, text: str, messages: Sequence[JsonObject], number: int, at: int) -> TemplateTurn:
-        """Find an answer in the rendered conversation `text`, of which everything before `at` stands before it."""
+        """Find an answer in the rendered conversation `text`, of which everything before `at` precedes it."""
         before, after = messages[number - 1]["content"], messages[number + 1]["content"]
         prompt = self.write(messages[:number], prompt=True)
         until = text.find(after, at)
@@ -98,7 +98,7 @@ def _without(wrote: str, end: str) -> str:
 
 
 def _begin(rest: str, lead: str) -> int:
-    """Find where an answer begins: behind what leads to it, or behind as much of that as stands here too."""
+    """Find where an answer begins: after what leads to it, or after as much of that as is here too."""
     if rest.startswith(lead):
         return len(lead)
     boundary = _BOUNDARY.match(rest[: same_start(lead, rest)])

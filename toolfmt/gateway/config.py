@@ -73,7 +73,7 @@ class Back(_Closed):
     constraint: Constraint | None = None
     """Hold a `text` back to a call by a grammar where the client requires one: how its server takes grammars."""
     connect_timeout: float = Field(default=10, gt=0)
-    """Seconds until a connection stands."""
+    """Seconds until a connection is open."""
     idle_timeout: float = Field(default=300, gt=0)
     """Seconds in which nothing comes of an answer."""
 
@@ -158,7 +158,7 @@ def load_config(path: str | Path) -> Config:
 
 
 def single(url: str, api: str, *, dialect: str | None = None, key_env: str | None = None) -> Config:
-    """Make the configuration of one back for every model; raises `ParseError` for an address that is none."""
+    """Make the configuration of one back for every model; raises `ParseError` for an invalid address."""
     chosen = {} if dialect is None else {"dialect": dialect}
     try:
         back = Back.model_validate({"api": api, "url": url, "key_env": key_env, **chosen})

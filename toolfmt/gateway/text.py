@@ -3,7 +3,7 @@
 request   tools and calls of a Chat Completions request -> a chat of texts with a manifest
 answer    "<tool_call>{...}</tool_call>"                -> tool_calls
 
-A call that nobody can use is not given to the client: the model is told what is wrong with it and asked again, as
+A call that nobody can use is not given to the client: the model is shown what is wrong with it and asked again, as
 often as the back's `retries` say. So a call reaches the client when it is complete; without retries, as it is written.
 """
 
@@ -50,7 +50,7 @@ class TextRequest:
     """One request to a model that only writes text."""
 
     def __init__(self, request: JsonObject, back: Back, model: str) -> None:
-        """Take a Chat Completions request apart; raises as `chosen` does for a dialect that is none of text."""
+        """Take a Chat Completions request apart; raises as `chosen` does for a dialect that is not textual."""
         self.shown, registry = chosen({"dialect": _shown(model) if back.dialect == AUTO else back.dialect})
         choice: Choice = {"dialect": self.shown, "registry": registry}
         transcript = find("openai-chat").read(request)

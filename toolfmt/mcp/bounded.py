@@ -1,6 +1,6 @@
 """Runs a server's program and passes its stdout on, line by line, none longer than allowed: `bounded.py N COMMAND`.
 
-The SDK's client keeps a line of any length in memory. This program stands between, ends the server at a line that is
+The SDK's client keeps a line of any length in memory. This program runs between, ends the server at a line that is
 too long and says so on stderr; stdin and stderr are the server's own.
 """
 

@@ -72,7 +72,7 @@ def _read_servers(servers: Mapping[str, Any], where: str) -> dict[str, Target]:
 
 
 class _Entry:
-    """One entry, and where it stands."""
+    """One entry, and where it is."""
 
     def __init__(self, where: str, entry: JsonObject) -> None:
         self._where = where

@@ -77,9 +77,9 @@ def connect(  # noqa: PLR0913 - all but the first two are options
     `target` is a command as a list, an address, a server object of the SDK, or a function that makes one of the
     SDK's transports; `headers` go to an address. Calls name the server by `name`; with `prefix`, its tools are called
     `name__tool`. `timeout` is for each call and `patience` for the start, in seconds. `inject` names arguments that
-    the model is not told of and cannot set: of what an executor injects, these alone are sent.
+    the model does not see and cannot set: of what an executor injects, these alone are sent.
 
-    Raises TypeError or ValueError for what is no target; entering the context raises `ServerError` for a server that
+    Raises TypeError or ValueError for anything else; entering the context raises `ServerError` for a server that
     cannot be reached.
     """
     options = Options(prefix=prefix, timeout=timeout, patience=patience, inject=inject)

@@ -46,7 +46,7 @@ class ServerTool:
     output: ToolDefinition | None
     """A definition whose `parameters` are the schema of the structured content."""
     hidden: tuple[str, ...]
-    """The arguments that the model is not told of, as they are injected."""
+    """The arguments that the model does not see, as they are injected."""
 
 
 def read_tools(
@@ -54,7 +54,7 @@ def read_tools(
 ) -> dict[str, ServerTool]:
     """Read what a server lists, by the names that calls have: the server's own with `prefix` before them.
 
-    The arguments that `inject` names are left out of the schemas. What is no usable tool is left out with a warning
+    The arguments that `inject` names are left out of the schemas. A tool that cannot be used is left out with a warning
     that names it.
     """
     found: dict[str, ServerTool] = {}
@@ -145,8 +145,8 @@ def _further(part: ResultPart) -> JsonObject:
     """Give what a result says beside its content, without what every one says alike."""
     extra = {key: value for key, value in part.extra.items() if key not in _READ}
     meta = part.extra.get(_META)
-    if is_object(meta) and (told := {key: value for key, value in meta.items() if key != types.SERVER_INFO_META_KEY}):
-        extra[_META] = told
+    if is_object(meta) and (known := {key: value for key, value in meta.items() if key != types.SERVER_INFO_META_KEY}):
+        extra[_META] = known
     return extra
 
 

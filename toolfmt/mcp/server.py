@@ -51,7 +51,7 @@ class Host:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What `connect` may be told."""
+    """The options of `connect`."""
 
     prefix: bool
     timeout: float | None
@@ -89,8 +89,8 @@ class McpServer:
     async def call(self, call: ToolInvocation, *, injected: Mapping[str, Any] = _NOTHING) -> ToolResult:
         """Run one call on the server; what its tool reports as an error is an error result.
 
-        Of what is `injected`, the server is sent what `connect` was told to, where the tool takes it, and a
-        `ToolContext` is told how far the tool is. Raises `UnknownToolError` for a tool that is not offered,
+        Of what is `injected`, the server is sent what `connect` was given, where the tool takes it, and a
+        `ToolContext` gets the progress of the tool. Raises `UnknownToolError` for a tool that is not offered,
         `ArgumentsError` for a model that sets what is injected, `ToolTimeoutError`, and `ServerError` for what went
         wrong around the tool: it may have run. Cancelled, it tells the server so.
         """
@@ -106,7 +106,7 @@ class McpServer:
         with anyio.move_on_after(_STANDSTILL) as scope:
             await self._host.portal.call_async(bool, abandon_on_cancel=True)
         if scope.cancelled_caught:
-            raise ServerError(self.name, "its event loop stands still: connect with `with`, or do not block the loop")
+            raise ServerError(self.name, "its event loop is blocked: connect with `with`, or do not block the loop")
 
     async def open(self, host: Host) -> None:
         """Connect; raises `ServerError`."""

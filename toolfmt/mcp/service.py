@@ -59,8 +59,8 @@ class Service:
 
             def report(event: ToolProgress) -> None:
                 if call.id in self._progress and event.progress is not None:
-                    told = (event.progress, event.total, event.message or None)
-                    reports.start_soon(context.session.report_progress, *told)
+                    reported = (event.progress, event.total, event.message or None)
+                    reports.start_soon(context.session.report_progress, *reported)
 
             def hear(event: ToolProgress) -> None:
                 # From any thread, and not waiting for the loop, which may be about to tell something itself.

@@ -36,7 +36,7 @@ MAX_PAGES: Final = 1000
 _FAREWELL: Final = 2.0
 """Seconds to wait for a broken connection's last words, or for a sign of life."""
 _PAUSE: Final = 1.0
-"""Seconds before one asks again to be told of changes."""
+"""Seconds before one subscribes to changes again."""
 _REASON: Final = 500
 
 
@@ -140,11 +140,11 @@ class Session:
             self._trace.noise = str(message)[:_REASON]
 
     async def _listen(self, client: Client) -> None:
-        """Ask to be told of changes, as newer servers demand."""
+        """Subscribe to changes, as newer servers demand."""
         while True:
             with suppress(SubscriptionLost, MCPError):
                 async with client.listen(tools_list_changed=True) as events:
-                    self._changed.set()  # of what changed before, nobody was told
+                    self._changed.set()  # what changed before was never reported
                     async for _ in events:
                         self._changed.set()
             await anyio.sleep(_PAUSE)
@@ -178,11 +178,11 @@ class Session:
         reasons = [*_leaves(self._failure)] if self._failure is not None else []
         if len(reasons) == 1 and isinstance(reasons[0], ServerError):
             return reasons[0]
-        told = [text for text in map(_told, reasons) if text]
+        causes = [text for text in map(_told, reasons) if text]
         noise = f"it sent what is no message: {self._trace.noise}" if self._trace.noise else ""
         said = f"it said: {self._trace.said}" if self._trace.said else ""
         where = f"at {self._endpoint.where}"
-        error = ServerError(self.name, "; ".join(filter(None, (what, *told, noise, where, said))))
+        error = ServerError(self.name, "; ".join(filter(None, (what, *causes, noise, where, said))))
         error.__cause__ = reasons[0] if reasons else None
         return error
 

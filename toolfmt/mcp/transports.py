@@ -88,7 +88,7 @@ def is_address(text: str) -> bool:
 
 
 def endpoint(target: Target, headers: Mapping[str, str] | None = None) -> Endpoint:
-    """Find out what a target is; raises TypeError or ValueError for what is none."""
+    """Find out what a target is; raises TypeError or ValueError for anything else."""
     if isinstance(target, str) and is_address(target):
         target = Remote(target, headers or {})
     elif headers is not None:

@@ -36,13 +36,13 @@ def write_tool(tool: ToolDefinition) -> types.Tool:
     }
     if tool.description:
         plain["description"] = tool.description
-    told = {key: tool.metadata[key] for key in _TOLD if key in tool.metadata}
-    if not is_object(output := told.get("outputSchema", {"type": "object"})) or output.get("type") != "object":
-        del told["outputSchema"]  # what is no object is given as text
-    if tool.metadata.get("dangerous") is True and "annotations" not in told:
-        told["annotations"] = {"destructiveHint": True}
+    stated = {key: tool.metadata[key] for key in _TOLD if key in tool.metadata}
+    if not is_object(output := stated.get("outputSchema", {"type": "object"})) or output.get("type") != "object":
+        del stated["outputSchema"]  # anything but an object is given as text
+    if tool.metadata.get("dangerous") is True and "annotations" not in stated:
+        stated["annotations"] = {"destructiveHint": True}
     try:
-        return types.Tool.model_validate(plain | told)
+        return types.Tool.model_validate(plain | stated)
     except ValidationError:
         return types.Tool.model_validate(plain)  # somebody else's keys of the same names
 

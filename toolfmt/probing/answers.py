@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Call:
-    """A call as it stands on the wire; `arguments` should be text."""
+    """A call as it is on the wire; `arguments` should be text."""
 
     id: JsonValue = None
     name: JsonValue = None

@@ -69,7 +69,7 @@ class Server:
     """An OpenAI-compatible server; neither proxies nor a .netrc file of the environment are used."""
 
     def __init__(self, base_url: str, *, api_key: str | None, timeout: float) -> None:
-        """Raises ValueError for what is no address, and for a key that no header can hold."""
+        """Raises ValueError for an address that is invalid, and for a key that no header can hold."""
         try:
             url = httpx2.URL(base_url)
         except httpx2.InvalidURL as error:

@@ -45,7 +45,7 @@ def compare(whole: ClientAnswer, streamed: ClientAnswer, question: Question) -> 
     ]
     if sides[0] == sides[1]:
         return []
-    told = [
+    seen = [
         ", ".join([*calls, *(["text"] if text else []), *(["reasoning"] if reasoning else [])]) or "nothing"
         for calls, text, reasoning in sides
     ]
@@ -57,8 +57,8 @@ def compare(whole: ClientAnswer, streamed: ClientAnswer, question: Question) -> 
             severity,
             question.name,
             "both",
-            f"the same as whole: {shown(told[0])}",
-            f"streamed: {shown(told[1])}",
+            f"the same as whole: {shown(seen[0])}",
+            f"streamed: {shown(seen[1])}",
         )
     ]
 
@@ -70,7 +70,7 @@ def _line(call: Call) -> str:
 
 
 def _object(call: Call) -> JsonObject | None:
-    """Read a call's arguments; None for what is no text of an object."""
+    """Read a call's arguments; None for anything but the text of an object."""
     try:
         value = jsontext.loads(call.arguments) if isinstance(call.arguments, str) else None
     except ParseError:
@@ -166,7 +166,7 @@ def _finish(answer: ClientAnswer, question: Question) -> Iterator[Wrong]:
 
 
 def _count(answer: ClientAnswer, question: Question) -> Iterator[Wrong]:
-    """Compare the calls with those that were wanted; a model may err, but not one that was told what to do."""
+    """Compare the calls with those that were wanted; a model may err, but not one that had clear instructions."""
     names = sorted(repr(call.name) for call in answer.calls)
     wanted = sorted(map(repr, question.calls))
     came = f"{', '.join(names) or 'none'}; text: {answer.text}"

@@ -137,7 +137,7 @@ QUESTIONS: Final = (
     ),
     Question(
         name="odd characters",
-        ask=f"Save exactly this text with the tool, with nothing before or behind it: {ODD_TEXT}",
+        ask=f"Save exactly this text with the tool, with nothing before or after it: {ODD_TEXT}",
         tools=(SAVE,),
         calls=("save_text",),
         arguments={"text": ODD_TEXT},

@@ -38,9 +38,9 @@ def probe(  # noqa: PLR0913 - each is a choice of the caller's
     """Ask an OpenAI-compatible server scripted questions, and say whether its tool calling is faithful.
 
     `base_url` is what clients are given, `http://127.0.0.1:8000/v1` say. Every
-    question is asked twice, whole and streamed. `on_question` is told which.
+    question is asked twice, whole and streamed. `on_question` is called with each.
     A server that answers nonsense, or not at all, is a finding; raises ValueError for a
-    base URL that is none, a key that no header can hold, and a time-out that is not positive.
+    base URL that is invalid, a key that no header can hold, and a time-out that is not positive.
     """
     if not timeout > 0:
         raise ValueError(f"timeout is a number of seconds above 0, not {timeout!r}")

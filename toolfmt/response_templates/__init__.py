@@ -45,7 +45,7 @@ def response_dialect(
     the dialect reads, with these differences, which are the laws of every dialect:
     a call's body decides itself where it ends; a broken or cut call is a failure
     and not an exception; nothing is dropped or overwritten: texts of a region that
-    comes twice follow each other, and what stands outside all regions is told in a
+    comes twice follow each other, and what is outside all regions is reported in a
     notice; types come from the tool's schema first.
 
     Raises `ResponseTemplateError`, which names the field, for a template that is

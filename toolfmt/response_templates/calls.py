@@ -1,9 +1,9 @@
 """How a response template's region of calls reads, as forms of a syntax.
 
 content "json", transform {"function": "{content}"}                       a JSON object is the call
-content "json", transform {"name": "{name}", "arguments": "{content}"}    a JSON object behind the name
+content "json", transform {"name": "{name}", "arguments": "{content}"}    a JSON object after the name
 content "json", transform_each                                            a list of JSON objects
-content "xml-inline", tag_pattern "<p=(?P<key>...)>(?P<value>...)</p>"    elements behind the name
+content "xml-inline", tag_pattern "<p=(?P<key>...)>(?P<value>...)</p>"    elements after the name
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _json_form(field: Field, parts: _Parts, opener: str, closers: list[str]) -> 
             f"{field.pointer}/transform", "a call's name in the marker and its arguments inside the JSON around them"
         )
     if _literals(field) is not None:
-        raise ResponseTemplateError(f"{field.pointer}/content_args", "only for arguments behind the tool's name")
+        raise ResponseTemplateError(f"{field.pointer}/content_args", "only for arguments after the tool's name")
     json = _WHOLE if parts.paths == {"call": ()} else JsonCall(template=_template(field, parts.paths))
     section = f"{opener}{{calls}}{closer}"
     separator = ", " if each else ""
@@ -142,7 +142,7 @@ def _literals(field: Field) -> Literals | None:
             raise ResponseTemplateError(pointer, "a pair of marks is due")
         opening, closing = (marker(one, f"{pointer}/{side}") for side, one in enumerate(cast("list[object]", pair)))
         if opening != closing:
-            raise ResponseTemplateError(pointer, "the mark before a text must be the one behind it")
+            raise ResponseTemplateError(pointer, "the mark before a text must be the one after it")
         quotes.append(opening)
     if not quotes and field.args.get("unquoted_keys") is not True:
         return None
@@ -160,10 +160,10 @@ def _elements(field: Field) -> Elements:
     found = spellings(field.args["tag_pattern"], pointer, {"key": "key", "value": "value"})
     for template in found:
         if template.count("{value}") != 1 or "{key}" not in template.partition("{value}")[0]:
-            raise ResponseTemplateError(pointer, "the groups `key` and, behind it, `value` are due")
-        before, _, behind = template.partition("{value}")
-        if not behind.strip() or before.strip().startswith("{key}="):
-            raise ResponseTemplateError(pointer, "an argument needs a marker before and behind its value")
+            raise ResponseTemplateError(pointer, "the groups `key` and, after it, `value` are required")
+        before, _, after = template.partition("{value}")
+        if not after.strip() or before.strip().startswith("{key}="):
+            raise ResponseTemplateError(pointer, "an argument needs a marker before and after its value")
     if len(found) > len(("member", "loose_member")):
         raise ResponseTemplateError(pointer, "more than two ways to write an argument")
     parser = cast("JsonObject", field.args.get("value_parser", {}))
@@ -185,7 +185,7 @@ def _elements(field: Field) -> Elements:
 
 def _element_form(field: Field, parts: _Parts, elements: Elements, opener: str, closers: list[str]) -> Form:
     if parts.paths != {"arguments": ()} or "name" not in parts.groups.values():
-        raise ResponseTemplateError(f"{field.pointer}/transform", "elements are a call's arguments, behind its name")
+        raise ResponseTemplateError(f"{field.pointer}/transform", "elements are a call's arguments, after its name")
     inner = _left_open(opener, closers[0])
     gap = "\n" if "\n" in opener else ""
     first = "".join(f"</{tag}>{gap}" for tag in inner) + closers[0]

@@ -38,7 +38,7 @@ CONTENTS: Final[Mapping[str, Mapping[str, type]]] = {
     "xml-inline": {"tag_pattern": str, "value_parser": dict, "merge_duplicates": bool},
     "kv-lines": {"line_sep": str, "kv_sep": str, "value_parser": dict, "strip": bool},
 }
-"""What may be in a region, and what each kind may be told."""
+"""What may be in a region, and which settings each kind takes."""
 _FLAGS: Mapping[str, type] = {"repeats": bool, "optional": bool, "transform_each": bool, "join": str}
 MOST_MARKERS: Final = 32
 PLACEHOLDER: Final = re.compile(r"\{(\w+(?:\.\w+)*)\}")
@@ -55,7 +55,7 @@ class Field:
 
     @property
     def pointer(self) -> str:
-        """Where the field stands."""
+        """Where the field is."""
         return f"/fields/{self.name}"
 
     @property
@@ -138,7 +138,7 @@ def _field(name: str, data: JsonObject) -> Field:
 
 
 def parser_args(content: str, value: JsonValue, pointer: str) -> JsonObject:
-    """Check what a region's parser is told."""
+    """Check the settings of a region's parser."""
     args = _object(value, pointer)
     _known(args, frozenset(CONTENTS[content]), pointer)
     for key, kind in CONTENTS[content].items():
@@ -157,7 +157,7 @@ def parser_args(content: str, value: JsonValue, pointer: str) -> JsonObject:
 
 
 def _placeholders(value: JsonValue, pointer: str, depth: int) -> None:
-    """Refuse text with a placeholder in it: one stands alone."""
+    """Refuse text with a placeholder in it: one is alone."""
     if depth > DEEPEST:
         raise ResponseTemplateError(pointer, "nested too deep")
     if isinstance(value, dict):

@@ -29,7 +29,7 @@ DEEPEST: Final = 16
 """How deep its groups may be nested."""
 
 START: Final = "\x02"
-"""Stands, alone, for the beginning of the answer."""
+"""Alone, it means the beginning of the answer."""
 _SPACE, _ANY, _END, _SLOT, _SLOT_END, _PLAIN = "\x00", "\x01", "\x03", "\x04", "\x05", "\x06"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
 _TOKEN = re.compile(
@@ -108,7 +108,7 @@ class _Pattern:
         found = [""]
         while self._at < len(self._source) and self._source[self._at] not in "|)":
             part = self._part(depth)
-            found = self._few([before + behind for before, behind in product(found, part)])
+            found = self._few([before + after for before, after in product(found, part)])
         return found
 
     def _few(self, texts: list[str]) -> list[str]:
@@ -157,7 +157,7 @@ class _Pattern:
         return _ESCAPES.get(text, text)
 
     def _class(self, text: str) -> str:
-        """What a character class stands for: white space, its one character, or anything."""
+        """What a character class means: white space, its one character, or anything."""
         if _SPACES.fullmatch(text):
             return _SPACE
         one = text.removeprefix("\\") if len(text) == len("\\x") and not text[-1].isalnum() else text

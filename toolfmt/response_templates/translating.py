@@ -50,7 +50,7 @@ def syntax_of(template: JsonObject, stop: tuple[str, ...]) -> Syntax:
 
 
 def _with_text(syntax: Syntax, text: Field | None, begins: Iterable[str], stop: tuple[str, ...]) -> Syntax:
-    """Add where the text stands."""
+    """Add where the text is."""
     from dataclasses import replace
 
     if text is None or text.implicit:

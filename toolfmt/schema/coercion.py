@@ -131,7 +131,7 @@ def _listed(value: JsonValue, members: tuple[JsonValue, ...]) -> _Read:
 
 
 def _unquoted(text: str) -> str | None:
-    """Give the content of a JSON string; None where the text is none."""
+    """Give the content of a JSON string; None for any other text."""
     try:
         content = jsontext.loads(text)
     except ParseError:

@@ -23,7 +23,7 @@ Change: TypeAlias = Literal["dropped", "changed", "moved", "added"]
 
 
 class Difference(NamedTuple):
-    """One thing that a schema says otherwise: where it stands in the first, what became of it, and what it is."""
+    """One thing that a schema says otherwise: where it is in the first, what became of it, and what it is."""
 
     pointer: str
     action: Change

@@ -25,11 +25,11 @@ _QUIET: Final[JsonObject] = {"default": None, "additionalProperties": False, "un
 
 def describe(node: JsonObject, moved: JsonObject) -> JsonObject:
     """Add what a schema can't say to its description, as JSON."""
-    told = {key: value for key, value in moved.items() if key not in _SILENT and not _is_quiet(key, value)}
-    if not told:
+    kept = {key: value for key, value in moved.items() if key not in _SILENT and not _is_quiet(key, value)}
+    if not kept:
         return node
     said = node.get("description")
-    text = jsontext.dumps(told)
+    text = jsontext.dumps(kept)
     return node | {"description": f"{said}\n\n{text}" if isinstance(said, str) and said else text}
 
 

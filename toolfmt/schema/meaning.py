@@ -36,7 +36,7 @@ _ASIDE: Final = DEFINITIONS | {"$schema"}
 
 
 class Meaning:
-    """A schema to be read place by place; knows where each place stands."""
+    """A schema to be read place by place; knows where each place is."""
 
     def __init__(self, root: JsonValue, kept: frozenset[str] = frozenset()) -> None:
         """Take the whole schema; keywords that are `kept` are given even where they say as much as nothing."""
@@ -49,7 +49,7 @@ class Meaning:
         return self._places.get(id(node), otherwise) if is_object(node) else otherwise
 
     def at(self, node: JsonValue, place: str) -> tuple[JsonObject, str]:
-        """Spell a place in one way, references followed; also give where it stands itself."""
+        """Spell a place in one way, references followed; also give where it is itself."""
         if not is_object(node):
             return ({"not": {}} if node is False else {}), place
         for _ in range(_ROUNDS):
@@ -133,8 +133,8 @@ def _current(node: JsonObject) -> JsonObject:
 def _telling(node: JsonObject, kept: frozenset[str]) -> JsonObject:
     if is_array(node.get("enum")) and len(node["enum"]) == 1:
         node = {"const" if key == "enum" else key: value[0] if key == "enum" else value for key, value in node.items()}
-    told = {key: value for key, value in node.items() if key not in _ASIDE}
-    return {key: value for key, value in told.items() if key in kept or not _says_nothing(key, value)}
+    stated = {key: value for key, value in node.items() if key not in _ASIDE}
+    return {key: value for key, value in stated.items() if key in kept or not _says_nothing(key, value)}
 
 
 def _says_nothing(key: str, value: Any) -> bool:

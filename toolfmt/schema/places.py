@@ -150,7 +150,7 @@ def _shape(node: Any, root: Any, seen: dict[str, ValueShape | None], nesting: in
 
 
 def _shape_of_target(reference: str, root: Any, seen: dict[str, ValueShape | None], nesting: int) -> ValueShape | None:
-    """Return the shape behind a reference, worked out once; None while it is being worked out (it leads to itself)."""
+    """Return the shape of a reference, worked out once; None while it is being worked out (it leads to itself)."""
     if reference not in seen:
         seen[reference] = None
         seen[reference] = _shape(_follow(root, reference), root, seen, nesting + 1)

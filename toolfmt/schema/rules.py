@@ -26,7 +26,7 @@ class SchemaRules:
 
     name: str
     root_object: bool = False
-    """The root says `"type": "object"` itself, not behind a reference."""
+    """The root says `"type": "object"` itself, not through a reference."""
     root_refused: frozenset[str] = frozenset()
     """Keywords that the root may not have."""
     property_name: str = ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SchemaPlace: TypeAlias = tuple[str, ...]
 """The way from the root to a subschema, one token of the JSON pointer each."""
 Rewrite: TypeAlias = "Callable[[Any, SchemaPlace], Any]"
-"""Gives what stands in the copy for the subschema found at a place."""
+"""Gives what the copy holds for the subschema found at a place."""
 
 MAX_PLACE: Final = 200
 """Tokens in the pointer of the deepest subschema; deeper schemas are refused rather than overflow the stack."""
@@ -71,7 +71,7 @@ def map_subschemas(schema: JsonObject, change: Rewrite, place: SchemaPlace) -> J
 
 
 def _copied(value: Any, place: SchemaPlace) -> Any:
-    """Copy what is no schema: an enum, a default."""
+    """Copy values that are not schemas: an enum, a default."""
     if not isinstance(value, (dict, list)):
         return value
     if depth(cast("JsonValue", value)) > MAX_DEPTH:

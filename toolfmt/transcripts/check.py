@@ -18,7 +18,7 @@ from toolfmt.errors import ParseError
 from toolfmt.transcripts.carrying import INSTRUCTIONS
 from toolfmt.transcripts.check_calls import call_findings
 from toolfmt.transcripts.check_tools import tool_findings
-from toolfmt.transcripts.format import told
+from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.shape import reachable
@@ -74,7 +74,7 @@ def check(value: JsonValue, *, format: str) -> tuple[Finding, ...]:  # noqa: A00
     found = [Finding("json", bad.pointer, bad.reason)] if bad is not None else []
     try:
         transcript = read(value, made)
-        with told(made.name):
+        with reraise_as_parse_error(made.name):
             found.extend(findings(transcript, made.rules_for(transcript)))
     except ParseError as error:
         found.append(_unreadable(str(error)))

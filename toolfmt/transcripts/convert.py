@@ -14,7 +14,7 @@ from toolfmt.conversation import TextPart
 from toolfmt.errors import ConversionError, ParseError
 from toolfmt.transcripts.carrying import DEFAULT, Carry, formed, noted, of_note
 from toolfmt.transcripts.check import says_something
-from toolfmt.transcripts.format import told
+from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.losses import Loss, losses
 from toolfmt.transcripts.merge import merged, restored
@@ -122,7 +122,7 @@ def _converted(  # noqa: PLR0913 - as above
         value, said = adjusted(value, goal, *(given or ({}, {}))) if request else (value, {})
         return Conversion(value=value, losses=(), source=origin.name, target=goal.name, residue=None, settings=said)
     before = _only(read(value, origin), include)
-    with told(origin.name, residue):
+    with reraise_as_parse_error(origin.name, residue):
         if residue is not None:
             return _back(before, origin, goal, residue, strict=strict)
         way = Carried(before, before)

@@ -21,7 +21,7 @@ from toolfmt.transcripts.carrying import Carry
 from toolfmt.transcripts.convert import Conversion, made_of, refuse
 from toolfmt.transcripts.envelopes import ENVELOPES, AnswerEnding, Envelope
 from toolfmt.transcripts.failures import write_error
-from toolfmt.transcripts.format import told
+from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find, known_as
 from toolfmt.transcripts.losses import Loss, losses
 from toolfmt.transcripts.shape import shape
@@ -74,7 +74,7 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
         return made_of(written, (), name, goal.name)
     head = AnswerHead(id or info.id, model or info.model, created or info.created)
     origin = find(name)
-    with told(name, value):
+    with reraise_as_parse_error(name, value):
         answers = [origin.read(opened).messages for opened in origin_envelope.open(value)]
         kept = answers if envelope.several else answers[:1]
         written, found = _written(kept, goal, envelope, AnswerEnding(_stop(info, kept), info, head))

@@ -179,7 +179,7 @@ class TranscriptFormat:
 
 
 @contextmanager
-def told(name: str, *values: object) -> Generator[None]:
+def reraise_as_parse_error(name: str, *values: object) -> Generator[None]:
     """Turn what a value of quite another shape makes a reader stumble over into a ParseError.
 
     `values` are what is read: one that is nested too deeply is refused before.

@@ -21,7 +21,7 @@ from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answer_readers.shapes import SHAPES
 from toolfmt.transcripts.envelopes import ENVELOPES
-from toolfmt.transcripts.format import told
+from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, fits, known_as
 from toolfmt.transcripts.losses import losses
 from toolfmt.transcripts.settings.tables import TABLES
@@ -46,7 +46,7 @@ def read(value: JsonValue, made: TranscriptFormat, *, answers: bool = True) -> T
     less than the format that it evidently is of.
     """
     try:
-        with told(made.name, value):
+        with reraise_as_parse_error(made.name, value):
             answer = _answer(value, made) if answers else None
             found = made.read(value) if answer is None else answer
     except ParseError as error:
@@ -196,7 +196,7 @@ def _refuse_half(value: JsonValue, found: Transcript, made: TranscriptFormat) ->
     """Raise `ParseError` where a format that the value is evidently of understands more of it."""
     for other in _others(value, made):
         try:
-            with told(other.name):
+            with reraise_as_parse_error(other.name):
                 theirs = other.read(value)
         except ParseError:
             continue

@@ -17,7 +17,7 @@ from toolfmt import jsontext
 from toolfmt.errors import LimitExceededError, ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answer_readers.shapes import SHAPES
-from toolfmt.transcripts.format import told
+from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, find, formats
 from toolfmt.transcripts.reading import described, lacks, opened, says_anything, understood
 from toolfmt.transcripts.values import json_at
@@ -81,7 +81,7 @@ def _telling(known: Sequence[TranscriptFormat], value: JsonValue, *, evidence: b
     read: list[tuple[TranscriptFormat, Transcript]] = []
     for made in known:
         try:
-            with told(made.name):
+            with reraise_as_parse_error(made.name):
                 found = made.read(value)
         except ParseError:
             continue
@@ -101,7 +101,7 @@ def _beside(value: JsonValue, made: TranscriptFormat) -> JsonValue:
         return None
     if not any(is_array(item) or is_object(item) for key, item in value.items() if key != made.messages):
         return None
-    with told(made.name):
+    with reraise_as_parse_error(made.name):
         extra = made.read(value).extra
     start = len(made.name) + 1
     return {key[start:]: item for key, item in extra.items() if is_array(item) or is_object(item)}

@@ -25,7 +25,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.check import findings
 from toolfmt.transcripts.check_calls import turns_of
 from toolfmt.transcripts.flat import flatten
-from toolfmt.transcripts.format import Kind, Rules, told
+from toolfmt.transcripts.format import Kind, Rules, reraise_as_parse_error
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.losses import Loss, losses
 from toolfmt.transcripts.merge import restored
@@ -75,7 +75,7 @@ def repair(value: JsonValue, *, format: str, drop: bool = False) -> Repair:  # n
     if bad := jsontext.unwritable(value):
         raise ParseError(f"{bad.pointer}: {bad.reason}")
     before = read(value, made, answers=False)
-    with told(made.name):
+    with reraise_as_parse_error(made.name):
         rules = made.rules_for(before)
         wrong = list(findings(before, rules))
         if not wrong:

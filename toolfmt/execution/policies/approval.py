@@ -7,7 +7,7 @@ r"""Somebody is asked before a call runs.
         return True if answer == "y" else "the user said no"
 
 Only True approves. Anything else, an error and silence too, rejects the call; a
-text is the reason, which the model is told.
+text is the reason, which the model sees.
 """
 
 from __future__ import annotations

@@ -26,9 +26,9 @@ _Rule: TypeAlias = tuple[Callable[[str], bool], Callable[[str], bool]]
 class Permissions:
     """Lets an agent call what it is allowed to, and nothing that it is denied.
 
-    The agent is who `execute` is told calls, which a loop does: an agent without a
+    The agent is the one given to `execute`, which a loop does: an agent without a
     name is `""`. What a call says of itself, which a model wrote, can then take away
-    but not add: both must be allowed. Where `execute` is told nobody, it counts alone.
+    but not add: both must be allowed. Where `execute` is given nobody, it counts alone.
     """
 
     step = "permissions"

@@ -57,7 +57,7 @@ class Policy(Protocol):
 
     @property
     def step(self) -> str:
-        """Which step of `ORDER` it is; any other name stands where `custom` does."""
+        """Which step of `ORDER` it is; any other name is enforced where `custom` is."""
         ...
 
     def check(self, candidate: Candidate, /) -> Awaitable[Blocked | None] | Blocked | None:
@@ -82,7 +82,7 @@ class FunctionPolicy:
 
 
 def enforced(policies: Iterable[Policy | Callable[..., Any]]) -> tuple[Policy, ...]:
-    """Put policies in the order in which they are enforced; raises TypeError for what is none."""
+    """Put policies in the order in which they are enforced; raises TypeError for anything else."""
     made = [_policy(one) for one in policies]
     return tuple(sorted(made, key=lambda one: ORDER.index(one.step if one.step in ORDER else "custom")))
 

@@ -137,8 +137,8 @@ class _Search(NamedTuple):
                 inner = property_schema(schema, key), f"{pointer}/{key}"
                 if not _declares(nodes, key):
                     yield PathValue(inner[1], key, keys)
-                told: ValueKind = "path" if key in self.paths else "text" if key in self.text else kind
-                yield from self.texts(item, *inner, told)
+                kind_inside: ValueKind = "path" if key in self.paths else "text" if key in self.text else kind
+                yield from self.texts(item, *inner, kind_inside)
         elif is_array(value):
             for index, item in enumerate(value):
                 yield from self.texts(item, item_schema(schema, index), f"{pointer}/{index}", kind)

@@ -47,4 +47,4 @@ def is_dangerous(tool: ToolDefinition) -> bool:
     """Whether a tool's metadata says so: `dangerous`, or MCP's hint that it destroys something."""
     notes = tool.metadata.get("annotations")
     hint = cast("dict[str, object]", notes).get("destructiveHint") if isinstance(notes, dict) else None
-    return bool(tool.metadata.get("dangerous", hint))  # whatever stands there, but false and null: when in doubt, it is
+    return bool(tool.metadata.get("dangerous", hint))  # whatever is there, but false and null: when in doubt, it is

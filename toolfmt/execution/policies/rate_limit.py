@@ -3,7 +3,7 @@
     RateLimit(10, per=60)                               each tool, for each agent: 10 calls in any 60 seconds
     RateLimit({"web.*": 2, "*": 100}, per=60)           the first pattern that fits counts
 
-The agent is who `execute` is told calls or, where it is not told, who the call
+The agent is the one given to `execute` or, where none is given, the one that the call
 says it is: tell `agent=` where a model must not choose its own name.
 """
 
@@ -52,8 +52,8 @@ class RateLimit:
     def check(self, candidate: Candidate) -> Blocked | None:
         """Count the call, or say when there is room for it."""
         call = candidate.call
-        told = candidate.context.agent
-        agent = (call.agent or "") if told is None else told
+        caller = candidate.context.agent
+        agent = (call.agent or "") if caller is None else caller
         limit = next((limit for fits, limit in self._limits if fits(call.name)), None)
         if limit is None or not self._agents(agent):
             return None

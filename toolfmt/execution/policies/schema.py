@@ -4,7 +4,7 @@
     {"a": "1"}             schema: invalid_arguments, for an integer `a`
 
 An executor checks both anyway, when a call has begun. Listed as policies, they
-block the call before it begins, and are told as steps.
+block the call before it begins, and are reported as steps.
 """
 
 from __future__ import annotations
