@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import toolfmt
-from toolfmt import ToolDefinition
+from toolfmt import ToolDefinition, jsontext
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
 
 
@@ -131,7 +131,7 @@ def test_a_loose_step_is_read(text: str) -> None:
     assert not result.failures
     assert {"loose_form", "code_fence"} & {notice.kind for notice in result.notices}
     (call,) = result.calls
-    assert toolfmt.jsontext.loads(call.raw_arguments or "") == call.arguments
+    assert jsontext.loads(call.raw_arguments or "") == call.arguments
 
 
 @pytest.mark.parametrize("text", REFUSED)

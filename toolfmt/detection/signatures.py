@@ -63,7 +63,7 @@ def signatures(syntax: Syntax) -> Iterator[FormSignature]:
             if not trigger and not form.offered:
                 continue
             said = _said(form, trigger, slot)
-            flags = syntax.lines or (form.offered and not trigger), form.offered
+            flags = bool(syntax.lines) or (form.offered and not trigger), form.offered
             loose = _loose(start, before, form) + _body(form, slot, after, closing)
             yield FormSignature(trigger, _cased(loose, syntax), score, *flags, said)
             exact = _exactly(start, before, form) + _exact_body(form, slot, after, closing)
