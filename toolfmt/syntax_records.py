@@ -117,6 +117,10 @@ def _check_form(form: Form, where: str) -> None:
 
 
 def _check_body(form: Form, where: str) -> None:
+    if form.bare and "name" not in _slots(form.call):
+        raise DialectRecordError(
+            f"{where}/call: the slot {{name}} is missing, by which a section without marker is known"
+        )
     bodies = _slots(form.call) & BODY_SLOTS
     if len(bodies - {"payload"}) > 1 or not bodies:
         found = ", ".join(f"{{{name}}}" for name in sorted(bodies)) or "none"

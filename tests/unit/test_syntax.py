@@ -55,6 +55,7 @@ FRAME = {"header": "<h>", "start": "<s>", "body": "<b>", "routes": [{"to": "call
         ({"forms": [{**BODY, "literals": {}}]}, "/forms/0/literals: the call has no slot {args}"),
         ({"forms": [{"call": "{name}{args}", "literals": {"quotes": [""]}}]}, "/forms/0/literals/quotes"),
         ({"forms": [{"call": "{payload}"}]}, "/forms/0/call: nothing says which parameter {payload} is"),
+        ({"forms": [{**BODY, "bare": True}]}, "/forms/0/call: the slot {name} is missing, by which a section"),
         ({"forms": [{**BODY, "section": "<s>"}]}, "/forms/0/section: the slot {calls} is missing"),
         ({"forms": [{**BODY, "ends": [" "]}]}, "/forms/0/ends/0: a marker begins with text"),
         ({"forms": [{**BODY, "json": {**BODY["json"], "indent": 10**20}}]}, "/forms/0/json/indent: 0 to 16"),
