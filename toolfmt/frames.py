@@ -49,6 +49,8 @@ class Frame:
     """What only headers begin with, so that a broken one is no text."""
     body: str = "<|message|>"
     """What ends a header."""
+    words: tuple[str, ...] = ()
+    """The channels and contents that the format knows; what else a call's header says is reported, or fails."""
     ends: tuple[str, ...] = ()
     """Markers that end a body where another header or the end follows."""
     routes: tuple[Route, ...]
@@ -57,6 +59,11 @@ class Frame:
     between: str
     """What is written between two calls, and `last` behind the last one."""
     last: str = ""
+
+    def unknown(self, said: Mapping[str, str]) -> str:
+        """Find what a header names as its channel or content that the format does not know; "" where all is known."""
+        known = {*self.words, "", *(word for route in self.routes for word in (route.channel, route.content))}
+        return next((said[key] for key in ("channel", "content") if said.get(key, "") not in known), "")
 
     def route(self, said: Mapping[str, str]) -> Route:
         """Find where the message goes whose header says this; what no route knows is text."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.testing import laws, strategies
 
@@ -18,14 +16,6 @@ PROPERTIES = {"path": {"type": "string"}, "note": {"type": "string"}}
 TOOL = ToolDefinition.model_validate(
     {"name": "run", "parameters": {"type": "object", "properties": PROPERTIES, "required": []}}
 )
-CHANNELS = """
-beam muse
-"""
-OTHERS = """
-harmony inkling
-"""
-OPEN = frozenset(f"{CHANNELS} {OTHERS}".split())
-"""Dialects that still lose something."""
 
 
 def _written(dialect: Dialect[str]) -> Iterator[str]:
@@ -37,17 +27,9 @@ def _written(dialect: Dialect[str]) -> Iterator[str]:
         yield dialect.calls([call], {"run": TOOL})
 
 
-def _check(dialect: Dialect[str]) -> None:
+def test_nothing_is_lost_while_its_call_runs(dialect: Dialect[str]) -> None:
     for written in _written(dialect):
         for number, text in enumerate(strategies.strays(written)):
             laws.claimed(dialect, text, strategies.STRAY, [TOOL])
             if number % 3 == 0:
                 laws.claimed(dialect, text, strategies.STRAY)
-
-
-def test_nothing_is_lost_while_its_call_runs(dialect: Dialect[str]) -> None:
-    if dialect.name not in OPEN:
-        _check(dialect)
-        return
-    with pytest.raises(AssertionError):  # the list is kept true
-        _check(dialect)

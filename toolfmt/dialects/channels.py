@@ -28,6 +28,7 @@ _TEXT = (
 )
 _ENDS = ("<|end|>", "<|call|>", "<|return|>")
 _OPENS = ("<|start|>", "<|channel|>")
+_WORDS = ("analysis", "commentary", "final", "json", "code", "text", "xml")
 _ARGS = Form(call="{args}")
 
 DIALECTS = (
@@ -40,6 +41,7 @@ DIALECTS = (
                 header=_HARMONY,
                 start="<|start|>",
                 opens=_OPENS,
+                words=_WORDS,
                 ends=_ENDS,
                 routes=(
                     Route(to="raw", recipient="functions.*", content="text"),
@@ -127,6 +129,7 @@ DIALECTS = (
                 header=_HARMONY,
                 start="<|start|>",
                 opens=_OPENS,
+                words=_WORDS,
                 ends=_ENDS,
                 routes=(
                     Route(to="reasoning", recipient="", channel="analysis"),

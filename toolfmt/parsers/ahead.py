@@ -15,7 +15,8 @@ from toolfmt.parsers.written import NotAtOnce, WrittenForm, WrittenSection
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from toolfmt.parsers.grammar import CompiledSyntax, Section
+    from toolfmt.parsers.grammar import CompiledSyntax
+    from toolfmt.parsers.sections import Section
     from toolfmt.parsers.sink import Sink
 
 

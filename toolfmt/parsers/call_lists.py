@@ -17,8 +17,8 @@ from toolfmt.parsers.sink import Draft
 if TYPE_CHECKING:
     from toolfmt.dialect import Limits
     from toolfmt.parsers.cursor import Cursor, Reading
-    from toolfmt.parsers.grammar import FormGrammar
     from toolfmt.parsers.json_shapes import JsonNode
+    from toolfmt.parsers.sections import FormGrammar
     from toolfmt.parsers.sink import Sink
     from toolfmt.parsers.skipping import Skipper
 

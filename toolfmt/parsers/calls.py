@@ -35,13 +35,15 @@ if TYPE_CHECKING:
 
     from toolfmt.model import CallProvenance, JsonObject
     from toolfmt.parsers.cursor import Cursor, Reading
-    from toolfmt.parsers.grammar import FormGrammar
     from toolfmt.parsers.head_parts import HeadParts
     from toolfmt.parsers.literal_grammar import LiteralGrammar
+    from toolfmt.parsers.sections import FormGrammar
     from toolfmt.parsers.sink import Sink
     from toolfmt.parsers.skipping import Skipper
 
 _TAG = regex.compile(r"</?[^\s<>]{1,64}[\s>]")
+_BROKEN_TAG = regex.compile(r"(?=[<\[\]][\s\S]{25})(?![^\s\w]{1,4}(?:\w{1,16}[^\s\w]{1,4})?</)(?!</)")
+"""What may be an argument's tag with a slip in it, so that a value follows."""
 _FENCE = regex.compile(rf"{GAP}{FENCE}")
 _FENCE_END = regex.compile(rf"{GAP}`{{3,8}}+")
 _CUT_NAME = regex.compile(PLAIN_NAME + r"\s{0,64}(?:<[^<>]{0,64})?")
@@ -104,6 +106,12 @@ class CallReader:
         if arguments is not None:  # a list's calls have been measured each
             self.measure(start)
         return arguments
+
+    def meant(self, problem: Malformed | Truncated) -> bool:
+        """Whether a call that broke, and may be text by its beginning, is none: it is cut off in its arguments."""
+        if isinstance(problem, Malformed):
+            return problem.reason == "limit"
+        return len(self.draft.pieces.text()) > 1
 
     def measure(self, start: int) -> None:
         """Refuse a call that is too long though the deadline did not stop it: its text was there before it was read."""
@@ -231,6 +239,7 @@ class CallReader:
         draft.name = form.form.name or slots.get("name", "")
         if form.form.name_in_id:
             draft.name = held_name(form.form.name_in_id, slots.get("id", ""), self.sink.options.tools)
+        self._check_name()
         draft.id, draft.server, draft.agent = slots.get("id"), slots.get("server"), slots.get("agent")
         draft.announce()
         further = {key: value for key, value in slots.items() if key not in _DRAFT_SLOTS}
@@ -244,6 +253,13 @@ class CallReader:
         if self.cur.eof and form.head_pattern.fullmatch(self.cur.buf, self.cur.pos, partial=True):
             return Truncated()
         return Malformed("missing_name", "the call names no tool", self.cur.at)
+
+    def _check_name(self) -> None:
+        """Refuse a call that is named otherwise than by the header before it."""
+        name = self.draft.name
+        if self.named and name != self.named:
+            detail = f"the call names two tools: {self.named[:60]!r} and {name[:60]!r}"
+            raise Malformed("duplicate_key", detail, self.cur.at)
 
     def _object(self, form: FormGrammar) -> Reading[JsonObject | None]:
         assert form.shape is not None and form.json is not None  # noqa: S101, PT018 - a `{call}` body always has both
@@ -345,5 +361,11 @@ class CallReader:
                 raise Truncated
             odd = yield from match_next(cur, _TAG)
             found = cur.buf[cur.pos] if odd is None else odd.group().strip()
-            raise Malformed("malformed", f"expected an argument or the end of the call, found {found!r}", cur.at)
+            detail = f"expected an argument or the end of the call, found {found!r}"
+            inside = (yield from match_next(cur, _BROKEN_TAG)) is not None
+            raise Malformed("malformed", detail, cur.at, inside=inside)
+        if form.whole_tail.fullmatch(end.group()) is None:
+            self.draft.note(
+                "missing_close", "a part of the call's closing marker is missing", cur.at, cur.base + end.end()
+            )
         cur.pos = end.end()

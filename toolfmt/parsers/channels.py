@@ -17,18 +17,21 @@ from toolfmt.parsers.calls import CallReader
 from toolfmt.parsers.cursor import WHITE, Cursor, Malformed, Truncated
 from toolfmt.parsers.driving import GrammarDriver
 from toolfmt.parsers.json_layout import skip_space
-from toolfmt.parsers.patterns import match_next, search_on
+from toolfmt.parsers.patterns import cut_off, match_next, search_on, skip_cut
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.sink import Draft, Sink
 from toolfmt.parsers.skipping import Skipper
+from toolfmt.schema import property_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toolfmt.dialect import ParserOptions
     from toolfmt.frames import Frame, Route
+    from toolfmt.model import JsonObject
     from toolfmt.parsers.cursor import Reading
-    from toolfmt.parsers.grammar import CompiledSyntax, FormGrammar
+    from toolfmt.parsers.grammar import CompiledSyntax
+    from toolfmt.parsers.sections import FormGrammar
 
 
 class FrameGrammar:
@@ -46,6 +49,7 @@ class FrameGrammar:
         self.broken_ends = regex.compile("|".join(map(regex.escape, (frame.body, *frame.ends, frame.start))))
         firsts = "".join(regex.escape(marker[0]) for marker in (*frame.ends, frame.start, *frame.opens))
         self.plain = regex.compile(f"[^{firsts}]*").fullmatch
+        self.begins = regex.compile(rf"\s{{0,64}}{regex.escape(frame.start)}")
         self.close = regex.compile(
             r"\s{0,64}(?:" + "|".join(map(regex.escape, frame.ends)) + ")" if frame.ends else r"(?!)"
         )
@@ -76,10 +80,12 @@ class ChannelParser(GrammarDriver):
             start = cur.at
             header = yield from match_next(cur, grammar.header)
             if header is None:
-                yield from self._headless()
+                if not self._cut_header():
+                    yield from self._headless()
                 continue
             cur.pos = header.end()
-            route = grammar.frame.route({key: value or "" for key, value in header.groupdict().items()})
+            said = {key: value or "" for key, value in header.groupdict().items()}
+            route, odd = grammar.frame.route(said), grammar.frame.unknown(said)
             if route.to not in ("call", "raw"):
                 cur.release()
                 yield from self._said(route.to)
@@ -88,14 +94,36 @@ class ChannelParser(GrammarDriver):
                 sink.refuse(start)
                 cur.pos = len(cur.buf)
                 return
-            said = header["recipient"] or ""
-            name = route.name(said)
-            if not name and (said or route.to == "raw"):
-                problem = Malformed("missing_name", "the call names no tool", cur.at)
-                yield from self._failed(Draft(sink, start), problem)
+            name = route.name(said["recipient"])
+            problem = self._refused(name, odd, needed=bool(said["recipient"]) or route.to == "raw")
+            if problem is not None:
+                yield from self._failed(self._draft(start, name), problem)
             else:
-                yield from self._call(route, name, start)
+                yield from self._call(route, name, start, odd)
             cur.release()
+
+    def _refused(self, name: str, odd: str, *, needed: bool) -> Malformed | None:
+        """What is wrong with a call's header: no name where one is `needed`, or what may be meant as an argument."""
+        if needed and not name:
+            return Malformed("missing_name", "the call names no tool", self._cur.at)
+        return Malformed("unclaimed", f"{odd!r} is no part of a header", self._cur.at) if "=" in odd else None
+
+    def _cut_header(self) -> bool:
+        """Fail the call whose header the end of the input cuts off, if its recipient can be told."""
+        cur, grammar = self._cur, self._grammar
+        if not cur.eof:
+            return False
+        rest = cur.buf[cur.pos :]
+        for header in (grammar.header.match(rest + grammar.frame.body), grammar.header.match(rest, partial=True)):
+            said = header["recipient"] if header is not None else None
+            if header is None or not said or header.end() < len(rest):
+                continue
+            marked = rest[: header.start("recipient")] + rest[header.end("recipient") :]
+            route = grammar.frame.route({key: value or "" for key, value in header.groupdict().items()})
+            if route.to in {"call", "raw"} and marked.strip(WHITE):
+                self._failed_at_end(self._draft(cur.at, route.name(said)))
+                return True
+        return False
 
     def _headless(self) -> Reading[None]:
         """Read on where a header was due: a broken one is left out, anything else is text."""
@@ -169,42 +197,60 @@ class ChannelParser(GrammarDriver):
                 return None
             yield
 
-    def _call(self, route: Route, name: str, start: int) -> Reading[None]:
-        cur, sink = self._cur, self._sink
-        reader = CallReader(cur, sink, self._skipper)
+    def _call(self, route: Route, name: str, start: int, odd: str) -> Reading[None]:
+        """Read a call's body; `odd` is what the header says that the format does not know."""
+        cur = self._cur
+        reader = CallReader(cur, self._sink, self._skipper)
         reader.named = name
         try:
-            if route.to == "raw":
-                reader.draft = Draft(sink, start)
-                arguments = yield from self._raw(reader.draft, route, name)
-            elif (yield from self._empty(route)):
-                draft = reader.draft = Draft(sink, start)
-                draft.name = name
-                draft.announce()
-                draft.delta("{}")
-                draft.note("defaulted", "a call without arguments: it counts as {}", cur.at)
-                arguments = dict[str, object]()
-            else:
-                form = self._grammar.forms[route.form]
-                if form.head is not None:  # the reader wants it whole
-                    yield from skip_space(cur)
-                    yield from match_next(cur, form.head_pattern)
-                arguments = yield from reader.read(form, start)
+            arguments = yield from self._arguments(reader, route, name, start)
+            yield from self._read_end(reader.draft, route, arguments)
         except (Malformed, Truncated) as problem:
             yield from self._failed(reader.draft, problem)
             return
-        closed = yield from match_next(cur, self._grammar.close)
+        if odd:
+            reader.draft.note("unclaimed", f"no part of a header: {odd!r}", start)
+        if arguments is not None:
+            reader.draft.end(arguments, cur.at)
+
+    def _arguments(self, reader: CallReader, route: Route, name: str, start: int) -> Reading[JsonObject | None]:
+        cur, form = self._cur, self._grammar.forms[route.form]
+        if route.to == "raw":
+            reader.draft = Draft(self._sink, start)
+            return (yield from self._raw(reader.draft, route, name))
+        if (yield from self._empty(route)):
+            draft = reader.draft = self._draft(start, name)
+            draft.announce()
+            draft.delta("{}")
+            draft.note("defaulted", "a call without arguments: it counts as {}", cur.at)
+            return {}
+        if form.head is not None:  # the reader wants it whole
+            yield from skip_space(cur)
+            if (yield from match_next(cur, form.head_pattern)) is None and cut_off(cur, form.head_pattern):
+                reader.draft = self._draft(start, name)
+                raise Truncated
+        return (yield from reader.read(form, start))
+
+    def _read_end(self, draft: Draft, route: Route, arguments: JsonObject | None) -> Reading[None]:
+        """Read the message's end; where it is missing, the call stands if its arguments are plainly complete."""
+        cur, grammar = self._cur, self._grammar
+        closed = yield from match_next(cur, grammar.close)
         if closed is not None:
             cur.pos = closed.end()
         elif route.to == "call" and self._endless(route):
-            elements = self._grammar.forms[route.form].elements
-            goes_on = [self._grammar.close, *([elements.opener] if elements is not None else [])]
-            cut = cur.eof and any(pattern.fullmatch(cur.buf, cur.pos, partial=True) for pattern in goes_on)
-            problem = Truncated() if cut else Malformed("malformed", "expected the end of the message", cur.at)
-            yield from self._failed(reader.draft, problem)
-            return
-        if arguments is not None:
-            reader.draft.end(arguments, cur.at)
+            cut = cut_off(cur, grammar.close, *grammar.forms[route.form].openers)
+            over = not cut and (yield from match_next(cur, grammar.begins)) is not None
+            if not over and not (cut and self._complete(draft.name, arguments)):
+                raise Truncated if cut else Malformed("malformed", "expected the end of the message", cur.at)
+            skip_cut(cur, grammar.close)
+            draft.note("missing_close", "the message's closing marker is missing", cur.at)
+        elif skip_cut(cur, grammar.close):
+            draft.note("missing_close", "the call's closing marker is cut off", cur.at)
+
+    def _draft(self, start: int, name: str) -> Draft:
+        draft = Draft(self._sink, start)
+        draft.name = name
+        return draft
 
     def _empty(self, route: Route) -> Reading[bool]:
         """Whether the message ends where a call's JSON arguments are due."""
@@ -217,7 +263,12 @@ class ChannelParser(GrammarDriver):
         form = self._grammar.forms[route.form]
         return form.body == "members" and form.tail is None
 
-    def _raw(self, draft: Draft, route: Route, name: str) -> Reading[dict[str, str]]:
+    def _complete(self, name: str, arguments: JsonObject | None) -> bool:
+        """Whether a call has all arguments that its tool takes, so that nothing of it can be missing."""
+        tool = self._sink.options.tools.get(name)
+        return tool is not None and bool(arguments) and set(property_names(tool.parameters)) <= set(arguments or ())
+
+    def _raw(self, draft: Draft, route: Route, name: str) -> Reading[JsonObject]:
         cur, text = self._cur, Pieces()
 
         def put(chunk: str, _: int) -> None:
@@ -234,11 +285,15 @@ class ChannelParser(GrammarDriver):
         draft.delta('"}')
         return {route.argument: text.text()}
 
+    def _failed_at_end(self, draft: Draft) -> None:
+        cur = self._cur
+        cur.pos = len(cur.buf)
+        draft.fail(cur.since(draft.start), "truncated", "the input ends inside the call", cur.at)
+
     def _failed(self, draft: Draft, problem: Malformed | Truncated) -> Reading[None]:
         cur = self._cur
         if isinstance(problem, Truncated):
-            cur.pos = len(cur.buf)
-            draft.fail(cur.since(draft.start), "truncated", "the input ends inside the call", cur.at)
+            self._failed_at_end(draft)
             return
         cur.go(max(problem.resume, draft.start))
         yield from self._body(lambda _, __: None)

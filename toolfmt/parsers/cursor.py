@@ -26,13 +26,17 @@ WHITE = "".join(char for char in map(chr, range(0x3001)) if char.isspace() and n
 class Malformed(Exception):  # noqa: N818 - control flow inside the parsers, never seen by callers
     """The text at `at` does not fit the grammar; `resume` is where looking for the next marker may begin."""
 
-    def __init__(self, reason: str, detail: str, at: int, resume: int | None = None) -> None:
-        """Keep the reason's word, the words for people, and absolute offsets."""
+    def __init__(self, reason: str, detail: str, at: int, resume: int | None = None, *, inside: bool = False) -> None:
+        """Keep the reason's word, the words for people, and absolute offsets.
+
+        `inside` says that the fault is in a text whose end is not known, so that calls after it may be quoted in it.
+        """
         super().__init__(reason)
         self.reason = reason
         self.detail = detail
         self.at = at
         self.resume = at if resume is None else resume
+        self.inside = inside
 
 
 class Truncated(Exception):  # noqa: N818 - control flow inside the parsers, never seen by callers

@@ -33,8 +33,8 @@ from toolfmt.parsers.element_values import (
 from toolfmt.parsers.entities import decode_entities
 from toolfmt.parsers.patterns import NOTE, attributes, cut_off, match_next, strip_groups
 from toolfmt.parsers.pieces import Pieces, Unpadded
-from toolfmt.parsers.raw_ends import Closer
-from toolfmt.parsers.raw_text import Opening, RawText
+from toolfmt.parsers.raw_ends import Closer, Opening
+from toolfmt.parsers.raw_text import RawText
 from toolfmt.schema import declares, item_schema, property_schema, types
 
 if TYPE_CHECKING:

@@ -6,12 +6,11 @@ Built once per dialect and shared by all its parsers.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import regex
 
-from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.element_grammar import ElementGrammar
 from toolfmt.parsers.form_patterns import (
     BODY,
@@ -28,91 +27,37 @@ from toolfmt.parsers.head_parts import HeadParts
 from toolfmt.parsers.json_shapes import compile_shape
 from toolfmt.parsers.leading import Leading
 from toolfmt.parsers.literal_grammar import LiteralGrammar, ending
-from toolfmt.parsers.patterns import FENCE, GAP, JSON_HINT, LAYOUT, SLOT, Head, cut_off, head, literal, strip_groups
+from toolfmt.parsers.nesting import Nesting
+from toolfmt.parsers.patterns import (
+    BROKEN_CALL,
+    GAP,
+    JSON_HINT,
+    LAYOUT,
+    SLOT,
+    Head,
+    head,
+    literal,
+    strip_groups,
+)
 from toolfmt.parsers.payload import PayloadEnds
 from toolfmt.parsers.raw_ends import Around
 from toolfmt.parsers.resuming import Resync
+from toolfmt.parsers.sections import FormGrammar, Section, form_start, in_part, told_apart, unsure_first
 from toolfmt.parsers.sieves import first_characters, plain_start
 from toolfmt.syntax import PLAIN_NAME, TAG_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from toolfmt.parsers.cursor import Cursor
-    from toolfmt.parsers.json_shapes import JsonNode
-    from toolfmt.syntax import Form, JsonCall, Pair, Syntax
+    from toolfmt.syntax import Form, Pair, Syntax
 
 _PUNCTUATION = re.compile(r"[\\()\[\]{},;`]+").fullmatch
 """A closer of which no text is made to be rid: a bracket may be anybody's."""
+_FIRST_TAG = re.compile(r"\A\s*(<[^<>{}\s]+>)")
 _BEHIND_NAME = re.compile(r"\{name\}\s*([^\w\s<>{}\"'.:/\-])")
 _YAML = r"""[ \t]{0,64}(?:\r?\n|</|\{|[^\s:<]{1,64}:)"""
 """What YAML behind a tag begins with; where prose goes on, the tag was only mentioned."""
 _BARE = r"(?:`{3,8}+[\w+.\-]{0,32}\s{0,64})?" + JSON_HINT
-
-
-@dataclass(slots=True)
-class FormGrammar:
-    """One form, compiled."""
-
-    form: Form
-    head: Head | None
-    head_pattern: regex.Pattern[str]
-    parts: HeadParts | None
-    """The head in parts, where it is not one whole."""
-    escaped: bool
-    """Slots of the head are read with entities."""
-    body: str
-    middle: regex.Pattern[str] | None
-    """What stands between a JSON body and the raw text behind it."""
-    payload: PayloadEnds | None
-    tail: regex.Pattern[str] | None
-    extra_tail: regex.Pattern[str]
-    """The tail after surplus closing brackets."""
-    shape: JsonNode | None
-    elements: ElementGrammar | None
-    json: JsonCall | None
-    literals: LiteralGrammar | None
-    begins: str
-    """What may begin the next call."""
-
-    @property
-    def quotes(self) -> bool:
-        """Whether the body is JSON, in whose strings no marker counts."""
-        return self.body in {"call", "args"} and self.literals is None
-
-    @property
-    def openers(self) -> tuple[regex.Pattern[str], ...]:
-        """What may open inside the body instead of the tail."""
-        elements = self.elements
-        if elements is None:
-            return ()
-        return tuple(filter(None, (elements.opener, elements.loose, elements.wrapper, elements.wrapper_end)))
-
-
-@dataclass(slots=True)
-class Section:
-    """Forms that share their outer markers; `opener` is empty for forms that have none."""
-
-    opener: str
-    closer: regex.Pattern[str] | None
-    closers: list[str]
-    """The closer's spellings, the longest first."""
-    forms: list[FormGrammar]
-    next: tuple[regex.Pattern[str], ...]
-    """What may stand in the section, first come first: `again`, a call of form `f0`, `f1`, ..., or the `close`."""
-    marked: tuple[regex.Pattern[str], ...]
-    """The calls among them that begin with a marker."""
-    bare: bool
-    """The opening marker is ordinary punctuation, so that the calls may also be text."""
-    resync: Resync
-    """Where reading goes on after a broken call."""
-
-    def cuts_head(self, cur: Cursor, found: regex.Match[str] | None) -> bool:
-        """Whether the input ends in the beginning of a further call's marker."""
-        if found is not None:
-            return found.lastgroup != "close" and cut_off(cur, self.next[0])
-        left = bool(self.marked and cur.buf[cur.pos :].strip(WHITE))
-        return left and cut_off(cur, *self.marked) and not cut_off(cur, self.next[-1])
 
 
 class CompiledSyntax:
@@ -128,28 +73,9 @@ class CompiledSyntax:
         self.flags = regex.IGNORECASE if syntax.ignore_case else 0
         self.sections = list(self._sections())
         line = r"(?<![^\n])[ \t]{0,8}" if syntax.lines else ""
-        marks: list[tuple[str, str]] = []
-        for number, section in enumerate(self.sections):
-            if section.opener:
-                marks.append((f"s{number}", section.opener))
-            marks.extend(
-                (f"c{number}_{at}", form.head.source)
-                for at, form in _unsure_first(section.forms)
-                if form.head is not None and (form.form.alone or not section.opener)
-            )
-        marks.extend(self.further_marks())
-        for kind, pairs in (("r", syntax.reasoning), ("h", syntax.hidden), ("u", syntax.unwrap)):
-            marks.extend((f"{kind}{number}", self.label(opener)) for number, (opener, _) in enumerate(pairs))
-            marks.extend((f"x{kind}{number}", literal(closer)) for number, (_, closer) in enumerate(pairs) if closer)
-        marks.extend((f"e{number}", self.label(stop)) for number, stop in enumerate(syntax.stop))
-        marks.extend(
-            (f"o{number}_{at}", closer)
-            for number, section in enumerate(self.sections)
-            for at, closer in enumerate(section.closers)
-            if not _PUNCTUATION(closer)
-        )
-        tails = {form.tail.pattern for section in self.sections for form in section.forms if form.tail}
-        marks.extend((f"t{number}", tail) for number, tail in enumerate(sorted(tails)) if not _PUNCTUATION(tail))
+        marks = list(self._marks())
+        self.unmarked = any(section.bare for section in self.sections)
+        """A list may begin calls without a marker."""
         patterns = [f"{line}(?P<{group}>{strip_groups(source)})" for group, source in marks]
         calls = [form.json for form in syntax.forms if form.json is not None] if syntax.bare else []
         self.bare = (calls[0], compile_shape(*calls)) if calls else None
@@ -181,6 +107,38 @@ class CompiledSyntax:
         """Whether the blank at the beginning of the text, and of the reasoning, belongs to the markers."""
         self.ends = syntax.before_calls.isspace(), any(closing.isspace() for _, closing, _ in edges)
         """Whether the blank at their end does."""
+
+    def _marks(self) -> Iterator[tuple[str, str]]:
+        """Whatever may be found in text, as a group's name and a pattern: the first that fits counts."""
+        syntax = self.syntax
+        for number, section in enumerate(self.sections):
+            if section.opener:
+                yield f"s{number}", section.opener
+            yield from (
+                (f"c{number}_{at}", form.head.source)
+                for at, form in unsure_first(section.forms)
+                if form.head is not None and (form.form.alone or not section.opener)
+            )
+        yield from self.further_marks()
+        for kind, pairs in (("r", syntax.reasoning), ("h", syntax.hidden), ("u", syntax.unwrap)):
+            yield from ((f"{kind}{number}", self.label(opener)) for number, (opener, _) in enumerate(pairs))
+            yield from ((f"x{kind}{number}", literal(closer)) for number, (_, closer) in enumerate(pairs) if closer)
+        yield from ((f"e{number}", self.label(stop)) for number, stop in enumerate(syntax.stop))
+        yield from (
+            (f"o{number}_{at}", closer)
+            for number, section in enumerate(self.sections)
+            for at, closer in enumerate(section.closers)
+            if not _PUNCTUATION(closer)
+        )
+        yield from (
+            (f"m{number}_{at}", f"{literal(tag)}(?={BROKEN_CALL})")
+            for number, section in enumerate(self.sections)
+            for at, form in enumerate(section.forms)
+            for tag in _FIRST_TAG.findall(form.form.call)
+            if not section.opener
+        )
+        tails = {form.tail.pattern for section in self.sections for form in section.forms if form.tail}
+        yield from ((f"t{number}", tail) for number, tail in enumerate(sorted(tails)) if not _PUNCTUATION(tail))
 
     def _earlier(self, marks: list[tuple[str, str]], line: str) -> Iterator[tuple[str, regex.Pattern[str]]]:
         """For each mark that begins like earlier ones, what those are: they come first, so they are waited for."""
@@ -274,8 +232,8 @@ class CompiledSyntax:
             closers = [literal(text) for text in with_and_without(closing_text)]
             closers += [literal(end) for end in forms[0].ends if closing_text]
             closer = "|".join(closers)
-            compiled = [self._form(form, closer, begins) for form in forms]
-            heads = [next_call(form, f"f{at}") for at, form in _unsure_first(compiled)]
+            compiled = told_apart([self._form(form, closer, begins) for form in forms])
+            heads = [next_call(form, f"f{at}") for at, form in unsure_first(compiled)]
             if opening and not closer:  # before a head that would fit the marker's own text
                 heads.insert(0, rf"{GAP}(?P<again>{literal(opening)})")
             # Where a bracket is all of the closer, a second one is text: the first has closed the calls.
@@ -284,9 +242,12 @@ class CompiledSyntax:
             bracketed = len(closing_text) > 1 and closing_text.lstrip().startswith(("[", "{"))
             heads = [*(closes if bracketed else ()), *heads, *closes]  # else the closer's bracket would begin a call
             tails = [form.tail.pattern for form in compiled if form.tail]
+            calls = strip_groups("|".join(form.head.source for form in compiled if form.head))
+            inner = Nesting([calls], tails, self.flags)
             yield Section(
                 opener=section_opener(opening, forms),
                 closer=regex.compile(closer, self.flags) if closer else None,
+                ends=tuple(regex.compile(source, self.flags) for source in closers[:-1] if source),
                 closers=[source for source in closers if source],
                 forms=compiled,
                 bare=forms[0].bare,
@@ -297,6 +258,8 @@ class CompiledSyntax:
                     if lead_of(form.form)
                 ),
                 resync=Resync([*closers, *tails], begins, self.flags),
+                nesting=Nesting([literal(opening)], closers, self.flags) if closing_text else inner,
+                inner=inner,
             )
 
     def begin(self, form: Form) -> Head | None:
@@ -344,8 +307,10 @@ class CompiledSyntax:
         if "payload" in pieces[1::2]:
             payload = PayloadEnds(end, begins, self.flags)
         frame = self.syntax.frame
-        after = begins if frame is None else tuple(map(literal, (*frame.ends, frame.start)))
-        follow = end or closer or "|".join(after)
+        if frame is not None:
+            begins, closer = (literal(frame.start),), "|".join(map(literal, (*frame.ends, frame.start)))
+        whole, end = end, in_part(end, tail, [*begins, closer]) if form.elements else end
+        follow = end or closer or "|".join(begins)
         begin = self.begin(form)
         if begin is not None and pieces[0].rstrip().endswith("}"):  # a name that no marker ends
             begin = replace(begin, source=begin.source + first_of_body(form, body, end))
@@ -357,7 +322,10 @@ class CompiledSyntax:
         own = begin.source if begin is not None and parts is None else literal(form.section.partition("{calls}")[0])
         section = "" if parts or begin is None else literal(form.section.partition("{calls}")[0])
         inside = parts.start if parts else ""
-        around = Around(begins, strip_groups(own), follow, inside=inside, section=section, section_end=closer)
+        if frame is not None and begin is None:  # a message is all of the call
+            own, inside = literal(frame.body), r"[\s\S]"
+        lead = next(map(literal, _FIRST_TAG.findall(form.call)), "")
+        around = Around(begins, strip_groups(own), follow, inside, section, section_end=closer, lead=lead)
         return FormGrammar(
             form=form,
             head=begin,
@@ -369,6 +337,7 @@ class CompiledSyntax:
             extra_tail=regex.compile(rf"{GAP}(?P<extra>[}}\]]{{1,8}}{GAP})?(?:{end})", self.flags),
             payload=payload,
             tail=regex.compile(end, self.flags) if end else None,
+            whole_tail=regex.compile(whole, self.flags),
             shape=compile_shape(form.json) if form.json else None,
             elements=ElementGrammar(form.elements, around, ignore_case=self.syntax.ignore_case)
             if form.elements
@@ -377,18 +346,6 @@ class CompiledSyntax:
             literals=LiteralGrammar(form.literals, ending(end, closer, own, next_or_stop)) if form.literals else None,
             begins="|".join(begins),
         )
-
-
-def _unsure_first(forms: list[FormGrammar]) -> list[tuple[int, FormGrammar]]:
-    """Number the forms, first those that count only before their body: another may have the same head."""
-    return sorted(enumerate(forms), key=lambda numbered: not numbered[1].form.tentative)
-
-
-def form_start(form: FormGrammar) -> str:
-    """How a call begins: with its head, if the form has one."""
-    if form.head is not None:
-        return strip_groups(form.head.source)
-    return rf"(?:{FENCE})?" + (r"(?=\[)" if form.form.array else r"(?=[\[{])") if form.body == "call" else r"(?!)"
 
 
 def next_call(form: FormGrammar, group: str) -> str:

@@ -343,6 +343,9 @@ class CallObject:
         if isinstance(name, str) and not self.draft.name:
             self.draft.name = name
             self.draft.announce()
+        elif name and name != self.draft.name:
+            names = f"{self.draft.name[:60]!r} and {str(name)[:60]!r}"
+            self.failure = Malformed("duplicate_key", f"the call names two tools: {names}", self._cur.at)
 
     def _arguments(self, cur: Cursor) -> Reading[None]:
         draft = self.draft
@@ -357,10 +360,9 @@ class CallObject:
             if not (draft.confirmed or self.escaped) and draft.name in self.offered:
                 draft.confirmed = True
                 draft.announce()
-            whole = whole_value(cur, self.limits, self._level)
-            if whole is not None:
-                self.arguments, text = whole
-                self._text.emit(text)
+            if (whole := whole_value(cur, self.limits, self._level)) is not None:
+                self.arguments = whole[0]
+                self._text.emit(whole[1])
                 return
             yield from read_value(cur, self._text.emit, self._repaired(at), self.limits, tolerant=self.json.tolerant)
             self.arguments = self._decoded(self._text.so_far(), at)

@@ -117,6 +117,9 @@ class LiteralGrammar:
         """What may follow a text, by where it is."""
         self.surely = {quote: _follow(quote, opener, sure) for quote in self.quotes}
         """What must follow a text that has quotes inside."""
+        over = rf"\s{{0,64}}[\]}})]{{0,8}}{ending.sure}" if literals.keywords else r"(?!)"
+        self.over = {quote: regex.compile(regex.escape(quote) + over) for quote in self.quotes}
+        """What follows a text after which the call ends, although not all brackets are closed."""
         self.expression = {quote: regex.compile(regex.escape(quote) + _EXPRESSION) for quote in self.quotes}
         self.plain = {quote: re.compile(_plain(quote, escapes=escapes)).match for quote in self.quotes}
         """Matches text in which nothing needs a closer look."""

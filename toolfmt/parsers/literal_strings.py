@@ -38,6 +38,10 @@ _CLOSES: Final = re.compile(r"[\w)\]}.,;:!?]")
 """What a quote that closes a quoted part, or an apostrophe, follows."""
 
 
+_INNER: Final = frozenset("{[(")
+_AFTER_KEY: Final = re.compile(r",\s{0,64}[\w.\-]{1,64}\s{0,64}:\s{0,64}\Z").search
+
+
 def _unescaped(text: str) -> str:
     """Read the escapes of quotes, backslashes, line breaks and tabs in a text that holds no others."""
     if "\\" not in text:
@@ -53,6 +57,7 @@ class LiteralTexts:
         self._grammar = grammar
         self._cur = cur
         self._note = note
+        self._last = ""  # the end of the text so far, where only a quote ends it
 
     def read(self, quote: str, kind: str, put: Callable[[str], None], *, raw: bool) -> Reading[None]:
         """Read a text up to its quote, which is read too; `kind` is what it is in."""
@@ -60,6 +65,7 @@ class LiteralTexts:
         plain = (self._grammar.raw if raw else self._grammar.plain)[quote]
         clean = self._grammar.clean[quote]
         escapes = self._grammar.literals.escapes and not raw
+        put = put if self._grammar.literals.escapes else self._keeping(put)
         inside = opened = False  # quotes were read as text; the last of them opened a quoted part
         while True:
             run = plain(cur.buf, cur.pos)
@@ -84,8 +90,7 @@ class LiteralTexts:
             if (yield from self._ends(quote, kind, inside=inside, opened=opened)):
                 cur.pos += len(quote)
                 return
-            if escapes and not inside and (yield from match_next(cur, self._grammar.expression[quote])) is not None:
-                raise Malformed("malformed", "an expression where a literal is due", cur.at)
+            yield from self._check(quote, kind, expression=escapes and not inside)
             self._note("a quote inside text", "ambiguous_closer")
             opened = self._grammar.literals.escapes and not opened and not _CLOSES.match(cur.buf, cur.pos - 1)
             inside = True
@@ -98,13 +103,38 @@ class LiteralTexts:
         if cur.eof and not cur.buf[cur.pos + len(quote) :].strip(WHITE):
             return True
         if not inside:
-            return (yield from match_next(cur, grammar.follow[quote][kind])) is not None
+            if (yield from match_next(cur, grammar.follow[quote][kind])) is not None:
+                return True
+            return kind in _INNER and (yield from match_next(cur, grammar.over[quote])) is not None
         surely = grammar.surely[quote][kind]
         if (yield from match_next(cur, surely)) is None and not cut_off(cur, surely):
             return False
         if opened:
             raise Malformed("malformed", "quotes inside a quoted text: where it ends is not certain", cur.at)
         return True
+
+    def _check(self, quote: str, kind: str, *, expression: bool) -> Reading[None]:
+        """Refuse a quote that is text, but only if what it is in is no text: a sum of texts, or the next argument."""
+        cur = self._cur
+        if expression and (yield from match_next(cur, self._grammar.expression[quote])) is not None:
+            raise Malformed("malformed", "an expression where a literal is due", cur.at)
+        if self._opens_next(kind):
+            raise Malformed("malformed", "the next argument begins in a text that is not closed", cur.at)
+
+    def _keeping(self, put: Callable[[str], None]) -> Callable[[str], None]:
+        self._last = ""
+
+        def keep(text: str) -> None:
+            put(text)
+            self._last = (self._last + text)[-256:]
+
+        return keep
+
+    def _opens_next(self, kind: str) -> bool:
+        """Whether the quote at the cursor, of a kind that no ordinary text holds, is right after a key."""
+        if self._grammar.literals.escapes or kind not in {"top", "{"}:
+            return False
+        return _AFTER_KEY(self._last) is not None
 
     def _escape(self) -> Reading[str]:
         cur = self._cur

@@ -18,6 +18,7 @@ import regex
 from toolfmt import jsontext
 from toolfmt.literals import KEYWORD
 from toolfmt.parsers.cursor import Malformed, Truncated
+from toolfmt.parsers.element_values import is_broken
 from toolfmt.parsers.literal_strings import LiteralTexts
 from toolfmt.parsers.patterns import cut_off, match_first, match_next
 from toolfmt.parsers.pieces import Pieces
@@ -253,8 +254,12 @@ class LiteralReader:
             return
         cur.pos = opened.end()
         text = Pieces()
+        at = cur.at
         yield from self._texts.read(opened["quote"], kind, text.add, raw=False)
-        self._emit(jsontext.dumps(coerce(text.text(), schema)[0]))
+        value = coerce(text.text(), schema)[0]
+        if isinstance(value, str) and is_broken(value, schema, ""):
+            raise Malformed("malformed", "the JSON of an argument is broken", at, cur.at)
+        self._emit(jsontext.dumps(value))
 
     def _word(self) -> Reading[str]:
         cur = self._cur

@@ -35,6 +35,8 @@ JSON_START = (
 """What tells an object or a list in prose from other brackets: its first key or element."""
 JSON_HINT = r"(?=\{\s{0,256}[\"'/]|\[\s{0,64}[\[{\]\"'/0-9tfn\-])"
 """As much of it as can be searched for: a longer pattern would be passed over for a marker inside it."""
+BROKEN_CALL = r"\s{0,64}(?:[<\[{\]]|[\w.:\-]{1,256}\s{0,8}(?:[({=]|\s[\w.\-]{1,64}=)|[\"'][\w\-]{1,64}[\"']\s{0,8}[:,])"
+"""What tells a call of which the beginning is broken from prose."""
 NOTE = r"<!--(?:(?!-->)[\s\S]){0,1024}-->|<\?(?:(?!\?>)[\s\S]){0,1024}\?>"
 """What XML lets stand between elements for whom it concerns: a comment, a processing instruction."""
 LAYOUT = rf"(?:\s{{1,256}}+|{NOTE}){{0,16}}+"

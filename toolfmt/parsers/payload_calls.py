@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from toolfmt.model import JsonObject
     from toolfmt.parsers.cursor import Cursor, Reading
-    from toolfmt.parsers.grammar import FormGrammar
+    from toolfmt.parsers.sections import FormGrammar
     from toolfmt.parsers.sink import Draft
 
 

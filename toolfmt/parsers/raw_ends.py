@@ -47,6 +47,20 @@ TAIL = Closer("")
 
 
 @dataclass(frozen=True, slots=True)
+class Opening:
+    """What looks like the beginning of an argument inside a value."""
+
+    certain: bool
+    """It is one, where the value has no closer of its own; else it may also be text."""
+    given: bool
+    """It was given before, so that it is text."""
+    given_on_line: bool
+    """It was given before, so that it is text where it does not begin a line, as the format's own do."""
+    nests: bool
+    """The closer that ends the value also ends it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Around:
     """What stands around the values of a form's calls, as patterns."""
 
@@ -61,6 +75,8 @@ class Around:
     """What opens the section that the call stands in."""
     section_end: str = ""
     wrapper_end: str = ""
+    lead: str = ""
+    """The marker that a call begins with, which may also be mentioned or be another format's."""
 
     @property
     def after(self) -> str:
@@ -88,9 +104,11 @@ class Ends:
         "follow",
         "hint",
         "in_call",
+        "near_quote",
         "next_call",
         "optional",
         "over",
+        "quote_ends",
         "quoted",
         "quotes",
         "rivals",
@@ -125,6 +143,8 @@ class Ends:
             parts += [f"(?P<begin>{around.begin})", f"(?P<end>{closing}(?:{around.tail}))"]
         self.rivals = regex.compile("|".join(parts) or r"(?!)", flags)
         """What comes before another candidate that begins alike."""
+        if nests and optional and around.lead:
+            parts.append(f"(?P<lead>{around.lead})")
         parts += [f"(?P<opener>{'|'.join(openers)})"] if openers else []
         self.optional = optional
         self.whole_end = regex.compile(f"{GAP}{closing}(?:{around.tail})", flags) if nests else None
@@ -143,12 +163,18 @@ class Ends:
             (words if word else parts).append(f"(?P<q{number}>{re.escape(quote)})")
             self.quoted[f"q{number}"] = re.compile(f"[^{re.escape(end[0])}]*").fullmatch
             self.quotes[f"q{number}"] = regex.compile(re.escape(end) + (f"(?={GAP}{closer})" if word else ""), flags)
+        marks = [quote for quote, _ in quotes if not (quote[0].isalnum() or quote[0] == "_")]
+        near_marks = "|".join(f"(?!{re.escape(mark)}){_misspelt(mark)}" for mark in marks)
+        self.near_quote = regex.compile(f"{GAP}(?:{near_marks})") if marks else None
+        """What begins a value as a misspelt quote does."""
+        self.quote_ends = frozenset(end for quote, end in quotes if quote in marks and not escaped)
+        """What no text ends with that had no quote."""
         self.words = regex.compile(f"{GAP}(?:{'|'.join(words)})", flags) if words else None
         near = rf"(?P<near>{closer.removesuffix('>')}\w{{0,8}}\s{{0,64}}(?:>|(?=<)))"
         misspelt = [near] if nests and re.fullmatch(r"</[\w:.\\\-]+(?:\\s\{0,64\})?>", closer) else []
         self.candidate = regex.compile("|".join([*parts, f"(?P<closer>{closer})", *misspelt]), flags)
-        marks = [re.escape(quote) for quote, _ in quotes if not (quote[0].isalnum() or quote[0] == "_")]
-        sources = [closer, *openers, *([around.begin, around.tail, around.wrapper_end] if nests else []), *marks]
+        outer = [around.begin, around.tail, around.wrapper_end] if nests else []
+        sources = [closer, *openers, *outer, *map(re.escape, marks)]
         starts = [plain_start(source) for source in sources if source]
         self.hint = re.compile(sieve(starts)).search
         follows = [follow, *([f"(?P<parent>{parent})"] if parent else []), *([around.after] if nests else [])]
@@ -158,6 +184,13 @@ class Ends:
             raise DialectRecordError("a value has no closing marker, so that nothing tells where it ends")
         self.clean = re.compile(f"[^{firsts}]*").fullmatch
         self.escaped = escaped
+
+
+def _misspelt(mark: str) -> str:
+    """A quote's first character and its word, with any other marks between them."""
+    word = max(re.findall(r"\w+", mark), key=len, default="")
+    first, rest = re.escape(mark[0]), rf"[\s\S]{{{len(mark) - 1}}}"  # else the end of what is here would be the slip
+    return rf"(?={first}{rest}){first}[^\w\s]{{1,4}}{word}" if word else r"(?!)"
 
 
 def _either(*patterns: str) -> str:

@@ -9,7 +9,6 @@ Verbatim quotes such as CDATA are honoured and entities decoded.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import regex
@@ -25,26 +24,12 @@ if TYPE_CHECKING:
 
     from toolfmt.events import Span
     from toolfmt.parsers.cursor import Cursor, Reading
-    from toolfmt.parsers.raw_ends import Closer, Ends
+    from toolfmt.parsers.raw_ends import Closer, Ends, Opening
 
 MOST_BACK = 16
 """How often the input may be read again where closers are missing; after that, such calls fail."""
-_LATER = frozenset({"closer", "near", "opener"})
+_LATER = frozenset({"closer", "lead", "near", "opener"})
 _BREAK = regex.compile(r"\r?\n")
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """What looks like the beginning of an argument inside a value."""
-
-    certain: bool
-    """It is one, where the value has no closer of its own; else it may also be text."""
-    given: bool
-    """It was given before, so that it is text."""
-    given_on_line: bool
-    """It was given before, so that it is text where it does not begin a line, as the format's own do."""
-    nests: bool
-    """The closer that ends the value also ends it."""
 
 
 class RawText:
@@ -63,6 +48,7 @@ class RawText:
         "_given",
         "_held",
         "_last",
+        "_led",
         "_levels",
         "_marked",
         "_nested",
@@ -106,6 +92,7 @@ class RawText:
         self._before: list[str] = []  # the white space before it
         self._last = ""  # the last characters of the value
         self._marked = False  # something in it begins as its closer does
+        self._led = False  # the first marker of a call is in it
         self._held = Pieces()
         self._ended: int | None = None  # where a call ends that the text did not open
         self._quote = ""
@@ -127,6 +114,8 @@ class RawText:
                 line = yield from match_next(cur, _BREAK)
                 cur.pos = cur.pos if line is None else line.end()
                 yield from self._quoted(cur, ends, str(word.lastgroup))
+        if ends.near_quote is not None and (yield from match_next(cur, ends.near_quote)) is not None:
+            raise Malformed("malformed", "the quote around a value is misspelt", cur.at, inside=True)
         while True:
             found = self._candidate(cur, ends)
             if found is not None:
@@ -180,6 +169,9 @@ class RawText:
             return self._call_begins(cur, ends, found)
         if group == "opener":
             return self._argument_begins(cur, ends, found)
+        self._led = self._led or group == "lead"
+        if group == "lead":
+            return self._literal(cur, found, ends)
         if group == "end":
             return self._call_ends(cur, ends, found)
         self._pass(cur, found.start(), ends, whole=True)
@@ -204,6 +196,8 @@ class RawText:
         self._pass(cur, found.start(), ends, whole=nested is False)
         if nested is None:
             return None
+        if self._last in ends.quote_ends and not self.verbatim:
+            raise Malformed("malformed", "a quote around a value ends that does not begin", cur.at)
         self._finish()
         if not exact:
             self.misspelt = (cur.base + found.start(), cur.base + found.end())
@@ -225,7 +219,8 @@ class RawText:
     def _split(self, cur: Cursor, at: int) -> bool:
         """End the value before the argument that begins inside of it, as the call ends at `at` without its closer."""
         assert self._opened is not None  # noqa: S101 - asked by the caller
-        if not self._certain or self._broken() or cur.back > MOST_BACK * (cur.at + 4096):
+        closed = bool(self._closer.name) and f"</{self._closer.name}" in self._held.text()  # after all, if not well
+        if not self._certain or closed or self._broken() or cur.back > MOST_BACK * (cur.at + 4096):
             detail = "an argument begins inside another one, which is not closed: either may be text"
             raise Malformed("malformed", detail, self._opened, at)
         self.unclosed = True
@@ -303,12 +298,12 @@ class RawText:
         if self._opened is not None and self._given:
             self._take_as_text(cur, self._opened)
             return False
-        alone = over is not None or ends.optional
+        alone = over is not None or (ends.optional and not self._led)
         if not alone or self._nested or self.ambiguous is not None or (self._ended is not None and not ends.optional):
             raise self._unclosed(at if self._ended is None else self._ended)
+        self._pass(cur, found.start(), ends, whole=True)
         if self._opened is not None:
             return self._split(cur, at)
-        self._pass(cur, found.start(), ends, whole=True)
         if self._broken():
             raise self._unclosed(at)
         self.unclosed = True

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from toolfmt.parsers.bare import BareReader
 from toolfmt.parsers.calls import CallReader
+from toolfmt.parsers.code_lines import inside_code, line_of
 from toolfmt.parsers.cursor import WHITE, Cursor, Malformed, Truncated
 from toolfmt.parsers.driving import GrammarDriver
-from toolfmt.parsers.patterns import cut_off, first_begun, match_first, match_next, search_on, skip_cut
-from toolfmt.parsers.resuming import Fault
+from toolfmt.parsers.patterns import first_begun, match_first, match_next, search_on, skip_cut
+from toolfmt.parsers.recovering import Recovery
 from toolfmt.parsers.sink import Draft, Sink
 from toolfmt.parsers.skipping import Skipper
 
@@ -27,11 +28,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject
     from toolfmt.parsers.ahead import Ahead
     from toolfmt.parsers.cursor import Reading
-    from toolfmt.parsers.grammar import Section
-
-
-MOST_SECOND_LOOKS = 16
-"""How many cut-off values are read again from where they may have gone wrong: each may reach to the end."""
+    from toolfmt.parsers.sections import Section
 
 
 class TextParser(GrammarDriver):
@@ -40,12 +37,13 @@ class TextParser(GrammarDriver):
     __slots__ = (
         "_around",
         "_bare_reader",
+        "_before",
         "_grammar",
-        "_second_looks",
+        "_line",
+        "_recovery",
         "_skipper",
         "_start",
         "_stopped",
-        "_ticked",
         "_unclosed",
         "_within",
     )
@@ -55,7 +53,10 @@ class TextParser(GrammarDriver):
         self._start, self._grammar = start, (grammar := start.grammar)
         cur, sink = Cursor(), Sink(options, grammar.opens, grammar.ends, hides=grammar.syntax.unclaimed == "hidden")
         self._around: int | None = None  # the kind of reasoning block that a real call stands in
-        self._second_looks, self._stopped, self._ticked = 0, False, False  # a backtick is right before the marker
+        self._before = ""  # the character right before the section's marker
+        self._line = ""  # what was said in this line, where a list may begin a call without a marker
+        self._recovery = Recovery(cur, sink)
+        self._stopped = False
         self._skipper = Skipper(cur)
         self._bare_reader = BareReader(cur, sink, grammar.bare, self._skipper) if grammar.bare else None
         self._unclosed: set[int] = set()  # kinds of reasoning block of which no closer is left
@@ -76,6 +77,7 @@ class TextParser(GrammarDriver):
         at, self._within = ahead.read(chunk, self._cur.end, self._sink)
         if at:
             self._cur.skip(chunk[:at])
+            self._line = line_of(chunk[:at]) if self._grammar.unmarked else ""
         return chunk[at:]
 
     def _answer(self) -> Reading[None]:
@@ -123,6 +125,8 @@ class TextParser(GrammarDriver):
             end = end if cut is None else cut[0]
             if end > pos:
                 text(buf[pos:end], cur.base + pos)
+                if self._grammar.unmarked:
+                    self._line = line_of(self._line + buf[pos:end])
                 cur.pos = end
             if found is not None and not found.partial:
                 kept = str(found.lastgroup) if not cur.eof or str(found.lastgroup)[0] in "sc" else ""
@@ -145,19 +149,29 @@ class TextParser(GrammarDriver):
 
     def _text_on(self, chunk: str) -> None:
         self._sink.text(chunk, self._cur.at - len(chunk))
+        if self._grammar.unmarked:
+            self._line = line_of(self._line + chunk)
 
     def _open_section(self, found: regex.Match[str], group: str) -> Reading[None]:
         cur = self._cur
-        self._ticked = cur.buf[cur.pos - 1 : cur.pos] == "`"
+        self._before = cur.buf[cur.pos - 1 : cur.pos]
         cur.mark()
         cur.pos = found.end()
         section = self._grammar.sections[int(group[1:])]
         known = not section.bare or self._offered(section)
-        if known or not self._sink.spoken:
+        quoted, calls = section.bare and inside_code(self._line), self._sink.calls
+        if not quoted and (known or not self._sink.spoken):
             yield from self._section(section, confirmed=known)
-            return
-        self._sink.text(found.group(), cur.mark_at)
-        cur.release()
+        else:
+            self._sink.text(found.group(), cur.mark_at)
+            cur.release()
+        self._line = "" if self._sink.calls > calls else line_of(self._line + found.group())
+
+    def _open_broken(self, found: regex.Match[str], group: str) -> Reading[None]:
+        self._cur.mark()
+        self._cur.pos = found.end()
+        section = self._grammar.sections[int(group[1:].partition("_")[0])]
+        yield from self._recovery.broken(section, Draft(self._sink, self._cur.mark_at), self._cur.at)
 
     def _offered(self, section: Section) -> bool:
         """Whether the call that begins a list without a marker names an offered tool; any will do if none are known."""
@@ -181,16 +195,14 @@ class TextParser(GrammarDriver):
             found = yield from match_first(cur, section.next)
             group = "" if found is None else str(found.lastgroup)
             if found is not None and group == "close":
-                if found["extra"]:
-                    sink.note("repaired_json", "surplus closing brackets", (cur.at, cur.base + found.end()))
-                cur.pos = found.end()
+                self._close(section, found)
             cut = cur.eof and not empty and section.cuts_head(cur, found)
             if found is None and not empty:
                 self._report_unclosed(section, reader.draft if pending is not None else None)
             if pending is not None:
                 reader.draft.end(pending[0], cur.at if group == "close" else pending[1])
             if cut:
-                yield from self._failed(section, Draft(sink, cur.at), Truncated(), cur.at)
+                yield from self._recovery.failed(section, Draft(sink, cur.at), Truncated(), cur.at)
                 return
             if found is None or group in {"close", "again"}:
                 break
@@ -205,24 +217,36 @@ class TextParser(GrammarDriver):
             try:
                 arguments = yield from reader.read(form, cur.mark_at)
             except (Malformed, Truncated) as problem:
-                limited = isinstance(problem, Malformed) and problem.reason == "limit"
-                if not reader.confirmed and empty and not limited:
-                    self._was_text(body if isinstance(problem, Malformed) else cur.end)
+                if not reader.confirmed and empty and not reader.meant(problem):
+                    self._recovery.text(body if isinstance(problem, Malformed) else cur.end)
                     return
                 arguments = yield from reader.unclosed(form, problem, section.resync.markers)
                 if arguments is None:
-                    yield from self._failed(section, reader.draft, problem, body, quotes=form.quotes)
-                    return
+                    if not (yield from self._recovery.failed(section, reader.draft, problem, body, form)):
+                        return
+                    empty = False
+                    continue
             empty, reader.confirmed = False, True
             if arguments is not None and section.closer is None:
                 reader.draft.end(arguments, cur.at)
             elif arguments is not None:
                 pending = (arguments, cur.at)
         if (found is None or group == "again") and empty:
-            yield from self._mention(section, body)
+            yield from self._recovery.mention(section, body, self._before)
             return
         cur.release()
         self._stopped = self._grammar.syntax.ends_after_calls and group == "close"
+
+    def _close(self, section: Section, found: regex.Match[str]) -> None:
+        """Read a section's closer, or what the input's end leaves of a longer one."""
+        cur, start = self._cur, found.start("close")
+        if found["extra"]:
+            self._sink.note("repaired_json", "surplus closing brackets", (cur.at, cur.base + found.end()))
+        cur.pos = found.end()
+        longer = [pattern for pattern in section.ends if cur.eof and cur.pos < len(cur.buf)]
+        if any((cut := end.match(cur.buf, start, partial=True)) and cut.partial for end in longer):
+            self._sink.note("missing_close", "the closing marker of the calls is cut off", (cur.at, cur.end))
+            cur.pos = len(cur.buf)
 
     def _report_unclosed(self, section: Section, last: Draft | None) -> None:
         """Report that a section does not end: the slip is that of its last call, where that is still open."""
@@ -234,61 +258,6 @@ class TextParser(GrammarDriver):
             self._sink.note("missing_close", detail, (at, self._cur.at))
         else:
             last.note("missing_close", detail, at, self._cur.at)
-
-    def _was_text(self, end: int) -> None:
-        """Give a list without a marker up: its bracket is text, and so is all of it if the input ended in it."""
-        cur = self._cur
-        cur.rewind(start := cur.mark_at)
-        self._sink.text(cur.buf[cur.pos : end - cur.base], start)
-        cur.go(end)
-        cur.release()
-
-    def _mention(self, section: Section, body: int) -> Reading[None]:
-        """A marker with no call behind it: unless a closer follows, only the marker is given up."""
-        cur = self._cur
-        draft = Draft(self._sink, cur.mark_at)
-        if self._ticked:
-            return self._was_text(body)
-        if cut_off(cur, *section.next):
-            return (yield from self._failed(section, draft, Truncated(), body))
-        found = yield from section.resync.search(cur)
-        if found is not None and found.lastgroup == "end":
-            cur.pos = found.end()
-        else:
-            cur.rewind(body)
-        raw = cur.since(draft.start)
-        detail = f"no call follows {raw[: body - draft.start].strip()!r} at offset {draft.start}"
-        draft.fail(raw, "malformed", detail, cur.at)
-
-    def _failed(
-        self, section: Section, draft: Draft, problem: Malformed | Truncated, body: int, *, quotes: bool = False
-    ) -> Reading[None]:
-        """Fail a call and find where reading goes on: after a closer, or before the next opener.
-
-        Where `quotes` are those of JSON, no marker in an open one counts.
-        """
-        cur = self._cur
-        if isinstance(problem, Truncated):
-            self._second_looks += 1
-            if self._second_looks > MOST_SECOND_LOOKS:
-                problem.suspect = None
-            resume, reason, detail = problem.suspect, "truncated", "the input ends inside the call"
-        else:
-            resume, reason, detail = problem.resume, problem.reason, f"{problem.detail}, at offset {problem.at}"
-        if resume is None:
-            cur.pos = len(cur.buf)
-        else:
-            cur.go(max(body, resume))
-            if quotes:
-                found = yield from section.resync.after(cur, Fault(cur.since(body)))
-            else:
-                found = yield from section.resync.search(cur)
-            if found is not None and found.lastgroup == "end":
-                cur.pos = found.end()
-            elif reason == "malformed" and not quotes:
-                cur.go(max(body, resume))  # no end of it: what follows is text
-        draft.fail(cur.since(draft.start), reason, detail, cur.at)
-        cur.release()
 
     def _bare(self, found: regex.Match[str], _: str) -> Reading[None]:
         if self._bare_reader is not None:  # else no pattern finds one
@@ -388,6 +357,7 @@ class TextParser(GrammarDriver):
     _handlers: ClassVar = {
         "s": _open_section,
         "c": _open_call,
+        "m": _open_broken,
         "r": _open_reasoning,
         "h": _hidden,
         "u": _unwrap,

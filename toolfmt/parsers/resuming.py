@@ -99,10 +99,13 @@ class Resync:
         longer = (yield from match_first(cur, self._ends)) if found.lastgroup == "end" else None
         return longer or found
 
-    def after(self, cur: Cursor, fault: Fault) -> Reading[regex.Match[str] | None]:
+    def after(
+        self, cur: Cursor, fault: Fault, further: regex.Pattern[str] | None = None
+    ) -> Reading[regex.Match[str] | None]:
         """Read on from the fault in a JSON text to the marker where the next thing begins, which is not read.
 
-        None where there is none: then the cursor is where all brackets are closed, or at the input's end.
+        None where there is none: then the cursor is where all brackets are closed, or at the input's end. Where
+        they are closed, what is `further` counts as a marker too.
         """
         at_fault, nested, closed = cur.at, 0, -1
         cur.pos -= fault.escaped  # the backslash and what it escapes are read together
@@ -117,6 +120,9 @@ class Resync:
                 fault.read(char)
                 if closed < 0 and char in "}]" and not fault.depth:
                     closed = cur.at
+                    more = None if further is None else (yield from match_next(cur, further))
+                    if more is not None:
+                        return more
                 continue
             found = yield from self._whole(cur, found)
             if not fault.after_string or fault.fewer or (found.lastgroup == "end" and cur.at == at_fault):

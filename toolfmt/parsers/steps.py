@@ -144,7 +144,9 @@ class StepParser(TextParser):
         if loose and self._sink.options.strict:
             cur.mark()
             draft, cur.pos = Draft(self._sink, cur.at), found.end()
-            yield from self._failed(self._grammar.sections[0], draft, Malformed("malformed", _WANTED, cur.at), cur.at)
+            yield from self._recovery.failed(
+                self._grammar.sections[0], draft, Malformed("malformed", _WANTED, cur.at), cur.at
+            )
             return
         if loose:
             self._sink.note("loose_form", _LOOSE, (cur.at, cur.base + found.end()))
@@ -173,7 +175,7 @@ class StepParser(TextParser):
             arguments, end = self._input(draft.name, cur.since(body), body, open_name=not found.group().endswith("()"))
         except (Malformed, Truncated) as problem:
             cur.deadline = NEVER
-            yield from self._failed(self._grammar.sections[0], draft, problem, max(body, cur.at))
+            yield from self._recovery.failed(self._grammar.sections[0], draft, problem, max(body, cur.at))
             return
         cur.go(end)
         draft.announce()

@@ -116,7 +116,7 @@ class WrittenForm:
 class _WrittenMembers:
     """Arguments that are elements; their values hold nothing that looks like the format's markup."""
 
-    __slots__ = ("_closer", "_grammar", "_hint", "_member", "_words", "_wrapper", "_wrapper_end")
+    __slots__ = ("_closer", "_ends", "_grammar", "_hint", "_member", "_words", "_wrapper", "_wrapper_end")
 
     def __init__(self, grammar: ElementGrammar, member: str, wrapper: str) -> None:
         opening, _, closing = member.partition("{value}")
@@ -125,7 +125,7 @@ class _WrittenMembers:
             raise NotAtOnce
         self._grammar = grammar
         ends = grammar.ends(grammar.closer("member", "").source, grammar.tail)
-        self._hint, self._words = ends.hint, ends.words
+        self._ends, self._hint, self._words = ends, ends.hint, ends.words
         opening = opening.removesuffix("\n") if grammar.padded else opening
         self._member = re.compile(_SPACE + _pattern(pieces(opening))).match
         self._wrapper = re.compile(f"{_SPACE}<{re.escape(wrapper)}>").match if wrapper else None
@@ -152,6 +152,10 @@ class _WrittenMembers:
             quoted = self._words is not None and self._words.match(text, at)
             wrapped = key in WRAPPERS and schema is not None and not declares(schema, key)
             if near is None or not text.startswith(self._closer, near.start()) or quoted or wrapped or key in values:
+                return -1
+            if (self._ends.near_quote and self._ends.near_quote.match(text, at)) or any(
+                text.endswith(mark, at, near.start()) for mark in self._ends.quote_ends
+            ):
                 return -1
             value = self._value(text[at : near.start()], labels, property_schema(schema, key), sink)
             if value is _DOUBT:

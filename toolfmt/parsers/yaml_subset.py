@@ -25,6 +25,8 @@ _COLON = re.compile(r":(?=[ \t]|$)")
 _END_OF_KEY = re.compile(r"[ \t]*:(?=[ \t]|$)")
 _DASH = re.compile(r"-(?:[ \t]+|$)")
 _HEADER = re.compile(r"[|>](?:(?P<indent>[1-9])?(?P<chomp>[+-])?|[+-](?P<after>[1-9]))(?:[ \t]*|[ \t]+#.*)")
+_ESCAPES = re.compile(r"\\[nrtu\"\\/]").search
+_QUOTES = re.compile(r'(?<!\\)"').findall
 _NO_KEY = frozenset("[]{},#&*!|>%@`")
 
 
@@ -170,6 +172,9 @@ class _Reader:
             node = flow.value()
             while self.line + 1 < len(self.starts) and self.starts[self.line + 1] <= flow.at:
                 self.line += 1
+                line = self.content()
+                if rest[0] == '"' and line.strip() and len(line) - len(line.lstrip(" ")) <= parent:
+                    raise self.error("a quoted text goes on in a line that is not deeper than its key")
             self.column = flow.at - self.starts[self.line]
             behind = self.rest().lstrip()
             if behind and not behind.startswith("#"):
@@ -199,7 +204,10 @@ class _Reader:
                 break
         while lines and not lines[-1]:
             lines.pop()
-        return Plain(fold(lines))
+        text = fold(lines)
+        if text.endswith('"') and _ESCAPES(text) and len(_QUOTES(text)) % 2:
+            raise self.error("a quote ends the text that none begins")
+        return Plain(text)
 
     def literal(self, parent: int) -> str:
         """Read a block scalar, whose header stands here."""

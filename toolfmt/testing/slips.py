@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 FIRST, LAST = "BEGIN:\n", "\n:END"
 """What a quotation is put between, so that it is found again in what was written."""
-_TAG = re.compile(r"<[^<>]+>|\[/?[A-Z_]+\]|`{3,}")
+_TAG = re.compile(r"(?:\]<\]\w+\[>\[)?<[^<>]+>|\[/?[A-Z_]+\]|`{3,}")
+"""A marker: a tag, with the token before it where that is one of a tokenizer's own."""
 _SLOT = re.compile(r"\{(?:calls|call|args|members|payload|yaml|value)\}")
 _MARK = re.compile(r"[<\[✿]")
 _MARKED = re.compile(r"<[^<>\s]*[^<>]*>|\[/?[A-Z_]{3,}\]")
@@ -147,8 +148,9 @@ def opening(dialect: Dialect[str], one: ToolInvocation) -> int:
     form = syntax.forms[0]
     template = syntax.frame.call if syntax.frame is not None else form.section.replace("{calls}", form.call)
     marker = re.split(r"\{\??", template.lstrip(), maxsplit=1)[0].rstrip()
-    if _MARK.search(marker) and not form.offered:
-        return len(marker) + 2 * form.tentative
+    if _MARK.search(marker) and not (form.offered or form.bare):
+        before = 0 if syntax.frame is None else len(syntax.frame.between)
+        return before + len(marker) + 2 * form.tentative
     return text.index(next(iter(one.arguments.values())))  # type: ignore[arg-type] - a string
 
 

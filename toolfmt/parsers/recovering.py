@@ -1,0 +1,167 @@
+"""What becomes of a call that broke, and of a marker without a call: what fails, and where reading goes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt.literals import KEYWORD
+from toolfmt.parsers.cursor import Malformed, Truncated
+from toolfmt.parsers.literal_ends import pass_call
+from toolfmt.parsers.patterns import BROKEN_CALL, cut_off, match_first, match_next
+from toolfmt.parsers.resuming import Fault
+from toolfmt.parsers.sink import Draft
+
+if TYPE_CHECKING:
+    from toolfmt.parsers.cursor import Cursor, Reading
+    from toolfmt.parsers.sections import FormGrammar, Section
+    from toolfmt.parsers.sink import Sink
+
+MOST_SECOND_LOOKS = 16
+"""How many broken calls are read again from where they may have gone wrong: each may reach to the end."""
+_STRUCTURE = regex.compile(rf"[)\]}}]|{KEYWORD}\s{{0,64}}=")
+"""What a text that lacks its quotes does not begin with."""
+_NEXT_LINE = regex.compile(
+    r'[ \t]{0,64}\r?\n\s{0,64}(?=\{\s{0,64}"\w{1,32}"\s{0,64}:\s{0,64}"(?P<name>[^"\\\n]{1,256})")'
+)
+"""The next call of a section whose calls are objects, each in a line of its own."""
+_BROKEN_CALL = regex.compile(BROKEN_CALL)
+
+
+class Recovery:
+    """Fails what cannot be read, and finds where reading goes on."""
+
+    __slots__ = ("_cur", "_looks", "_sink")
+
+    def __init__(self, cur: Cursor, sink: Sink) -> None:
+        """Read on in `cur`; failures go to `sink`."""
+        self._cur = cur
+        self._sink = sink
+        self._looks = MOST_SECOND_LOOKS
+
+    def text(self, end: int) -> None:
+        """Give up what was read from the mark to `end`: it is text."""
+        cur = self._cur
+        cur.rewind(start := cur.mark_at)
+        self._sink.text(cur.buf[cur.pos : end - cur.base], start)
+        cur.go(end)
+        cur.release()
+
+    def mention(self, section: Section, body: int, before: str) -> Reading[None]:
+        """Read on after a section's marker, which ends at `body` and `before` which a character is, without a call.
+
+        In quotes it is text. Before what looks like a broken call, all up to the section's own closer fails; else the
+        marker fails alone, and what follows it up to a closer.
+        """
+        cur = self._cur
+        draft = Draft(self._sink, cur.mark_at)
+        after = cur.buf[body - cur.base : body - cur.base + 1]
+        if before == "`" or (before in {'"', "'"} and before == after):
+            return self.text(body)
+        if cut_off(cur, *section.next):
+            yield from self.failed(section, draft, Truncated(), body)
+            return None
+        marked = (yield from match_next(cur, section.resync.markers)) is not None
+        if not marked and (yield from match_next(cur, _BROKEN_CALL)) is not None:
+            return (yield from self.broken(section, draft, body))
+        found = yield from section.resync.search(cur)
+        if found is not None and found.lastgroup == "end":
+            cur.pos = found.end()
+        else:
+            cur.rewind(body)
+        return self._without_call(draft, body)
+
+    def broken(self, section: Section, draft: Draft, body: int) -> Reading[None]:
+        """Fail a call whose beginning is broken, behind a marker that ends at `body`."""
+        yield from section.nesting.leave(self._cur)
+        self._without_call(draft, body)
+
+    def _without_call(self, draft: Draft, body: int) -> None:
+        cur = self._cur
+        raw = cur.since(draft.start)
+        detail = f"no call follows {raw[: body - draft.start].strip()!r} at offset {draft.start}"
+        draft.fail(raw, "malformed", detail, cur.at)
+        cur.release()
+
+    def failed(
+        self,
+        section: Section,
+        draft: Draft,
+        problem: Malformed | Truncated,
+        body: int,
+        form: FormGrammar | None = None,
+    ) -> Reading[bool]:
+        """Fail a call of `form` whose arguments begin at `body`; whether its section goes on at the cursor.
+
+        Else reading goes on after a closer, or before the next opener. Where quotes are those of JSON, no marker
+        in an open one counts; where a text has no known end, no call in it.
+        """
+        cur = self._cur
+        self._looks -= 1
+        if isinstance(problem, Truncated):
+            resume = problem.suspect if self._looks >= 0 else None
+            reason, detail = "truncated", "the input ends inside the call"
+        else:
+            resume, reason, detail = problem.resume, problem.reason, f"{problem.detail}, at offset {problem.at}"
+        goes_on = False
+        if resume is None:
+            cur.pos = len(cur.buf)
+        elif form is not None and form.literals is not None:
+            if isinstance(problem, Malformed) and self._looks >= 0:
+                goes_on = yield from self._passed(section, form, body, problem)
+            if not goes_on:
+                cur.go(max(body, resume))
+                yield from section.nesting.leave(cur)
+        elif isinstance(problem, Malformed) and problem.inside:
+            cur.go(max(body, resume))
+            yield from section.inner.leave(cur)
+        else:
+            goes_on = yield from self._resume(section, body, resume, malformed=reason == "malformed", form=form)
+        draft.fail(cur.since(draft.start), reason, detail, cur.at)
+        if not goes_on:
+            cur.release()
+        return goes_on
+
+    def _resume(
+        self, section: Section, body: int, resume: int, *, malformed: bool, form: FormGrammar | None
+    ) -> Reading[bool]:
+        cur, quotes = self._cur, form is not None and form.quotes
+        cur.go(max(body, resume))
+        if quotes:
+            listed = form is not None and form.head is None and section.closer is not None
+            found = yield from section.resync.after(cur, Fault(cur.since(body)), _NEXT_LINE if listed else None)
+        else:
+            found = yield from section.resync.search(cur)
+        if found is not None and found.lastgroup == "name":
+            tools = self._sink.options.tools
+            return not tools or found["name"] in tools
+        if found is not None and found.lastgroup == "end":
+            cur.pos = found.end()
+        elif malformed and not quotes:
+            cur.go(max(body, resume))  # no end of it: what follows is text
+        return False
+
+    def _passed(self, section: Section, form: FormGrammar, body: int, problem: Malformed) -> Reading[bool]:
+        """Go to behind the end of a call whose brackets do not match, if the calls plainly go on or end there."""
+        cur = self._cur
+        cur.go(problem.at)
+        if (yield from match_next(cur, _STRUCTURE)) is None and (
+            yield from match_next(cur, section.resync.markers)
+        ) is None:
+            return False
+        cur.go(body)
+        if not (yield from pass_call(cur, form)):
+            return False
+        tail = None if form.tail is None else (yield from match_next(cur, form.tail))
+        if tail is None:
+            return section.closer is None and (yield from match_next(cur, section.resync.markers)) is not None
+        cur.pos = tail.end()
+        found = yield from match_first(cur, section.next)
+        if found is None:
+            return section.closer is None
+        if found.lastgroup in {"close", "again"}:
+            return True
+        head = form.head_pattern.match(cur.buf, found.start(str(found.lastgroup)))
+        tools = self._sink.options.tools
+        return not tools or (head is not None and head.groupdict().get("name") in tools)

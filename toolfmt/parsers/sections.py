@@ -1,0 +1,134 @@
+"""The records of a compiled syntax: its forms, and the sections in which they are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt.parsers.cursor import WHITE
+from toolfmt.parsers.patterns import FENCE, GAP, Head, cut_off, literal, strip_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from toolfmt.parsers.cursor import Cursor
+    from toolfmt.parsers.element_grammar import ElementGrammar
+    from toolfmt.parsers.head_parts import HeadParts
+    from toolfmt.parsers.json_shapes import JsonNode
+    from toolfmt.parsers.literal_grammar import LiteralGrammar
+    from toolfmt.parsers.nesting import Nesting
+    from toolfmt.parsers.payload import PayloadEnds
+    from toolfmt.parsers.resuming import Resync
+    from toolfmt.syntax import Form, JsonCall
+
+_PARTS = re.compile(r"<[^<>]+>|\w+")
+"""The tags of a closer, and the words between them."""
+
+
+@dataclass(slots=True)
+class FormGrammar:
+    """One form, compiled."""
+
+    form: Form
+    head: Head | None
+    head_pattern: regex.Pattern[str]
+    parts: HeadParts | None
+    """The head in parts, where it is not one whole."""
+    escaped: bool
+    """Slots of the head are read with entities."""
+    body: str
+    middle: regex.Pattern[str] | None
+    """What stands between a JSON body and the raw text behind it."""
+    payload: PayloadEnds | None
+    tail: regex.Pattern[str] | None
+    whole_tail: regex.Pattern[str]
+    """The tail with all of its tags."""
+    extra_tail: regex.Pattern[str]
+    """The tail after surplus closing brackets."""
+    shape: JsonNode | None
+    elements: ElementGrammar | None
+    json: JsonCall | None
+    literals: LiteralGrammar | None
+    begins: str
+    """What may begin the next call."""
+
+    @property
+    def quotes(self) -> bool:
+        """Whether the body is JSON, in whose strings no marker counts."""
+        return self.body in {"call", "args"} and self.literals is None
+
+    @property
+    def openers(self) -> tuple[regex.Pattern[str], ...]:
+        """What may open inside the body instead of the tail."""
+        elements = self.elements
+        if elements is None:
+            return ()
+        return tuple(filter(None, (elements.opener, elements.loose, elements.wrapper, elements.wrapper_end)))
+
+
+@dataclass(slots=True)
+class Section:
+    """Forms that share their outer markers; `opener` is empty for forms that have none."""
+
+    opener: str
+    closer: regex.Pattern[str] | None
+    ends: tuple[regex.Pattern[str], ...]
+    """The closers but the last of them, which may be cut off."""
+    closers: list[str]
+    """The closer's spellings, the longest first."""
+    forms: list[FormGrammar]
+    next: tuple[regex.Pattern[str], ...]
+    """What may stand in the section, first come first: `again`, a call of form `f0`, `f1`, ..., or the `close`."""
+    marked: tuple[regex.Pattern[str], ...]
+    """The calls among them that begin with a marker."""
+    bare: bool
+    """The opening marker is ordinary punctuation, so that the calls may also be text."""
+    resync: Resync
+    """Where reading goes on after a broken call."""
+    nesting: Nesting
+    """Where it goes on after a broken section in which others may be quoted."""
+    inner: Nesting
+    """The same of one of its calls."""
+
+    def cuts_head(self, cur: Cursor, found: regex.Match[str] | None) -> bool:
+        """Whether the input ends in the beginning of a further call's marker."""
+        if found is not None:
+            return found.lastgroup != "close" and cut_off(cur, self.next[0])
+        left = bool(self.marked and cur.buf[cur.pos :].strip(WHITE))
+        return left and cut_off(cur, *self.marked) and not cut_off(cur, self.next[-1])
+
+
+def told_apart(forms: list[FormGrammar]) -> list[FormGrammar]:
+    """Let the marker of a JSON call that also begins another form's calls count only before JSON."""
+    for form in forms:
+        begin = form.head
+        others = [other.head.source for other in forms if other is not form and other.head is not None]
+        if begin is not None and form.body == "call" and any(other.startswith(begin.source) for other in others):
+            form.head = replace(begin, source=rf"{begin.source}(?={GAP}(?:{FENCE})?[\[{{])")
+            form.head_pattern = regex.compile(form.head.source, form.head_pattern.flags)
+    return forms
+
+
+def in_part(end: str, tail: str, after: Sequence[str]) -> str:
+    """Let a call's closer of several tags also lack the first of them, or all others where `after` follows."""
+    parts = _PARTS.findall(tail.strip())
+    if len(parts) < 2 or "".join(parts) != re.sub(r"\s", "", tail):  # noqa: PLR2004 - a part of one tag is no tag
+        return end
+    following = f"(?={GAP}(?:{'|'.join(filter(None, after))}))"
+    last = literal("".join(parts[1:])) + ("" if parts[1][0] == "<" else following)
+    return f"{end}|{last}|{literal(''.join(parts[:-1]))}{following}"
+
+
+def unsure_first(forms: list[FormGrammar]) -> list[tuple[int, FormGrammar]]:
+    """Number the forms, first those that count only before their body: another may have the same head."""
+    return sorted(enumerate(forms), key=lambda numbered: not numbered[1].form.tentative)
+
+
+def form_start(form: FormGrammar) -> str:
+    """How a call begins: with its head, if the form has one."""
+    if form.head is not None:
+        return strip_groups(form.head.source)
+    return rf"(?:{FENCE})?" + (r"(?=\[)" if form.form.array else r"(?=[\[{])") if form.body == "call" else r"(?!)"
