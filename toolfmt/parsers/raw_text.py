@@ -298,10 +298,10 @@ class RawText:
         if self._opened is not None and self._given:
             self._take_as_text(cur, self._opened)
             return False
+        self._pass(cur, found.start(), ends, whole=True)
         alone = over is not None or (ends.optional and not self._led)
         if not alone or self._nested or self.ambiguous is not None or (self._ended is not None and not ends.optional):
             raise self._unclosed(at if self._ended is None else self._ended)
-        self._pass(cur, found.start(), ends, whole=True)
         if self._opened is not None:
             return self._split(cur, at)
         if self._broken():
