@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_array
-from toolfmt.transcripts.answer_readers.steps import StepShape, ended, inner, objects
+from toolfmt.transcripts.answer_readers.steps import StepShape, ended, inner, kind, objects
 from toolfmt.transcripts.answer_usage import read_anthropic
 from toolfmt.transcripts.anthropic_blocks import OWNER
 
@@ -104,6 +104,6 @@ def _event(value: JsonObject, made: Assembler) -> None:
 
 
 SHAPES: Final = (
-    StepShape(lambda value: value.get("type") in _EVENTS, _event),
+    StepShape(lambda value: kind(value) in _EVENTS, _event),
     StepShape(lambda value: value.get("type") == "message" and is_array(value.get("content")), _read),
 )

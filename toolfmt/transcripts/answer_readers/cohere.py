@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.answer_readers.steps import StepShape, ended, inner, objects, whole_call
+from toolfmt.transcripts.answer_readers.steps import StepShape, ended, inner, kind, objects, whole_call
 from toolfmt.transcripts.answer_usage import read_cohere
 
 if TYPE_CHECKING:
@@ -92,6 +92,6 @@ _EVENTS: Final = frozenset(
 )
 
 SHAPES: Final = (
-    StepShape(lambda value: value.get("type") in _EVENTS, _event),
+    StepShape(lambda value: kind(value) in _EVENTS, _event),
     StepShape(lambda value: is_object(value.get("message")) and "finish_reason" in value, _answer),
 )

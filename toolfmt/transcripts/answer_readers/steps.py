@@ -25,6 +25,12 @@ class StepShape:
     read: Callable[[JsonObject, Assembler], None]
 
 
+def kind(value: JsonObject) -> str:
+    """Give the text under `type`; "" for anything else."""
+    found = value.get("type")
+    return found if isinstance(found, str) else ""
+
+
 def inner(value: JsonObject, key: str) -> JsonObject:
     """Give the object under a key; an empty one for anything else."""
     found = value.get(key)
