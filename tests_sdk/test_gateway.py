@@ -21,11 +21,13 @@ from ollama import Client as OllamaClient
 from ollama import ResponseError as OllamaError
 from openai import APIStatusError as OpenAIStatusError
 from openai import OpenAI
+from pydantic import ValidationError
 
 from toolfmt import ParseResult, read_answer, read_stream
 from toolfmt.conversation import CallPart
+from toolfmt.errors import ParseError, UnknownDialectError
 from toolfmt.gateway.app import LOSSES, make_app
-from toolfmt.gateway.config import Back, Config, ModelRoute
+from toolfmt.gateway.config import Back, Config, ModelRoute, changed, single
 from toolfmt.gateway.exchange import NOTICES
 
 PATHS = {
@@ -299,6 +301,63 @@ def test_asking_again_has_an_end(stream: bool) -> None:  # noqa: FBT001 - as abo
         assert len(upstream.requests) == retries + 1
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_nothing_of_a_call_that_stays_broken_reaches_the_client(stream: bool) -> None:  # noqa: FBT001 - as above
+    body = {
+        "model": "m",
+        "messages": [{"role": "user", "content": "Weather?"}],
+        "tools": [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}],
+        "stream": stream,
+    }
+    broken = Answer('<tool_call>{"name": "look", "arguments": {"city": ]}}</tool_call>')
+    with serving(broken) as upstream, gateway(before(upstream, "text")) as url:
+        response = httpx2.post(f"{url}/v1/chat/completions", json=body).text
+    assert len(upstream.requests) == 3
+    assert "tool_calls" not in response
+    assert '"finish_reason": "stop"' in response.replace('"finish_reason":"stop"', '"finish_reason": "stop"')
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("call", [{"name": "lok", "arguments": {"city": "x"}}, {"name": "look", "arguments": {}}])
+def test_a_call_that_does_not_fit_its_tool_is_asked_for_again(call: Any, stream: bool) -> None:  # noqa: FBT001 - as above
+    wrong = Answer(f"<tool_call>{json.dumps(call)}</tool_call>")
+    with serving(wrong, TEXT_CALL) as upstream, gateway(before(upstream, "text")) as url:
+        assert by_chat(url, stream=stream)[1] == [("look", {"city": "Zürich"})]
+    assert len(upstream.requests) == 2
+    with serving(wrong) as upstream, gateway(before(upstream, "text")) as url:  # in the end the client decides
+        assert by_chat(url, stream=stream)[1] == [(call["name"], call["arguments"])]
+    assert len(upstream.requests) == 3
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_without_tools_there_is_no_call(stream: bool) -> None:  # noqa: FBT001 - as above
+    body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": stream}
+    with serving(TEXT_CALL) as upstream, gateway(before(upstream, "text")) as url:
+        response = httpx2.post(f"{url}/v1/chat/completions", json=body).text
+    assert "tool_calls" not in response
+    if not stream:
+        assert json.loads(response)["choices"][0]["message"]["content"] == TEXT_CALL.text
+
+
+@pytest.mark.parametrize("api", ["text", "openai-chat", "anthropic"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {"messages": "hi"},
+        {"messages": [{"content": "x"}]},
+        {"messages": [], "tools": 5},
+        {"messages": [{"role": "user", "content": "x"}], "tools": [{"name": 1}]},
+        {"messages": [{"role": "user", "content": "x"}], "tools": [{"type": "function", "function": {"name": 1}}]},
+    ],
+)
+def test_a_wrong_request_is_the_clients_error(wrong: Any, api: str) -> None:
+    with serving(CALL) as upstream, gateway(before(upstream, api)) as url:
+        response = httpx2.post(f"{url}/v1/chat/completions", json={"model": "m", **wrong})
+    assert response.status_code in {200, 400}
+    assert response.json()
+
+
 def test_a_required_call_is_asked_for_and_held_by_a_grammar() -> None:
     body = {
         "model": "m",
@@ -334,3 +393,11 @@ def test_models_are_listed_for_every_client() -> None:
             assert [one.model for one in ollama.list().models] == ["small"]
         client = genai.Client(api_key="none", http_options=HttpOptions(base_url=url))
         assert [one.name for one in client.models.list()] == ["models/small"]
+
+
+def test_what_cannot_be_served_is_refused_at_the_start() -> None:
+    with pytest.raises(ParseError, match="--client-key-env"):
+        changed(single("http://127.0.0.1:9", "text"), host="0.0.0.0")  # noqa: S104 - that is refused
+    for dialect, message in (("hermse", "did you mean 'hermes'"), ("openai-strict", "unknown|none of text")):
+        with pytest.raises((UnknownDialectError, ValidationError), match=message):
+            Back(url="http://127.0.0.1:9", api="text", dialect=dialect)

@@ -1,5 +1,6 @@
 """`toolfmt serve`: a server that puts any client in front of any model."""
 
+import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +24,9 @@ def serve(  # noqa: PLR0913 - one argument for each option
     ] = "openai-chat",
     dialect: Annotated[str | None, Parameter(help="The dialect of an upstream that only writes text.")] = None,
     key_env: Annotated[str | None, Parameter(help="The environment variable with the upstream's key.")] = None,
+    client_key_env: Annotated[
+        str | None, Parameter(help="The environment variable with the key that clients must send.")
+    ] = None,
     host: Annotated[str | None, Parameter(help="Listen here; beyond this machine only with a key.")] = None,
     port: Annotated[int | None, Parameter(help="Listen at this port; 0 takes a free one.")] = None,
     strict: Annotated[bool, Parameter(help="Refuse requests of which content or meaning would be lost.")] = False,
@@ -36,7 +40,7 @@ def serve(  # noqa: PLR0913 - one argument for each option
         import uvicorn
 
         from toolfmt.gateway.app import make_app
-        from toolfmt.gateway.config import Config, load_config, single
+        from toolfmt.gateway.config import changed, load_config, single
     except ImportError:
         raise MissingExtraError("toolfmt serve", "gateway") from None
     if (config is None) == (upstream is None):
@@ -46,7 +50,8 @@ def serve(  # noqa: PLR0913 - one argument for each option
     else:
         assert upstream is not None  # noqa: S101 - one of the two is given
         found = single(upstream, api, dialect=dialect, key_env=key_env)
-    changes = {"host": host, "port": port, "strict": strict or None}
-    given = found.model_dump() | {name: value for name, value in changes.items() if value is not None}
-    found = Config.model_validate(given)
+    changes = {"host": host, "port": port, "strict": strict or None, "key_env": client_key_env}
+    found = changed(found, **{name: value for name, value in changes.items() if value is not None})
+    logging.getLogger("toolfmt.gateway").setLevel(logging.INFO)
+    logging.getLogger("toolfmt.gateway").addHandler(logging.StreamHandler())
     uvicorn.run(make_app(found), host=found.host, port=found.port, timeout_graceful_shutdown=30, access_log=False)

@@ -31,6 +31,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from toolfmt.errors import ParseError
+from toolfmt.registry import AUTO, default_registry
 
 Api: TypeAlias = Literal[
     "openai-chat",
@@ -82,6 +83,8 @@ class Back(_Closed):
         parts = urlsplit(self.url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise ValueError(f"url is an http or https address, not {self.url!r}")
+        if self.dialect != AUTO and default_registry().dialect(self.dialect).syntax is None:
+            raise ValueError(f"the dialect {self.dialect!r} is none of text")
         return self
 
     @property
@@ -128,7 +131,10 @@ class Config(_Closed):
         if unknown:
             raise ValueError(f"routes name backs that are not there: {', '.join(unknown)}")
         if self.key_env is None and not _loopback(self.host):
-            raise ValueError(f"{self.host} can be reached by others: give key_env, or listen on 127.0.0.1")
+            raise ValueError(
+                f"{self.host} can be reached by others: name the variable with the clients' key "
+                "(key_env; --client-key-env), or listen on 127.0.0.1"
+            )
         return self
 
     @property
@@ -153,8 +159,15 @@ def load_config(path: str | Path) -> Config:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ParseError(f"{path}: {error}") from None
     except ValidationError as error:
-        found = ["/".join(map(str, one["loc"])) + ": " + one["msg"] for one in error.errors(include_input=False)]
-        raise ParseError(f"{path}: {'; '.join(found)}") from None
+        raise ParseError(f"{path}: {_found(error)}") from None
+
+
+def changed(config: Config, **changes: object) -> Config:
+    """Make a configuration with other values; raises `ParseError` where they do not hold together."""
+    try:
+        return Config.model_validate(config.model_dump() | changes)
+    except ValidationError as error:
+        raise ParseError(_found(error)) from None
 
 
 def single(url: str, api: str, *, dialect: str | None = None, key_env: str | None = None) -> Config:
@@ -164,7 +177,15 @@ def single(url: str, api: str, *, dialect: str | None = None, key_env: str | Non
         back = Back.model_validate({"api": api, "url": url, "key_env": key_env, **chosen})
         return Config(backs={"upstream": back}, routes=(ModelRoute(backs=("upstream",)),))
     except ValidationError as error:
-        raise ParseError("; ".join(one["msg"] for one in error.errors(include_input=False))) from None
+        raise ParseError(_found(error)) from None
+
+
+def _found(error: ValidationError) -> str:
+    """Say what is wrong and where, without the values: a key may be among them."""
+    return "; ".join(
+        "".join((*(f"{'/'.join(map(str, one['loc']))}: " for _ in one["loc"][:1]), one["msg"]))
+        for one in error.errors(include_input=False)
+    )
 
 
 def _loopback(host: str) -> bool:

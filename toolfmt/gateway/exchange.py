@@ -117,7 +117,10 @@ class FaceHandler:
             raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
         head = AnswerHead(f"{_IDS[self._format]}{uuid4().hex}", asked, int(time.time()))
         if upstream.back.api == "text":
-            text = TextRequest(sent.value, upstream.back, model)
+            try:
+                text = TextRequest(sent.value, upstream.back, model)
+            except ToolFmtError as error:
+                raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
             return await self._text(text, upstream, model, head, sent.losses, stack if streamed else None)
         if not streamed:
             value, headers = await upstream.whole(sent.value, model)
@@ -148,7 +151,8 @@ class FaceHandler:
                 async with upstream.streamed(request, model) as (values, _):
                     yield aread_stream(values, source=upstream.format)
 
-            written = self._stream(AsyncEvents(text, source, ask), source.info, head)
+            events = AsyncEvents(text, source, ask) if text.tools else source
+            written = self._stream(events, source.info, head)
             return GatewayAnswer(events=written, headers=dict(headers), losses=lost)
         again: JsonObject | None = text.request
         value: JsonValue = None

@@ -3,8 +3,9 @@
 request   tools and calls of a Chat Completions request -> a chat of texts with a manifest
 answer    "<tool_call>{...}</tool_call>"                -> tool_calls
 
-A call that nobody can use is not given to the client: the model is shown what is wrong with it and asked again, as
-often as the back's `retries` say. So a call reaches the client when it is complete; without retries, as it is written.
+A call that cannot be read, or does not fit its tool, is not given to the client: the model is shown what is wrong with
+it and asked again, as often as the back's `retries` say; what does not fit then is given as it is. So a call reaches
+the client when it is complete; without retries, as it is written.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.parsing import ParseResult, open_parser
 from toolfmt.registry import AUTO, default_registry
 from toolfmt.tools import tools as definitions
+from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
     from contextlib import AbstractAsyncContextManager
 
-    from toolfmt.dialect import AnyDialect
+    from toolfmt.dialect import AnyDialect, Parser
     from toolfmt.events import Event
     from toolfmt.gateway.config import Back, Constraint
     from toolfmt.model import JsonObject, JsonValue
@@ -53,10 +55,11 @@ class TextRequest:
         """Take a Chat Completions request apart; raises as `chosen` does for a dialect that is not textual."""
         self.shown, registry = chosen({"dialect": _shown(model) if back.dialect == AUTO else back.dialect})
         choice: Choice = {"dialect": self.shown, "registry": registry}
-        transcript = find("openai-chat").read(request)
-        offered = request.get("tools") or ()
-        wanted = request.get("tool_choice")
-        self.tools = () if wanted == "none" else definitions([tool for tool in offered if _is_function(tool)])
+        with reraise_as_parse_error("openai-chat", request):
+            transcript = find("openai-chat").read(request)
+            wanted, offered = request.get("tool_choice"), request.get("tools")
+            functions = [tool for tool in offered if _is_function(tool)] if is_array(offered) else []
+            self.tools = () if wanted == "none" else definitions(functions)
         self.needed = bool(self.tools) and wanted not in {None, "auto"} if isinstance(wanted, str) else bool(wanted)
         chat, self.losses = Chats(self.shown, choice).write(transcript.messages, self.tools)
         self.options: dict[str, Any] = {
@@ -65,12 +68,17 @@ class TextRequest:
             "registry": registry,
         }
         self.retries = back.retries
+        self.holds = bool(self.tools and back.retries)
         self.request: JsonObject = {"messages": chat} | {
             key: value for key, value in request.items() if key not in _TOOLS
         }
         if self.needed and back.constraint is not None:
             parallel = request.get("parallel_tool_calls") is not False
             self.request |= self._constrained(back.constraint, _named(wanted) or "required", parallel=parallel)
+
+    def open(self) -> Parser[str]:
+        """Open a parser; while the model can be asked again, a call must fit its tool."""
+        return open_parser(**self.options, validate=bool(self.retries))
 
     def _constrained(self, constraint: Constraint, choice: str, *, parallel: bool) -> JsonObject:
         """Write the field that holds the model to a call, nothing where the format has no grammar."""
@@ -100,7 +108,7 @@ class TextRequest:
 
     def answer(self, value: JsonValue) -> tuple[JsonValue, JsonObject | None]:
         """Read a whole answer: one of Chat Completions with the calls of its text, or the request to send next."""
-        if not is_object(value) or not is_array(choices := value.get("choices")):
+        if not self.tools or not is_object(value) or not is_array(choices := value.get("choices")):
             return value, None
         read = [self._read(choice) for choice in choices]
         if len(read) == 1 and (again := self.again(*read[0])):
@@ -113,7 +121,7 @@ class TextRequest:
         text = message.get("content") if is_object(message) else None
         if not isinstance(text, str):
             return "", []
-        parser = open_parser(**self.options)
+        parser = self.open()
         return text, [*parser.feed(text), *parser.close()]
 
 
@@ -155,8 +163,8 @@ class _Attempt:
     """One answer of the model: what is given at once, and what is held until it is known to count."""
 
     def __init__(self, request: TextRequest) -> None:
-        self._parser = open_parser(**request.options)
-        self._holds = bool(request.tools and request.retries)
+        self._parser = request.open()
+        self._holds = request.holds
         self._pieces: list[str] = []
         self.events: list[Event] = []
         self.held: list[Event] = []
