@@ -227,7 +227,7 @@ def test_calls_that_could_not_be_read_have_a_record_too(run: Run) -> None:
     broken, ran = json.loads(out)
     assert (code, broken["call"], broken["failure"], broken["result"]["is_error"]) == (1, None, "malformed", True)
     assert broken["raw"] in BROKEN
-    assert broken["error"] in broken["result"]["content"]
+    assert broken["error"].partition(", at offset")[0] in broken["result"]["content"]
     assert ToolExecution.model_validate(ran).value == 8
     for to in ("openai-chat", "gemini"):
         told = run("run", "--tools", "run_tools:registry", "-d", "hermes", "--to", to, stdin=nameless)[1]

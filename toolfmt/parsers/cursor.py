@@ -56,6 +56,7 @@ class Cursor:
 
     __slots__ = (
         "_from",
+        "_left",
         "_tape",
         "back",
         "base",
@@ -80,6 +81,7 @@ class Cursor:
         """Characters that are read again."""
         self._tape: Pieces | None = None
         self._from = 0
+        self._left = ""  # the character before the mark, at which patterns look back
         self.deadline = NEVER
         """The offset at which the call that is being read must have ended; no text behind it is added before."""
         self.clean: Callable[[str], object] | None = None
@@ -125,6 +127,7 @@ class Cursor:
         """Begin to keep what is read from here, so that it can be quoted or read again."""
         self._tape = Pieces()
         self._from = self.pos
+        self._left = self.buf[self.pos - 1 : self.pos] if self.pos else ""
         self.mark_at = self.base + self.pos
 
     def marked(self) -> str:
@@ -150,11 +153,11 @@ class Cursor:
         self.back += self.at - to
         if to < self.base + (self._from if self._tape is not None else 0):
             text = self.marked()
-            self.buf = text + self.buf[self.pos :]
-            self.base = self.mark_at
+            self.buf = self._left + text + self.buf[self.pos :]
+            self._from = len(self._left)
+            self.base = self.mark_at - self._from
             if self._tape:
                 self._tape = Pieces()
-            self._from = 0
         self.pos = to - self.base
 
     def release(self) -> None:
