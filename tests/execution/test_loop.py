@@ -308,7 +308,19 @@ def test_a_loop_breaking_tool_ends_the_turn_unless_it_fails() -> None:
 
 
 def test_a_tool_that_stops_the_run_keeps_what_its_siblings_gave() -> None:
-    state = scripted(calls({"name": "add", "arguments": {"a": 1}}, {"name": "leave"})).run_sync("?")
+    registry = ToolRegistry()
+
+    async def give() -> str:
+        return "here"
+
+    async def leave() -> None:
+        for _ in range(100):  # turns of the event loop, in which the other call ends
+            await asyncio.sleep(0)
+        raise AgentStop("enough")
+
+    registry.register(give)
+    registry.register(leave)
+    state = AgentLoop(ScriptedDriver([calls({"name": "give"}, {"name": "leave"})]), registry).run_sync("?")
     assert (state.status, state.reason) == ("stopped", "enough")
     assert [one.failure for one in state.executions] == [None, "stopped"]
 

@@ -64,7 +64,7 @@ def test_a_run_waits_in_its_state_and_goes_on_elsewhere() -> None:
     registry, ran = toolbox()
     model = Texts(ANSWER, "Done.")
     state = loop(model, registry).run_sync("Clean up.")
-    assert (state.status, ran, len(model.chats)) == ("waiting", ["read /a", "read /c"], 1)
+    assert (state.status, sorted(ran), len(model.chats)) == ("waiting", ["read /a", "read /c"], 1)  # side by side
     assert [(one.call.arguments["path"], one.why, one.at) for one in state.pending] == [
         ("/b", "approval", 1),
         ("/d", "approval", 3),
@@ -74,7 +74,7 @@ def test_a_run_waits_in_its_state_and_goes_on_elsewhere() -> None:
     first, second = there.pending
     after = loop(model, registry).run_sync(state=there, decisions={first.id: Approved(), second.id: Denied("keep it")})
     assert (after.status, after.text) == ("completed", "Done.")
-    assert ran == ["read /a", "read /c", "delete /b"]
+    assert ran[2:] == ["delete /b"]
     (results,) = [message for message in after.messages if message.role == "tool"]
     assert [(part.name, part.is_error) for part in results.parts] == [  # type: ignore[union-attr]
         ("read", False),
