@@ -3,162 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from threading import Thread
-from typing import Any
+from collections.abc import Callable
 
 import httpx2
 import pytest
-import uvicorn
 from anthropic import Anthropic, APIStatusError
+from gateways import CALL, FACES, PATHS, TEXT_CALL, before, by_chat, gateway, seen
 from google import genai
 from google.genai._gaos.lib.compat_errors import APIStatusError as InteractionsError  # exported nowhere
 from google.genai.errors import APIError as GoogleError
-from google.genai.types import FunctionDeclaration, GenerateContentConfig, HttpOptions, Tool
-from loopback import Answer, Body, Loopback, serving
+from google.genai.types import HttpOptions
+from loopback import Answer, Body, serving
 from ollama import Client as OllamaClient
 from ollama import ResponseError as OllamaError
 from openai import APIStatusError as OpenAIStatusError
 from openai import OpenAI
 from pydantic import ValidationError
 
-from toolfmt import ParseResult, read_answer, read_stream
-from toolfmt.conversation import CallPart
 from toolfmt.errors import ParseError, UnknownDialectError
-from toolfmt.gateway.app import LOSSES, make_app
+from toolfmt.gateway.app import LOSSES
 from toolfmt.gateway.config import Back, Config, ModelRoute, changed, single
-from toolfmt.gateway.exchange import NOTICES
-
-PATHS = {
-    "openai-chat": "/v1",
-    "openai-responses": "/v1",
-    "anthropic": "/v1",
-    "gemini": "/v1beta",
-    "gemini-interactions": "/v1beta",
-    "mistral": "/mistral/v1",
-    "cohere": "/v2",
-    "ollama": "",
-    "text": "/v1",
-}
-"""What an API's base address ends with."""
-SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-CALL = Answer("Let me look.", (CallPart("look", {"city": "Zürich"}, id="call_1"),))
-TEXT_CALL = Answer('Let me look.\n<tool_call>\n{"name": "look", "arguments": {"city": "Zürich"}}\n</tool_call>')
-
-
-@contextmanager
-def gateway(config: Config) -> Iterator[str]:
-    server = uvicorn.Server(uvicorn.Config(make_app(config), port=0, log_level="critical"))
-    socket = server.config.bind_socket()
-    thread = Thread(target=server.run, args=([socket],), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{socket.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join()
-
-
-def before(upstream: Loopback, api: str, **options: Any) -> Config:
-    back = Back.model_validate({"api": api, "url": upstream.url + PATHS[api], **options})
-    return Config(backs={"it": back}, routes=(ModelRoute(backs=("it",)),))
-
-
-def by_chat(url: str, *, stream: bool) -> tuple[str, list[tuple[str, Any]]]:
-    client = OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
-    tools: Any = [{"type": "function", "function": {"name": "look", "description": "Look.", "parameters": SCHEMA}}]
-    asked: Any = {"model": "m", "messages": [{"role": "user", "content": "Weather?"}], "tools": tools}
-    if not stream:
-        message = client.chat.completions.create(**asked).choices[0].message
-        made = [(one.function.name, json.loads(one.function.arguments)) for one in message.tool_calls or []]  # type: ignore[union-attr]
-        return message.content or "", made
-    with client.chat.completions.stream(**asked) as events:
-        for _ in events:
-            pass
-        message = events.get_final_completion().choices[0].message
-    made = [(one.function.name, json.loads(one.function.arguments)) for one in message.tool_calls or []]
-    return message.content or "", made
-
-
-def by_responses(url: str, *, stream: bool) -> tuple[str, list[tuple[str, Any]]]:
-    client = OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
-    tools: Any = [{"type": "function", "name": "look", "description": "Look.", "parameters": SCHEMA, "strict": False}]
-    asked: Any = {"model": "m", "input": "Weather?", "tools": tools}
-    if stream:
-        with client.responses.stream(**asked) as events:
-            for _ in events:
-                pass
-            response: Any = events.get_final_response()
-    else:
-        response = client.responses.create(**asked)
-    made = [(one.name, json.loads(one.arguments)) for one in response.output if one.type == "function_call"]
-    return response.output_text, made
-
-
-def by_anthropic(url: str, *, stream: bool) -> tuple[str, list[tuple[str, Any]]]:
-    client = Anthropic(base_url=url, api_key="none", max_retries=0)
-    asked: Any = {
-        "model": "m",
-        "max_tokens": 100,
-        "messages": [{"role": "user", "content": "Weather?"}],
-        "tools": [{"name": "look", "description": "Look.", "input_schema": SCHEMA}],
-    }
-    if stream:
-        with client.messages.stream(**asked) as events:
-            message: Any = events.get_final_message()
-    else:
-        message = client.messages.create(**asked)
-    text = "".join(block.text for block in message.content if block.type == "text")
-    return text, [(block.name, block.input) for block in message.content if block.type == "tool_use"]
-
-
-def by_gemini(url: str, *, stream: bool) -> tuple[str, list[tuple[str, Any]]]:
-    client = genai.Client(api_key="none", http_options=HttpOptions(base_url=url))
-    look = FunctionDeclaration(name="look", description="Look.", parameters_json_schema=SCHEMA)
-    asked: Any = {
-        "model": "m",
-        "contents": "Weather?",
-        "config": GenerateContentConfig(tools=[Tool(function_declarations=[look])]),
-    }
-    answers = (
-        list(client.models.generate_content_stream(**asked)) if stream else [client.models.generate_content(**asked)]
-    )
-    parts = [part for one in answers for part in (one.candidates[0].content.parts or [] if one.candidates else [])]  # type: ignore[union-attr]
-    text = "".join(part.text for part in parts if part.text)
-    return text, [(part.function_call.name, part.function_call.args) for part in parts if part.function_call]  # type: ignore[misc]
-
-
-def by_interactions(url: str, *, stream: bool) -> tuple[str, list[tuple[str, Any]]]:
-    client = genai.Client(api_key="none", http_options=HttpOptions(base_url=url))
-    look: Any = {"type": "function", "name": "look", "description": "Look.", "parameters": SCHEMA}
-    asked: Any = {"model": "m", "input": "Weather?", "tools": [look], "stream": stream}
-    answer: Any = client.interactions.create(**asked)
-    events = [json.loads(one.model_dump_json(by_alias=True)) for one in answer] if stream else None
-    read = (
-        read_stream(events, source="gemini-interactions") if events else read_answer(answer).events
-    )  # the SDK gathers no stream
-    result = ParseResult(tuple(read))
-    return result.text, [(call.name, call.arguments) for call in result.calls]
-
-
-def by_ollama(url: str, *, stream: bool) -> tuple[str, list[tuple[str, Any]]]:
-    tools: Any = [{"type": "function", "function": {"name": "look", "description": "Look.", "parameters": SCHEMA}}]
-    with OllamaClient(host=url) as client:
-        said: Any = client.chat("m", [{"role": "user", "content": "Weather?"}], tools=tools, stream=stream)
-        messages = [one.message for one in (said if stream else [said])]
-    calls = [one.function for message in messages for one in message.tool_calls or []]
-    return "".join(message.content or "" for message in messages), [(one.name, dict(one.arguments)) for one in calls]
-
-
-FACES: dict[str, Callable[..., tuple[str, list[tuple[str, Any]]]]] = {
-    "openai-chat": by_chat,
-    "openai-responses": by_responses,
-    "anthropic": by_anthropic,
-    "gemini": by_gemini,
-    "gemini-interactions": by_interactions,
-    "ollama": by_ollama,
-}
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
@@ -207,14 +71,6 @@ def test_what_is_no_answer_is_an_error(page: str) -> None:
             with pytest.raises(SDK_ERRORS) as caught:
                 ask(url, stream=False)
             assert 500 <= ERRORS[face](caught.value)[0] < 600
-
-
-def seen(face: str, url: str) -> tuple[str, list[tuple[str, Any]]]:
-    """Give what a client makes of a stream; nothing where its SDK raises an error."""
-    try:
-        return FACES[face](url, stream=True)
-    except Exception:  # noqa: BLE001 - each SDK has its own
-        return "", []
 
 
 @pytest.mark.parametrize("face", FACES)
@@ -272,116 +128,6 @@ def test_bodies_are_bounded_and_losses_are_seen() -> None:
             response = httpx2.post(path, json=body)
             assert response.status_code == 200
             assert "setting=" in response.headers[LOSSES]
-
-
-BROKEN = Answer('I look.\n<tool_call>\n{"name": "look", "arguments": {"city": \n</tool_call>')
-
-
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("face", FACES)
-def test_a_call_that_cannot_be_used_is_asked_for_again(face: str, stream: bool) -> None:  # noqa: FBT001 - as above
-    with serving(BROKEN, TEXT_CALL) as upstream, gateway(before(upstream, "text")) as url:
-        text, calls = FACES[face](url, stream=stream)
-    assert calls == [("look", {"city": "Zürich"})]
-    assert "tool_call" not in text
-    first, second = (asked.body["messages"] for asked in upstream.requests)
-    assert second[: len(first)] == first
-    said, advice = second[len(first) :]
-    assert (said["role"], said["content"]) == ("assistant", BROKEN.text)
-    assert "Your call could not be used" in advice["content"]
-
-
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_asking_again_has_an_end(stream: bool) -> None:  # noqa: FBT001 - as above
-    for retries in (0, 2):
-        with serving(BROKEN) as upstream, gateway(before(upstream, "text", retries=retries)) as url:
-            text, calls = seen("anthropic", url) if stream else by_chat(url, stream=False)
-        assert [call for call in calls if call[1]] == []
-        assert text.startswith("I look.")
-        assert len(upstream.requests) == retries + 1
-
-
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_nothing_of_a_call_that_stays_broken_reaches_the_client(stream: bool) -> None:  # noqa: FBT001 - as above
-    body = {
-        "model": "m",
-        "messages": [{"role": "user", "content": "Weather?"}],
-        "tools": [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}],
-        "stream": stream,
-    }
-    broken = Answer('<tool_call>{"name": "look", "arguments": {"city": ]}}</tool_call>')
-    with serving(broken) as upstream, gateway(before(upstream, "text")) as url:
-        response = httpx2.post(f"{url}/v1/chat/completions", json=body).text
-    assert len(upstream.requests) == 3
-    assert "tool_calls" not in response
-    assert '"finish_reason": "stop"' in response.replace('"finish_reason":"stop"', '"finish_reason": "stop"')
-
-
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("call", [{"name": "lok", "arguments": {"city": "x"}}, {"name": "look", "arguments": {}}])
-def test_a_call_that_does_not_fit_its_tool_is_asked_for_again(call: Any, stream: bool) -> None:  # noqa: FBT001 - as above
-    wrong = Answer(f"<tool_call>{json.dumps(call)}</tool_call>")
-    with serving(wrong, TEXT_CALL) as upstream, gateway(before(upstream, "text")) as url:
-        assert by_chat(url, stream=stream)[1] == [("look", {"city": "Zürich"})]
-    assert len(upstream.requests) == 2
-    with serving(wrong) as upstream, gateway(before(upstream, "text")) as url:  # in the end the client decides
-        assert by_chat(url, stream=stream)[1] == [(call["name"], call["arguments"])]
-    assert len(upstream.requests) == 3
-
-
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_without_tools_there_is_no_call(stream: bool) -> None:  # noqa: FBT001 - as above
-    body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": stream}
-    with serving(TEXT_CALL) as upstream, gateway(before(upstream, "text")) as url:
-        response = httpx2.post(f"{url}/v1/chat/completions", json=body).text
-    assert "tool_calls" not in response
-    if not stream:
-        assert json.loads(response)["choices"][0]["message"]["content"] == TEXT_CALL.text
-
-
-@pytest.mark.parametrize("api", ["text", "openai-chat", "anthropic"])
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {},
-        {"messages": "hi"},
-        {"messages": [{"content": "x"}]},
-        {"messages": [], "tools": 5},
-        {"messages": [{"role": "user", "content": "x"}], "tools": [{"name": 1}]},
-        {"messages": [{"role": "user", "content": "x"}], "tools": [{"type": "function", "function": {"name": 1}}]},
-    ],
-)
-def test_a_wrong_request_is_the_clients_error(wrong: Any, api: str) -> None:
-    with serving(CALL) as upstream, gateway(before(upstream, api)) as url:
-        response = httpx2.post(f"{url}/v1/chat/completions", json={"model": "m", **wrong})
-    assert response.status_code in {200, 400}
-    assert response.json()
-
-
-def test_a_required_call_is_asked_for_and_held_by_a_grammar() -> None:
-    body = {
-        "model": "m",
-        "messages": [{"role": "user", "content": "Weather?"}],
-        "tools": [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}],
-        "tool_choice": "required",
-    }
-    for constraint, field in (("llama.cpp", "grammar"), ("vllm", "structured_outputs")):
-        with (
-            serving(Answer("It rains."), TEXT_CALL) as upstream,
-            gateway(before(upstream, "text", constraint=constraint)) as url,
-        ):
-            response = httpx2.post(f"{url}/v1/chat/completions", json=body)
-            figures = httpx2.get(f"{url}/metrics").text
-        assert response.json()["choices"][0]["message"]["tool_calls"][0]["function"]["name"] == "look"
-        assert response.headers[NOTICES] == "asked=2"
-        assert all("look" in json.dumps(asked.body[field]) for asked in upstream.requests)
-        assert 'toolfmt_requests_total{back="it",face="openai-chat",status="200"} 1.0' in figures
-
-
-def test_calls_of_any_format_are_read() -> None:
-    xml = Answer("<tool_call><function=look><parameter=city>Zürich</parameter></function></tool_call>")
-    with serving(xml) as upstream, gateway(before(upstream, "text")) as url:
-        assert by_chat(url, stream=False)[1] == by_chat(url, stream=True)[1] == [("look", {"city": "Zürich"})]
 
 
 def test_models_are_listed_for_every_client() -> None:

@@ -126,7 +126,7 @@ async def _response(
     if answered.events is None:
         await stack.aclose()
         return _json(answered.value, 200, headers)
-    pieces = _frames(face, answered.events, whole=face.format == "gemini" and request.query_params.get("alt") != "sse")
+    pieces = _frames(face, answered.events, whole=face.listed and request.query_params.get("alt") != "sse")
     try:  # an error before the first event is an answer with a status of its own
         first = await anext(pieces, "")
     except ExchangeError:

@@ -34,10 +34,12 @@ class Face:
     streamed_by_default: bool = False
     """What the field `stream` means where a request leaves it out."""
     media: str = "text/event-stream"
+    listed: bool = False
+    """Whether a stream is one JSON list unless the query says `alt=sse`."""
 
 
 _GEMINI: Final = tuple(
-    Face(format="gemini", path=f"/{version}/models/{{model:path}}:{verb}", streams=streams)
+    Face(format="gemini", path=f"/{version}/models/{{model:path}}:{verb}", streams=streams, listed=True)
     for version in ("v1beta", "v1")
     for verb, streams in (("generateContent", False), ("streamGenerateContent", True))
 )

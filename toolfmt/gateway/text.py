@@ -10,6 +10,7 @@ the client when it is complete; without retries, as it is written.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.answers import AsyncAnswerEvents
 
+log: Final = logging.getLogger("toolfmt.gateway")
 _TOOLS: Final = frozenset({"tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "messages"})
 _SHOWN: Final = "hermes"
 """How tools are shown to a model of which nothing is known."""
@@ -81,11 +83,12 @@ class TextRequest:
         return open_parser(**self.options, validate=bool(self.retries))
 
     def _constrained(self, constraint: Constraint, choice: str, *, parallel: bool) -> JsonObject:
-        """Write the field that holds the model to a call, nothing where the format has no grammar."""
+        """Write the field that holds the model to a call; where no grammar can be had, the log says so."""
         target, field = _CONSTRAINTS[constraint]
         try:
             return field(grammar(self.shown, self.tools, choice=choice, parallel=parallel, target=target).text)
-        except ToolFmtError:
+        except ToolFmtError as error:
+            log.warning("%s", jsontext.dumps({"constraint": constraint, "left_out": str(error)}))
             return {}
 
     def again(self, text: str, events: list[Event]) -> JsonObject | None:

@@ -1,0 +1,122 @@
+"""A gateway before models that only write text, asked by the official SDKs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx2
+import pytest
+from gateways import CALL, FACES, SCHEMA, TEXT_CALL, before, by_chat, gateway, seen
+from loopback import Answer, serving
+
+from toolfmt.gateway.exchange import NOTICES
+
+BROKEN = Answer('I look.\n<tool_call>\n{"name": "look", "arguments": {"city": \n</tool_call>')
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("face", FACES)
+def test_a_call_that_cannot_be_used_is_asked_for_again(face: str, stream: bool) -> None:  # noqa: FBT001 - as above
+    with serving(BROKEN, TEXT_CALL) as upstream, gateway(before(upstream, "text")) as url:
+        text, calls = FACES[face](url, stream=stream)
+    assert calls == [("look", {"city": "Zürich"})]
+    assert "tool_call" not in text
+    first, second = (asked.body["messages"] for asked in upstream.requests)
+    assert second[: len(first)] == first
+    said, advice = second[len(first) :]
+    assert (said["role"], said["content"]) == ("assistant", BROKEN.text)
+    assert "Your call could not be used" in advice["content"]
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_asking_again_has_an_end(stream: bool) -> None:  # noqa: FBT001 - as above
+    for retries in (0, 2):
+        with serving(BROKEN) as upstream, gateway(before(upstream, "text", retries=retries)) as url:
+            text, calls = seen("anthropic", url) if stream else by_chat(url, stream=False)
+        assert [call for call in calls if call[1]] == []
+        assert text.startswith("I look.")
+        assert len(upstream.requests) == retries + 1
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_nothing_of_a_call_that_stays_broken_reaches_the_client(stream: bool) -> None:  # noqa: FBT001 - as above
+    body = {
+        "model": "m",
+        "messages": [{"role": "user", "content": "Weather?"}],
+        "tools": [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}],
+        "stream": stream,
+    }
+    broken = Answer('<tool_call>{"name": "look", "arguments": {"city": ]}}</tool_call>')
+    with serving(broken) as upstream, gateway(before(upstream, "text")) as url:
+        response = httpx2.post(f"{url}/v1/chat/completions", json=body).text
+    assert len(upstream.requests) == 3
+    assert "tool_calls" not in response
+    assert '"finish_reason": "stop"' in response.replace('"finish_reason":"stop"', '"finish_reason": "stop"')
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("call", [{"name": "lok", "arguments": {"city": "x"}}, {"name": "look", "arguments": {}}])
+def test_a_call_that_does_not_fit_its_tool_is_asked_for_again(call: Any, stream: bool) -> None:  # noqa: FBT001 - as above
+    wrong = Answer(f"<tool_call>{json.dumps(call)}</tool_call>")
+    with serving(wrong, TEXT_CALL) as upstream, gateway(before(upstream, "text")) as url:
+        assert by_chat(url, stream=stream)[1] == [("look", {"city": "Zürich"})]
+    assert len(upstream.requests) == 2
+    with serving(wrong) as upstream, gateway(before(upstream, "text")) as url:  # in the end the client decides
+        assert by_chat(url, stream=stream)[1] == [(call["name"], call["arguments"])]
+    assert len(upstream.requests) == 3
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_without_tools_there_is_no_call(stream: bool) -> None:  # noqa: FBT001 - as above
+    body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": stream}
+    with serving(TEXT_CALL) as upstream, gateway(before(upstream, "text")) as url:
+        response = httpx2.post(f"{url}/v1/chat/completions", json=body).text
+    assert "tool_calls" not in response
+    if not stream:
+        assert json.loads(response)["choices"][0]["message"]["content"] == TEXT_CALL.text
+
+
+@pytest.mark.parametrize("api", ["text", "openai-chat", "anthropic"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {"messages": "hi"},
+        {"messages": [{"content": "x"}]},
+        {"messages": [], "tools": 5},
+        {"messages": [{"role": "user", "content": "x"}], "tools": [{"name": 1}]},
+        {"messages": [{"role": "user", "content": "x"}], "tools": [{"type": "function", "function": {"name": 1}}]},
+    ],
+)
+def test_a_wrong_request_is_the_clients_error(wrong: Any, api: str) -> None:
+    with serving(CALL) as upstream, gateway(before(upstream, api)) as url:
+        response = httpx2.post(f"{url}/v1/chat/completions", json={"model": "m", **wrong})
+    assert response.status_code in {200, 400}
+    assert response.json()
+
+
+def test_a_required_call_is_asked_for_and_held_by_a_grammar() -> None:
+    body = {
+        "model": "m",
+        "messages": [{"role": "user", "content": "Weather?"}],
+        "tools": [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}],
+        "tool_choice": "required",
+    }
+    for constraint, field in (("llama.cpp", "grammar"), ("vllm", "structured_outputs")):
+        with (
+            serving(Answer("It rains."), TEXT_CALL) as upstream,
+            gateway(before(upstream, "text", constraint=constraint)) as url,
+        ):
+            response = httpx2.post(f"{url}/v1/chat/completions", json=body)
+            figures = httpx2.get(f"{url}/metrics").text
+        assert response.json()["choices"][0]["message"]["tool_calls"][0]["function"]["name"] == "look"
+        assert response.headers[NOTICES] == "asked=2"
+        assert all("look" in json.dumps(asked.body[field]) for asked in upstream.requests)
+        assert 'toolfmt_requests_total{back="it",face="openai-chat",status="200"} 1.0' in figures
+
+
+def test_calls_of_any_format_are_read() -> None:
+    xml = Answer("<tool_call><function=look><parameter=city>Zürich</parameter></function></tool_call>")
+    with serving(xml) as upstream, gateway(before(upstream, "text")) as url:
+        assert by_chat(url, stream=False)[1] == by_chat(url, stream=True)[1] == [("look", {"city": "Zürich"})]
