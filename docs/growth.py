@@ -22,13 +22,14 @@ def growth_section() -> str:
             "## Growth",
             (
                 "Texts that are made to slow a reader down: the beginning of a call, and behind it a marker, a part of "
-                "one, a quote, a backslash, a bracket or white space, repeated up to 64,000 characters, whole and in "
+                "one, a quote, a backslash, a bracket or white space, repeated up to 32,000 characters, whole and in "
                 "pieces of four and of one, with each option. Time proportional to the length has the exponent 1, to "
                 "its square 2. A cell above 1.2 is measured again with 50,000 and 400,000 characters, and is a failure "
-                f"if it stays above. These are {count:,} of {figures['cells']:,} cells, chosen by chance; `--all` "
-                "measures every one."
+                f"if it stays above. These are {count:,} of {figures['cells']:,} cells: every trap of every format "
+                "once, with the options and the sizes of pieces in turn; `--turn 1` to `--turn 23` give the traps "
+                "the others."
             ),
-            "```console\npython -m bench.growth --seconds 3600 --write && python docs/generate.py\n```",
+            "```console\npython -m bench.growth --all --write && python docs/generate.py\n```",
             table(("format", "cells", "largest exponent"), rows),
         )
     )

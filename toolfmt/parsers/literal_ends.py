@@ -21,8 +21,8 @@ _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 
 @lru_cache(maxsize=64)
-def _token(quotes: tuple[str, ...], *, escapes: bool) -> regex.Pattern[str]:
-    """A whole text before structure, a bracket, a quote of anything else, or what is none of them."""
+def _tokens(quotes: tuple[str, ...], *, escapes: bool) -> tuple[regex.Pattern[str], regex.Pattern[str]]:
+    """Compile two patterns: a whole text before structure; a bracket, a quote of anything else, or other text."""
     inside = r"(?:\\.|(?!QUOTE)[^\\\n])*+" if escapes else r"(?:(?!QUOTE)[\s\S])*+"
     every = sorted({*quotes, *((3 * quote for quote in quotes) if escapes else ())}, key=len, reverse=True)
     texts = [
@@ -30,10 +30,12 @@ def _token(quotes: tuple[str, ...], *, escapes: bool) -> regex.Pattern[str]:
     ]
     marks = "|".join(map(regex.escape, every))
     firsts = "".join(sorted({regex.escape(quote[0]) for quote in every}))
-    return regex.compile(
-        rf"(?P<text>(?:{'|'.join(texts)})(?=\s{{0,64}}[,:)\]}}]))|(?P<bracket>[()\[\]{{}}])|(?P<quote>{marks})"
-        rf"|(?P<other>[^{firsts}()\[\]{{}}]+|.)",
-        regex.DOTALL,
+    return (
+        regex.compile(rf"(?:{'|'.join(texts)})(?=\s{{0,64}}[,:)\]}}])", regex.DOTALL),
+        regex.compile(
+            rf"(?P<bracket>[()\[\]{{}}])|(?P<quote>{marks})|[^{firsts}()\[\]{{}}]+|.",
+            regex.DOTALL,
+        ),
     )
 
 
@@ -42,11 +44,12 @@ def pass_call(cur: Cursor, form: FormGrammar) -> Reading[bool]:
     assert form.literals is not None  # noqa: S101 - asked by the caller
     literals = form.literals.literals
     quotes = tuple(dict.fromkeys((*literals.quotes, *("'\"" if literals.escapes else ""))))
-    token = _token(quotes, escapes=literals.escapes)
+    text, other = _tokens(quotes, escapes=literals.escapes)
     open_yet = [")"] if literals.keywords else []
     while True:
-        found = yield from _next_token(cur, token)
-        if found is None or found.lastgroup == "quote":
+        yield from _pass_text(cur, text)
+        found = other.match(cur.buf, cur.pos)
+        if found is None or found["quote"]:
             return False
         bracket = found["bracket"]
         if bracket in _CLOSERS:
@@ -62,12 +65,16 @@ def pass_call(cur: Cursor, form: FormGrammar) -> Reading[bool]:
             return True
 
 
-def _next_token(cur: Cursor, token: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:
-    """Match a token that more text would not make longer; None at the end of the input."""
+def _pass_text(cur: Cursor, text: regex.Pattern[str]) -> Reading[None]:
+    """Read over the quoted text at the cursor, if one begins there and what follows it shows where it ends."""
     while True:
-        found = token.match(cur.buf, cur.pos, partial=not cur.eof)
-        if found is not None and not found.partial and (cur.eof or found["other"] or found.end() < len(cur.buf)):
-            return found
-        if cur.eof:
-            return None
-        yield
+        found = text.match(cur.buf, cur.pos)
+        if found is not None:
+            cur.pos = found.end()
+        elif cur.eof or text.match(cur.buf, cur.pos, partial=True) is None:
+            return
+        else:
+            held = len(cur.buf) - cur.pos
+            yield
+            while not cur.eof and len(cur.buf) - cur.pos < 2 * held:  # linear: as often as it doubles
+                yield

@@ -197,10 +197,10 @@ def _refuse_half(value: JsonValue, found: Transcript, made: TranscriptFormat) ->
     for other in _others(value, made):
         try:
             with reraise_as_parse_error(other.name):
-                theirs = other.read(value)
+                more = lacks(found, other.read(value))
         except ParseError:
             continue
-        if lacks(found, theirs):
+        if more:
             raise ParseError(f"{made.name}: only a part of the value is understood; {_names([other])}")
 
 
