@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from toolfmt.parsers.grammar import CompiledSyntax
     from toolfmt.parsers.sections import FormGrammar
 
+_BLANK = regex.compile(r"\s{0,256}").match
+
 
 class FrameGrammar:
     """A format's headers, compiled."""
@@ -188,12 +190,12 @@ class ChannelParser(GrammarDriver):
             header = yield from match_next(cur, self._grammar.header)
             return None if header is None else False
         while True:
-            behind = cur.buf[cur.pos + len(marker) :].lstrip(WHITE)
-            header = self._grammar.header.match(behind, partial=not cur.eof)
-            if behind.startswith(start) or (cur.eof and not behind) or (header is not None and not header.partial):
+            buf, at = cur.buf, _BLANK(cur.buf, cur.pos + len(marker)).end()  # type: ignore[union-attr] - matches everywhere
+            header = self._grammar.header.match(buf, at, partial=not cur.eof)
+            if buf.startswith(start, at) or (cur.eof and at == len(buf)) or (header is not None and not header.partial):
                 cur.pos += len(marker)
                 return True
-            if cur.eof or (header is None and not start.startswith(behind)):
+            if cur.eof or (header is None and not start.startswith(buf[at : at + len(start)])):
                 return None
             yield
 
