@@ -52,7 +52,7 @@ def gateway(config: Config) -> Iterator[str]:
 
 
 def before(upstream: Loopback, api: str, **options: Any) -> Config:
-    back = Back.model_validate({"api": api, "url": upstream.url + PATHS[api], **options})
+    back = Back.model_validate({"api": api, "url": upstream.url + PATHS.get(api, "/v1"), **options})
     return Config(backs={"it": back}, routes=(ModelRoute(backs=("it",)),))
 
 

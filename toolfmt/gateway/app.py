@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import httpx2
 from starlette.applications import Starlette
@@ -23,11 +23,11 @@ from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.gateway.backs import Upstream
 from toolfmt.gateway.exchange import FaceHandler, GatewayAnswer
-from toolfmt.gateway.faces import FACES, MODELS, Face
+from toolfmt.gateway.faces import FACES, MODELS, Face, asked_format
 from toolfmt.gateway.failing import ExchangeError
 from toolfmt.gateway.metrics import MEDIA, Metrics
 from toolfmt.transcripts.answer_info import Failure
-from toolfmt.transcripts.failures import error_status, write_error
+from toolfmt.transcripts.failures import error_status, read_error, write_error
 from toolfmt.transcripts.streams.sse import end_text, event_text
 
 if TYPE_CHECKING:
@@ -56,9 +56,11 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     key, metrics = config.key, Metrics()
 
     @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
+    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
         async with client:
+            app.state.ready = True
             yield
+            app.state.ready = False
 
     routes = [
         Route(
@@ -70,9 +72,33 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     ]
     names = sorted(route.model for route in config.routes if "*" not in route.model)
     routes += [Route(path, _constant(write(names), key), methods=["GET"]) for path, write in MODELS.items()]
-    routes += [Route(path, _constant({"status": "ok"}, None), methods=["GET"]) for path in ("/health", "/ready")]
+    routes.append(Route("/health", _constant({"status": "ok"}, None), methods=["GET"]))
+    routes.append(Route("/ready", _ready, methods=["GET"]))
     routes.append(Route("/metrics", partial(_measured, key, metrics), methods=["GET"]))
-    return Starlette(routes=routes, lifespan=lifespan)
+    handlers: dict[Any, Any] = {HTTPException: _refused, Exception: _broken}
+    return Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
+
+
+async def _refused(request: Request, error: HTTPException) -> Response:
+    """Answer a path or method that is not there, or a missing key, in the words of the client's API."""
+    message = error.detail if error.status_code == 401 else f"{error.detail}: {request.method} {request.url.path}"  # noqa: PLR2004 - HTTP's own
+    return _failed(request, read_error(message, status=error.status_code), error.status_code, error.headers or {})
+
+
+async def _broken(request: Request, _: Exception) -> Response:
+    """Answer where the server itself fails; what happened is in the log alone."""
+    return _failed(request, Failure(kind="server", message="the gateway failed"), 500, {})
+
+
+def _failed(request: Request, failure: Failure, status: int, headers: Mapping[str, str]) -> Response:
+    written = write_error(failure, asked_format(request.url.path, request.headers))
+    return _json(written, status, headers)
+
+
+async def _ready(request: Request) -> Response:
+    """Say whether requests are taken: from the start on, until the server is told to end."""
+    ready = getattr(request.app.state, "ready", False)
+    return _json({"status": "ready" if ready else "not ready"}, 200 if ready else 503, {})
 
 
 async def _measured(key: str | None, metrics: Metrics, request: Request) -> Response:

@@ -1,8 +1,8 @@
-"""Asking a back: the address and headers of each API, and its answer, whole or as a stream's events."""
+"""Asking a back: one request, and its answer, whole or as a stream's events."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
@@ -11,44 +11,17 @@ import httpx2
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
+from toolfmt.gateway.apis import APIS
 from toolfmt.gateway.failing import UpstreamError
 from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.failures import read_error
-from toolfmt.transcripts.streams.sse import EventText
 
 if TYPE_CHECKING:
     from toolfmt.gateway.config import Back
     from toolfmt.model import JsonObject, JsonValue
 
-_VERSION: Final = "2023-06-01"
-"""Anthropic's API version, which every request names."""
 PASSED: Final = ("retry-after", "x-request-id", "request-id")
 """Headers of a back's answer that the client is given."""
-
-
-_PATHS: Final[Mapping[str, tuple[str, str]]] = {
-    "openai-chat": ("/chat/completions", "/chat/completions"),
-    "text": ("/chat/completions", "/chat/completions"),
-    "openai-responses": ("/responses", "/responses"),
-    "anthropic": ("/messages", "/messages"),
-    "gemini": ("/models/{model}:generateContent", "/models/{model}:streamGenerateContent?alt=sse"),
-    "gemini-interactions": ("/interactions", "/interactions"),
-    "mistral": ("/chat/completions", "/chat/completions"),
-    "cohere": ("/chat", "/chat"),
-    "ollama": ("/api/chat", "/api/chat"),
-}
-"""Where an API takes requests, for a whole answer and for a stream."""
-
-
-def _bearer(key: str) -> Mapping[str, str]:
-    return {"authorization": f"Bearer {key}"}
-
-
-_KEYS: Final[Mapping[str, Callable[[str], Mapping[str, str]]]] = {
-    "anthropic": lambda key: {"x-api-key": key},
-    "gemini": lambda key: {"x-goog-api-key": key},
-    "gemini-interactions": lambda key: {"x-goog-api-key": key},
-}
 
 
 class Upstream:
@@ -57,14 +30,12 @@ class Upstream:
     def __init__(self, back: Back, *, max_answer: int, client: httpx2.AsyncClient) -> None:
         """Take the back; its key is read from the environment once."""
         self.back = back
-        self.format = "openai-chat" if back.api == "text" else back.api
+        self.api = APIS[back.api]
+        self.format = self.api.format
         self._max = max_answer
         self._client = client
         key = back.key
-        self._headers: dict[str, str] = dict(_KEYS.get(back.api, _bearer)(key)) if key else {}
-        if back.api == "anthropic":
-            self._headers["anthropic-version"] = _VERSION
-        self._headers |= back.headers
+        self._headers = {**self.api.headers, **(self.api.key(key) if key else {}), **back.headers}
         self._timeout = httpx2.Timeout(back.idle_timeout, connect=back.connect_timeout)
 
     async def whole(self, request: JsonObject, model: str) -> tuple[JsonValue, Mapping[str, str]]:
@@ -86,7 +57,7 @@ class Upstream:
 
     @asynccontextmanager
     async def _sent(self, request: JsonObject, model: str, *, stream: bool) -> AsyncGenerator[httpx2.Response]:
-        path = _PATHS[self.back.api][stream].format(model=quote(model, safe=""))
+        path = (self.api.stream if stream else self.api.whole).format(model=quote(model, safe=""))
         address = self.back.url.rstrip("/") + path
         content = jsontext.dumps(request).encode()
         headers = {**self._headers, "content-type": "application/json"}
@@ -106,7 +77,7 @@ class Upstream:
         raise UpstreamError(failure, headers=_passed(response))
 
     async def _events(self, response: httpx2.Response) -> AsyncIterator[JsonObject]:
-        text = EventText(self._max)
+        text = self.api.frames(self._max)
         try:
             async for piece in response.aiter_bytes():
                 for data in text.feed(piece):

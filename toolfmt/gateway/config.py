@@ -28,23 +28,12 @@ from pathlib import Path
 from typing import Literal, Self, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from toolfmt.errors import ParseError
+from toolfmt.gateway.apis import APIS
 from toolfmt.registry import AUTO, default_registry
 
-Api: TypeAlias = Literal[
-    "openai-chat",
-    "openai-responses",
-    "anthropic",
-    "gemini",
-    "gemini-interactions",
-    "mistral",
-    "cohere",
-    "ollama",
-    "text",
-]
-"""What a back speaks; `text` is Chat Completions without tools: calls are in the text, in a dialect."""
 Constraint: TypeAlias = Literal["llama.cpp", "vllm"]
 """Whose words a server takes a grammar in."""
 MIB = 1024 * 1024
@@ -57,7 +46,8 @@ class _Closed(BaseModel):
 class Back(_Closed):
     """A model's server."""
 
-    api: Api = "openai-chat"
+    api: str = "openai-chat"
+    """What it speaks; `text` is Chat Completions without tools: calls are in the text, in a dialect."""
     url: str
     """Its base address, as its SDK takes it: `http://127.0.0.1:8080/v1`."""
     key_env: str | None = None
@@ -77,6 +67,13 @@ class Back(_Closed):
     """Seconds until a connection is open."""
     idle_timeout: float = Field(default=300, gt=0)
     """Seconds in which nothing comes of an answer."""
+
+    @field_validator("api")
+    @classmethod
+    def _is_known(cls, api: str) -> str:
+        if api not in APIS:
+            raise ValueError(f"an api is one of {', '.join(APIS)}, not {api!r}")
+        return api
 
     @model_validator(mode="after")
     def _has_an_address(self) -> Self:

@@ -116,9 +116,9 @@ class FaceHandler:
         except ToolFmtError as error:
             raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
         head = AnswerHead(f"{_IDS[self._format]}{uuid4().hex}", asked, int(time.time()))
-        if upstream.back.api == "text":
+        if upstream.api.text:
             try:
-                text = TextRequest(sent.value, upstream.back, model)
+                text = TextRequest(sent.value, upstream.format, upstream.back, model)
             except ToolFmtError as error:
                 raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
             return await self._text(text, upstream, model, head, sent.losses, stack if streamed else None)

@@ -12,7 +12,7 @@ How each writes its stream is in `toolfmt.transcripts.streams.sse`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -38,6 +38,13 @@ class Face:
     """Whether a stream is one JSON list unless the query says `alt=sse`."""
 
 
+_ROOTS: Final[Mapping[str, str]] = {
+    "/v1beta/interactions": "gemini-interactions",
+    "/v1beta/": "gemini",
+    "/api/": "ollama",
+}
+"""Whose clients ask below a path; all others are OpenAI's, and those that send one of these headers:"""
+_MARKS: Final[Mapping[str, str]] = {"anthropic-version": "anthropic", "x-goog-api-key": "gemini"}
 _GEMINI: Final = tuple(
     Face(format="gemini", path=f"/{version}/models/{{model:path}}:{verb}", streams=streams, listed=True)
     for version in ("v1beta", "v1")
@@ -53,6 +60,14 @@ FACES: Final = (
     Face(format="gemini-interactions", path="/v1/interactions"),
     Face(format="ollama", path="/api/chat", streamed_by_default=True, media="application/x-ndjson"),
 )
+
+
+def asked_format(path: str, headers: Container[str]) -> str:
+    """Tell whose client asks for a path, to answer it in words that it reads."""
+    known = next((face.format for face in FACES if face.path == path), None)
+    rooted = next((found for root, found in _ROOTS.items() if path.startswith(root)), None)
+    marked = next((found for name, found in _MARKS.items() if name in headers), FACES[0].format)
+    return known or rooted or marked
 
 
 def _models(names: Sequence[str]) -> JsonObject:

@@ -53,12 +53,12 @@ _CONSTRAINTS: Final[Mapping[Constraint, tuple[str, Callable[[str], JsonObject]]]
 class TextRequest:
     """One request to a model that only writes text."""
 
-    def __init__(self, request: JsonObject, back: Back, model: str) -> None:
-        """Take a Chat Completions request apart; raises as `chosen` does for a dialect that is not textual."""
+    def __init__(self, request: JsonObject, format: str, back: Back, model: str) -> None:  # noqa: A002 - the field's name
+        """Take a request of Chat Completions or a relative; raises as `chosen` does for a dialect not of text."""
         self.shown, registry = chosen({"dialect": _shown(model) if back.dialect == AUTO else back.dialect})
         choice: Choice = {"dialect": self.shown, "registry": registry}
-        with reraise_as_parse_error("openai-chat", request):
-            transcript = find("openai-chat").read(request)
+        with reraise_as_parse_error(format, request):
+            transcript = find(format).read(request)
             wanted, offered = request.get("tool_choice"), request.get("tools")
             functions = [tool for tool in offered if _is_function(tool)] if is_array(offered) else []
             self.tools = () if wanted == "none" else definitions(functions)

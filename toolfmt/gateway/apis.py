@@ -1,0 +1,86 @@
+"""The APIs that backs speak, as data: where each takes requests, how it is given a key, what a stream of it is.
+
+A relative of OpenAI's Chat Completions (`vllm`, `groq`, ...) is asked at the same paths, for what it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol
+
+from toolfmt.transcripts.relatives import NAMES
+from toolfmt.transcripts.streams.sse import EventText
+
+
+class Frames(Protocol):
+    """Takes the data of events out of the bytes of a stream."""
+
+    def feed(self, text: bytes, /) -> list[str]:
+        """Give the JSON text of each event that is complete."""
+        ...
+
+    def close(self) -> list[str]:
+        """Give what the end of the stream completes."""
+        ...
+
+
+def _bearer(key: str) -> Mapping[str, str]:
+    return {"authorization": f"Bearer {key}"}
+
+
+def _google(key: str) -> Mapping[str, str]:
+    return {"x-goog-api-key": key}
+
+
+def _anthropic(key: str) -> Mapping[str, str]:
+    return {"x-api-key": key}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackApi:
+    """One API as the server speaks it to a back."""
+
+    format: str
+    """Whose requests and answers these are."""
+    whole: str
+    """Where a whole answer is asked for; a part `{model}` is the model's name."""
+    stream: str
+    """Where a stream is asked for."""
+    key: Callable[[str], Mapping[str, str]] = _bearer
+    """The headers that hold a key."""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Headers of each request."""
+    text: bool = False
+    """Whether the model only writes text: its tools are shown in the prompt, its calls are read in the answer."""
+    frames: Callable[[int], Frames] = EventText
+    """What reads a stream; the argument is the most characters that an event may have."""
+
+
+_CHAT: Final = BackApi(format="openai-chat", whole="/chat/completions", stream="/chat/completions")
+APIS: Final[Mapping[str, BackApi]] = {
+    "openai-chat": _CHAT,
+    "openai-responses": BackApi(format="openai-responses", whole="/responses", stream="/responses"),
+    "anthropic": BackApi(
+        format="anthropic",
+        whole="/messages",
+        stream="/messages",
+        key=_anthropic,
+        headers={"anthropic-version": "2023-06-01"},
+    ),
+    "gemini": BackApi(
+        format="gemini",
+        whole="/models/{model}:generateContent",
+        stream="/models/{model}:streamGenerateContent?alt=sse",
+        key=_google,
+    ),
+    "gemini-interactions": BackApi(
+        format="gemini-interactions", whole="/interactions", stream="/interactions", key=_google
+    ),
+    "mistral": replace(_CHAT, format="mistral"),
+    "cohere": BackApi(format="cohere", whole="/chat", stream="/chat"),
+    "ollama": BackApi(format="ollama", whole="/api/chat", stream="/api/chat"),
+    "text": replace(_CHAT, format="vllm", text=True),  # `max_tokens`, as every copy of the API takes it
+    **{name: replace(_CHAT, format=name) for name in sorted(NAMES)},
+}
+"""What a back may speak, by the name that a configuration gives it."""
