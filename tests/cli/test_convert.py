@@ -242,3 +242,13 @@ def test_a_file_that_is_a_list_of_conversations_has_as_many(run: Run, tmp_path: 
     code, _, err = run("convert", rows, "--from", "sharegpt", "--to", "openai-chat", "--on-error", "stop")
     assert code != 0
     assert f"{rows}:2: " in err
+
+
+@pytest.mark.parametrize(("how", "left"), [("fill", 5), ("drop", 2)])
+def test_a_repair_mends_what_has_no_partner(run: Run, tmp_path: Path, how: str, left: int) -> None:
+    value = [*CHAT[:2], PLAIN[0], {"role": "tool", "tool_call_id": "z", "content": "20C"}]
+    (tmp_path / "chat.json").write_text(json.dumps(value))
+    code, out, err = run("convert", str(tmp_path / "chat.json"), "--to", "openai-chat", "--repair", how)
+    assert (code, len(json.loads(out))) == (0, left)
+    assert ("placeholder" in err) is (how == "fill")
+    assert run("check", "--from", "openai-chat", stdin=out)[0] == 0

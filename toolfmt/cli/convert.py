@@ -24,6 +24,7 @@ from toolfmt.corpora.tokens import load
 from toolfmt.corpora.work import Job, Work
 from toolfmt.transcripts.carrying import Carry
 from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.mending import Mending
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
@@ -55,6 +56,13 @@ def convert(  # noqa: PLR0913 - one argument for each option
     gateway: Annotated[
         bool, Parameter(help="Write what only gateways to OpenAI's API take, such as reasoning.")
     ] = False,
+    repair: Annotated[
+        Mending | None,
+        Parameter(
+            help="Mend calls without a result and results without a call: fill in placeholders, or drop them. "
+            "With the format that is read as --to, mend all that its provider would refuse."
+        ),
+    ] = None,
     filters: Annotated[
         list[str] | None,
         Parameter(
@@ -107,6 +115,7 @@ def convert(  # noqa: PLR0913 - one argument for each option
         stop=on_error == "stop",
         include=("tools", "request") if request else ("tools",),
         carry=Carry(hosted=hosted, reasoning=reasoning, gateway=gateway),
+        repair=repair,
         spread=folder or len(given) == 1,
         selection=_selection(filters, split, tokenizer),
         unique=dedup,
@@ -175,7 +184,7 @@ def _state(  # noqa: PLR0913 - what a run is, and how it begins
             reading.column,
             reading.limit,
         ],
-        "carry": list(astuple(work.carry)[:3]),
+        "carry": [*astuple(work.carry)[:3], work.repair],
         "selection": [
             [f"{one.field}{one.sign}{one.value}" for one in work.selection.filters],
             list(work.selection.share),

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from toolfmt.corpora.rows import Row
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.convert import Conversion
+    from toolfmt.transcripts.mending import Mending
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ class Work:
     include: tuple[str, ...] = ("tools",)
     carry: Carry = DEFAULT
     """What becomes of parts that the target has no place for."""
+    repair: Mending | None = None
+    """What becomes of calls without a result and results without a call."""
     selection: Selection = EVERYTHING
     """Which conversations are taken."""
     unique: bool = False
@@ -130,6 +133,7 @@ def convert_batch(work: Work, batch: Batch) -> Done:
                 strict=work.strict,
                 include=work.include,
                 carry=work.carry,
+                repair=work.repair,
             )
             losses = (*made.all_losses, *lost)
             value = _beside(row, made, losses) if work.beside else put_inside(found, work.picked.at, made.value)

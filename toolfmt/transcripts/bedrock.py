@@ -203,6 +203,7 @@ FORMAT: Final = TranscriptFormat(
     recognise=recognise,
     rules=Rules(
         calls_declared=True,
+        user_first=True,
         roles=frozenset({"system", "user", "assistant"}),
         system="first",
         call_id=r"[a-zA-Z0-9_.:-]",

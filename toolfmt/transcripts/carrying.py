@@ -111,7 +111,7 @@ def _stays(part: Part, rules: Rules) -> bool:
     )
 
 
-def _as_text(part: Part) -> Sequence[TextPart | MediaPart]:
+def as_text(part: Part) -> Sequence[TextPart | MediaPart]:
     """Say what a call or a result is in tagged text; media stay beside it."""
     if isinstance(part, CallPart):
         return (tagged("tool_call", part.json, name=part.name),)
@@ -204,7 +204,7 @@ class _Work:
         ordinary = self.carry.hosted == "calls" and role == "assistant" and id(part) not in self._alone
         if acts and (not ordinary or (self.rules.calls_declared and not self.transcript.tools)):
             self._lose("provider_part", f"{_title(part)} as text")
-            return [found for said in part.says for found in _as_text(said)]
+            return [found for said in part.says for found in as_text(said)]
         self._lose("provider_part", f"{_title(part)} as {'a call' if acts else 'text'}")
         return part.says
 
@@ -215,7 +215,7 @@ class _Work:
         if not self.continued or id(part) not in self._alone:
             return (found,)
         self._lose("result", "as text")
-        return _as_text(found)
+        return as_text(found)
 
     def _inside(self, part: Content) -> Iterable[Content]:
         if isinstance(part, TextPart):
@@ -225,7 +225,7 @@ class _Work:
         if not isinstance(part, OpaquePart) or part.owner == self.rules.format or not part.says:
             return (part,)
         self._lose("provider_part", f"{_title(part)} as text")
-        return [found for said in part.says for found in _as_text(said)]
+        return [found for said in part.says for found in as_text(said)]
 
     def _media(self, part: MediaPart, kinds: frozenset[str]) -> TextPart | MediaPart:
         """Fetch what has to be data, and make text of a text file that has no place."""

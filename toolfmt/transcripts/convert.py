@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, get_args
 
 from toolfmt.conversation import TextPart
 from toolfmt.errors import ConversionError, ParseError
@@ -16,10 +16,13 @@ from toolfmt.transcripts.carrying import DEFAULT, Carry, formed, noted, of_note
 from toolfmt.transcripts.check import says_something
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.loss import SEVERITIES
 from toolfmt.transcripts.losses import Loss, losses
+from toolfmt.transcripts.mending import Mending, mend, of_source
 from toolfmt.transcripts.merge import merged, restored
 from toolfmt.transcripts.reading import opened, read
 from toolfmt.transcripts.recognising import origin as origin_of
+from toolfmt.transcripts.repair import repair as repaired
 from toolfmt.transcripts.settings.carrying import Carried, adjusted, brought_back, carried, stated
 from toolfmt.transcripts.shape import fit
 
@@ -65,6 +68,7 @@ def convert(  # noqa: PLR0913 - each is a choice of the caller's
     include: Collection[str] = ("tools",),
     residue: JsonObject | None = None,
     carry: Carry = DEFAULT,
+    repair: Mending | None = None,
 ) -> Conversion:
     """Convert a conversation to another format.
 
@@ -73,11 +77,24 @@ def convert(  # noqa: PLR0913 - each is a choice of the caller's
     `convert_request`). `residue` is that of the conversion which made `value`:
     what it could not hold is put back, and what was edited or added since then
     stays. `carry` says what becomes of parts that the target has no place for.
-    Under `strict`, content or meaning that would be lost raises
+    `repair` says what becomes of calls without a result and results without a
+    call: `fill` adds stub results, makes text of such results, and begins with a
+    turn of the user's where the target wants one; `drop` leaves both out. Each
+    change is a loss. With a `repair`, a conversation in the target's format is
+    mended too. Under `strict`, content or meaning that would be lost raises
     `ConversionError`. Raises `ParseError` for a value that is not of its format,
     `LookupError` for a format that does not exist.
     """
-    return _converted(value, source, target, strict=strict, include=_included(include), residue=residue, carry=carry)
+    return _converted(
+        value,
+        source,
+        target,
+        strict=strict,
+        include=_included(include),
+        residue=residue,
+        carry=carry,
+        repair=_known(repair),
+    )
 
 
 def convert_request(  # noqa: PLR0913 - as above
@@ -89,6 +106,7 @@ def convert_request(  # noqa: PLR0913 - as above
     defaults: Values | None = None,
     strict: bool = False,
     carry: Carry = DEFAULT,
+    repair: Mending | None = None,
 ) -> Conversion:
     """Convert a whole request: messages, tools and settings.
 
@@ -100,7 +118,9 @@ def convert_request(  # noqa: PLR0913 - as above
     `convert` does, and ValueError for a setting that has no name.
     """
     given = (stated(settings), stated(defaults))
-    return _converted(value, source, target, strict=strict, include=INCLUDE, given=given, carry=carry)
+    return _converted(
+        value, source, target, strict=strict, include=INCLUDE, given=given, carry=carry, repair=_known(repair)
+    )
 
 
 def _converted(  # noqa: PLR0913 - as above
@@ -113,14 +133,20 @@ def _converted(  # noqa: PLR0913 - as above
     residue: JsonObject | None = None,
     given: tuple[Values, Values] | None = None,
     carry: Carry,
+    repair: Mending | None,
 ) -> Conversion:
     origin = origin_of(value, source)
     goal = find(target).widest if carry.gateway else find(target)
     request = "request" in include
     answer = bool(opened(value, origin))
     if origin.name == goal.name and residue is None and not answer:
+        changes: tuple[Loss, ...] = ()
+        if repair is not None:
+            mended = repaired(value, format=goal.name, fill=repair == "fill", drop=repair == "drop")
+            value, changes = mended.value, tuple(loss for loss in mended.changes if loss.code in SEVERITIES)
+            refuse(changes, strict=strict)
         value, said = adjusted(value, goal, *(given or ({}, {}))) if request else (value, {})
-        return Conversion(value=value, losses=(), source=origin.name, target=goal.name, residue=None, settings=said)
+        return made_of(value, changes, origin.name, goal.name, settings=said)
     before = _only(read(value, origin), include)
     with reraise_as_parse_error(origin.name, residue):
         if residue is not None:
@@ -130,17 +156,25 @@ def _converted(  # noqa: PLR0913 - as above
             way = carried(before, origin, goal, *(given or ({}, {})), whole=given is not None)
         carry, note = noted(carry)
         continued = origin.rules.is_continued(way.sent)
-        sent, otherwise = formed(way.sent, goal.rules, carry, continued=continued)
+        whole, mended = _mended(way.sent, goal, repair, continued=continued)
+        sent, otherwise = formed(whole, goal.rules, carry, continued=continued)
         written = goal.write(_fitted(sent, goal))
         after = goal.read(written)
         compared = replace(way.before, messages=sent.messages)
-        found = (*otherwise, *losses(compared, after), *way.losses(after, goal))
+        found = (*mended, *otherwise, *of_source(losses(compared, after)), *way.losses(after, goal))
     refuse(found, strict=strict)
     kept: JsonObject | None = None
     if not answer:
         kept = {"source": origin.name, "target": goal.name, "include": sorted(include), "value": value}
         kept |= {} if carry == DEFAULT else {"carry": note}
+        kept |= {} if repair is None else {"repair": repair}
     return made_of(written, found, origin.name, goal.name, residue=kept, settings=way.settings)
+
+
+def _mended(
+    transcript: Transcript, goal: TranscriptFormat, repair: Mending | None, *, continued: bool
+) -> tuple[Transcript, list[Loss]]:
+    return (transcript, []) if repair is None else mend(transcript, goal.rules, repair, continued=continued)
 
 
 def made_of(  # noqa: PLR0913 - the parts of a conversion
@@ -214,7 +248,9 @@ def _back(
     include = frozenset(residue["include"])
     ours = goal.read(original)
     sent = _only(ours, include)
-    first, _ = formed(sent, origin.rules, carry, continued=goal.rules.is_continued(sent))
+    continued = goal.rules.is_continued(sent)
+    first, _ = _mended(sent, origin, residue.get("repair"), continued=continued)
+    first, _ = formed(first, origin.rules, carry, continued=continued)
     base = origin.read(origin.write(fit(first, origin.rules)))
     whole = merged(ours, base, theirs, goal.rules)
     written = restored(original, goal.write(ours), goal.write(whole), goal)
@@ -232,6 +268,12 @@ def _included(include: Collection[str]) -> frozenset[str]:
     if unknown:
         raise ValueError(f"include takes {' and '.join(sorted(INCLUDE))}, not {', '.join(sorted(unknown))}")
     return found | {"tools"} if "request" in found else found
+
+
+def _known(repair: Mending | None) -> Mending | None:
+    if repair not in (None, *get_args(Mending)):
+        raise ValueError(f"repair takes {' or '.join(get_args(Mending))}, not {repair!r}")
+    return repair
 
 
 def _only(transcript: Transcript, include: frozenset[str]) -> Transcript:

@@ -94,6 +94,8 @@ class Rules:
     """Whose messages may have no content all the same."""
     instructions_alone: bool = True
     """Instructions are a request even where nobody has said anything; else the last of them are the user's."""
+    user_first: bool = False
+    """Some of the provider's models refuse a conversation that the assistant opens."""
     continues: frozenset[str] = frozenset()
     """Fields of `Transcript.extra` which say that the provider holds what was said before."""
     ends_in_space: bool = True

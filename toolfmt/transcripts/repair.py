@@ -23,11 +23,10 @@ from toolfmt.conversation import CallPart, JsonPart, Message, Part, ResultPart, 
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.check import findings
-from toolfmt.transcripts.check_calls import turns_of
-from toolfmt.transcripts.flat import flatten
 from toolfmt.transcripts.format import Kind, Rules, reraise_as_parse_error
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.losses import Loss, losses
+from toolfmt.transcripts.mending import mend, of_source
 from toolfmt.transcripts.merge import restored
 from toolfmt.transcripts.patch import patched
 from toolfmt.transcripts.reading import read
@@ -39,16 +38,16 @@ if TYPE_CHECKING:
     from toolfmt.transcripts.check import Finding
     from toolfmt.transcripts.format import TranscriptFormat
 
-_CODES: Final = {
-    "alternation": "boundary",
-    "blank": "text",
-    "duplicate_id": "call_id",
-    "empty": "message",
-    "orphan_result": "result",
-    "unanswered_call": "call",
-    "unsigned": "reasoning",
+_CODES: Final[dict[str, tuple[str, ...]]] = {
+    "alternation": ("boundary",),
+    "blank": ("text",),
+    "duplicate_id": ("call_id",),
+    "empty": ("message", "placeholder"),
+    "orphan_result": ("result", "duplicate"),
+    "unanswered_call": ("call", "placeholder"),
+    "unsigned": ("reasoning",),
 }
-"""What loss says that a rule was kept, where it is named otherwise."""
+"""Which losses say that a rule is kept, where they are named otherwise."""
 _ALL: Final = frozenset[Kind](get_args(Kind))
 
 
@@ -61,15 +60,24 @@ class Repair:
     """What is said otherwise than before: a loss's code or, where nothing was lost, the rule that is now kept."""
 
 
-def repair(value: JsonValue, *, format: str, drop: bool = False) -> Repair:  # noqa: A002 - the word that says it
+def repair(
+    value: JsonValue,
+    *,
+    format: str,  # noqa: A002 - the word that says it
+    drop: bool = False,
+    fill: bool = False,
+) -> Repair:
     """Mend what the provider of a format would refuse; everything else stays as it is, to the key.
 
     Missing, illegal and repeated ids, names, the spelling of arguments, the
-    place of results, neighbours and blank texts are mended. With `drop`, what
-    has no place goes too: results without a call, calls without a result,
-    unsigned reasoning, kinds of content that are refused. Raises `ParseError`
-    for what is no conversation of the format, `LookupError` for a format that
-    does not exist.
+    place of results, second results of a call, neighbours and blank texts are
+    mended. With `fill`, a call without a result gets a stub, a result without a
+    call becomes text of the user's, and a turn of the user's is added where the
+    provider looks for one: each is a change `placeholder` or `result`. With
+    `drop`, what has no place goes: results without a call, calls without a
+    result (unless `fill` keeps both), unsigned reasoning, kinds of content that
+    are refused. Raises `ParseError` for what is no conversation of the format,
+    `LookupError` for a format that does not exist.
     """
     made = find(format)
     if bad := jsontext.unwritable(value):
@@ -78,17 +86,20 @@ def repair(value: JsonValue, *, format: str, drop: bool = False) -> Repair:  # n
     with reraise_as_parse_error(made.name):
         rules = made.rules_for(before)
         wrong = list(findings(before, rules))
-        if not wrong:
+        how = "fill" if fill else "drop" if drop else None
+        paired, changes = mend(before, rules, how, continued=rules.is_continued(before))
+        if not (wrong or changes):
             return Repair(value, ())
-        after = _mended(before, rules, drop=drop)
+        after = _mended(paired, rules, drop=drop)
         found = _written(value, before, after, made)
         done = made.read(found)
-        return Repair(found, (*losses(before, done), *_kept(wrong, before, done, rules)))
+        lost = [*changes, *of_source(losses(paired, done))]
+        return Repair(found, (*lost, *_kept(wrong, lost, done, rules)))
 
 
 def _mended(before: Transcript, rules: Rules, *, drop: bool) -> Transcript:
     """Take the gentlest rules of those that leave least to refuse."""
-    spelled = _spelled(_paired(before, rules) if drop else before, rules)
+    spelled = _spelled(before, rules)
     keeping = _keeping(rules)
     gentle = replace(keeping, alternate=rules.neighbours == "refused", joined_answers=False, interleaved=True)
     tries = [before, *(shape(spelled, found) for found in ((gentle, keeping, rules) if drop else (gentle, keeping)))]
@@ -106,28 +117,6 @@ def _keeping(rules: Rules) -> Rules:
         assistant_kinds=_ALL,
         result_kinds=rules.result_kinds | (_ALL - rules.user_kinds),
     )
-
-
-def _paired(transcript: Transcript, rules: Rules) -> Transcript:
-    """Drop results without a call, and calls that have no result although the conversation goes on."""
-    messages = transcript.messages
-    turns = turns_of(messages, rules)
-    places = flatten(messages)
-    answered = {place.call for place in places if isinstance(place.part, ResultPart)}
-    gone = {
-        id(place.part)
-        for place in places
-        if (isinstance(place.part, ResultPart) and place.call is None)
-        or (isinstance(place.part, CallPart) and place.call not in answered and turns[place.message] < turns[-1])
-    }
-    kept: list[Message] = []
-    for message in messages:
-        parts = [part for part in message.parts if id(part) not in gone]
-        if len(parts) == len(message.parts):
-            kept.append(message)
-        elif parts:
-            kept.append(changed(message, message.role, parts))
-    return replace(transcript, messages=tuple(kept))
 
 
 def _spelled(transcript: Transcript, rules: Rules) -> Transcript:
@@ -190,12 +179,13 @@ def _alone(message: Message, made: TranscriptFormat) -> JsonValue:
     return items[0] if is_array(items) and len(items) == 1 else None
 
 
-def _kept(wrong: Sequence[Finding], before: Transcript, done: Transcript, rules: Rules) -> list[Loss]:
+def _kept(wrong: Sequence[Finding], lost: Sequence[Loss], done: Transcript, rules: Rules) -> list[Loss]:
     """Say which rules are kept now, where no loss says it."""
-    told_of = {(loss.path, loss.code) for loss in losses(before, done)}
+    said = {(loss.path, loss.code) for loss in lost}
     left = {(found.rule, found.message) for found in findings(done, rules)}
     return [
         Loss(found.rule, found.path, "changed", found.message)
         for found in wrong
-        if (found.path, _CODES.get(found.rule, found.rule)) not in told_of and (found.rule, found.message) not in left
+        if not any((found.path, code) in said for code in _CODES.get(found.rule, (found.rule,)))
+        and (found.rule, found.message) not in left
     ]

@@ -226,7 +226,7 @@ def _answered(messages: list[Message]) -> list[Message]:
 def _moved(messages: list[Message]) -> list[Message]:
     places = flatten(messages)
     called = {
-        place.call: _last_of_answer(messages, place.message) for place in places if isinstance(place.part, CallPart)
+        place.call: last_of_answer(messages, place.message) for place in places if isinstance(place.part, CallPart)
     }
     owner = {
         id(place.part): called[place.call]
@@ -268,7 +268,7 @@ def _in_call_order(messages: list[Message]) -> list[Message]:
     return [changed(message, message.role, found) for message, found in zip(messages, parts, strict=True)]
 
 
-def _last_of_answer(messages: list[Message], number: int) -> int:
+def last_of_answer(messages: list[Message], number: int) -> int:
     """Find the last of the neighbouring messages that make up one answer."""
     while number + 1 < len(messages) and messages[number + 1].role == "assistant":
         number += 1

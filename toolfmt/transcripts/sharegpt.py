@@ -144,6 +144,7 @@ FORMAT: Final = TranscriptFormat(
         results_in_order=True,
         user_kinds=frozenset({"text"}),
         alternate=True,
+        user_first=True,
         interleaved=False,
         empty_messages=False,
         arguments="object",
