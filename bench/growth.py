@@ -184,18 +184,22 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--turn", type=int, default=0, help="with --all: which options and pieces the traps are given")
     parser.add_argument("--seconds", type=float, default=60, help="cells by chance for this time")
     parser.add_argument("--cells", type=int, help="so many cells by chance, the same on every machine")
-    parser.add_argument("--seed", type=int, default=0, help="of the cells by chance")
+    parser.add_argument("--seed", type=int, default=0, help="of the order")
     parser.add_argument("--write", action="store_true", help=f"put the figures into {FIGURES.name}")
     options = parser.parse_args(arguments)
     known = [*(dialect.name for dialect in default_registry() if dialect.syntax is not None), AUTO]
     traps = {name: traps_of(name) for name in options.dialects or known}
     chance = random.Random(options.seed)  # noqa: S311 - an order, not a secret
-    chosen = cells(traps, options.turn) if options.all else islice(by_chance(traps, chance), options.cells)
+    chosen = by_chance(traps, chance)
+    if options.all:
+        every = list(cells(traps, options.turn))
+        chance.shuffle(every)  # so that a run which is stopped has measured something of everything
+        chosen = iter(every)
     end = time.monotonic() + (math.inf if options.all or options.cells else options.seconds)
     rows: dict[str, Row] = {}
     total = sum(map(len, traps.values())) * len(OPTIONS) * len(PIECES)
     gc.disable()
-    for count, cell in enumerate(chosen):
+    for count, cell in enumerate(islice(chosen, options.cells)):
         if time.monotonic() > end:
             break
         row = rows.setdefault(cell.dialect, Row())
