@@ -25,8 +25,8 @@ class Choice(TypedDict, total=False):
 
     `dialect` names it or is it; `use_xml=True` forces the XML one; else the
     `provider` decides, with its exceptions by `model`; a `model` alone is looked
-    up by its id. Nothing at all means the default JSON; an unknown name raises
-    `UnknownDialectError`.
+    up by its id. Nothing at all means the default JSON where something is written, and
+    `auto` where text is parsed; an unknown name raises `UnknownDialectError`.
     `registry` replaces the process-wide one.
     """
 
@@ -62,6 +62,12 @@ def chosen(choice: Choice) -> tuple[AnyDialect, Registry]:
         use_xml=choice.get("use_xml", False),
     )
     return dialect, registry
+
+
+def nothing_chosen(choice: Choice) -> bool:
+    """Whether no format is chosen."""
+    named = (choice.get("dialect"), choice.get("provider"), choice.get("model"))
+    return all(one is None for one in named) and not choice.get("use_xml", False)
 
 
 def chosen_registry(choice: Choice) -> Registry:

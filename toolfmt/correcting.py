@@ -48,6 +48,7 @@ ADVICE: Final = {
     "mixed_content": "Write the call alone: no other text, no code fence, no second call.",
     "unread_call": "To call a tool, write the call in exactly the format shown below. Otherwise answer in words.",
     "no_call": "A tool call was expected in your answer, and there was none.",
+    "no_answer": "Your answer has only reasoning in it. Write what the user is to read, or call a tool.",
 }
 """What to do, by a failure's reason."""
 SHOWN: Final = 300
@@ -117,6 +118,21 @@ def no_call_feedback(
 ) -> str:
     """Say that a call was due and the answer `text` held none."""
     return _told(chosen_only(choice)[0], tools, "no_call", "", text, "")
+
+
+def no_answer_feedback(text: str = "", *, tools: object = None, **choice: Unpack[Choice]) -> str:
+    """Say that the answer `text` ended within its reasoning, and how its format goes on to the answer."""
+    dialect = chosen_only(choice)[0]
+    return _told(dialect, tools, "no_answer", _way_on(dialect), text, "")
+
+
+def _way_on(dialect: AnyDialect) -> str:
+    """How a format goes on from reasoning to what the user is shown."""
+    syntax = dialect.syntax
+    label = next((opener for opener, closer in syntax.unwrap if not closer), "") if syntax is not None else ""
+    closer = next((closer for _, closer in syntax.reasoning if closer), "") if syntax is not None else ""
+    marker = (label or closer).strip()
+    return f"If you are done, write {marker} and your answer after it." if marker else ""
 
 
 def _told(dialect: AnyDialect, tools: object, reason: str, detail: str, raw: str, name: str, slips: str = "") -> str:  # noqa: PLR0913, PLR0917 - what there is to tell

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, Unpack
 from toolfmt import jsontext
 from toolfmt.choice import Choice, chosen_only
 from toolfmt.errors import ParseError, ToolFmtError
+from toolfmt.formatters.chosen_examples import ExampleChoice, Examples
 from toolfmt.formatters.declared import declared, harmless_example, schema_text
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.formatters.untrusted import Untrusted
@@ -26,7 +27,7 @@ from toolfmt.templating import render_template
 from toolfmt.tools import tools as definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from toolfmt.dialect import AnyDialect, Example
     from toolfmt.model import JsonObject, ToolDefinition
@@ -46,6 +47,7 @@ def manifest(
     tools: object,
     *,
     template: str | Path | None = None,
+    examples: Examples = None,
     on_broken: Callable[[ToolDefinition, ToolFmtError], object] | None = None,
     **choice: Unpack[Choice],
 ) -> str:
@@ -53,7 +55,10 @@ def manifest(
 
     `tools` are whatever `toolfmt.tools` reads, shown in the order given; "" if
     there are none. `template` replaces the dialect's: a path, a template's text,
-    or the name of one that is in the package. A tool that cannot be shown raises
+    or the name of one that is in the package. `examples` is how many each tool has at
+    most, or your own: argument objects by the tool's name, shown in place of the
+    generated ones; they raise `ArgumentsError` where they do not fit the tool, and
+    ValueError where the dialect's manifest shows none. A tool that cannot be shown raises
     `SchemaError` or `UnrepresentableError`; with `on_broken`, that is called
     instead and the tool is left out. A broken template raises `TemplateError`.
     """
@@ -62,9 +67,11 @@ def manifest(
         raise TypeError(f"a template is a path, a name or a text, not {type(template).__name__}")
     untrusted = Untrusted.of(dialect.syntax or Syntax(forms=()))
     shown: list[JsonObject] = []
-    for tool in () if tools is None else definitions(tools):
+    offered = () if tools is None else definitions(tools)
+    wanted = ExampleChoice(examples, offered)
+    for tool in offered:
         try:
-            shown.append(_data(tool, dialect, registry, untrusted))
+            shown.append(_data(wanted.given(tool), dialect, registry, untrusted, wanted))
         except ToolFmtError as error:
             if on_broken is None:
                 raise
@@ -73,15 +80,19 @@ def manifest(
         return ""
     syntax = dialect.syntax or Syntax(forms=())
     declared = syntax.tools.replace("{tools}", syntax.tool_separator.join(str(tool["schema"]) for tool in shown))
-    return render_template(template or dialect.manifest, tools=shown, declarations=declared)
+    chosen = examples is not None
+    text = render_template(template or dialect.manifest, tools=shown, declarations=declared, chosen=chosen)
+    wanted.check_shown(text, shown, dialect.name)
+    return text
 
 
-def inject(
+def inject(  # noqa: PLR0913 - each is a choice of the caller's
     prompt: str,
     tools: object,
     *,
     missing: str = NO_TOOLS,
     template: str | Path | None = None,
+    examples: Examples = None,
     on_broken: Callable[[ToolDefinition, ToolFmtError], object] | None = None,
     **choice: Unpack[Choice],
 ) -> str:
@@ -95,7 +106,7 @@ def inject(
     """
     if not isinstance(prompt, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(f"a prompt is a str, not {type(prompt).__name__}; it stands before the tools")
-    text = manifest(tools, template=template, on_broken=on_broken, **choice)
+    text = manifest(tools, template=template, examples=examples, on_broken=on_broken, **choice)
     if not _PLACE.search(prompt):
         return prompt + SECTION + text if text else prompt
     if not _without_comments(_PLACE.sub("", prompt)).strip():
@@ -114,11 +125,18 @@ def _without_comments(prompt: str) -> str:
     return "".join((*kept, prompt[end:]))
 
 
-def _data(tool: ToolDefinition, dialect: AnyDialect, registry: Registry, untrusted: Untrusted) -> JsonObject:
+def _data(
+    tool: ToolDefinition, dialect: AnyDialect, registry: Registry, untrusted: Untrusted, wanted: ExampleChoice
+) -> JsonObject:
     """Give what a template is told of a tool."""
     schema, example = registry.override(dialect, tool.name) or (dialect.schema, dialect.example)
     shown = declared(tool, untrusted, dialect.name)
     tool = shown.tool
+
+    def kept() -> Sequence[Example]:
+        found = [one for one in example(tool) if not shown.marked or harmless_example(one, untrusted)]
+        return wanted.kept(tool, found, dialect.name)
+
     return {
         "name": tool.name,
         "description": tool.description,
@@ -126,7 +144,7 @@ def _data(tool: ToolDefinition, dialect: AnyDialect, registry: Registry, untrust
         "loop_breaking": tool.metadata.get("loop_breaking") is True,
         "parameters": parameters_object(shown.plain),
         "schema": schema_text(shown, schema, untrusted, dialect.name),
-        "examples": [_example(one) for one in example(tool) if not shown.marked or harmless_example(one, untrusted)],
+        "examples": [_example(one) for one in kept()],
     }
 
 

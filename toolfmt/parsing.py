@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
-from toolfmt.choice import Choice, chosen, chosen_registry, known_options
+from toolfmt.choice import Choice, chosen, chosen_registry, known_options, nothing_chosen
 from toolfmt.conversation import CallPart, ReasoningPart, TextPart
 from toolfmt.dialect import Limits, ParserOptions
 from toolfmt.errors import MalformedCallError
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 class ParseOptions(Choice, total=False):
     """What `parse` and its siblings take besides the text.
 
-    The format is chosen as everywhere (see `Choice`), and `dialect="auto"` finds it
-    in the text.
+    The format is chosen as everywhere (see `Choice`); `dialect="auto"`, or no choice
+    at all, finds it in the text.
     `tools` are the offered tools: definitions, functions or any tool JSON.
     `validate` checks the arguments, `strict` also refuses anything beside the
     call, extra arguments and unknown tools, `repair` mends broken JSON and says
@@ -71,9 +71,9 @@ class ParseOptions(Choice, total=False):
 class ParseResult:
     """What an answer holds, from its events.
 
-    `dialect` is the one that read it; with `dialect="auto"` the one found in the
-    text, "" where nothing in the text told one. `detection` says why; it is None
-    where the dialect was given.
+    `dialect` is the one that read it; with `dialect="auto"`, or without a choice, the one
+    found in the text, "" where nothing in the text told one. `detection` says why; it is
+    None where the dialect was given. `hint` says what an answer without a call looks like.
     """
 
     events: tuple[Event, ...]
@@ -84,6 +84,7 @@ class ParseResult:
         """Show what the answer holds, without its events."""
         shown: dict[str, object] = {"text": self.text, "reasoning": self.reasoning, "calls": list(self.calls)}
         shown |= {"failures": list(self.failures), "notices": list(self.notices), "dialect": self.dialect}
+        shown["hint"] = self.hint
         return f"ParseResult({', '.join(f'{name}={value!r}' for name, value in shown.items() if value)})"
 
     @cached_property
@@ -132,6 +133,16 @@ class ParseResult:
                     pass
         return tuple(found)
 
+    @cached_property
+    def hint(self) -> str:
+        """What an answer without a call looks like, and how to read it; "" if it looks like plain text."""
+        if self.ended:
+            return ""
+        from toolfmt.detection import unread
+
+        found = unread(self.text)
+        return "" if found is None else found.advice(self.dialect)
+
     def raise_for_failures(self) -> None:
         """Raise an ExceptionGroup with one `MalformedCallError` per failure, if there is any."""
         if self.failures:
@@ -147,10 +158,10 @@ _KNOWN = frozenset(ParseOptions.__annotations__) | frozenset(Choice.__annotation
 def open_parser(**options: Unpack[ParseOptions]) -> Parser[str]:
     """Open a parser for one answer; the options are those of `ParseOptions`.
 
-    With `dialect="auto"` it is a `DetectingParser`, whose `detection` tells the choice.
+    With `dialect="auto"`, or without a choice, it is a `DetectingParser`, whose `detection` tells the choice.
     """
     tools = _offered(options)
-    if is_auto(options.get("dialect")):
+    if _finds(options):
         return _detecting(options, tools)
     return _opened(options, chosen(options)[0], tools)
 
@@ -160,7 +171,7 @@ def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
     text = _checked(text, "an answer")
     tools = _offered(options)
     detection = None
-    if is_auto(options.get("dialect")):
+    if _finds(options):
         finder = _detecting(options, tools)
         events = finder.read(text)
         detection = finder.detection
@@ -203,9 +214,16 @@ async def aparse_stream(chunks: AsyncIterable[str], **options: Unpack[ParseOptio
         yield event
 
 
+def _finds(options: ParseOptions) -> bool:
+    """Whether the format is to be found in the text."""
+    return nothing_chosen(options) or is_auto(options.get("dialect"))
+
+
 def _checked(text: str, what: str) -> str:
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         advice = ": decode bytes first" if isinstance(text, bytes) else ""
+        if isinstance(text, dict | list):
+            advice = ": toolfmt.read_answer reads the answer objects of APIs"
         raise TypeError(f"{what} is a str, not {type(text).__name__}{advice}")
     return text
 

@@ -251,3 +251,14 @@ def test_a_cut_before_or_in_an_escape_ends_no_text(city: str) -> None:
         for chunks in ([text[:at], text[at:]], [text[: at - 1], text[at - 1 : at], "", text[at:]]):
             events = coalesce(list(toolfmt.parse_stream(chunks, dialect="auto", tools=TOOLS)))
             assert tuple(events) == whole.events, chunks
+
+
+@pytest.mark.parametrize(
+    "text", ['{"name": "f", "arguments": {"a":', '[{"name": "f", "argu', '{"tool": {"function": "f"']
+)
+def test_json_that_is_cut_off_behind_an_offered_tools_name_is_a_truncated_call(text: str) -> None:
+    tool = toolfmt.ToolDefinition(name="f")
+    (failure,) = toolfmt.parse(text, dialect="auto", tools=[tool]).failures
+    assert failure.reason == "truncated"
+    assert toolfmt.parse(text, dialect="auto").text == text
+    assert toolfmt.parse(text, dialect="auto", tools=[toolfmt.ToolDefinition(name="g")]).text == text

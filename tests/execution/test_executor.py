@@ -12,7 +12,13 @@ import pytest
 from toolfmt import ToolInvocation, ToolRegistry
 from toolfmt.errors import RenderError
 from toolfmt.execution import Blocked, Executor, ToolContext
-from toolfmt.execution.events import ExecutionEvent, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
+from toolfmt.execution.events import (
+    ArgumentsNormalised,
+    ExecutionEvent,
+    ToolCallBlocked,
+    ToolCallCompleted,
+    ToolCallStarted,
+)
 from toolfmt.execution.records import AgentStop, ToolCallError
 from toolfmt.tools import Injected
 
@@ -110,6 +116,34 @@ def test_a_stop_passes_through_with_the_records_so_far(registry: ToolRegistry) -
 def test_an_apis_own_calls_are_read_first(registry: ToolRegistry, call: dict[str, Any]) -> None:
     with pytest.raises(RenderError, match=r"read first: toolfmt\.read_answer\(answer\)\.calls"):
         anyio.run(Executor(registry).execute, [call])
+
+
+@pytest.mark.parametrize("answer", [{"choices": [{"message": {"tool_calls": []}}]}, {"tool_calls": []}, None, 1])
+def test_an_apis_answer_is_read_first(registry: ToolRegistry, answer: Any) -> None:
+    with pytest.raises(TypeError, match="read_answer"):
+        Executor(registry).execute_sync(answer)
+
+
+def test_arguments_get_the_types_of_the_schema_when_asked(registry: ToolRegistry) -> None:
+    events = list[ExecutionEvent]()
+    seen = list[object]()
+
+    def policy(given: ToolInvocation, context: ToolContext) -> None:
+        seen.append((given.arguments, context.call.arguments))
+
+    text = call("add", a="1", b="2")
+    (refused,) = Executor(registry).execute_sync([text])
+    (ran,) = Executor(registry, coerce=True, on_event=events.append, policies=[policy]).execute_sync([text])
+    assert (refused.failure, ran.value) == ("invalid_arguments", 3)
+    assert (ran.arguments, ran.call.certainty, text.arguments) == ({"a": 1, "b": 2}, "tolerated", {"a": "1", "b": "2"})
+    assert seen == [({"a": 1, "b": 2}, {"a": 1, "b": 2})]
+    (told,) = [event for event in events if isinstance(event, ArgumentsNormalised)]
+    assert told.changes == ('/a: "1" counts as 1', '/b: "2" counts as 2')
+
+
+def test_what_spells_no_value_of_the_type_is_refused_all_the_same(registry: ToolRegistry) -> None:
+    (refused,) = Executor(registry, coerce=True).execute_sync([call("add", a="one")])
+    assert (refused.failure, refused.arguments) == ("invalid_arguments", {"a": "one"})
 
 
 def test_failures_are_raised_when_asked(registry: ToolRegistry) -> None:

@@ -16,12 +16,13 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from toolfmt import Message, ToolInvocation, ToolRegistry, write_stream
+from toolfmt import Message, ToolInvocation, ToolRegistry, Transcript, convert, write_stream
 from toolfmt.conversation import CallPart, TextPart
 from toolfmt.errors import DriverError, MissingExtraError
 from toolfmt.execution import AgentLoop, Blocked, Executor, NativeDriver, Patience, TextDriver
 from toolfmt.execution.telemetry import traced
 from toolfmt.transcripts.answer_info import AnswerInfo, Usage
+from toolfmt.transcripts.convert import write
 
 CALLS = Message("assistant", (CallPart("slow", {}, id="c1"), CallPart("quick", {"of": "it"}, id="c2")))
 TEXT = Message("assistant", (TextPart("Both done."),))
@@ -307,3 +308,45 @@ def test_a_call_that_is_cancelled_is_ended(spans: Exported) -> None:
 
     anyio.run(cancelled)
     assert (spans["execute_tool slow"].attributes or {})["error.type"] == "cancelled"
+
+
+def loaded(messages: list[Any]) -> list[Any]:
+    """The messages, with the arguments of their calls as values."""
+    for function in (call["function"] for message in messages for call in message.get("tool_calls", ())):
+        function["arguments"] = json.loads(function["arguments"])
+    return messages
+
+
+THOUGHT = '<think>Hm.</think>Let me.<tool_call>\n{"name": "quick", "arguments": {"of": "it"}}\n</tool_call>'
+
+
+def test_a_text_models_trace_is_its_conversation(spans: Exported) -> None:
+    answers = iter([THOUGHT, "<think>I could", "All done."])
+    registry = ToolRegistry()
+
+    @registry.register
+    def quick(of: str) -> str:
+        """Do it."""
+        return f"did {of}"
+
+    driver = TextDriver(lambda _: next(answers), dialect="qwen25")
+    loop = AgentLoop(driver, registry, system="Be brief.", on_event=traced(spans.tracer, content=True))
+    state = loop.run_sync("Do it.").raise_for_failure()
+    first, _, last = spans.named("chat")
+    said: Any = first.attributes
+    assert json.loads(said["gen_ai.system_instructions"]) == [{"type": "text", "content": "Be brief."}]
+    assert [tool["name"] for tool in json.loads(said["gen_ai.tool.definitions"])] == ["quick"]
+    (answer,) = json.loads(said["gen_ai.output.messages"])
+    assert ([part["type"] for part in answer["parts"]], answer["finish_reason"]) == (
+        ["reasoning", "text", "tool_call"],
+        "tool_call",
+    )
+    assert said["gen_ai.response.finish_reasons"] == ("tool_calls",)
+
+    exported = {key: value for key, value in (last.attributes or {}).items() if isinstance(value, str)}
+    back = convert(exported, source="otel-genai", target="openai-chat").value
+    kept = [message for message in back["messages"] if "only reasoning" not in str(message)]
+    del kept[-2]  # the answer that was asked for again
+    stored = write(Transcript(state.messages), "openai-chat").value
+    assert loaded(kept) == loaded(stored["messages"])
+    assert [tool["function"]["name"] for tool in back["tools"]] == ["quick"]

@@ -12,6 +12,10 @@ from toolfmt.execution import AgentLoop, AgentState, NativeDriver, TextDriver
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.execution.state import AgentFailedError
 
+REASONED = {
+    "react": ("Thought: I know this.\nIt is 3.", "Final Answer: 3", "write Final Answer: and your answer"),
+    "qwen25": ("<think>I know: it is 3.", "3", "write </think> and your answer"),
+}
 CALLS = {
     "hermes": '<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>',
     "react": 'Action: add\nAction Input: {"a": 1}',
@@ -112,3 +116,26 @@ def test_a_run_begins_with_instructions_and_with_message_objects() -> None:
         loop.run_sync([{"speaker": "me"}])
     with pytest.raises(TypeError, match="system is the instructions' text, not list"):
         AgentLoop(TextDriver(model, dialect="hermes"), system=["Be brief."])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dialect", REASONED)
+def test_an_answer_that_ends_within_its_reasoning_is_asked_for_again(dialect: str) -> None:
+    unfinished, finished, advice = REASONED[dialect]
+    model, events = Texts(unfinished, finished), list[object]()
+    loop = AgentLoop(TextDriver(model, dialect=dialect), toolbox(), on_event=events.append)
+    state = loop.run_sync("1 + 2?")
+    assert (state.status, state.text) == ("completed", "3")
+    assert advice in model.chats[1][-1]["content"]
+    (told,) = [event for event in events if isinstance(event, ValidationFailed)]
+    assert told.error == "the answer ended within its reasoning"
+
+
+@pytest.mark.parametrize("dialect", REASONED)
+def test_a_model_that_never_ends_its_reasoning_fails_the_run(dialect: str) -> None:
+    state = AgentLoop(TextDriver(Texts(*[REASONED[dialect][0]] * 3), dialect=dialect), toolbox()).run_sync("1 + 2?")
+    assert (state.status, "within its reasoning" in state.reason) == ("failed", True)
+
+
+def test_reasoning_that_is_closed_ends_a_turn_without_text() -> None:
+    state = AgentLoop(TextDriver(Texts("<think>done</think>"), dialect="qwen25"), toolbox()).run_sync("1 + 2?")
+    assert (state.status, state.text) == ("completed", "")

@@ -12,7 +12,7 @@ from lxml import etree
 
 from tests import sampling
 from toolfmt.dialect import Dialect, Example
-from toolfmt.errors import SchemaError, TemplateError, UnknownDialectError
+from toolfmt.errors import ArgumentsError, SchemaError, TemplateError, UnknownDialectError, UnknownToolError
 from toolfmt.manifests import NO_TOOLS, PREFIX, inject, manifest
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.parsing import parse
@@ -391,3 +391,38 @@ def test_the_rest_of_a_prompt_is_byte_identical(pieces: list[str]) -> None:
     result = inject("Z" + prompt, [PING], template="{{ tools[0].name }}<<>>")
     filled = "Z" + re.sub(r"\{\{\s*tools\s*\}\}", "\nping<<>>", prompt)
     assert result == (filled if filled != "Z" + prompt else f"Z{prompt}\n\n## Accessible Tools\n\nping<<>>")
+
+
+CITY = ToolDefinition(
+    name="weather",
+    parameters={"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}},
+)
+
+
+@pytest.mark.parametrize("dialect", list(default_registry()), ids=lambda dialect: dialect.name)
+def test_examples_are_as_many_as_asked_for_or_the_callers_own(dialect: Dialect[Any]) -> None:
+    own = manifest([CITY], dialect=dialect, examples={"weather": [{"city": "Oslo"}, {"city": "Rome", "days": 3}]})
+    assert ("Oslo" in own, "Rome" in own, "example_city" in own) == (True, True, False)
+    assert "example_city" not in manifest([CITY], dialect=dialect, examples=0)
+    assert "example_city" in manifest([CITY, PING], dialect=dialect, examples={"ping": []})
+
+
+@pytest.mark.parametrize(
+    ("examples", "error"),
+    [
+        ({"wether": [{}]}, UnknownToolError),
+        ({"weather": [{"city": 3}]}, ArgumentsError),
+        ({"weather": {"city": "Oslo"}}, TypeError),
+        ({"weather": "Oslo"}, TypeError),
+        (True, TypeError),
+        (-1, ValueError),
+    ],
+)
+def test_examples_that_cannot_be_shown_are_refused(examples: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match=r"examples|weather"):
+        manifest([CITY], examples=examples)
+
+
+def test_a_template_without_a_place_for_own_examples_is_refused() -> None:
+    with pytest.raises(ValueError, match="shows no examples"):
+        manifest([CITY], template="{{ tools[0].schema }}", examples={"weather": [{"city": "Oslo"}]})

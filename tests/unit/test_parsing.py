@@ -196,4 +196,39 @@ def test_a_result_shows_what_it_holds() -> None:
     )
     assert shown.startswith("ParseResult(text='Hi', calls=[ToolInvocation(name='f', arguments={'x': 1}")
     assert "failures=[CallFailed(" in shown
-    assert repr(toolfmt.parse("", generation_prompt=None)) == "ParseResult(dialect='default-json')"
+    assert repr(toolfmt.parse("", generation_prompt=None)) == "ParseResult()"
+
+
+def test_a_format_that_nobody_chose_is_found() -> None:
+    text = '<tool name="weather"><arguments><arg name="city">Paris</arg></arguments></tool>'
+    found = toolfmt.parse(text)
+    assert (found.dialect, found.calls[0].arguments) == ("xml-items", {"city": "Paris"})
+    assert toolfmt.parse(text, provider=None, dialect=None, model=None) == found
+    assert [type(event) for event in toolfmt.parse_stream([text])] == [type(event) for event in found.events]
+    assert toolfmt.parse(text, dialect="default-json").calls == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "hint"),
+    [
+        ('{"choices": [{"message": {"content": "x"}}]}', None, "toolfmt.read_answer(json.loads(text)) reads it"),
+        ('{"type": "message", "content": [{"type": "text", "text": "x"}]}', "hermes", "an API's answer"),
+        ('data: {"type": "message_start"}\n\n', None, "an API's answer"),
+        ('get_weather(city="Paris")', None, "dialect='pythonic'"),
+        ('<tool name="f"><arguments/></tool>', "hermes", "give dialect='xml-items'"),
+        ("It rains in Paris (see f(x)).", None, ""),
+        ('print("x")', None, ""),
+        ('{"city": "Paris"}', None, ""),
+        ("", None, ""),
+    ],
+)
+def test_an_answer_without_a_call_says_what_it_looks_like(text: str, dialect: str | None, hint: str) -> None:
+    result = toolfmt.parse(text, dialect=dialect)
+    assert hint in result.hint
+    assert bool(hint) == bool(result.hint)
+    assert ("hint=" in repr(result)) == bool(hint)
+
+
+def test_an_answer_object_is_not_a_text() -> None:
+    with pytest.raises(TypeError, match="read_answer"):
+        toolfmt.parse({"choices": []})  # pyright: ignore[reportArgumentType] - on purpose

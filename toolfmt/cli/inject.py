@@ -6,7 +6,7 @@ from cyclopts import Parameter
 
 from toolfmt.cli.choice import DEFAULT, FormatOption
 from toolfmt.cli.inputs import read_text, refuse_two
-from toolfmt.cli.manifest import Template, Tools
+from toolfmt.cli.manifest import Count, Template, Tools
 from toolfmt.cli.output import write
 from toolfmt.cli.toolboxes import read_tools
 from toolfmt.manifests import inject as injected
@@ -18,7 +18,10 @@ def inject(
     *,
     choice: FormatOption = DEFAULT,
     template: Template = None,
+    examples: Count = None,
 ) -> None:
     """Print a prompt with the manifest in the place of each {{tools}}; or after a prompt without one."""
     refuse_two(prompt, tools)
-    write(injected(read_text(prompt), read_tools(tools), dialect=choice.resolve(), template=template))
+    write(
+        injected(read_text(prompt), read_tools(tools), dialect=choice.resolve(), template=template, examples=examples)
+    )

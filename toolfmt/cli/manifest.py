@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
+from cyclopts.types import NonNegativeInt
 
 from toolfmt.cli.choice import DEFAULT, FormatOption
 from toolfmt.cli.output import write
@@ -12,8 +13,11 @@ from toolfmt.manifests import manifest as text_of
 
 Tools = Annotated[str, Parameter(help=f"The tools: {TOOLS}, or - for stdin.")]
 Template = Annotated[Path | None, Parameter(help="A Jinja template in place of the format's own.")]
+Count = Annotated[NonNegativeInt | None, Parameter(help="How many examples each tool has at most; 0 for none.")]
 
 
-def manifest(tools: Tools, *, choice: FormatOption = DEFAULT, template: Template = None) -> None:
+def manifest(
+    tools: Tools, *, choice: FormatOption = DEFAULT, template: Template = None, examples: Count = None
+) -> None:
     """Print the text that tells a model of its tools and how to call them."""
-    write(text_of(read_tools(tools), dialect=choice.resolve(), template=template))
+    write(text_of(read_tools(tools), dialect=choice.resolve(), template=template, examples=examples))

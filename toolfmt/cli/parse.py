@@ -66,8 +66,8 @@ def parse(  # noqa: PLR0913 - one argument for each option
             write_json(result_record(result))
         else:
             say_events(result.events)
-    if not (isinstance(dialect, str) or result.calls or result.failures):
-        note_no_call(dialect.name, result.text, offered)
+    if not result.ended:
+        note_no_call(result.dialect if isinstance(dialect, str) else dialect.name, result.text, offered)
     return _exit_code(result.events)
 
 

@@ -11,6 +11,7 @@ from toolfmt.detection.detector import Detector
 from toolfmt.detection.parser import DETECTED, DetectingParser
 from toolfmt.detection.records import Detection, DialectMatch
 from toolfmt.detection.table import DetectionTable, table
+from toolfmt.detection.unread import Unread, unread
 
 __all__ = [
     "DETECTED",
@@ -19,7 +20,9 @@ __all__ = [
     "DetectionTable",
     "Detector",
     "DialectMatch",
+    "Unread",
     "detect",
     "lookalikes",
     "table",
+    "unread",
 ]

@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, cast
 
+from jiter import from_json
+
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from toolfmt.detection.table import Bare
     from toolfmt.parsers.json_shapes import JsonNode
@@ -80,6 +82,23 @@ def fitting(text: str, dialects: Sequence[Bare]) -> tuple[list[tuple[str, int]],
         for item in items:
             names.update(name for name in _values(one.shape, item, "name") if isinstance(name, str))
     return found, names
+
+
+def beginnings(text: str, dialects: Sequence[Bare], tools: Container[str]) -> list[tuple[str, int]]:
+    """Give the dialects of which a text may be the beginning of JSON that calls one of these tools."""
+    try:
+        value: object = from_json(text.encode(errors="replace"), partial_mode="on", catch_duplicate_keys=True)
+    except (ValueError, RecursionError):
+        return []
+    found: list[tuple[str, int]] = []
+    items = cast("list[object]", value) if isinstance(value, list) else [value]
+    for one in dialects if items else ():
+        for node, score in ((one.own, OWN + (isinstance(value, list) == one.listed)), (one.shape, READ)):
+            names = [name for item in items for name in _values(node, item, "name") if isinstance(name, str)]
+            if names and all(name in tools for name in names) and all(_known(node, item) for item in items):
+                found.append((one.dialect, score))
+                break
+    return found
 
 
 def _fits(node: JsonNode, value: object) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
-from toolfmt.detection.bare_json import fitting
+from toolfmt.detection.bare_json import beginnings, fitting
 from toolfmt.detection.records import Detection, verb
 
 if TYPE_CHECKING:
@@ -109,3 +109,9 @@ class Chooser:
             return "no"
         said = [(name, score, f"{verb(score)} JSON of this shape") for name, score in hits]
         return self.ranked(said, (base + pos, base + end))
+
+    def bare_cut(self, buf: str, pos: int, base: int, *, alone: bool) -> Outcome:
+        """Choose for a JSON value from `pos` on that the end of the answer cuts off behind an offered tool's name."""
+        found = beginnings(buf[pos:], self._table.bare, self._tools) if alone else []
+        said = [(name, score, f"{verb(score)} JSON that begins so") for name, score in found]
+        return self.ranked(said, (base + pos, base + len(buf))) if said else "no"

@@ -323,7 +323,7 @@ class Detector:
         run.go(buf, base)
         if not run.ends:
             self._run = run if not eof else None
-            return "no" if eof else "wait"
+            return self._choose.bare_cut(buf, self._at, base, alone=alone) if eof else "wait"
         outcome = self._choose.bare(buf, self._at, run.ends[0] - base, base, alone=alone)
         if isinstance(outcome, Detection) and not alone and len(run.ends) < _MANY:
             if not run.open and not run.last(buf, base, fenced=around.fenced):

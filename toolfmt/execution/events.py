@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from toolfmt.conversation import Transcript
     from toolfmt.events import CallFailed, Event
     from toolfmt.execution.records import ToolExecution
     from toolfmt.model import JsonObject, ToolInvocation
@@ -47,12 +48,16 @@ class StepStarted:
 
 @dataclass(frozen=True, slots=True)
 class InferenceRequestStarted:
-    """A model is asked; `attempt` counts from 1, `losses` are what its format could not say."""
+    """A model is asked; `attempt` counts from 1, `losses` are what its format could not say.
+
+    `transcript` is the conversation with the tools, where the request holds both as text.
+    """
 
     at: datetime
     request: JsonObject
     attempt: int = 1
     losses: tuple[Loss, ...] = ()
+    transcript: Transcript | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,7 @@ class InferenceResponseReceived:
     calls: tuple[ToolInvocation, ...]
     failures: tuple[CallFailed, ...]
     info: AnswerInfo
+    reasoning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +102,7 @@ class ValidationFailed:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentsNormalised:
-    """A decision's arguments were fitted to what its tool takes; `changes` says in words what was changed."""
+    """A call's or decision's arguments were fitted to what its tool takes; `changes` says in words what was changed."""
 
     at: datetime
     call: ToolInvocation

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import anyio
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 PARALLEL = 32
 """Calls that run side by side, where nothing else is said."""
+_READ_FIRST: Final = "an API's own calls are read first: toolfmt.read_answer(answer).calls"
 REFUSALS: Final = frozenset(
     {
         "blocked",
@@ -93,6 +94,8 @@ class Executor:
     """Raise `ToolCallError` for the first failed call, once all have ended."""
     stop_on_block: bool = False
     """Admit calls one after the other, and none behind one that is blocked."""
+    coerce: bool = False
+    """Give arguments the types of their tool's schema, `"5"` for 5, before policies look at them."""
     ids: IdPolicy | None = None
     """Mints ids for calls without one."""
     on_event: Listener | None = field(default=None, repr=False)
@@ -197,6 +200,7 @@ class Executor:
             before=tuple(self.before),
             policies=enforced((*listed, *unlisted)),
             unlisted=frozenset(unlisted),
+            coerce=self.coerce,
             after=tuple(self.after),
         )
 
@@ -267,15 +271,18 @@ class Executor:
 
 def _given(calls: Iterable[ToolInvocation | Mapping[str, Any]]) -> list[ToolInvocation]:
     """Read the calls; raises `RenderError` that says how an API's own calls become some."""
+    fields = ToolInvocation.model_fields.keys()
+    if isinstance(calls, Mapping) and set(cast("Mapping[str, Any]", calls)) - fields:
+        raise TypeError(f"calls are given in a list, not in one object; {_READ_FIRST}")
     try:
-        return records(calls, "calls", ToolInvocation)
+        return records(cast("Iterable[Any]", calls), "calls", ToolInvocation)
     except RenderError as error:
-        fields = ToolInvocation.model_fields.keys()
         whole = calls if isinstance(calls, Sequence) else ()
         if any(isinstance(call, Mapping) and call.keys() - fields for call in whole):
-            hint = "an API's own calls are read first: toolfmt.read_answer(answer).calls"
-            raise RenderError(f"{error}; {hint}") from None
+            raise RenderError(f"{error}; {_READ_FIRST}") from None
         raise
+    except TypeError as error:
+        raise TypeError(f"{error}; {_READ_FIRST}") from None
 
 
 def _complete(pipeline: Pipeline, passages: Iterable[Passage]) -> list[ToolExecution]:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from toolfmt.execution.events import Listener
     from toolfmt.execution.hooks import Guard
     from toolfmt.execution.offering import Offer
+    from toolfmt.execution.policies.policy import Policy
     from toolfmt.execution.records import ToolExecution
     from toolfmt.execution.runtime import Checkpoint, Driver, Visible
     from toolfmt.execution.state import MessageLike
@@ -63,7 +64,8 @@ class AgentLoop:
     """Runs a driver with tools; immutable but for its listeners, so many runs may share one.
 
     `tools` are whatever `ToolRegistry` takes, run by an `Executor` of their own; or give an `executor`, an
-    `Executor` or whatever runs calls, with `tools` saying what it runs where it is none. `system` is the system
+    `Executor` or whatever runs calls, with `tools` saying what it runs where it is none. `policies` are those of the
+    loop's own executor, such as `Approval(ask)`. `system` is the system
     prompt of a new conversation, into which a text driver puts the tools. `output` is the type of the final answer: a
     pydantic model or any type that pydantic validates; the state's `output` is its value. `compiler` says what of
     the state the model is shown, `visible` which tools. A run stops after `max_steps`, when one of `stop_when`
@@ -79,6 +81,7 @@ class AgentLoop:
         tools: object = None,
         *,
         executor: CallExecutor | None = None,
+        policies: Sequence[Policy | Callable[..., Any]] = (),
         system: str = "",
         output: Any = None,
         compiler: Compiler = all_sections,
@@ -106,7 +109,10 @@ class AgentLoop:
             raise ValueError(f"max_steps is a number from 1, or None for no limit, not {max_steps!r}")
         self._driver = driver
         self._tools = None if tools is None else tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
-        self._executor = executor or Executor(ToolRegistry() if self._tools is None else self._tools)
+        if executor is not None and policies:
+            raise TypeError("policies are the executor's: give them to the Executor, or leave executor= out")
+        own = ToolRegistry() if self._tools is None else self._tools
+        self._executor = Executor(own, policies=policies) if executor is None else executor
         if not isinstance(system, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
             raise TypeError(f"system is the instructions' text, not {type(system).__name__}")
         self._system = system

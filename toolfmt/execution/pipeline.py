@@ -18,7 +18,14 @@ from toolfmt import jsontext
 from toolfmt.errors import DeferredCall, ExecutionError, Problem, ToolTimeoutError
 from toolfmt.execution.binding import own_copy
 from toolfmt.execution.context import ToolContext
-from toolfmt.execution.events import HookFailed, PolicyChecked, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
+from toolfmt.execution.events import (
+    ArgumentsNormalised,
+    HookFailed,
+    PolicyChecked,
+    ToolCallBlocked,
+    ToolCallCompleted,
+    ToolCallStarted,
+)
 from toolfmt.execution.hooks import Blocked, addressed, ask, changed, name_of, replaced
 from toolfmt.execution.policies.policy import BEFORE_RESOLVED, BEFORE_STRUCTURE, Candidate
 from toolfmt.execution.records import AgentStop, FailureKind, PolicyError, ToolExecution
@@ -27,6 +34,7 @@ from toolfmt.execution.running import words
 from toolfmt.execution.telling import Progress, Teller, failed, log, now
 from toolfmt.execution.values import clean, cut
 from toolfmt.model import ToolInvocation, ToolResult
+from toolfmt.schema.relaxing import relax
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,6 +58,7 @@ class Settings:
     unlisted: frozenset[Policy]
     """Those among the policies that nobody asked for: they are told of only when they block."""
     after: Sequence[AfterHook]
+    coerce: bool = False
 
     @property
     def listed(self) -> bool:
@@ -196,9 +205,11 @@ class Pipeline:
 
     async def _checked(self, passage: Passage) -> Blocked | None:
         # What has been checked is what runs, whatever a policy does to what it sees.
+        target = self._guarded_code(partial(self._settings.resolver.find, passage.call, self._state))
+        if self._settings.coerce and isinstance(target, ResolvedTool):
+            self._coerce(passage, target)
         shown = own_copy(passage.call) if self._settings.listed else passage.call
         passage.context = context = ToolContext(shown, passage.id, self._state, self._agent, passage.progress)
-        target = self._guarded_code(partial(self._settings.resolver.find, passage.call, self._state))
         candidate = _candidate(shown, context, target)
         for policy in self._settings.policies:
             if passage.prepared is None and policy.step not in BEFORE_STRUCTURE:
@@ -214,6 +225,19 @@ class Pipeline:
         if passage.prepared is None:
             self._fitting(passage, candidate, target)
         return None
+
+    def _coerce(self, passage: Passage, target: ResolvedTool) -> None:
+        """Give a call's arguments the types of its tool's schema, and tell what was changed."""
+        call = passage.call
+        relaxed = self._guarded_code(lambda: relax(call.arguments, target.definition.parameters))
+        if isinstance(relaxed, UnrunnableError):
+            return  # a schema that cannot be made, which the check of the arguments tells
+        arguments, changes = relaxed
+        if changes:
+            certainty = "tolerated" if call.certainty == "exact" else call.certainty
+            update = {"arguments": arguments, "raw_arguments": None, "certainty": certainty}
+            passage.call = call.model_copy(update=update)
+            self._tell(ArgumentsNormalised(now(), passage.call, changes))
 
     def _fitting(self, passage: Passage, candidate: Candidate, target: ResolvedTool | UnrunnableError) -> Candidate:
         """Check the arguments of a call whose tool was found."""

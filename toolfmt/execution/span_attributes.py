@@ -11,21 +11,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt import jsontext
-from toolfmt.conversation import CallPart, Message, TextPart, Transcript
+from toolfmt.conversation import CallPart, Message, ReasoningPart, TextPart, Transcript
 from toolfmt.errors import ToolFmtError, UnrepresentableError
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.convert import convert
+from toolfmt.transcripts.convert import convert, write
 from toolfmt.transcripts.formats import find
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from toolfmt.execution.events import InferenceResponseReceived
+    from toolfmt.execution.events import InferenceRequestStarted, InferenceResponseReceived
     from toolfmt.model import JsonValue
-    from toolfmt.transcripts.answer_info import AnswerInfo
+    from toolfmt.transcripts.answer_info import Stop
 
 CONTENT: Final = "otel-genai"
 """The transcript format of the conventions' attributes for messages."""
+_FINISHED: Final[Mapping[str, str]] = {"tool_calls": "tool_call", "stop_sequence": "stop", "pause": "stop"}
+"""The conventions' words for why a message ended, where they are others: stop, length, content_filter, tool_call."""
 SETTINGS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "gen_ai.request.frequency_penalty": (("frequency_penalty",),),
     "gen_ai.request.max_tokens": (("max_tokens",), ("max_completion_tokens",), ("max_output_tokens",)),
@@ -52,12 +54,13 @@ def settings(request: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def response(info: AnswerInfo) -> dict[str, Any]:
+def response(event: InferenceResponseReceived) -> dict[str, Any]:
     """Say what is known of an answer."""
+    info, stop = event.info, ended(event)
     attributes: dict[str, Any] = {
         "gen_ai.response.id": info.id or None,
         "gen_ai.response.model": info.model or None,
-        "gen_ai.response.finish_reasons": [info.stop] if info.stop else None,
+        "gen_ai.response.finish_reasons": [stop] if stop else None,
     }
     if info.usage is not None:
         attributes |= {
@@ -70,20 +73,30 @@ def response(info: AnswerInfo) -> dict[str, Any]:
     return {key: value for key, value in attributes.items() if value is not None}
 
 
-def messages(request: Mapping[str, Any]) -> dict[str, str]:
-    """Write a request's messages as the conventions have them; none where its format is not known."""
+def messages(event: InferenceRequestStarted) -> dict[str, str]:
+    """Write a request's messages and tools as the conventions have them; none where its format is not known."""
     try:
-        value = convert(dict(request), target=CONTENT).value
+        if event.transcript is not None:
+            value = write(event.transcript, CONTENT).value
+        else:
+            value = convert(dict(event.request), target=CONTENT).value
     except ToolFmtError:
         return {}
     return jsoned(value if is_object(value) else {})
 
 
+def ended(event: InferenceResponseReceived) -> Stop | None:
+    """Why an answer ended: a text model's calls are an end that its server does not know."""
+    return "tool_calls" if event.calls and event.info.stop in (None, "stop", "stop_sequence") else event.info.stop
+
+
 def output(event: InferenceResponseReceived) -> dict[str, str]:
     """Write what a model answered as the conventions have it."""
+    thought = (ReasoningPart(event.reasoning),) if event.reasoning else ()
     said = (TextPart(event.text),) if event.text else ()
-    ended = {f"{CONTENT}.finish_reason": event.info.stop or "stop"}
-    message = Message("assistant", (*said, *map(CallPart.of, event.calls)), extra=ended)
+    stop = ended(event) or "stop"
+    finish = {f"{CONTENT}.finish_reason": _FINISHED.get(stop, stop)}
+    message = Message("assistant", (*thought, *said, *map(CallPart.of, event.calls)), extra=finish)
     written = find(CONTENT).write(Transcript((message,)))
     return jsoned({"gen_ai.output.messages": written["gen_ai.output.messages"]})
 

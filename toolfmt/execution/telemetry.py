@@ -173,7 +173,7 @@ class _Tracing:
         self._unanswered(event.at, "")  # an attempt that was lost
         attributes = {"gen_ai.operation.name": "chat", **self.about, **settings(event.request)}
         if self.content:
-            attributes |= messages(event.request)
+            attributes |= messages(event)
         model = attributes.get("gen_ai.request.model")
         opened = self._open(_title("chat", model), event.at, attributes, "CLIENT")
         opened.unnamed = not model
@@ -189,7 +189,7 @@ class _Tracing:
         span = opened.span
         if opened.unnamed:
             span.update_name(_title("chat", event.info.model))
-        attributes = response(event.info)
+        attributes = response(event)
         if self.content:
             attributes |= output(event)
         span.set_attributes(attributes)

@@ -75,9 +75,8 @@ async def ask(client: ModelClient, request: Request, runtime: Runtime, *, stream
         raise DriverError(f"{client.format}: the answer ends with calls, and there are none in it", retryable=True)
     kept = _without_leaks(events, runtime)
     result = ParseResult(tuple(kept))
-    runtime.tell(
-        InferenceResponseReceived, text=result.text, calls=result.calls, failures=result.failures, info=reader.info
-    )
+    said = {"text": result.text, "reasoning": result.reasoning, "calls": result.calls, "failures": result.failures}
+    runtime.tell(InferenceResponseReceived, info=reader.info, **said)
     return ModelAnswer(tuple(kept), reader.info)
 
 

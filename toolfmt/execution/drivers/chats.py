@@ -53,10 +53,9 @@ class Chats:
         self, messages: Sequence[Message], tools: Sequence[ToolDefinition]
     ) -> tuple[list[JsonObject], tuple[Loss, ...]]:
         """Write a chat, and say what of the messages it does not hold."""
-        declared = tuple(ToolDeclaration(tool.name, tool.description or None, tool.parameters) for tool in tools)
         noted = [_noted(message) for message in messages]
         lost = [Loss("media", f"/messages/{at}", "changed", one) for at, (_, some) in enumerate(noted) for one in some]
-        whole = Transcript(tuple(self._told([message for message, _ in noted], tools)), declared)
+        whole = conversation(self._told([message for message, _ in noted], tools), tools)
         value = self._format.write(shape(whole, self._rules))
         lost.extend(losses(whole, self._format.read(value)))
         chat: list[JsonObject] = []
@@ -97,6 +96,12 @@ class Chats:
         prompt = inject(texts[at], tools, template=self._template, **self._choice)
         told = Message("system", (TextPart(prompt),), messages[at].name)
         return [*messages[:at], told, *messages[at + 1 :]]
+
+
+def conversation(messages: Sequence[Message], tools: Sequence[ToolDefinition]) -> Transcript:
+    """Put messages and the tools that are offered together."""
+    declared = (ToolDeclaration(tool.name, tool.description or None, tool.parameters) for tool in tools)
+    return Transcript(tuple(messages), tuple(declared))
 
 
 def _said(message: Message) -> str:

@@ -17,6 +17,7 @@ from toolfmt.transcripts.answer_info import Usage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from toolfmt.conversation import Transcript
     from toolfmt.dialect import Parser
     from toolfmt.events import Event
     from toolfmt.execution.clients.text import TextSource
@@ -73,15 +74,21 @@ class Asker:
         chat: Sequence[JsonObject],
         parser: Callable[[], Parser[str]],
         losses: Sequence[Loss] = (),
+        transcript: Transcript | None = None,
     ) -> Written:
         """Ask, and read the answer with a parser of its own; again where the connection is lost."""
-        return await self._patience.ask(lambda _: self._once(source, chat, parser(), tuple(losses)))
+        return await self._patience.ask(lambda _: self._once(source, chat, parser(), tuple(losses), transcript))
 
     async def _once(
-        self, source: TextSource, chat: Sequence[JsonObject], parser: Parser[str], losses: tuple[Loss, ...]
+        self,
+        source: TextSource,
+        chat: Sequence[JsonObject],
+        parser: Parser[str],
+        losses: tuple[Loss, ...],
+        transcript: Transcript | None,
     ) -> Written:
-        request: JsonObject = {"messages": list(chat)}
-        self._runtime.tell(InferenceRequestStarted, request=request, attempt=next(self._attempts), losses=losses)
+        about = {"request": {"messages": list(chat)}, "losses": losses, "transcript": transcript}
+        self._runtime.tell(InferenceRequestStarted, attempt=next(self._attempts), **about)
         return await read_answer(source, chat, parser, self._runtime)
 
 
@@ -104,7 +111,8 @@ async def read_answer(source: TextSource, chat: Sequence[JsonObject], parser: Pa
                 break
     take(parser.close())
     result = ParseResult(tuple(_complete(_mended(events), info)))
-    runtime.tell(InferenceResponseReceived, text=result.text, calls=result.calls, failures=result.failures, info=info)
+    said = {"text": result.text, "reasoning": result.reasoning, "calls": result.calls, "failures": result.failures}
+    runtime.tell(InferenceResponseReceived, info=info, **said)
     return Written(_until_end("".join(raw), events), result, info)
 
 
