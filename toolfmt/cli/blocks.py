@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -39,12 +39,13 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/]+=*")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Something to look at: what it is, a title, its text; `picture` is a data URL."""
+    """Something to look at: what it is, a title, its text; `picture` is a data URL, `results` are a call's."""
 
     kind: BlockKind
     title: str
     text: str
     picture: str = ""
+    results: tuple[Block, ...] = ()
 
     @property
     def folded(self) -> bool:
@@ -67,13 +68,19 @@ class Turn:
 
 
 def turns(transcript: Transcript) -> Iterator[Turn]:
-    """Give a conversation message by message; nothing in it can steer what shows it."""
-    names: list[str] = []
-    for number, places in groupby(flatten(transcript.messages), key=lambda place: place.message):
+    """Give a conversation message by message, results below their calls; nothing in it can steer what shows it."""
+    places = flatten(transcript.messages)
+    results: dict[int, list[Block]] = {}
+    for place in places:
+        if isinstance(place.part, ResultPart) and place.call is not None:
+            results.setdefault(place.call, []).extend(_result(place.part))
+    for number, group in groupby(places, key=lambda place: place.message):
         message = transcript.messages[number]
-        blocks = tuple(block for place in places for block in _blocks(place, names))
-        name = f"{message.role} {visible(message.name)}" if message.name else message.role
-        yield Turn(name, message.role, blocks)
+        said = list(group)
+        blocks = tuple(block for place in said for block in _blocks(place, results))
+        if blocks or not all(isinstance(place.part, ResultPart) for place in said):
+            name = f"{message.role} {visible(message.name)}" if message.name else message.role
+            yield Turn(name, message.role, blocks)
 
 
 def tools(transcript: Transcript) -> list[Block]:
@@ -86,21 +93,24 @@ def _tool(tool: ToolDeclaration) -> Block:
     return Block("tool", visible(tool.name), visible("\n\n".join(filter(None, parts))))
 
 
-def _blocks(place: Place, names: list[str]) -> Iterator[Block]:
+def _blocks(place: Place, results: dict[int, list[Block]]) -> Iterator[Block]:
     part = place.part
     if isinstance(part, CallPart):
-        names.append(part.name)
+        yield replace(_block(part), results=tuple(results.get(place.call, ())) if place.call is not None else ())
     elif isinstance(part, ResultPart):
-        called = part.name or (names[place.call] if place.call is not None else "")
-        title = " ".join(filter(None, (called, part.id or "", "" if place.call is not None else "(of no call)")))
-        kind: BlockKind = "error" if part.is_error else "result"
-        inner = [_block(content) for content in part.content]
-        text = "\n".join(block.text for block in inner if not block.picture)
-        yield Block(kind, visible(title), text)
-        yield from (block for block in inner if block.picture)
-        return
-    if part is not None:
+        if place.call is None:
+            yield from _result(part, "(of no call)")
+    elif part is not None:
         yield _block(part)
+
+
+def _result(part: ResultPart, *more: str) -> Iterator[Block]:
+    kind: BlockKind = "error" if part.is_error else "result"
+    inner = [_block(content) for content in part.content]
+    text = "\n".join(block.text for block in inner if not block.picture)
+    title = " ".join(filter(None, (part.name or "", part.id or "", *more)))
+    yield Block(kind, visible(title), text)
+    yield from (block for block in inner if block.picture)
 
 
 def _block(part: Part | Content) -> Block:

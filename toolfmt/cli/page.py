@@ -1,24 +1,84 @@
-"""A conversation as one self-contained HTML file.
+"""Conversations as one self-contained HTML file.
 
-Everything that the conversation says is escaped, and the page allows itself no
-script, no form and no address outside of it: a slip in the one is caught by the other.
+Everything that a conversation says is escaped, or Markdown without HTML whose
+links lead to the web alone; the page allows itself no script but its own, no
+form and nothing from outside: a slip in the one is caught by the other.
 """
 
 from __future__ import annotations
 
+from base64 import b64encode
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from markdown_it import MarkdownIt
+
     from toolfmt.cli.blocks import Block, Turn
 
+_LONG: Final = 200_000
+"""Text of more characters is shown as it is: reading it as Markdown would take seconds."""
+_WEB: Final = ("http://", "https://", "mailto:")
 
-def page(title: str, format: str, turns: Sequence[Turn], tools: Sequence[Block]) -> str:  # noqa: A002
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A conversation of a page, or why it can't be read."""
+
+    title: str
+    format: str = ""
+    turns: Sequence[Turn] = ()
+    tools: Sequence[Block] = ()
+    reason: str = ""
+
+    @property
+    def about(self) -> str:
+        """The first words of it, to know it by in the index."""
+        said = (block.text for turn in self.turns if turn.role == "user" for block in turn.blocks if block.text)
+        return self.reason or " ".join(next(said, "").split())
+
+
+def page(title: str, shown: Sequence[Shown]) -> str:
     """Write the page."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
-    template = environment.from_string(files("toolfmt.cli").joinpath("page.html.jinja").read_text("utf-8"))
-    return template.render(title=title, format=format, turns=turns, tools=tools)
+    template = environment.from_string(_file("page.html.jinja"))
+    script = _file("page.js")
+    allowed = b64encode(sha256(script.encode()).digest()).decode()
+    return template.render(title=title, shown=shown, script=script, allowed=allowed, markdown=_markdown)
+
+
+def _file(name: str) -> str:
+    return files("toolfmt.cli").joinpath(name).read_text("utf-8")
+
+
+def _markdown(text: str) -> str:
+    """Render text as Markdown: HTML in it stays text, pictures are links, links lead to the web alone."""
+    return f"<pre>{escape(text)}</pre>" if len(text) > _LONG else _reader().render(text)
+
+
+@cache
+def _reader() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    made = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
+    made.disable("image")
+    made.validateLink = _is_web
+    made.add_render_rule("link_open", _link)
+    return made
+
+
+def _is_web(url: str) -> bool:
+    return url.lower().startswith(_WEB)
+
+
+def _link(self: Any, tokens: Any, at: int, options: Any, _env: Any) -> str:
+    tokens[at].attrSet("rel", "noopener noreferrer")
+    return self.renderToken(tokens, at, options, _env)

@@ -1,86 +1,123 @@
-"""`toolfmt view`: a conversation to look at."""
+"""`toolfmt view`: conversations to look at."""
 
 import sys
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
 from toolfmt.cli.blocks import Block, Turn, tools, turns
-from toolfmt.cli.errors import UsageError
+from toolfmt.cli.errors import UsageError, note
 from toolfmt.cli.files import Files
 from toolfmt.cli.output import visible
-from toolfmt.corpora.batches import ReadOptions
+from toolfmt.cli.page import Shown, page
 from toolfmt.corpora.rows import Row, place
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.errors import ParseError
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 _LINES: Final = 12
+_PAGE: Final = 200
+"""How many conversations a page shows, without more."""
 _STYLES: Final = {"reasoning": "dim", "call": "cyan", "result": "dim", "error": "red", "refusal": "red"}
-_BARS: Final = {"reasoning": "  | "}
+_BARS: Final = {"reasoning": "| "}
 """What is before each line, so that it can be told from others without colours."""
 _ROLES: Final = {"user": "bold blue", "assistant": "bold green", "tool": "bold yellow"}
 
 
 def view(
-    path: Annotated[str, Parameter(help="A file, or - for stdin, as without any.")] = STDIN,
-    /,
-    *,
-    row: Annotated[int | None, Parameter(help="The line, or the row of a table; else the first conversation.")] = None,
+    *paths: Annotated[str, Parameter(help="Files, folders, globs, or - for stdin, as without any.")],
+    row: Annotated[int | None, Parameter(help="The line, or the row of a table, of the only one to show.")] = None,
+    limit: Annotated[
+        int | None, Parameter(help=f"Show at most so many conversations; else 1 in the terminal, {_PAGE} in a page.")
+    ] = None,
     files: Files = Files(),  # noqa: B008 - frozen
     out: Annotated[Path | None, Parameter(alias="-o", help="Write a page of HTML to this file.")] = None,
     full: Annotated[bool, Parameter(help="Shorten nothing in the terminal.")] = False,
-) -> None:
-    """Show a conversation of any format, with its calls, results and reasoning."""
-    found = _find(path, row, files.reading())
-    try:
-        made, transcript = files.picked().read(found.value)
-    except ParseError as error:
-        raise ParseError(f"{place(found)}: {error}") from None
-    said, declared = list(turns(transcript)), tools(transcript)
+) -> int:
+    """Show conversations of any format, with their calls, results and reasoning.
+
+    The exit code is 1 if one of several could not be read.
+    """
+    if limit is not None and limit < 1:
+        raise UsageError("--limit is 1 or more")
+    most = limit or (_PAGE if out is not None else 1)
+    given = paths or (STDIN,)
+    rows = _rows(given, row, files)
+    shown = [_shown(one, files) for one in islice(rows, most)]
+    if not shown:
+        raise UsageError(f"{' '.join(given)}: there is no conversation" + ("" if row is None else f" at {row}"))
+    unread = [one for one in shown if one.reason]
+    if len(unread) == len(shown):
+        raise ParseError(f"{unread[0].title}: {unread[0].reason}")
     if out is not None:
-        from toolfmt.cli.page import page
-
-        text = page(visible(place(found)), made.name, said, declared)
-        out.write_text(text, encoding="utf-8", newline="\n")
+        title = shown[0].title if len(shown) == 1 else visible(" ".join(given))
+        out.write_text(page(title, shown), encoding="utf-8", newline="\n")
+        if limit is None and next(rows, None) is not None:
+            note(f"the page shows the first {most} conversations: --limit says how many")
     else:
-        _print(said, declared, shorten=sys.stdout.isatty() and not full)
+        _print(shown, shorten=sys.stdout.isatty() and not full)
+    for one in unread:
+        note(f"{one.title}: {one.reason}")
+    return 1 if unread else 0
 
 
-def _find(path: str, row: int | None, reading: ReadOptions) -> Row:
-    rows = chain.from_iterable(batch.rows() for batch in reading.all(sources([path])))
-    for found in rows:
-        if row is None or found.line == row:
-            return found
-    raise UsageError(f"{path}: there is no conversation" + ("" if row is None else f" at {row}"))
+def _rows(paths: Iterable[str], row: int | None, files: Files) -> Iterator[Row]:
+    found = chain.from_iterable(batch.rows() for batch in files.reading().all(sources(paths)))
+    return found if row is None else islice((one for one in found if one.line == row), 1)
 
 
-def _print(said: Sequence[Turn], declared: Sequence[Block], *, shorten: bool) -> None:
+def _shown(row: Row, files: Files) -> Shown:
+    title = visible(place(row))
+    try:
+        made, transcript = files.picked().read(row.value)
+    except ParseError as error:
+        return Shown(title=title, reason=visible(str(error)))
+    return Shown(title=title, format=made.name, turns=tuple(turns(transcript)), tools=tools(transcript))
+
+
+def _print(shown: Sequence[Shown], *, shorten: bool) -> None:
     from rich.console import Console
     from rich.text import Text
 
     console = Console(highlight=False, emoji=False, markup=False, soft_wrap=True)
-    if declared:
-        console.print(Text("tools", "bold"))
-        for tool in declared:
-            first, *more = _lines(tool, shorten=shorten)
-            console.print(Text(f"  [tool] {tool.title} {first}".rstrip(), _STYLES["call"]))
-            for line in more:
-                console.print(Text(f"  {line}".rstrip()))
-        console.print()
-    for turn in said:
-        console.print(Text(turn.speaker, _ROLES.get(turn.role, "bold")))
-        for block in turn.blocks:
-            style = _STYLES.get(block.kind, "")
-            lines = _lines(block, shorten=shorten)
-            if block.labelled:
-                beside = lines.pop(0) if block.kind == "call" else ""
-                console.print(Text(f"  [{block.kind}] {block.title} {beside}".rstrip(), style or "bold"))
-            for line in lines:
-                console.print(Text(f"{_BARS.get(block.kind, '  ')}{line}".rstrip(), style))
-        console.print()
+    for one in shown:
+        if len(shown) > 1:
+            console.print(Text(f"== {one.title}", "bold"))
+        if one.tools:
+            console.print(Text("tools", "bold"))
+            for tool in one.tools:
+                _print_block(console, tool, "  ", shorten=shorten)
+            console.print()
+        for turn in one.turns:
+            _print_turn(console, turn, shorten=shorten)
+
+
+def _print_turn(console: "Console", turn: Turn, *, shorten: bool) -> None:
+    from rich.text import Text
+
+    console.print(Text(turn.speaker, _ROLES.get(turn.role, "bold")))
+    for block in turn.blocks:
+        _print_block(console, block, "  ", shorten=shorten)
+    console.print()
+
+
+def _print_block(console: "Console", block: Block, indent: str, *, shorten: bool) -> None:
+    from rich.text import Text
+
+    style = _STYLES.get(block.kind, "")
+    lines = _lines(block, shorten=shorten)
+    if block.labelled:
+        beside = lines.pop(0) if block.kind in {"call", "tool"} else ""
+        console.print(Text(f"{indent}[{block.kind}] {block.title} {beside}".rstrip(), style or "bold"))
+    for line in lines:
+        console.print(Text(f"{indent}{_BARS.get(block.kind, '')}{line}".rstrip(), style))
+    for result in block.results:
+        _print_block(console, result, f"{indent}  ", shorten=shorten)
 
 
 def _lines(block: Block, *, shorten: bool) -> list[str]:
