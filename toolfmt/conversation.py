@@ -9,7 +9,7 @@
 
 Slotted records, cheap to make: a corpus has millions, and a validated model
 costs ten times as much. Treat them as values; `dataclasses.replace` makes a
-changed copy. What only one format knows stands in `extra`, under keys that
+changed copy. What only one format knows is in `extra`, under keys that
 begin with that format's name (`anthropic.caller`), or is an `OpaquePart`; both
 go back to their owner alone.
 """
@@ -175,7 +175,7 @@ class Message:
     A value that became several messages is a `transcripts.pieces.SharedSource` in each of them.
     """
     where: tuple[str, int] | tuple[str] = field(default=("",), init=False, repr=False, compare=False)
-    """Where `source` stands: the JSON pointer of a list and the place in it, or a pointer alone."""
+    """Where `source` is: the JSON pointer of a list and the place in it, or a pointer alone."""
 
 
 @dataclass(slots=True)

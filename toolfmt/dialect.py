@@ -73,7 +73,7 @@ class Limits:
 
 @dataclass(slots=True, kw_only=True)
 class ParserOptions:
-    """What a parser is told before it reads: a value, not frozen because one is made for every answer.
+    """What a parser is given before it reads: a value, not frozen because one is made for every answer.
 
     `tools` are the offered tools by name; empty when none were given.
     `reasoning_open` says that the prompt already opened the reasoning block, and
@@ -137,7 +137,7 @@ class Dialect(Generic[WireT]):
     manifest: str = "json.jinja"
     """The template in `templates/` that composes the manifest."""
     syntax: Syntax | None = None
-    """The declarative description behind a text dialect."""
+    """The declarative description of a text dialect."""
 
 
 AnyDialect: TypeAlias = Dialect[Any]

@@ -27,7 +27,7 @@ Span: TypeAlias = tuple[int, int]
 
 @dataclass(slots=True)
 class TextDelta:
-    """Text for the user, as it stands in the input from `start` on."""
+    """Text for the user, as it is in the input from `start` on."""
 
     text: str
     start: int
@@ -35,7 +35,7 @@ class TextDelta:
 
 @dataclass(slots=True)
 class ReasoningDelta:
-    """Text of the model's reasoning, as it stands in the input from `start` on."""
+    """Text of the model's reasoning, as it is in the input from `start` on."""
 
     text: str
     start: int

@@ -23,7 +23,7 @@ class Route:
     """
 
     to: Literal["text", "reasoning", "call", "raw", "hidden"]
-    """`raw`: a call whose body is one argument, as it stands."""
+    """`raw`: a call whose body is one argument, as it is."""
     channel: str = "*"
     recipient: str = "*"
     content: str = "*"
@@ -33,7 +33,7 @@ class Route:
     """The name of a raw call's argument."""
 
     def name(self, recipient: str) -> str:
-        """Give the tool's name: what stands in place of a pattern's star, or the whole recipient."""
+        """Give the tool's name: what is in place of a pattern's star, or the whole recipient."""
         return recipient.removeprefix(self.recipient[:-1]) if self.recipient.endswith("*") else recipient
 
 
@@ -57,7 +57,7 @@ class Frame:
     call: str
     """A call's header as it is written, with `{name}`."""
     between: str
-    """What is written between two calls, and `last` behind the last one."""
+    """What is written between two calls, and `last` after the last one."""
     last: str = ""
 
     def unknown(self, said: Mapping[str, str]) -> str:

@@ -125,7 +125,7 @@ def _fits(value: JsonValue, max_depth: int) -> bool:
 
 
 def _sound(piece: str) -> bool:
-    """Whether no lone surrogate stands in the text, raw or escaped; a pair of escapes is in doubt too."""
+    """Whether no lone surrogate is in the text, raw or escaped; a pair of escapes is in doubt too."""
     return _SURROGATE_ESCAPE(piece) is None and encodable(piece)
 
 
@@ -229,7 +229,7 @@ def is_array(value: object) -> TypeGuard[list[JsonValue]]:
 
 
 def _decode(piece: str, whole: str, start: int, max_depth: int, max_digits: int) -> JsonValue:
-    """Decode `piece`, which stands at `start` in `whole`; positions in errors are those of `whole`."""
+    """Decode `piece`, which is at `start` in `whole`; positions in errors are those of `whole`."""
     try:
         data = piece.encode()
     except UnicodeEncodeError as error:

@@ -33,7 +33,7 @@ class Literals:
     quotes: tuple[str, ...] = ("'", '"')
     """What may stand around text; the first is written, the second where the text holds the first."""
     escapes: bool = True
-    """Backslashes escape; else text stands as it is, up to a quote behind which the structure goes on."""
+    """Backslashes escape; else text is as it is, up to a quote after which the structure goes on."""
     words: Mapping[str, Word] = field(default_factory=lambda: dict(PYTHON_WORDS))
     """How true, false and nothing are written."""
     bare_keys: bool = False

@@ -38,7 +38,7 @@ PREFIX: Final = (
     "You have access to a set of tools. Use them by outputting the appropriate tool call format. "
     "The user can only see the output of the tool, not the call itself. The available tools are:\n\n"
 )
-"""What stands before the manifest where a prompt is nothing but its place."""
+"""What comes before the manifest where a prompt is nothing but its place."""
 SECTION: Final = "\n\n## Accessible Tools\n\n"
 _PLACE: Final = re.compile(r"\{\{\s*tools\s*\}\}")
 
@@ -105,7 +105,7 @@ def inject(  # noqa: PLR0913 - each is a choice of the caller's
     tools. All else is as for `manifest`.
     """
     if not isinstance(prompt, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        raise TypeError(f"a prompt is a str, not {type(prompt).__name__}; it stands before the tools")
+        raise TypeError(f"a prompt is a str, not {type(prompt).__name__}; it comes before the tools")
     text = manifest(tools, template=template, examples=examples, on_broken=on_broken, **choice)
     if not _PLACE.search(prompt):
         return prompt + SECTION + text if text else prompt
@@ -128,7 +128,7 @@ def _without_comments(prompt: str) -> str:
 def _data(
     tool: ToolDefinition, dialect: AnyDialect, registry: Registry, untrusted: Untrusted, wanted: ExampleChoice
 ) -> JsonObject:
-    """Give what a template is told of a tool."""
+    """Give what a template is given of a tool."""
     schema, example = registry.override(dialect, tool.name) or (dialect.schema, dialect.example)
     shown = declared(tool, untrusted, dialect.name)
     tool = shown.tool
@@ -149,7 +149,7 @@ def _data(
 
 
 def _example(example: Example) -> JsonObject:
-    """Give what a template is told of an example; JSON is spread over lines."""
+    """Give what a template is given of an example; JSON is spread over lines."""
     text, is_json = example.text, False
     with suppress(ParseError):  # most formats have something around the JSON
         text, is_json = jsontext.dumps(jsontext.loads(text), indent=2), True

@@ -75,7 +75,7 @@ def _of_form(form: Form) -> Iterator[str]:
 
 
 def _of_frame(frame: Frame, stop: Sequence[str]) -> Iterator[str]:
-    """Give the markers of headers, no words; what stands behind the last message alone may be left out."""
+    """Give the markers of headers, no words; what is after the last message alone may be left out."""
     yield from (*frame.opens, frame.start)
     for text in (*_verbatim(pieces(frame.call)), frame.between):
         yield from (marker for marker in _split(text) if not marker[0].isalnum())
@@ -83,7 +83,7 @@ def _of_frame(frame: Frame, stop: Sequence[str]) -> Iterator[str]:
 
 
 def _split(text: str) -> Iterator[str]:
-    """Take literal text apart: a marker stands on one line, and a tag for itself."""
+    """Take literal text apart: a marker is on one line, and a tag is a piece of its own."""
     for line in text.splitlines():
         for found in _TAG.findall(line):
             marker = found.strip().lstrip("\"'")

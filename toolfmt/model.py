@@ -35,7 +35,7 @@ class _Frozen(BaseModel):
 
 
 class ToolDefinition(_Frozen):
-    """A tool as a model is told of it: a name, a description, a JSON Schema of its arguments.
+    """A tool as a model is shown it: a name, a description, a JSON Schema of its arguments.
 
     `parameters=` takes the schema, or a function without arguments that builds
     it on first use. `examples` are argument objects that the tool's author
@@ -98,7 +98,7 @@ class Media(_Frozen):
 
     @property
     def note(self) -> str:
-        """What stands for it where only text can: `[image: chart.png, image/png, 1,234 bytes]`."""
+        """What replaces it where only text can: `[image: chart.png, image/png, 1,234 bytes]`."""
         size = "" if self.data is None else f"{len(self.data) * 3 // 4 - self.data[-2:].count('='):,} bytes"
         facts = ", ".join(filter(None, (self.name, self.media_type, self.url, size)))
         return f"[{self.kind}: {facts}]"

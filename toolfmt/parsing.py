@@ -72,7 +72,7 @@ class ParseResult:
     """What an answer holds, from its events.
 
     `dialect` is the one that read it; with `dialect="auto"`, or without a choice, the one
-    found in the text, "" where nothing in the text told one. `detection` says why; it is
+    found in the text, "" where nothing in the text showed one. `detection` says why; it is
     None where the dialect was given. `hint` says what an answer without a call looks like.
     """
 
@@ -268,7 +268,7 @@ def _opened(options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, Tool
     strict = options.get("strict", False) or dialect.traits.strict
     prompt = options.get("generation_prompt")
     opener = reasoning_opener(dialect.syntax, prompt) if prompt and dialect.syntax is not None else ""
-    told = ParserOptions(
+    reading = ParserOptions(
         tools=tools,
         strict=strict,
         repair=options.get("repair", False),
@@ -278,13 +278,13 @@ def _opened(options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, Tool
         coerce=options.get("coerce", False),
         limits=options.get("limits") or _LIMITS,
     )
-    parser: Parser[str] = dialect.open_parser(told)
-    if told.repair:
-        parser = RepairingParser(parser, lambda: dialect.open_parser(told), dialect.syntax, tools)
-    if told.coerce:
+    parser: Parser[str] = dialect.open_parser(reading)
+    if reading.repair:
+        parser = RepairingParser(parser, lambda: dialect.open_parser(reading), dialect.syntax, tools)
+    if reading.coerce:
         parser = CoercingParser(parser, tools)
     ids = options.get("ids")
     validate = options.get("validate", False)
-    if told.tools or strict or validate or ids is not None:
-        parser = CheckedParser(parser, told, validate=validate, strict=strict, exact=dialect.traits.strict, ids=ids)
+    if reading.tools or strict or validate or ids is not None:
+        parser = CheckedParser(parser, reading, validate=validate, strict=strict, exact=dialect.traits.strict, ids=ids)
     return parser

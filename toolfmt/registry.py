@@ -47,7 +47,7 @@ NamedT = TypeVar("NamedT", bound=_Named)
 AUTO = "auto"
 """The word for the dialect that a text itself tells; it is no dialect."""
 _TOLD = 3
-"""How many readings of an unknown model's id are told."""
+"""How many readings of an unknown model's id are listed."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -253,7 +253,7 @@ class _Default:
     """The process's registry: made when first asked for, exchanged under a lock."""
 
     def __init__(self) -> None:
-        # Reentrant: a dialect's module that asks for the registry is told so, it does not hang.
+        # Reentrant: a dialect's module that asks for the registry gets an error, it does not hang.
         self._lock = RLock()
         self._registry: Registry | None = None
         self._building = False

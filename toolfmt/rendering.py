@@ -45,7 +45,7 @@ def render_results(
 ) -> str:
     """Write results as the model is shown them, in call order; markers inside them are made harmless.
 
-    For media, of which text can show nothing, stands a note of what they are.
+    Media, which text cannot show, become a note of what they are.
     """
     dialect, _ = chosen_only(choice)
     given = records(results, "results", ToolResult)

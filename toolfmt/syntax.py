@@ -31,7 +31,7 @@ TAG_NAME = r"[\p{L}_][\p{L}\p{M}\p{N}_.\-]{0,255}"
 """What may be an element's name, for the `regex` module; other keys go into an attribute."""
 
 PLAIN_NAME = r"[\w.:/\-]{1,256}"
-"""A tool's name where no marker stands before it."""
+"""A tool's name where no marker comes before it."""
 
 ANY_KEY = "*"
 """A key of a JSON template that stands for every further key."""
@@ -56,7 +56,7 @@ class JsonCall:
     template: Mapping[str, object]
     accepts: tuple[Mapping[str, object], ...] = ()
     prose: Mapping[str, object] = field(default_factory=dict[str, object])
-    """Constants of an object behind which text follows, no call: `{"type": "text"}`."""
+    """Constants of an object after which text follows, no call: `{"type": "text"}`."""
     arguments_required: bool = False
     closed: bool = False
     """Keys that no template names make the object no call."""
@@ -81,7 +81,7 @@ class Elements:
     `wrapper` is the element around all arguments, which may be missing.
     `escape` says how text is protected: `xml` by entities, `none` not at all;
     `keys` is for raw text with entities in keys and names.
-    `quotes` are pairs around text that is taken as it stands; the first is also
+    `quotes` are pairs around text that is taken as it is; the first is also
     written, around text that would not be read back otherwise.
     """
 
@@ -146,7 +146,7 @@ class Form:
     name_in_id: str = ""
     """How the id holds the tool's name: `functions.{name}:{index}`; what is around the name may be missing."""
     parts: tuple[str, ...] = ()
-    """The head's elements, read in any order and also behind the arguments: `<server_name>{server}</server_name>`."""
+    """The head's elements, read in any order and also after the arguments: `<server_name>{server}</server_name>`."""
     json: JsonCall | None = None
     elements: Elements | None = None
     literals: Literals | None = None
@@ -181,7 +181,7 @@ class Syntax:
     leading: tuple[Pair, ...] = (("<think>", "</think>"),)
     """Blocks that are reasoning where a closed one begins an answer, as models write them in any format."""
     before_calls: str = ""
-    """What stands between the text and the calls: if it is blank, any blank there is no text."""
+    """What is between the text and the calls: if it is blank, any blank there is no text."""
     hidden: tuple[Pair, ...] = ()
     """Blocks that only the runtime may write; from a model they are kept out of the text."""
     unwrap: tuple[Pair, ...] = ()
@@ -189,7 +189,7 @@ class Syntax:
     wrapped: Literal["mixed", "verbatim"] = "mixed"
     """What `unwrap` holds: anything, or text alone, in which no marker counts but the closing one."""
     unclaimed: Literal["text", "hidden"] = "text"
-    """What stands outside all markers: text, or nobody's, which a notice tells."""
+    """What is outside all markers: text, or nobody's, which a notice reports."""
     stop: tuple[str, ...] = ()
     """Markers that end the turn; what follows is not part of the answer."""
     special: tuple[str, ...] = ()
@@ -207,7 +207,7 @@ class Syntax:
     models write them: in bold, numbered, the tool's name in quotes, its input in any form with one reading."""
     ignore_case: bool = False
     tools: str = "{tools}"
-    """What stands around the tools' definitions in a manifest."""
+    """What is around the tools' definitions in a manifest."""
     tool_separator: str = "\n"
     result: str = "{content}"
     """One result: `{name}`, `{id}`, `{content}`, `{status}`, `{index1}`; as JSON text `{id_json}`, `{content_json}`."""
@@ -307,7 +307,7 @@ def name_in_id(template: str, text: str) -> str:
 
 
 def _first_marker(form: Form) -> list[str]:
-    """What a call of the form begins with, as short as it is still told from ordinary words."""
+    """What a call of the form begins with, as short as can still be distinguished from ordinary words."""
     opening = form.section.partition("{calls}")[0].strip() or form.call.partition("{")[0].strip()
     word = re.split(r"[\s=\"]", opening, maxsplit=1)[0]
     if word.isalnum():

@@ -45,7 +45,7 @@ def _carries_types(form: Form) -> bool:
 
 
 def _raw(form: Form) -> bool:
-    """Whether text stands on the wire as it is, so that it may look like the format's own markers."""
+    """Whether text is on the wire unescaped, so that it may look like the format's own markers."""
     escapes = form.elements is None or form.elements.escape == "xml"
     return not escapes or (form.literals is not None and not form.literals.escapes)
 

@@ -8,7 +8,23 @@ import tokenize
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "toolfmt"
-PLAIN = ("chat_templates", "execution/policies", "response_templates", "schema")
+PLAIN = (
+    "chat_templates",
+    "corpora",
+    "detection",
+    "dialects",
+    "doctor",
+    "execution/policies",
+    "formatters",
+    "gateway",
+    "grammars",
+    "mcp",
+    "probing",
+    "response_templates",
+    "schema",
+    "testing",
+    "tools",
+)
 """The packages without any of these words; others follow."""
 WORDS = {
     "told": "reported, raised, given, known",
@@ -17,7 +33,7 @@ WORDS = {
     "hears": "is notified",
     "what is none": "anything else",
 }
-IDIOMS = re.compile(r"told apart|stands for", re.IGNORECASE)
+IDIOMS = re.compile(r"told apart|stands (?:apart )?for", re.IGNORECASE)
 
 
 def prose(path: Path) -> str:

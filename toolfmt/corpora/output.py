@@ -1,7 +1,7 @@
 """Where converted conversations go: stdout, a file, or a folder with a file for each input.
 
 What a batch gave is appended whole, then the state says so: after an interrupt
-there is always a complete beginning, and whatever a sudden end leaves behind it
+there is always a complete beginning, and whatever a sudden end leaves after it
 is cut off by the run that goes on. A Parquet file can't be appended to, so its
 rows wait in `OUT.rows` until all are there.
 """
@@ -81,7 +81,7 @@ class CorpusOutput:
                 if self._keep is not None:
                     self._keep.end()
             else:
-                with suppress(OSError):  # a full disk has been told
+                with suppress(OSError):  # a full disk has been reported
                     self._save()
             for file in (self._file, self._aside):
                 if file is not None and file is not sys.stdout.buffer:

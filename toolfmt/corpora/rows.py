@@ -1,4 +1,4 @@
-"""One conversation of a file: where it stands, its value, its text."""
+"""One conversation of a file: where it is, its value, its text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Row(Protocol):
 
     @property
     def text(self) -> str:
-        """What stands there, for people and the side file."""
+        """What is there, for people and the side file."""
         ...
 
     @property

@@ -69,7 +69,7 @@ class Filter:
 
     @classmethod
     def of(cls, text: str) -> Filter:
-        """Read a filter; raises `CorpusError` for what is none."""
+        """Read a filter; raises `CorpusError` for anything else."""
         found = _FILTER.fullmatch(text.strip())
         field, sign, value = found.groups() if found else ("", "", "")
         named = field in _NAMES and sign in ("=", "!=")
@@ -119,7 +119,7 @@ EVERYTHING: Final = Selection()
 
 
 def share(text: str) -> tuple[float, float]:
-    """Read a share, `0-90`; raises `CorpusError` for what is none."""
+    """Read a share, `0-90`; raises `CorpusError` for anything else."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)", text)
     first, end = map(float, found.groups()) if found else (1.0, 0.0)
     if not 0 <= first < end <= 100:  # noqa: PLR2004 - percent

@@ -11,7 +11,7 @@ from typing import Final
 from toolfmt.errors import CorpusError
 
 STDIN: Final = "<stdin>"
-"""Stands in place of a path for standard input."""
+"""Takes the place of a path for standard input."""
 LINES: Final = (".jsonl", ".ndjson")
 TABLES: Final = (".parquet",)
 PACKED: Final = (".gz", ".zst")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _REASONS: Final = 20
-"""How many reasons are told apart."""
+"""How many reasons are counted apart."""
 _OTHERS: Final = ""
 
 

@@ -80,7 +80,7 @@ class _Pipe:
         self._begun = False
 
     def read1(self, size: int, /) -> bytes:
-        # What the first look at the file left in its buffer comes first; behind that nothing is held there.
+        # What the first look at the file left in its buffer comes first; after that nothing is held there.
         while self._begun and not select.select([self._file], [], [], _LOOK)[0]:
             pass
         self._begun = True

@@ -175,7 +175,7 @@ def table(texts: list[str], beside: Any = None) -> bytes:
 
 
 def write_parquet(streams: str, path: str, group: int = 64 * SIZE) -> None:
-    """Make a Parquet file of a file of Arrow streams, one behind the other; raises CorpusError if they differ."""
+    """Make a Parquet file of a file of Arrow streams, one after the other; raises CorpusError if they differ."""
     pyarrow = arrow(_FEATURE)
     with pyarrow.OSFile(streams) as file:
         first = pyarrow.ipc.open_stream(file).schema if file.size() else pyarrow.schema({CONVERSATION: "string"})

@@ -51,7 +51,7 @@ class Tally:
         self.exact += exact
 
     def merge(self, later: Tally) -> None:
-        """Add the counts of conversations that come behind."""
+        """Add the counts of conversations that follow."""
         self.converted += later.converted
         self.failed += later.failed
         self.exact += later.exact

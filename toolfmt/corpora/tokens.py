@@ -20,7 +20,7 @@ def count_tokens(transcript: Transcript, tokenizer: str) -> int:
     """Count the tokens of all that a conversation says, without what a chat template puts around it.
 
     `tokenizer` is a `tokenizer.json`, or the folder that holds one. Raises
-    `CorpusError` for what is none, `MissingExtraError` without the library.
+    `CorpusError` for anything else, `MissingExtraError` without the library.
     """
     texts = list(said(transcript))
     return sum(len(one.ids) for one in load(tokenizer).encode_batch(texts, add_special_tokens=False))

@@ -44,7 +44,7 @@ class JsonExtent:
         return self._inside
 
     def end(self, chunk: str) -> int | None:
-        """Read on; the absolute offset behind the value, or None while it is not all there."""
+        """Read on; the absolute offset after the value, or None while it is not all there."""
         pos = int(self._escaped and bool(chunk))
         self._escaped = bool(self._escaped and not chunk)
         while found := (_INSIDE if self._inside else _OUTSIDE).search(chunk, pos):
@@ -132,7 +132,7 @@ def _known(node: JsonNode, value: object) -> bool:
 
 
 def _values(node: JsonNode, value: object, slot: str) -> Iterator[object]:
-    """Give what stands in a slot, wherever that is."""
+    """Give what is in a slot, wherever that is."""
     if node.slot == slot and not isinstance(value, list) and not (node.keys and isinstance(value, dict)):
         yield value
     elif isinstance(value, list) and node.items is not None:

@@ -1,6 +1,6 @@
-"""Which dialects read what stands at one place, ranked.
+"""Which dialects read what is at one place, ranked.
 
-A place is decided as soon as no pattern behind its trigger could still match, so
+A place is decided as soon as no pattern after its trigger could still match, so
 the choice depends on the text alone and not on how it was cut.
 """
 
@@ -40,7 +40,7 @@ class Chooser:
     def marked(  # noqa: PLR0913 - a place, and what is known of it
         self, matches: Sequence[Match], buf: str, pos: int, base: int, length: int, *, line_start: bool, eof: bool
     ) -> Outcome:
-        """Choose by the patterns behind a trigger of this length at `pos`."""
+        """Choose by the patterns after a trigger of this length at `pos`."""
         hits: list[Match] = []
         cut: list[Match] = []
         for one in matches:
@@ -111,7 +111,7 @@ class Chooser:
         return self.ranked(said, (base + pos, base + end))
 
     def bare_cut(self, buf: str, pos: int, base: int, *, alone: bool) -> Outcome:
-        """Choose for a JSON value from `pos` on that the end of the answer cuts off behind an offered tool's name."""
+        """Choose for a JSON value from `pos` on that the end of the answer cuts off after an offered tool's name."""
         found = beginnings(buf[pos:], self._table.bare, self._tools) if alone else []
         said = [(name, score, f"{verb(score)} JSON that begins so") for name, score in found]
         return self.ranked(said, (base + pos, base + len(buf))) if said else "no"

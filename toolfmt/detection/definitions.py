@@ -1,4 +1,4 @@
-r"""Whether a text shows the definitions of tools: then the calls behind them are examples.
+r"""Whether a text shows the definitions of tools: then the calls after them are examples.
 
     {"name": "get_weather", "description": "...", "parameters": {"type": "object", "properties": {...}}}
 
@@ -21,9 +21,9 @@ MARKS: Final = frozenset(
         *("<parameters>", "functions {"),
     }
 )
-"""What stands in a tool's definition, and in no answer."""
+"""What is in a tool's definition, and in no answer."""
 _KEYS: Final = ('"properties"', '"inputSchema"', '"input_schema"', '"parameter_definitions"', '"$schema"')
-"""The same in JSON, which is full of quotes: looked for once there is a call behind it."""
+"""The same in JSON, which is full of quotes: looked for once there is a call after it."""
 _HEADING = re.compile(
     r"\n(?:#{1,6} (?:[Aa]vailable )?(?:[Tt]ools|[Ff]unctions)|(?:AVAILABLE )?(?:TOOLS|FUNCTIONS|EXAMPLES):?)"
     r"[ \t]{0,8}\n"

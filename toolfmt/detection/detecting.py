@@ -20,7 +20,7 @@ def detect(text: str, tools: object = None, registry: Registry | None = None) ->
     """Tell in which dialect a text makes its first call, and why.
 
     `tools` are the offered tools, as `parse` takes them: with them, formats
-    without a marker are told by the tools' names. `registry` replaces the
+    without a marker are recognised by the tools' names. `registry` replaces the
     process-wide one. A text without a call, or one that only shows calls (code, a
     quotation, a manifest), gives a `Detection` whose `dialect` is "".
     """

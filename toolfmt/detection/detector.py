@@ -1,11 +1,11 @@
 r"""Looks for the first call of any dialect, in as many pieces as the text comes in.
 
     Let me look.\n<tool_call>\n{"name": ...
-    ^ told       ^ a trigger  ^ what is behind it decides
+    ^ emitted    ^ a trigger  ^ what follows it decides
 
-Text is told as soon as it can be no part of a marker. From a marker on that
-begins no call, what is told is up to the dialect, so the text is held; only
-reasoning at the beginning is told, since its markers mean the same everywhere.
+Text is emitted once it can no longer be part of a marker. From a marker on that
+begins no call, what is emitted is up to the dialect, so the text is held; only
+reasoning at the beginning is emitted, since its markers mean the same everywhere.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Detector:
         """What has been looked at."""
         self._buf = ""
         self._at = 0
-        """What stands before it in the buffer has been looked at."""
+        """What comes before it in the buffer has been looked at."""
         self._marks: list[re.Match[str] | None] = []
         self._parts: list[str] = []
         self._run: JsonRun | None = None
@@ -70,7 +70,7 @@ class Detector:
         self._begins = True
         self._closers: set[str] = set()
         self._ends: dict[str, int] = {}
-        """Where each closer stands in the buffer, from the place reached on; -1 for nowhere."""
+        """Where each closer is in the buffer, from the place reached on; -1 for nowhere."""
         self._draft: Detection | None = None
         self._defined = False
         """The text shows a tool's definition."""
@@ -84,7 +84,7 @@ class Detector:
             self.passed.think("")
 
     def read(self, chunk: str, *, eof: bool = False) -> list[Event]:
-        """Read one more piece, and give what can be told; `eof` says that it is the last one."""
+        """Read one more piece, and give what can be emitted; `eof` says that it is the last one."""
         if self._run is not None and self._run.open:
             self._parts.append(chunk)
             if self._run.more(chunk) and not eof:
@@ -141,7 +141,7 @@ class Detector:
         return self._decide(outcome) if isinstance(outcome, Detection) else outcome == "no"
 
     def _trigger(self, mark: str, *, eof: bool) -> Outcome:
-        """Read a trigger and what is behind it; "no" when it was passed."""
+        """Read a trigger and what follows it; "no" when it was passed."""
         if mark in MARKS:
             self._defined = self._defined or not self._closers
             self._pass(self._at + len(mark))
@@ -160,7 +160,7 @@ class Detector:
         return min(there, key=lambda found: found.start()) if there else None
 
     def _begun(self) -> int:
-        """Where at the end of the buffer something stands of which more may follow."""
+        """Find at the end of the buffer the beginning of something that may go on."""
         start = max(self._at, len(self._buf) - _TAIL)
         tail, table = self._buf[start:], self._table
         end = len(tail)
@@ -229,7 +229,7 @@ class Detector:
         return "no"
 
     def _marker(self, mark: str, *, eof: bool) -> Outcome:
-        """Read what stands at a trigger; "no" when it was passed."""
+        """Read what is at a trigger; "no" when it was passed."""
         table, around = self._table, self.passed.around
         tagged = not mark[0].isalnum()
         shown = self._shown() or not (tagged or around.line_start)
@@ -238,7 +238,7 @@ class Detector:
         outcome: Outcome = "no"
         base, line_start = self._base, around.line_start
         if mark in table.matches:
-            matches = table.behind(mark, self._buf, self._at)
+            matches = table.following(mark, self._buf, self._at)
             if mark.strip("<>") in self._tools:
                 matches = [*matches, *table.tags]
             outcome = self._choose.marked(matches, self._buf, self._at, base, len(mark), line_start=line_start, eof=eof)
@@ -369,8 +369,8 @@ class Detector:
         text, held = self.passed.text(), self.passed.held
         if not special or held < 0 or self._shows_tools():
             return
-        behind = text[held:]
+        after = text[held:]
         for mark in special:
-            behind = behind.replace(mark, "")
-        if not text[:held].strip() or not behind.strip():  # amid prose it is only mentioned
+            after = after.replace(mark, "")
+        if not text[:held].strip() or not after.strip():  # amid prose it is only mentioned
             self.found = self._choose.known(self._table.owners[special[0]], special[0], held)

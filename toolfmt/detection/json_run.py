@@ -16,7 +16,7 @@ _FENCE_END = re.compile(r"(?:[`~]{1,16}\s{0,256})?")
 
 
 class JsonRun:
-    """Reads a value and, in prose, those behind it; nothing is read twice."""
+    """Reads a value and, in prose, those after it; nothing is read twice."""
 
     __slots__ = ("_alone", "_extent", "_resume", "ends")
 
@@ -26,7 +26,7 @@ class JsonRun:
         self._alone = alone
         self._extent: JsonExtent | None = None
         self.ends: list[int] = []
-        """The absolute offsets behind the values."""
+        """The absolute offsets after the values."""
 
     def from_here(self, at: int) -> bool:
         """Leave out the values that end before `at`; whether one is left that begins there."""
@@ -66,6 +66,6 @@ class JsonRun:
         return self._resume
 
     def last(self, buf: str, base: int, *, fenced: bool) -> bool:
-        """Whether the buffer ends behind the values, or behind the fence around them."""
+        """Whether the buffer ends after the values, or after the fence around them."""
         found = _FENCE_END.match(buf, self._resume - base) if fenced else None
         return (self._resume - base if found is None else found.end()) == len(buf)

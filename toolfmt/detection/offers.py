@@ -1,7 +1,7 @@
 r"""The formats in which nothing but an offered tool's name begins a call.
 
 <get_weather>\n<city>Paris</city>      the name is the element's
-get_weather\n{"city": "Paris"}         the name stands on a line
+get_weather\n{"city": "Paris"}         the name is on a line
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Offers:
         self.tags = frozenset(f"<{name}"[:end] for name in names for end in range(2, len(name) + 2))
 
     def begun(self, tail: str) -> int:
-        """Where in the last characters of a text something stands that may become a call; the length if nowhere."""
+        """Find in the last characters of a text what may become a call; its length if there is nothing."""
         at = tail.rfind("<")
         end = at if at >= 0 and tail[at:] in self.tags else len(tail)
         said = tail.rstrip()
-        start = max(said.rfind("\n"), said.rfind(">"))  # what a name stands behind is kept with it
+        start = max(said.rfind("\n"), said.rfind(">"))  # what a name follows is kept with it
         line, blank = said[start + 1 :], tail[len(said) :]
         if tail[-1:] in {"\n", ">"} and (not line or len(line) > _LONGEST):
             return min(end, len(tail) - 1)

@@ -57,7 +57,7 @@ class DetectingParser:
         return events
 
     def _begin(self) -> tuple[Parser[str], list[Event]]:
-        """Give the text to the chosen dialect's parser, and what it says that was not told."""
+        """Give the text to the chosen dialect's parser, and what it emits that was not emitted before."""
         found, passed = self.detection, self._detector.passed
         parser = self._open_as(found.dialect)
         whole = passed.text() + self._detector.rest()
@@ -85,7 +85,7 @@ class DetectingParser:
         return events
 
     def _is_behind(self, events: list[Event]) -> bool:
-        """Whether the parser has come past what the detector told."""
+        """Whether the parser has come past what the detector emitted."""
         return any(
             isinstance(event, CallStart | CallEnd | CallFailed)
             or (isinstance(event, TextDelta | ReasoningDelta) and event.start >= len(self._prefix))
@@ -93,12 +93,12 @@ class DetectingParser:
         )
 
     def _beyond(self, events: list[Event]) -> list[Event]:
-        """Leave out what was told already, and put back what was made illegible."""
-        told, prefix = self._detector.passed.told, self._prefix
+        """Leave out what was emitted already, and put back what was made illegible."""
+        emitted, prefix = self._detector.passed.emitted, self._prefix
         out: list[Event] = []
         for event in events:
             if isinstance(event, TextDelta | ReasoningDelta) and event.start < len(prefix):
-                start, end = max(event.start, told), event.start + len(event.text)
+                start, end = max(event.start, emitted), event.start + len(event.text)
                 if start >= end:
                     continue
                 text = prefix[start:end] + event.text[max(len(prefix), start) - event.start :]

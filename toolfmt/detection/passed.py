@@ -1,4 +1,4 @@
-"""What a detector has looked at: how much of it is told, and what is kept from the chosen parser."""
+"""What a detector has looked at: how much of it is emitted, and what is kept from the chosen parser."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Passed:
         "_strings",
         "_thought",
         "around",
+        "emitted",
         "held",
         "offset",
-        "told",
     )
 
     def __init__(self) -> None:
@@ -37,19 +37,19 @@ class Passed:
         self.around = Surroundings()
         self.offset = 0
         """How much was passed."""
-        self.told = 0
-        """Up to here the text was told, or belongs to a marker of reasoning."""
+        self.emitted = 0
+        """Up to here the text was emitted, or belongs to a marker of reasoning."""
         self.held = -1
-        """Where a marker stands that only a dialect can tell the meaning of; -1 if none does."""
+        """Where a marker is whose meaning only a dialect knows; -1 if there is none."""
         self._pieces: list[str] = []
         self._pending: list[str] = []
         self._new = False
         """Something else than white space is pending."""
         self._events: list[Event] = []
         self._fresh = False
-        """A marker of reasoning stands right before what is pending: the blank behind it is its own."""
+        """A marker of reasoning is right before what is pending: the blank after it is its own."""
         self._thought = -1
-        """Where the reasoning began in which the text stands; -1 outside."""
+        """Where the reasoning began in which the text is; -1 outside."""
         self._drafted = False
         self._masks: list[tuple[int, int]] = []
         self._strings = Strings()
@@ -71,7 +71,7 @@ class Passed:
         self._keep(text)
 
     def fence(self, marks: str, rest: str) -> None:
-        """Pass a run of fence marks; what stands before it can be told, it may still be a call's."""
+        """Pass a run of fence marks; what comes before it can be emitted, it may still be a call's."""
         self._say(whole=False)
         self.around.fence(marks, rest)
         self._keep(marks)
@@ -98,12 +98,12 @@ class Passed:
 
     @property
     def fresh(self) -> bool:
-        """Whether only blank stands behind a marker of reasoning."""
+        """Whether only blank is after a marker of reasoning."""
         return self._fresh and not self._new
 
     @property
     def thinking(self) -> bool:
-        """Whether the text stands in reasoning."""
+        """Whether the text is in reasoning."""
         return self._thought >= 0
 
     def think(self, marker: str) -> None:
@@ -124,16 +124,16 @@ class Passed:
         self._thought = -1
         self._skip(marker)
         self.around = Surroundings()
-        self._strings, self._followed = Strings(), len(self._pieces)  # no string goes on behind reasoning
+        self._strings, self._followed = Strings(), len(self._pieces)  # no string continues after reasoning
 
     def _skip(self, marker: str) -> None:
         self._pieces.append(marker)
         self.offset += len(marker)
         self._pending, self._new, self._fresh = [], False, True
-        self.told = self.offset
+        self.emitted = self.offset
 
     def tell(self, *, whole: bool) -> list[Event]:
-        """Give what can be told: all but what may belong to a marker, or all where `whole`."""
+        """Give what can be emitted: all but what may belong to a marker, or all where `whole`."""
         if whole or not (self._drafted or self.around.fresh):
             self._say(whole=whole)
         events, self._events = self._events, []
@@ -151,7 +151,7 @@ class Passed:
         if body:
             self._events.append(ReasoningDelta(body, start) if self.thinking else TextDelta(body, start))
             self._fresh = False
-            self.told = start + len(body)
+            self.emitted = start + len(body)
         self._pending, self._new = [text[len(body) :]], False
 
     def text(self) -> str:

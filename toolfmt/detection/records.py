@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DialectMatch:
-    """A dialect that reads what stands at the place, and why; the higher the `score`, the surer.
+    """A dialect that reads what is at the place, and why; the higher the `score`, the surer.
 
     6: its own form, to the letter; 5: its own form, with other white space or
     order; 3 and 2: another form that it reads, to the letter or not; 1: only a

@@ -1,4 +1,4 @@
-r"""What tells a form of calls from others behind the same opener, read off its templates.
+r"""What distinguishes a form of calls from others after the same opener, read off its templates.
 
     section "<tool_call>\n{calls}\n</tool_call>", call "<function={name}>\n{members}</function>"
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 GAP = r"\s{0,64}"
 _SLOT = r"""[^\s<>{}"'\[\]()|]{1,256}"""
-"""A name or an id: one word, for words that a marker stands before are no call."""
+"""A name or an id: one word, for words after a marker are no call."""
 _ENTRY = r"""\{\s{0,64}["'}]"""
 _CALLED = rf"{GAP}(?:\)|[\w\"'\[{{(\-])"
 OWN, OTHER, ALONE, LETTER = 5, 2, -1, 1
@@ -71,7 +71,7 @@ def signatures(syntax: Syntax) -> Iterator[FormSignature]:
 
 
 def body_start(form: Form, ends: str) -> str:
-    """Give a pattern for what a call begins with behind a header; `ends` is what ends one without arguments."""
+    """Give a pattern for what a call begins with after a header; `ends` is what ends one without arguments."""
     before, slot, after = split(form.call, BODY_SLOTS)
     start = GAP + _loose("", before, form) + _body(form, slot, after, "")
     return f"(?:{start}|{GAP}(?:{ends}))" if slot == "members" and not after and ends else start

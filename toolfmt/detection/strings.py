@@ -1,4 +1,4 @@
-r'''Whether a place stands inside a text that is quoted over several lines.
+r'''Whether a place is inside a text that is quoted over several lines.
 
 ANSWER = """Let me look.
 <tool_call>...                          inside a string of code
@@ -15,7 +15,7 @@ from toolfmt.detection.bare_json import JsonExtent
 _QUOTES = re.compile("\"\"\"|'''|`+")
 _RUN: Final = "\"'`"
 _CODE = re.compile(r"(?:[=(\[{,+]|\breturn|(?<!\w)[rRbBfFuU]{1,2})[ \t]{0,8}\Z")
-"""What stands before a string of code on its line; marks that are merely spoken of have a word there."""
+"""What comes before a string of code on its line; marks that are merely spoken of have a word there."""
 _LINE: Final = 64
 """How much of a line before quotation marks is kept."""
 
@@ -52,7 +52,7 @@ class Strings:
         return bool(self._after(self._run)) or (self._json is not None and self._json.in_text)
 
     def _after(self, text: str) -> str:
-        """Which quotation marks are open behind this text."""
+        """Which quotation marks are open after this text."""
         still = self._open
         if not ("`" in text or '"""' in text or "'''" in text):  # several times as fast as the pattern
             return still

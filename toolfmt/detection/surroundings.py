@@ -1,4 +1,4 @@
-r"""What stands around a marker, and whether that makes it a quotation.
+r"""What is around a marker, and whether that makes it a quotation.
 
     ```                            inside a fence
     <tool_call>...
@@ -18,10 +18,10 @@ _FENCE_LINE = re.compile(r"[ \t]{0,12}(?:(?:[-*+>]|\d{1,3}[.)])[ \t]{1,4})*")
 _INDENT: Final = 4
 _QUOTES: Final = "\"'`\u201c\u2018\u00ab\\"
 _INSIDE: Final = _QUOTES + "([{=,"
-"""Behind one of these a JSON value is part of code, of text in quotes or of another value."""
+"""After one of these a JSON value is part of code, of text in quotes or of another value."""
 _MARKS = re.compile(r"(?s:\\.)|[\"']|\\")
 _CODE: Final = "=([{,:"
-"""Behind one of these a quotation mark opens a string that holds what follows on its line."""
+"""After one of these a quotation mark opens a string that holds what follows on its line."""
 _LEAD: Final = 64
 """How much of a line's beginning is kept."""
 
@@ -42,7 +42,7 @@ class Surroundings:
         self._last = ""
         self._word = ""
         self.filled = False
-        """Something stands in the fence that is open."""
+        """Something is in the fence that is open."""
         self.spoken = False
         """Something was said, outside of fences' own lines."""
 
@@ -57,7 +57,7 @@ class Surroundings:
         self._ticks += text.count("`", start)
         self._quote(text, start, before)
         self._last = text[-1:] or self._last
-        if self._info:  # the word behind a fence
+        if self._info:  # the word after a fence
             _, newline, text = text.partition("\n")
             self._info = not newline
         if words := text.strip():
@@ -97,7 +97,7 @@ class Surroundings:
 
     @property
     def line_start(self) -> bool:
-        """Whether nothing but white space stands before this place on its line."""
+        """Whether nothing but white space comes before this place on its line."""
         return not self._lead.strip()
 
     @property
@@ -107,7 +107,7 @@ class Surroundings:
 
     @property
     def fresh(self) -> bool:
-        """Whether a fence has just been opened, and nothing stands in it yet."""
+        """Whether a fence has just been opened, and nothing is in it yet."""
         return bool(self._fence) and not self.filled
 
     def quoted(self) -> bool:

@@ -43,7 +43,7 @@ _TAGGED = re.compile(r"[<\[\]].+")
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A pattern behind a trigger, and whose it is."""
+    """A pattern after a trigger, and whose it is."""
 
     number: int
     pattern: regex.Pattern[str]
@@ -107,7 +107,7 @@ class DetectionTable:
             for char in "{[<"
         }
         self.offered = bool(self.by_name or self.tags)
-        """Some formats are told by the names of the offered tools."""
+        """Some formats are recognised by the names of the offered tools."""
         self.frames = [_framed(name, syntaxes[name], frame) for name in self.rank if (frame := syntaxes[name].frame)]
         self.lists = [
             (name, OTHER if number else OWN, f"{verb(OTHER if number else OWN)} a list of calls without a marker")
@@ -154,8 +154,8 @@ class DetectionTable:
         """Give the marker of the reasoning in which a prompt ends; "" if there is none."""
         return next(filter(None, (reasoning_opener(one, prompt) for one in self._prompts)), "") if prompt else ""
 
-    def behind(self, trigger: str, buf: str, pos: int) -> list[Match]:
-        """Give the patterns behind a trigger at `pos` that the next character that is not blank leaves possible."""
+    def following(self, trigger: str, buf: str, pos: int) -> list[Match]:
+        """Give the patterns after a trigger at `pos` that the next character that is not blank leaves possible."""
         found = _NEXT.match(buf, pos + len(trigger))
         every = self.matches[trigger]
         return every if found is None else self._behind.get((trigger, str(found[1])), every)
@@ -226,7 +226,7 @@ def _reasoning(syntaxes: dict[str, Syntax]) -> dict[str, str]:
 def _matches(
     syntaxes: dict[str, Syntax], rank: dict[str, int]
 ) -> tuple[dict[str, list[Match]], list[Match], list[Match]]:
-    """Give the patterns behind each trigger; of those without, the ones on a name's line and the ones in tags."""
+    """Give the patterns after each trigger; of those without, the ones on a name's line and the ones in tags."""
     kinds: dict[tuple[str, str, bool, bool], dict[str, tuple[int, str]]] = defaultdict(dict)
     for name in rank:
         for one in signatures(syntaxes[name]):

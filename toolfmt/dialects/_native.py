@@ -1,10 +1,10 @@
-"""What the formats of open models have in common: markers around JSON, tools told in the system prompt.
+"""What the formats of open models have in common: markers around JSON, tools shown in the system prompt.
 
 # Tools ... <tools>
 {"type": "function", "function": {"name": "get_weather", ...}}
 </tools>
 
-What differs stands in the families' own files.
+What differs is in the families' own files.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ r"""Calls as expressions of a programming language.
     Thought: ...\nAction: click(start_box='(1,2)')                     ui-tars
     Call: f(a='x')<bot_end>                                            nexus
 
-Behind each form stands which formats write it.
+A comment after each form names the formats that write it.
 """
 
 from dataclasses import replace
@@ -92,7 +92,7 @@ DIALECTS = (
     ),
     native(
         "llama3-builtin",
-        "a built-in tool's method behind <|python_tag|>: Llama 3.1's search and Wolfram Alpha",
+        "a built-in tool's method after <|python_tag|>: Llama 3.1's search and Wolfram Alpha",
         Syntax(
             forms=(
                 Form(
@@ -117,7 +117,7 @@ DIALECTS = (
     ),
     native(
         "nexus",
-        "Python calls behind Call: and before <bot_end>: NexusRaven",
+        "Python calls after Call: and before <bot_end>: NexusRaven",
         Syntax(
             forms=(
                 Form(

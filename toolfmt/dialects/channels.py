@@ -6,7 +6,7 @@ r"""Formats whose messages have headers: channels and recipients.
     f<|content_invoke_tool_json|>{"name":"f","args":{"a":1}}<|end_message|>               inkling
     f\n{"a": 1}>>>g\n{}                                                                   functionary-v32
 
-Behind each form stands which formats write it.
+A comment after each form names the formats that write it.
 """
 
 from toolfmt.dialect import Provenance
@@ -187,7 +187,7 @@ DIALECTS = (
     ),
     native(
         "functionary-v32",
-        "a recipient's line behind >>>, JSON arguments: Functionary v3.2",
+        "a recipient's line after >>>, JSON arguments: Functionary v3.2",
         Syntax(
             forms=(_ARGS,),
             frame=Frame(

@@ -5,7 +5,7 @@
 
     ]<]minimax[>[<invoke name="f">]<]minimax[>[<city>Paris]<]minimax[>[</city>]<]minimax[>[</invoke>    minimax-m3
 
-Behind each form stands which formats write it.
+A comment after each form names the formats that write it.
 """
 
 from toolfmt.dialects._native import SGLANG, VLLM, XGRAMMAR, native, or_json, template
@@ -17,7 +17,7 @@ _NS = "]<]minimax[>["
 DIALECTS = (
     native(
         "minimax-m3",
-        "nested elements, each behind a namespace token: MiniMax M3",
+        "nested elements, each after a namespace token: MiniMax M3",
         Syntax(
             forms=or_json(
                 Form(

@@ -9,7 +9,7 @@ r"""All calls of a turn in one JSON array.
     <|tools_prefix|>[{"f": {}}]<|tools_suffix|>                    apertus, the name is the key
     Action:\n```json\n[{"tool_name": "f", "parameters": {}}]```     command-r-plus
 
-Behind each form stands which formats write it.
+A comment after each form names the formats that write it.
 """
 
 from dataclasses import replace
@@ -35,7 +35,7 @@ _TAGGED = "<tools>\n{tools}\n</tools>"
 DIALECTS = (
     native(
         "granite3",
-        "a JSON array behind <|tool_call|>: Granite 3",
+        "a JSON array after <|tool_call|>: Granite 3",
         Syntax(
             forms=(
                 replace(_LIST, section="<|tool_call|>{calls}"),
@@ -107,7 +107,7 @@ DIALECTS = (
     ),
     native(
         "mistral-v3",
-        "a JSON array behind [TOOL_CALLS]: Mistral tokenizers v3 to v7",
+        "a JSON array after [TOOL_CALLS]: Mistral tokenizers v3 to v7",
         Syntax(
             forms=(
                 replace(_LIST, section="[TOOL_CALLS]{calls}", json=json_call(id="{id}")),
@@ -125,7 +125,7 @@ DIALECTS = (
     ),
     native(
         "phi4-mini",
-        "a JSON array behind the word functools: Phi-4-mini, FireFunction v2",
+        "a JSON array after the word functools: Phi-4-mini, FireFunction v2",
         Syntax(
             forms=(replace(_LIST, section="functools{calls}", tentative=True),),
             stop=("<|end|>",),
@@ -186,7 +186,7 @@ DIALECTS = (
     ),
     native(
         "command-r-plus",
-        "a fenced JSON array behind the word Action: Command R and R+ of 2024",
+        "a fenced JSON array after the word Action: Command R and R+ of 2024",
         Syntax(
             forms=(
                 replace(

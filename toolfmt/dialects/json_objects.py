@@ -1,4 +1,4 @@
-r"""JSON calls behind markers that some families chose for themselves.
+r"""JSON calls after markers that some families chose for themselves.
 
     <function_call> {"name": "f", "arguments": {}}                          granite-20b-fc
     <|action_start|><|plugin|>{"name": "f", "parameters": {}}<|action_end|>   internlm2
@@ -19,7 +19,7 @@ _PLUGIN = json_call(arguments="parameters")
 DIALECTS = (
     native(
         "granite-20b-fc",
-        "a JSON object behind <function_call>, without a closer",
+        "a JSON object after <function_call>, without a closer",
         Syntax(forms=(in_tags("<function_call> ", ""),), stop=("<|endoftext|>",)),
         VLLM,
     ),
@@ -49,7 +49,7 @@ DIALECTS = (
     ),
     native(
         "gigachat3",
-        "a JSON object behind <|function_call|>; one call a turn",
+        "a JSON object after <|function_call|>; one call a turn",
         Syntax(
             forms=(
                 in_tags("<|function_call|>", ""),

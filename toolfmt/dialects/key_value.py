@@ -188,7 +188,7 @@ DIALECTS = (
     ),
     native(
         "hy-v3",
-        "<arg_key> and <arg_value> behind <tool_sep>: Hunyuan 3",
+        "<arg_key> and <arg_value> after <tool_sep>: Hunyuan 3",
         _hunyuan(">"),
         template("tencent/Hy3"),
         VLLM,

@@ -4,7 +4,7 @@
     <|python_tag|>{"name": "get_weather", "parameters": {"city": "Paris"}}
 
 There is no marker in the first form: only an object of exactly that shape, with
-the name of an offered tool, is a call. Code behind `<|python_tag|>` is text.
+the name of an offered tool, is a call. Code after `<|python_tag|>` is text.
 """
 
 from dataclasses import replace
@@ -38,7 +38,7 @@ DIALECTS = (
     ),
     native(
         "llama3-json-tag",
-        "a JSON object behind <|python_tag|>: Llama 3.1 and later",
+        "a JSON object after <|python_tag|>: Llama 3.1 and later",
         replace(_SYNTAX, forms=(_TAGGED, _BARE)),
         VLLM,
         schema=_TOOL,

@@ -9,7 +9,7 @@
     get_weather                                                                           glm4-0414, in two lines
     {"city": "Paris"}
 
-Behind each form stands which formats write it.
+A comment after each form names the formats that write it.
 """
 
 from toolfmt.dialect import Provenance
@@ -199,7 +199,7 @@ DIALECTS = (
     ),
     native(
         "qwen-fncall",
-        "name and JSON behind words between flowers: Qwen 1.5 and 2 as Qwen-Agent prompts them",
+        "name and JSON after words between flowers: Qwen 1.5 and 2 as Qwen-Agent prompts them",
         Syntax(
             forms=(Form(call="✿FUNCTION✿: {name}\n✿ARGS✿: {args}"),),
             stop=("✿RESULT✿", "✿RETURN✿", "<|im_end|>"),

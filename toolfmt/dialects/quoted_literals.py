@@ -3,7 +3,7 @@
     <|tool_call>call:f{a:<|"|>x<|"|>,n:1}<tool_call|>                                  gemma4
     <start_function_call>call:f{a:<escape>x<escape>,n:<escape>1<escape>}<end_function_call>   functiongemma, by schema
 
-Behind each form stands which formats write it.
+A comment after each form names the formats that write it.
 """
 
 from toolfmt.dialect import Provenance

@@ -12,7 +12,7 @@
 
 Without tools nothing is a call. Elements nest, and a repeated one is a list; an
 attribute of the call's element is an argument too. Entities and CDATA are read in
-`morph-xml`; in `cline` text is taken as it stands, but for a line break on each
+`morph-xml`; in `cline` text is taken as it is, but for a line break on each
 side.
 """
 

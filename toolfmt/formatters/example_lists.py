@@ -20,15 +20,15 @@ _MORE: Final = 20
 
 
 class Lists:
-    """The lists of one schema. `told` are items that are preferred, `above` the references on the way."""
+    """The lists of one schema. `suggested` are items that are preferred, `above` the references on the way."""
 
     def __init__(
-        self, builder: Builder, own: JsonObject, name: str, told: list[JsonValue], above: tuple[str, ...]
+        self, builder: Builder, own: JsonObject, name: str, suggested: list[JsonValue], above: tuple[str, ...]
     ) -> None:
         """Take what is known of the list."""
         self.builder = builder
         self.name = name or "item"
-        self.told = told
+        self.suggested = suggested
         self.above = above
         self.unique = own.get("uniqueItems") is True
         self.prefix = objects(own.get("prefixItems"))
@@ -39,9 +39,9 @@ class Lists:
         self.low, self.high = size(own, "minItems", 0, MOST), size(own, "maxItems", MOST, MOST)
 
     def values(self) -> Iterator[list[JsonValue]]:
-        """Give lists: as long as the one that was told, else of two scalars or one container; then shorter ones."""
+        """Give lists: as long as the suggested one, else of two scalars or one container; then shorter ones."""
         usual = 1 if self._holds_containers() else 2
-        length = len(self.told) or max(len(self.prefix), len(self.contained)) or usual
+        length = len(self.suggested) or max(len(self.prefix), len(self.contained)) or usual
         for offset in range(len(self.prefix) + 1 if self.contained else 1):
             items = self._items(min(max(self.low, length, offset + len(self.contained)), self.high), offset)
             for shorter in dict.fromkeys((len(items), self.low, 0)):
@@ -51,17 +51,17 @@ class Lists:
             yield self._items(longer, 0)
 
     def _items(self, length: int, offset: int) -> list[JsonValue]:
-        """Fill a list; what it must contain stands from `offset` on."""
+        """Fill a list; what it must contain is from `offset` on."""
         items: list[JsonValue] = []
         taken: set[str] = set()
         streams: dict[int, _Fresh] = {}
-        special = max(len(self.told), offset + len(self.contained), len(self.prefix))
+        special = max(len(self.suggested), offset + len(self.contained), len(self.prefix))
         for index in range(length):
             # One stream for all items of a schema, as its values differ.
             stream = streams.setdefault(index if index < special else -1, self._stream(index, offset))
             if not stream.has(0):
                 break
-            repeats = index < len(self.told) and not self.unique
+            repeats = index < len(self.suggested) and not self.unique
             items.append(stream.at(0) if repeats else stream.next(taken))
             taken.add(jsontext.canonical(items[-1]))
         return items
@@ -70,7 +70,7 @@ class Lists:
         schema: JsonValue = self.prefix[index] if index < len(self.prefix) else self.rest
         if offset <= index < offset + len(self.contained):
             schema = {"allOf": [self.contained[0], schema]}
-        return _Fresh(self.builder.values(schema, self.name, self.told[index : index + 1], self.above))
+        return _Fresh(self.builder.values(schema, self.name, self.suggested[index : index + 1], self.above))
 
     def _holds_containers(self) -> bool:
         kind = kinds(flatten(as_object(self.rest), self.builder.root).own)[:1]

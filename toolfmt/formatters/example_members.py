@@ -21,14 +21,14 @@ _MORE: Final = 20
 
 
 class ExampleMembers:
-    """The members of one object. `told` are objects whose members are preferred, `above` the references on the way."""
+    """The members of one object. `suggested` are objects whose members come first, `above` the references above."""
 
     def __init__(
-        self, builder: Builder, flat: Flat, told: Sequence[JsonObject], above: tuple[str, ...], *, at_root: bool
+        self, builder: Builder, flat: Flat, suggested: Sequence[JsonObject], above: tuple[str, ...], *, at_root: bool
     ) -> None:
         """Take what is known of the object; the tool's arguments themselves are `at_root`."""
         self.builder = builder
-        self.told = told
+        self.suggested = suggested
         self.above = above
         self.at_root = at_root
         self.own = flat.own
@@ -68,10 +68,10 @@ class ExampleMembers:
 
     def wanted(self) -> list[str]:
         """Name the members that should be there beside the required ones."""
-        told = [name for value in self.told[:1] for name in value if name not in self.declared]
+        suggested = [name for value in self.suggested[:1] for name in value if name not in self.declared]
         if self.builder.optional:
-            return [*self.declared, *told]
-        return [] if self.declared else told
+            return [*self.declared, *suggested]
+        return [] if self.declared else suggested
 
     def filled(self, keys: list[str]) -> list[str]:
         """Add members up to the least number; a free object has at least one, which shows what it is."""
@@ -105,10 +105,10 @@ class ExampleMembers:
     def stream(self, name: str) -> Stream:
         """Give the values of one member."""
         if name not in self.streams:
-            told: list[JsonValue] = [value[name] for value in self.told if name in value]
+            suggested: list[JsonValue] = [value[name] for value in self.suggested if name in value]
             if name not in self.declared:
-                told.append("value")
-            self.streams[name] = Stream(self.builder.values(self.schema(name), name, told, self.above))
+                suggested.append("value")
+            self.streams[name] = Stream(self.builder.values(self.schema(name), name, suggested, self.above))
         return self.streams[name]
 
     def schema(self, name: str) -> JsonValue:

@@ -150,10 +150,10 @@ class _Builder:
         above = (*above, *flat.references)
         if any(above.count(reference) > self.repeats for reference in flat.references):
             return
-        told = sorted((*suggestions, *said(flat.own)), key=is_empty)
-        yield from (value for value in told if not isinstance(value, (dict, list)) and not is_empty(value))
+        suggested = sorted((*suggestions, *said(flat.own)), key=is_empty)
+        yield from (value for value in suggested if not isinstance(value, (dict, list)) and not is_empty(value))
         if flat.choices:
-            alternatives = [self.ordered(choice, told) for choice in flat.choices]
+            alternatives = [self.ordered(choice, suggested) for choice in flat.choices]
             # An alternative may have many values of which none fits the whole.
             for few, combination in product((_FEW, MOST), islice(product(*alternatives), _BRANCHES)):
                 branch = flatten({"allOf": [flat.own, *combination]}, self.root)
@@ -165,21 +165,21 @@ class _Builder:
             yield from cast("list[JsonValue]", listed)
             return
         for kind in kinds(flat.own):
-            yield from islice(self.sample(kind, flat, name, told, above, fits), MOST)
-        yield from told
+            yield from islice(self.sample(kind, flat, name, suggested, above, fits), MOST)
+        yield from suggested
 
-    def ordered(self, choice: list[JsonObject], told: list[JsonValue]) -> list[JsonObject]:
+    def ordered(self, choice: list[JsonObject], suggested: list[JsonValue]) -> list[JsonObject]:
         """Put first the alternatives that a suggestion fits, and null last."""
 
         def rank(branch: JsonObject) -> tuple[bool, bool]:
             fits = self.check(branch)
             is_null = branch.get("type") == "null" or branch.get("const", 0) is None
-            return not any(fits(value) for value in told if not is_empty(value)), is_null
+            return not any(fits(value) for value in suggested if not is_empty(value)), is_null
 
         return sorted(choice, key=rank)
 
     def sample(  # noqa: PLR0913, PLR0917 - what `candidates` knows, and the type
-        self, kind: str, flat: Flat, name: str, told: list[JsonValue], above: tuple[str, ...], fits: Check
+        self, kind: str, flat: Flat, name: str, suggested: list[JsonValue], above: tuple[str, ...], fits: Check
     ) -> Iterator[JsonValue]:
         """Give values of one JSON type."""
         match kind:
@@ -193,10 +193,10 @@ class _Builder:
             case "boolean":
                 yield from (True, False)
             case "array":
-                items = next((cast("list[JsonValue]", value) for value in told if isinstance(value, list)), None)
+                items = next((cast("list[JsonValue]", value) for value in suggested if isinstance(value, list)), None)
                 yield from Lists(self, flat.own, name, items or [], above).values()
             case "object":
-                dicts = [cast("JsonObject", value) for value in told if isinstance(value, dict)]
+                dicts = [cast("JsonObject", value) for value in suggested if isinstance(value, dict)]
                 yield from ExampleMembers(self, flat, dicts, above, at_root=not name).values(fits)
             case _:
                 yield None

@@ -75,7 +75,7 @@ def sorted_line(tool: ToolDefinition) -> str:
 
 
 def described_line(tool: ToolDefinition) -> str:
-    """Write a tool's object on one line behind a sentence that says what it is for."""
+    """Write a tool's object on one line after a sentence that says what it is for."""
     return f"Use the function '{tool.name}' to '{tool.description}'\n{function_line(tool)}"
 
 
@@ -84,7 +84,7 @@ def json_schema_formatter(
 ) -> SchemaFormatter:
     """Make the schema formatter that writes a tool's object as JSON, characters as they are.
 
-    `level` is how deep the object stands in the text around it; its first line is put there by that text.
+    `level` is how deep the object is in the text around it; its first line is put there by that text.
     """
 
     def write(tool: ToolDefinition) -> str:

@@ -36,7 +36,7 @@ class Declaration:
 
 
 def _capitals(schema: JsonValue) -> JsonValue:
-    """Write the types of a schema in capitals, wherever a schema stands; values and names stay."""
+    """Write the types of a schema in capitals, wherever a schema is; values and names stay."""
     if is_array(schema):
         return [_capitals(item) for item in schema]
     if not is_object(schema):

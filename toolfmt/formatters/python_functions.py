@@ -50,9 +50,9 @@ def python_function(tool: ToolDefinition) -> str:
 
 def _parameter(name: str, schema: JsonObject, *, required: bool) -> str:
     rest = {key: value for key, value in schema.items() if key not in {"type", "description"}}
-    told = [one_line(str(schema.get("description") or "")), jsontext.dumps(rest) if rest else ""]
+    notes = [one_line(str(schema.get("description") or "")), jsontext.dumps(rest) if rest else ""]
     mark = _REQUIRED if required else _OPTIONAL
-    return f"- {name} ({_type(schema)}) [{mark}]: {' '.join(filter(None, told))}"
+    return f"- {name} ({_type(schema)}) [{mark}]: {' '.join(filter(None, notes))}"
 
 
 def _type(schema: JsonObject) -> str:

@@ -118,7 +118,7 @@ def _required(flat: Flat) -> list[object]:
 
 
 def _without_null(flat: Flat, root: JsonObject) -> Flat:
-    """Look behind `anyOf: [something, null]`."""
+    """Look into `anyOf: [something, null]`."""
     others = [branch for choice in flat.choices for branch in choice if branch.get("type") != "null"]
     if len(flat.choices) != 1 or len(others) != 1 or len(flat.choices[0]) == 1:
         return flat

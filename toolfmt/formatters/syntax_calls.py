@@ -57,7 +57,7 @@ def call_formatter(dialect: str, syntax: Syntax) -> CallFormatter[str]:
 
 
 def _framed(dialect: str, frame: Frame, calls: Sequence[ToolInvocation], bodies: list[str]) -> str:
-    """Write each body behind its header."""
+    """Write each body after its header."""
     for call in calls:
         if not re.fullmatch(PLAIN_NAME, call.name):
             raise UnrepresentableError(dialect, "/name", f"{call.name!r} cannot stand in a header")
@@ -184,7 +184,7 @@ def _indented(text: str, by: str) -> str:
 def result_formatter(syntax: Syntax, disarm: Callable[[str], str]) -> ResultFormatter[str]:
     """Make the function that writes results for the model to read, in call order.
 
-    `disarm` changes what would be read as a call although no marker stands before it.
+    `disarm` changes what would be read as a call although no marker comes before it.
     """
 
     @cache

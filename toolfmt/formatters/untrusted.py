@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from toolfmt.syntax import Piece, Syntax
 
 ZERO_WIDTH = "\u2060"
-"""Word joiner: put inside a marker that stands in untrusted text, it is not seen and breaks the marker."""
+"""Word joiner: put inside a marker that is in untrusted text, it is not seen and breaks the marker."""
 
 _OWN_SHAPES = (
     r"<(?=SPECIAL_\d{1,4}>)",

@@ -3,7 +3,7 @@
     <parameter=content>
     the text, with </parameter> and <parameter=x> in it as they stand
 
-Whether such a text can be told from the format's own markers, only a reader can say.
+Whether such a text can be distinguished from the format's own markers, only a reader can say.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ _ODD = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff]|<(?=/)")
 
 
 def yaml_text(arguments: JsonObject) -> str:
-    """Write the arguments, a line break behind each line; nothing where there are none."""
+    """Write the arguments, a line break after each line; nothing where there are none."""
     return "".join(f"{line}\n" for line in _members(arguments))
 
 
@@ -52,7 +52,7 @@ def _items(value: list[JsonValue]) -> Iterator[str]:
 
 
 def _below(head: str, value: JsonValue, pad: str) -> Iterator[str]:
-    """Write a value behind a key or dash, or on the lines below it."""
+    """Write a value after a key or dash, or on the lines below it."""
     if is_object(value) and value:
         yield head
         yield from (pad + line for line in _members(value))

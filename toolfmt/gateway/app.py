@@ -96,7 +96,7 @@ def _failed(request: Request, failure: Failure, status: int, headers: Mapping[st
 
 
 async def _ready(request: Request) -> Response:
-    """Say whether requests are taken: from the start on, until the server is told to end."""
+    """Say whether requests are taken: from the start on, until the server is asked to end."""
     ready = getattr(request.app.state, "ready", False)
     return _json({"status": "ready" if ready else "not ready"}, 200 if ready else 503, {})
 

@@ -6,7 +6,7 @@
 
 Whatever the grammar accepts, the dialect's parser reads as calls that fit the
 tools' schemas, and what `render_calls` writes, the grammar accepts, as far as the
-target can say it. What it cannot say stands in the result.
+target can say it. What it cannot express is listed in the result.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class Answer:
     """What a model may answer, for any target."""
 
     reasoning: Node
-    """A block of reasoning with the white space behind it; nothing if the format has none."""
+    """A block of reasoning with the white space after it; nothing if the format has none."""
     text: Node
     """What may stand before the calls; it may be empty."""
     alone: Node
@@ -143,7 +143,7 @@ def _before_calls(syntax: Syntax, text: Node) -> Node:
 
 
 def _reasoning(syntax: Syntax, offered: Sequence[str]) -> Node:
-    """A block of reasoning between any of its markers, and white space behind it."""
+    """A block of reasoning between any of its markers, and white space after it."""
     found: list[Node] = []
     for opener, closer in syntax.reasoning:
         end = loosely(closer, ignore_case=syntax.ignore_case) if closer else None

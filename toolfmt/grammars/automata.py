@@ -63,7 +63,7 @@ class _Machine:
         return len(self.steps) - 1
 
     def add(self, node: Node, start: int) -> int:  # noqa: C901, PLR0911 - one per kind
-        """Add a node behind a state; the state behind it."""
+        """Add a node after a state; the state after it."""
         match node:
             case Lit(text):
                 for char in text:

@@ -1,4 +1,4 @@
-r"""The calls of a dialect as nodes, from its syntax: one node per tool, and what stands around and between them.
+r"""The calls of a dialect as nodes, from its syntax: one node per tool, and what is around and between them.
 
     <tool_call>\n{"name": "f", "arguments": ...}\n</tool_call>
 
@@ -129,7 +129,7 @@ class CallNodes:
             closed = {root.place for root in roots} if form.literals.keywords else set()
         else:
             node = self._arguments(roots, shapes, prefix)
-        self.relaxed |= shapes.told(closed)
+        self.relaxed |= shapes.left_out(closed)
         self.narrowed |= shapes.narrowed
         self.closed |= shapes.narrowed
         return sequence(self._pieces(head, tool), node, self._pieces(tail, tool))
@@ -253,6 +253,6 @@ class CallNodes:
 
 
 def _between(separator: str) -> Node:
-    """What stands between two calls: white space behind a comma is free."""
+    """What is between two calls: white space after a comma is free."""
     mark = separator.rstrip()
     return sequence(Lit(mark), Space(separator[len(mark) :])) if mark else Lit(separator)

@@ -5,7 +5,7 @@
     </parameter>
 
 Text that nothing escapes ends at a closer only where structure follows it, so it
-may hold the closer, but not the closer with structure behind it. It may not hold
+may hold the closer, but not the closer with structure after it. It may not hold
 the beginning of a call with something inside either: no grammar can count how
 many calls an example opens and closes.
 """

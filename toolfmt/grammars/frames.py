@@ -47,11 +47,11 @@ def _between(frame: Frame) -> Node:
 
 
 def _header(frame: Frame, route: Route, kinds: Collection[str]) -> Node | None:
-    """The headers that lead to a route, as far as its words are told; None if they cannot be."""
+    """The headers that lead to a route, as far as its words are known; None if they cannot be."""
     said = {"channel": route.channel, "recipient": route.recipient, "content": route.content}
     words = {key: "" if word == "*" and key != "channel" else word for key, word in said.items()}
-    told = frame.route({key: word for key, word in words.items() if word not in ("", "*")})
-    if told.to not in _SAID or "*" in words["recipient"]:
+    route = frame.route({key: word for key, word in words.items() if word not in ("", "*")})
+    if route.to not in _SAID or "*" in words["recipient"]:
         return None
     never = sorted({other.channel for other in frame.routes if other.to not in kinds} - {"*", route.channel})
     try:

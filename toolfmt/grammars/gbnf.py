@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _ESCAPES: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", '"': '\\"'}
 _SHORT: Final[dict[tuple[int, int | None], str]] = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 _LONG: Final = 120
-"""Characters from which on what stands more than once becomes a rule."""
+"""Characters from which on what occurs more than once becomes a rule."""
 
 
 def write_gbnf(answer: Answer) -> tuple[str, tuple[str, ...]]:

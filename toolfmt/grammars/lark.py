@@ -31,7 +31,7 @@ _ENDLESS: Final = (
     "use the target gbnf or structural-tag"
 )
 _UNTOLD: Final = (
-    "text that only what follows it ends stands in a list without end: its lexemes cannot be told apart; "
+    "text that only what follows it ends is in a list without end: its lexemes cannot be told apart; "
     "use the target gbnf or structural-tag"
 )
 _DEEPEST: Final = 20
@@ -106,14 +106,14 @@ class _Writer:
         if known is None:
             match node:
                 case Ref() | Json():
-                    told = False
+                    regular = False
                 case Seq(items) | Alt(items):
-                    told = all(map(self._is_regular, items))
+                    regular = all(map(self._is_regular, items))
                 case Repeat(inner):
-                    told = self._is_regular(inner)
+                    regular = self._is_regular(inner)
                 case _:
-                    told = True
-            known = self._regular[id(node)] = (node, told)
+                    regular = True
+            known = self._regular[id(node)] = (node, regular)
         return known[1]
 
     def _rule(self, node: Node) -> str:
@@ -121,7 +121,7 @@ class _Writer:
         return self._row(node.items if isinstance(node, Seq) else (node,))
 
     def _row(self, items: tuple[Node, ...]) -> str:  # noqa: C901 - one loop over what may stand in a row
-        """Spell what stands in a row, cut into lexemes only where it is plain that one has ended."""
+        """Spell what is in a row, cut into lexemes only where it is plain that one has ended."""
         out: list[str] = []
         run: list[Node] = []
         for at, item in enumerate(items):
@@ -233,10 +233,10 @@ class _Writer:
             case Repeat(inner, least, most):
                 return f"{self._atom(inner)}{_times(least, most)}" if most != 0 else '""'
             case Meet(every, never):
-                told = [self._named(self._spelled(part)) for part in every]
+                parts = [self._named(self._spelled(part)) for part in every]
                 away = dict.fromkeys(self._named(self._spelled(part)) for part in never)
-                told += [f"~({' | '.join(away)})"] if away else []
-                return self._named(" & ".join([*told, "/(?s:.*)/"]))
+                parts += [f"~({' | '.join(away)})"] if away else []
+                return self._named(" & ".join([*parts, "/(?s:.*)/"]))
             case _:
                 raise TypeError(f"{type(node).__name__} is not regular")
 

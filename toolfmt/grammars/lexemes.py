@@ -1,7 +1,7 @@
 r"""Where a stretch of an answer may be cut into lexemes, of which a lexer takes the longest each time.
 
-    text "<tool_call>\n" name ...     cut behind the marker: no longer text has it inside
-    value "</arg>" space? "<arg ..."  cut behind what follows the closer, not behind the closer
+    text "<tool_call>\n" name ...     cut after the marker: no longer text has it inside
+    value "</arg>" space? "<arg ..."  cut after what follows the closer, not after the closer
 
 Text that excludes something goes on until that something is complete. So it is
 one lexeme with what follows, up to there.
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
 def open_ends(nodes: Iterable[Node]) -> tuple[Meet, ...]:
     """The texts at the end of a row of which is not yet plain that they have ended."""
     found: tuple[Meet, ...] = ()
-    behind = ""
+    following = ""
     for node in nodes:
         match node:
             case Lit(text):
-                behind += text
-                found = tuple(meet for meet in found if not _settles(meet, behind))
+                following += text
+                found = tuple(meet for meet in found if not _settles(meet, following))
             case Space():
                 pass
             case _:
                 inner = _inside(node)
-                found, behind = (*found, *inner), ("" if inner else behind)
+                found, following = (*found, *inner), ("" if inner else following)
     return found
 
 

@@ -1,6 +1,6 @@
 """Markers as they may be read: what text has to keep clear of.
 
-    <tool name="{name}">    ->    "<tool" and what no text may go on with behind it
+    <tool name="{name}">    ->    "<tool" and what no text may go on with after it
 
 A reader forgives white space inside a marker and quotes around names. So that
 no text is taken for one, it may hold nothing that begins like a marker, up to

@@ -28,7 +28,7 @@ _SURROGATES: Final = (0xD800, 0xDFFF)
 
 @dataclass(frozen=True, slots=True)
 class Lit:
-    """A text as it stands."""
+    """A text as it is."""
 
     text: str
 
@@ -198,12 +198,12 @@ def maybe(node: Node) -> Node:
 
 
 def containing(node: Node) -> Node:
-    """Any text in which the node stands somewhere."""
+    """Any text in which the node occurs somewhere."""
     return sequence(ANYTHING, node, ANYTHING)
 
 
 def without(*nodes: Node) -> Node:
-    """Any text in which none of the nodes stands."""
+    """Any text in which none of the nodes occurs."""
     return Meet((ANYTHING,), tuple(containing(node) for node in nodes)) if nodes else ANYTHING
 
 
@@ -231,8 +231,8 @@ def encoded(node: Node, write: Callable[[Chars], Node]) -> Node:
         case Repeat(inner, least, most):
             return Repeat(encoded(inner, write), least, most)
         case Meet(every, never, whole):
-            told, away = (tuple(encoded(one, write) for one in part) for part in (every, never))
-            return Meet(told, away, whole)
+            kept, away = (tuple(encoded(one, write) for one in part) for part in (every, never))
+            return Meet(kept, away, whole)
         case _:
             raise TypeError(f"{type(node).__name__} has no characters of its own")
 

@@ -71,8 +71,8 @@ def _positive(low: tuple[int, bool], high: tuple[int, bool] | None) -> Node:
         parts.append(sequence(_naturals(least + 1, 10**digits - 1), fraction))
         for left in range(digits, max(MOST_SIGNIFICANT, digits + 1)):
             rest = MOST_SIGNIFICANT - 1 - left
-            behind = maybe(_fraction(rest)) if rest > 0 else NOTHING
-            parts.append(sequence(_NONZERO, Repeat(DIGIT, left, left), behind))
+            fraction = maybe(_fraction(rest)) if rest > 0 else NOTHING
+            parts.append(sequence(_NONZERO, Repeat(DIGIT, left, left), fraction))
     else:
         if least + 1 < high[0]:
             parts.append(sequence(_naturals(least + 1, high[0] - 1), fraction))

@@ -3,7 +3,7 @@
     {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"]}
     Members((Member("n", Number(whole=True, low=(1, False)), required=True),), rest=None)
 
-What no grammar can say is left out and told in `relaxed`, each with its place.
+What no grammar can say is left out and listed in `relaxed`, each with its place.
 Members that the schema does not name are allowed where it says so in so many
 words, or names none; the same rule decides about surplus arguments elsewhere.
 """
@@ -143,8 +143,8 @@ class SchemaShapes:
         return union(found)
 
     def _branch(self, rest: JsonObject, branch: JsonValue, place: str, depth: int) -> Shape:
-        told = rest.keys() - NOTES
-        if not told:
+        constraints = rest.keys() - NOTES
+        if not constraints:
             return self._read(branch, place, depth + 1)
         return self._read({**rest, "allOf": [*rest.get("allOf", []), branch]}, place, depth + 1)
 
@@ -280,7 +280,7 @@ class SchemaShapes:
         fit = [one for one in members if one.shape != OneOf(()) or one.required]
         return Members(tuple(fit), rest, place)
 
-    def told(self, closed: Collection[str]) -> dict[str, None]:
+    def left_out(self, closed: Collection[str]) -> dict[str, None]:
         """What the grammar does not hold a value to, if the objects at these places are closed."""
         for place in self.twice:
             if place not in closed:

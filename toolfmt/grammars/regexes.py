@@ -117,9 +117,9 @@ def expression(made: Automaton) -> str:
 
 def _cost(edges: dict[int, dict[int, str]], at: int) -> int:
     before = [leads[at] for one, leads in edges.items() if one != at and at in leads]
-    behind = [text for to, text in edges[at].items() if to != at]
+    after = [text for to, text in edges[at].items() if to != at]
     loop = len(edges[at].get(at, ""))
-    return sum(map(len, before)) * len(behind) + sum(map(len, behind)) * len(before) + loop * len(before) * len(behind)
+    return sum(map(len, before)) * len(after) + sum(map(len, after)) * len(before) + loop * len(before) * len(after)
 
 
 def _or(one: str, other: str) -> str:

@@ -85,7 +85,7 @@ class Members:
     named: tuple[Member, ...]
     rest: Shape | None
     place: str = field(default="", compare=False)
-    """Where it stands in the schema."""
+    """Where it is in the schema."""
 
 
 @dataclass(frozen=True, slots=True)

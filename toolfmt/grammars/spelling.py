@@ -103,7 +103,7 @@ def _atomic_in_row(node: Node) -> str:
 
 
 def grouped(node: Node) -> str:
-    """Spell a node so that a repetition behind it means all of it."""
+    """Spell a node so that a repetition after it means all of it."""
     text = _spelled(node)
     if isinstance(node, Chars) or (isinstance(node, Lit) and len(node.text) == 1):
         return text

@@ -53,7 +53,7 @@ class _Writer:
             "at_least_one": False,
             "stop_after_first": answer.most == 1,
         }
-        self.relaxed["text may go on behind a call, and holds other markers of the format than that of a call"] = None
+        self.relaxed["text may go on after a call, and holds other markers of the format than that of a call"] = None
         if answer.most not in (None, 1):
             self.relaxed[f"there may be more than {answer.most} calls"] = None
         if answer.reasoning == NOTHING:

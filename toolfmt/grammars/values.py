@@ -92,7 +92,7 @@ class Quote:
     """One character of text of which nothing more is known, in all its spellings."""
 
     def within(self, write: Callable[[Chars], Node]) -> Quote:
-        """Write what stands between the marks in yet another way: JSON text with entities."""
+        """Write what is between the marks in yet another way: JSON text with entities."""
         inner = self.write
         assert inner is not None  # noqa: S101 - only what is escaped is escaped again
         return Quote(self.mark, lambda node: encoded(inner(node), write), encoded(self.free, write))
@@ -211,7 +211,7 @@ class ValueNodes:
         return whole
 
     def _ending(self, quote: Quote) -> Node:
-        """A quote behind which the structure goes on: it ends a text that nothing escapes."""
+        """A quote after which the structure goes on: it ends a text that nothing escapes."""
         return sequence(Lit(quote.mark), Repeat(chars(" \t\r\n")), chars(",:}])"))
 
     def listed(self, value: JsonValue) -> Node:
@@ -296,19 +296,19 @@ class ValueNodes:
         """Members in order, with a comma between those that are there."""
         comma = self._comma
         rest = further(shape) if shape.rest is not None else None
-        behind: list[Node] = [Repeat(sequence(comma, rest)) if rest is not None else NOTHING]
+        following: list[Node] = [Repeat(sequence(comma, rest)) if rest is not None else NOTHING]
         pairs = [pair(member.name, member.shape) for member in shape.named]
         for member, node in zip(reversed(shape.named), reversed(pairs), strict=True):
             step = sequence(comma, node)
-            behind.append(sequence(step if member.required else maybe(step), behind[-1]))
-        behind.reverse()  # behind[i]: what may follow from member i on, with a comma before it
+            following.append(sequence(step if member.required else maybe(step), following[-1]))
+        following.reverse()  # following[i]: what may follow from member i on, with a comma before it
         first: list[Node] = []
         for at, member in enumerate(shape.named):
-            first.append(sequence(pairs[at], behind[at + 1]))
+            first.append(sequence(pairs[at], following[at + 1]))
             if member.required:
                 return sequence(either(*first), Space())
         if rest is not None:
-            first.append(sequence(rest, behind[-1]))
+            first.append(sequence(rest, following[-1]))
         return maybe(sequence(either(*first), Space())) if first else NOTHING
 
 
@@ -336,7 +336,7 @@ def _but(node: Node, names: Sequence[Node], never: Sequence[Node] = ()) -> Node:
 
 
 def text_node(shape: Text, never: Sequence[Node] = ()) -> Node:
-    """A text as it stands, which may not hold some others."""
+    """A text as it is, which may not hold some others."""
     every: list[Node] = []
     if shape.least or shape.most is not None:
         every.append(Repeat(ANY, shape.least, shape.most))
@@ -348,7 +348,7 @@ def text_node(shape: Text, never: Sequence[Node] = ()) -> Node:
 
 
 def keyword(dialect: str, name: str, fits: bool) -> Node:  # noqa: FBT001 - the caller asks the pattern
-    """The name of an argument that stands without quotes."""
+    """The name of an argument that is without quotes."""
     if not fits:
         raise UnrepresentableError(dialect, f"/{name}", f"{name!r} cannot be a keyword")
     return Lit(name)

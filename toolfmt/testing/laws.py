@@ -125,7 +125,7 @@ def ordered(events: Sequence[Event]) -> None:
 def lossless(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] = ()) -> None:
     """Every character is text, reasoning, part of a call or a notice, or one of the format's own markers between them.
 
-    Behind a call the bracket that closes its list may stand uncovered.
+    After a call the bracket that closes its list may stand uncovered.
     """
     spans: list[tuple[int, int]] = []
     ends: set[int] = set()
@@ -159,21 +159,21 @@ def lossless(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] =
 
 
 def claimed(dialect: Dialect[str], text: str, mark: str, tools: Sequence[ToolDefinition] = ()) -> None:
-    """What stands where the format has no place for it is never lost while its call runs.
+    """What is written where the format has no place for it is never lost while its call runs.
 
     `mark` is a word that `text` holds once, written where the format's own writer puts nothing: an attribute, a
     key, an element or a comment. A call that runs has it as an argument, or a notice tells of it; else it is
     text, or part of a failure. Under `strict` no call runs beside it.
     """
     at = text.index(mark)
-    told = read(dialect, [text], tools)
-    calls = [event.call for event in told if isinstance(event, CallEnd)]
+    events = read(dialect, [text], tools)
+    calls = [event.call for event in events if isinstance(event, CallEnd)]
     taken = any(mark in repr(call.model_dump(exclude={"raw_arguments"})) for call in calls)
-    notices = [event for event in told if isinstance(event, Notice) and _tells(event, mark, at)]
+    notices = [event for event in events if isinstance(event, Notice) and _tells(event, mark, at)]
     kept = taken or any(
         (isinstance(event, TextDelta | ReasoningDelta) and mark in event.text)
         or (isinstance(event, CallFailed) and event.span[0] <= at < event.span[1])
-        for event in told
+        for event in events
     )
     assert not calls or kept or notices, f"{dialect.name}: {mark!r} is lost and {calls} run, from {text!r}"
     if taken and not notices:
@@ -187,7 +187,7 @@ def _tells(notice: Notice, mark: str, at: int) -> bool:
 
 
 def _between(dialect: Dialect[str]) -> regex.Pattern[str]:
-    """What may stand between all that is told: white space, the format's markers, and a list without calls."""
+    """What may stand between all that is reported: white space, the format's markers, and a list without calls."""
     syntax = dialect.syntax
     if syntax is None:
         return regex.compile(r"\s*")
@@ -200,7 +200,7 @@ def _between(dialect: Dialect[str]) -> regex.Pattern[str]:
     if syntax.frame is not None:
         sources += [strip_groups(syntax.frame.header), *map(literal, syntax.frame.ends)]
     for form in syntax.forms:
-        if form.json is not None and form.json.prose:  # text behind an object that is no call
+        if form.json is not None and form.json.prose:  # text after an object that is no call
             opener, middle, closer = re.split(r"\{(?:call|payload)\}", form.call)
             sources += [rf"{literal(opener)}\s*\{{[^{{}}]*\}}\s*{literal(middle)}", literal(closer)]
     flags = regex.IGNORECASE if syntax.ignore_case else 0
@@ -215,7 +215,7 @@ def harmless(dialect: Dialect[str], results: Sequence[ToolResult], tools: Sequen
 
 
 def _frame(text: str, start: int, piece: str) -> tuple[int, int] | None:
-    """Where the object stands that carries `piece` as a string whose content begins at `start`."""
+    """Where the object is that carries `piece` as a string whose content begins at `start`."""
     carried = _value(text, start - 1)
     if carried is None or carried[0] != piece:
         return None

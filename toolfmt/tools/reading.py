@@ -15,7 +15,7 @@ from toolfmt.tools.functions import from_class, from_function
 from toolfmt.tools.shapes import Found, read_object
 
 ToolReader: TypeAlias = Callable[[Any, str], "tuple[Found, ...]"]
-"""Reads a value; the string says where it stands, such as `[2].tools[0]`, for errors."""
+"""Reads a value; the string says where it is, such as `[2].tools[0]`, for errors."""
 
 
 def tool(
@@ -83,7 +83,7 @@ def load_tools(path: str | Path) -> tuple[ToolDefinition, ...]:
 
 
 def read_text(text: str, decode: Callable[[str], JsonValue] | None = None) -> tuple[Found, ...]:
-    """Read tools from a file's text: as it is told or, by its first character, as JSON or YAML.
+    """Read tools from a file's text: in the format that is given or, by its first character, as JSON or YAML.
 
     Raises what `load_tools` does.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _ToolT = TypeVar("_ToolT")
 
 
-class Told(TypedDict, total=False):
+class ToolOptions(TypedDict, total=False):
     """What a tool's author tells of it to whoever runs it."""
 
     dangerous: bool
@@ -57,7 +57,7 @@ class ToolRegistry:
         name: str | None = ...,
         description: str | None = ...,
         function: None = ...,
-        **told: Unpack[Told],
+        **options: Unpack[ToolOptions],
     ) -> Callable[[_ToolT], _ToolT]: ...
     @overload
     def register(
@@ -67,7 +67,7 @@ class ToolRegistry:
         name: str | None = ...,
         description: str | None = ...,
         function: Callable[..., Any] | None = ...,
-        **told: Unpack[Told],
+        **options: Unpack[ToolOptions],
     ) -> _ToolT: ...
     def register(
         self,
@@ -76,26 +76,26 @@ class ToolRegistry:
         name: str | None = None,
         description: str | None = None,
         function: Callable[..., Any] | None = None,
-        **told: Unpack[Told],
+        **options: Unpack[ToolOptions],
     ) -> Any:
         """Register one tool, given in any form that `tool` reads; returns what it was given.
 
         Works as a decorator, with and without arguments; a function, sync or
         async, is kept to run the tool. `function` runs a tool that is given as
-        data. What else is told of a tool, see `Told`, goes in its metadata, for who
+        data. Further options, see `ToolOptions`, go in its metadata, for who
         runs it. Raises `DuplicateToolError` for a name that is taken, TypeError for
         something that nobody would look at.
         """
-        if unknown := told.keys() - Told.__annotations__.keys():
+        if unknown := options.keys() - ToolOptions.__annotations__.keys():
             raise TypeError(
-                f"register() takes no {', '.join(sorted(unknown))}; it takes {', '.join(Told.__annotations__)}"
+                f"register() takes no {', '.join(sorted(unknown))}; it takes {', '.join(ToolOptions.__annotations__)}"
             )
         if value is None:
-            return partial(self.register, name=name, description=description, **told)
+            return partial(self.register, name=name, description=description, **options)
         definition = tool(value, name=name, description=description)
-        visible = told.pop("visible", None)
-        if told:
-            definition = definition.model_copy(update={"metadata": {**definition.metadata, **told}})
+        visible = options.pop("visible", None)
+        if options:
+            definition = definition.model_copy(update={"metadata": {**definition.metadata, **options}})
         if function is None and is_code(value) and not isinstance(value, type):
             function = value
         self._add((Found(definition, function),))

@@ -2,7 +2,7 @@
 
     def save(text: str, store: Annotated[Store, Injected], by: Annotated[str, Injected("user")]) -> None: ...
 
-A model is told of `text` alone. `store` and `user` are given by whoever runs the
+A model is shown `text` alone. `store` and `user` are given by whoever runs the
 calls; so is a parameter whose type says under which name it is given, by a class
 attribute `injected_as`. What a `functools.partial` binds stays as it was bound.
 """
