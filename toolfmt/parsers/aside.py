@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.json_values import ignore, read_value
+from toolfmt.parsers.pieces import IGNORED
+from toolfmt.parsers.sink import Spoken
 
 if TYPE_CHECKING:
     from toolfmt.dialect import Limits
@@ -26,20 +28,15 @@ def pass_on(cur: Cursor, sink: Sink, limits: Limits, *, lines: bool) -> Reading[
 
     Without `lines` it stops at a raw line break in a string too: the quote before may have opened none.
     """
-    at = cur.at
-
-    def write(text: str) -> None:
-        nonlocal at
-        sink.text(text, at)
-        at += len(text)
-
-    reading = read_value(cur, ignore, ignore, replace(limits, depth=sys.maxsize), tolerant=True, lines=lines)
+    said = Spoken(sink, cur.at)
+    reading = read_value(cur, IGNORED, ignore, replace(limits, depth=sys.maxsize), tolerant=True, lines=lines)
     while True:
         try:
             next(reading)
         except (StopIteration, Malformed, Truncated):
-            write(cur.buf[at - cur.base : cur.pos])
+            said.add(cur.buf[said.at - cur.base : cur.pos])
             return
-        write(cur.buf[at - cur.base : cur.pos])
-        cur.pass_on = write
+        said.add(cur.buf[said.at - cur.base : cur.pos])
+        if cur.stop is not None:
+            cur.wait(cur.stop, said)
         yield

@@ -21,6 +21,7 @@ from toolfmt.parsers.json_calls import CallObject
 from toolfmt.parsers.json_layout import peek, skip_space
 from toolfmt.parsers.json_values import ignore, read_value, whole_value
 from toolfmt.parsers.patterns import GAP, JSON_START, match_next
+from toolfmt.parsers.pieces import IGNORED
 from toolfmt.parsers.sink import Draft
 from toolfmt.parsers.skipping import NEAR
 from toolfmt.parsers.verdict import ODD, foreign, hopeless, judge
@@ -188,7 +189,7 @@ class BareReader:
                 yield from found.read(cur, node)
                 verdict = judge(found)
             else:
-                yield from read_value(cur, ignore, ignore, found.limits, tolerant=self._json.tolerant)
+                yield from read_value(cur, IGNORED, ignore, found.limits, tolerant=self._json.tolerant)
         except (Malformed, Truncated) as problem:
             if self._sink.calls > before and found.draft.index < 0:  # an element of its own has told of it
                 raise

@@ -12,6 +12,7 @@ from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.json_calls import CallObject
 from toolfmt.parsers.json_layout import peek, skip_space
 from toolfmt.parsers.json_values import ignore, read_value
+from toolfmt.parsers.pieces import IGNORED
 from toolfmt.parsers.sink import Draft
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class CallList:
                 yield from found.read(cur, node)
                 problem = found.problem()
             else:
-                yield from read_value(cur, ignore, ignore, reader.limits, tolerant=form.json.tolerant)
+                yield from read_value(cur, IGNORED, ignore, reader.limits, tolerant=form.json.tolerant)
                 problem = "malformed", "an element of the list is not a call"
             reader.measure(opened)
         except Malformed as broken:

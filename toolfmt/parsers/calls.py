@@ -130,7 +130,7 @@ class CallReader:
         if self.cur.at >= self.cur.deadline:  # as where the text comes in pieces, nothing of the body is emitted
             raise Malformed("limit", f"a call of more than {self.limits.call_chars} characters", self.cur.deadline)
         if self.empty and not self.attributes and not self.strays:
-            draft.delta("{}")
+            draft.add("{}")
             return {}
         arguments = yield from self._body(form, parameters)
         if arguments is not None and form.form.name_in_id and not draft.name:
@@ -290,7 +290,7 @@ class CallReader:
         else:
             arguments = without_brace(draft.pieces.text(), self.sink.options.tools.get(draft.name), self.limits)
             if arguments is not None:
-                draft.delta("}")
+                draft.add("}")
         if arguments is not None:
             draft.note("missing_close", "the closing brace of the call is missing", cur.at)
             yield from self._tail(form)
@@ -305,17 +305,17 @@ class CallReader:
         at = cur.at
         whole = whole_value(cur, self.limits) if cur.buf[cur.pos] == "{" else None
         if whole is not None:
-            draft.delta(whole[1])
+            draft.add(whole[1])
             return whole[0]
         if cur.buf[cur.pos] != "{":
             raise Malformed("arguments_not_object", f"expected an object, found {cur.buf[cur.pos]!r}", at)
-        yield from read_value(cur, draft.delta, self._repaired(at), self.limits, tolerant=True)
+        yield from read_value(cur, draft, self._repaired(at), self.limits, tolerant=True)
         return decode(draft.pieces.text(), at, self.limits)
 
     def _literal_args(self, literals: LiteralGrammar) -> Reading[JsonObject]:
         draft, at = self.draft, self.cur.at
         tool = self.sink.options.tools.get(draft.name)
-        reader = LiteralReader(literals, self.cur, draft.delta, self._repaired(at), self.sink.options)
+        reader = LiteralReader(literals, self.cur, draft, self._repaired(at), self.sink.options)
         yield from reader.arguments(tool.parameters if tool else None)
         return reader.checked(decode(draft.pieces.text(), at, self.limits))
 

@@ -16,21 +16,21 @@ from toolfmt import jsontext
 from toolfmt.parsers.calls import CallReader
 from toolfmt.parsers.cursor import WHITE, Cursor, Malformed, Truncated
 from toolfmt.parsers.driving import GrammarDriver
+from toolfmt.parsers.element_values import StringText
 from toolfmt.parsers.json_layout import skip_space
 from toolfmt.parsers.patterns import cut_off, match_next, search_on, skip_cut
-from toolfmt.parsers.pieces import Pieces
-from toolfmt.parsers.sink import Draft, Sink
+from toolfmt.parsers.pieces import IGNORED, Pieces
+from toolfmt.parsers.sink import Draft, Sink, Spoken
 from toolfmt.parsers.skipping import Skipper
 from toolfmt.schema import property_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from toolfmt.dialect import ParserOptions
     from toolfmt.frames import Frame, Route
     from toolfmt.model import JsonObject
     from toolfmt.parsers.cursor import Reading
     from toolfmt.parsers.grammar import CompiledSyntax
+    from toolfmt.parsers.pieces import Taker
     from toolfmt.parsers.sections import FormGrammar
 
 _BLANK = regex.compile(r"\s{0,256}").match
@@ -50,7 +50,7 @@ class FrameGrammar:
         self.opens = regex.compile("|".join(map(regex.escape, frame.opens)) or r"(?!)")
         self.broken_ends = regex.compile("|".join(map(regex.escape, (frame.body, *frame.ends, frame.start))))
         firsts = "".join(regex.escape(marker[0]) for marker in (*frame.ends, frame.start, *frame.opens))
-        self.plain = regex.compile(f"[^{firsts}]*").fullmatch
+        self.stop = regex.compile(f"[{firsts}]").search
         self.begins = regex.compile(rf"\s{{0,64}}{regex.escape(frame.start)}")
         self.close = regex.compile(
             r"\s{0,64}(?:" + "|".join(map(regex.escape, frame.ends)) + ")" if frame.ends else r"(?!)"
@@ -133,7 +133,7 @@ class ChannelParser(GrammarDriver):
         cur.release()
         opened = yield from match_next(cur, self._grammar.opens)
         if opened is None:
-            yield from self._body(sink.text, self._grammar.loose_breaks)
+            yield from self._body(Spoken(sink, cur.at), self._grammar.loose_breaks)
             return
         start = cur.at
         cur.mark()
@@ -151,15 +151,15 @@ class ChannelParser(GrammarDriver):
         sink = self._sink
         if to == "hidden":
             text, start = Pieces(), self._cur.at
-            yield from self._body(lambda chunk, _: text.add(chunk))
+            yield from self._body(text)
             sink.note("hidden_block", text.text(), (start, self._cur.at))
             return
         sink.settle()
         sink.reasoning = to == "reasoning"
-        yield from self._body(sink.text)
+        yield from self._body(Spoken(sink, self._cur.at))
         sink.reasoning = False
 
-    def _body(self, put: Callable[[str, int], None], breaks: regex.Pattern[str] | None = None) -> Reading[bool]:
+    def _body(self, out: Taker, breaks: regex.Pattern[str] | None = None) -> Reading[bool]:
         """Pass text on up to where the body ends; whether an end marker stood there."""
         cur, grammar = self._cur, self._grammar
         breaks = breaks or grammar.breaks
@@ -168,19 +168,19 @@ class ChannelParser(GrammarDriver):
             found = breaks.search(buf, pos, partial=not cur.eof)
             end = len(buf) if found is None else found.start()
             if end > pos:
-                put(buf[pos:end], cur.base + pos)
+                out.add(buf[pos:end])
                 cur.pos = end
             if found is not None and not found.partial:
                 ended = yield from self._ends(found.group())
                 if ended is not None:
                     return ended
-                put(found.group(), cur.at)
+                out.add(found.group())
                 cur.pos += len(found.group())
                 continue
             if cur.eof:
                 return False
             if found is None:
-                cur.clean, cur.pass_on = grammar.plain, lambda chunk: put(chunk, cur.at - len(chunk))
+                cur.wait(grammar.stop, out)
             yield
 
     def _ends(self, marker: str) -> Reading[bool | None]:
@@ -223,7 +223,7 @@ class ChannelParser(GrammarDriver):
         if (yield from self._empty(route)):
             draft = reader.draft = self._draft(start, name)
             draft.announce()
-            draft.delta("{}")
+            draft.add("{}")
             draft.note("defaulted", "a call without arguments: it counts as {}", cur.at)
             return {}
         if form.head is not None:  # the reader wants it whole
@@ -271,21 +271,16 @@ class ChannelParser(GrammarDriver):
         return tool is not None and bool(arguments) and set(property_names(tool.parameters)) <= set(arguments or ())
 
     def _raw(self, draft: Draft, route: Route, name: str) -> Reading[JsonObject]:
-        cur, text = self._cur, Pieces()
-
-        def put(chunk: str, _: int) -> None:
-            text.add(chunk)
-            draft.delta(jsontext.escape(chunk))
-
+        cur, text = self._cur, StringText(draft)
         draft.name = name
         draft.announce()
-        draft.delta(f'{{{jsontext.dumps(route.argument)}: "')
-        if not (yield from self._body(put)) and cur.pos == len(cur.buf):  # else the next header ends it
+        draft.add(f'{{{jsontext.dumps(route.argument)}: "')
+        if not (yield from self._body(text)) and cur.pos == len(cur.buf):  # else the next header ends it
             raise Truncated
-        if not jsontext.encodable(text.text()):
+        if not jsontext.encodable(value := text.close()):
             raise Malformed("unsafe", "a lone surrogate in the call", cur.at)
-        draft.delta('"}')
-        return {route.argument: text.text()}
+        draft.add('"}')
+        return {route.argument: value}
 
     def _failed_at_end(self, draft: Draft) -> None:
         cur = self._cur
@@ -298,6 +293,6 @@ class ChannelParser(GrammarDriver):
             self._failed_at_end(draft)
             return
         cur.go(max(problem.resume, draft.start))
-        yield from self._body(lambda _, __: None)
+        yield from self._body(IGNORED)
         detail = f"{problem.detail}, at offset {problem.at}"
         draft.fail(cur.since(draft.start), problem.reason, detail, cur.at)

@@ -10,9 +10,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Generator
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from toolfmt.parsers.pieces import Pieces
+from toolfmt.parsers.pieces import Pieces, no_events
+
+if TYPE_CHECKING:
+    from toolfmt.events import Event
+    from toolfmt.parsers.pieces import Waiting
 
 ResultT = TypeVar("ResultT")
 Reading: TypeAlias = Generator[None, None, ResultT]
@@ -61,12 +65,15 @@ class Cursor:
         "back",
         "base",
         "buf",
-        "clean",
         "deadline",
         "eof",
+        "held",
+        "keep",
         "mark_at",
-        "pass_on",
         "pos",
+        "reached",
+        "show",
+        "stop",
         "take",
     )
 
@@ -84,10 +91,16 @@ class Cursor:
         self._left = ""  # the character before the mark, at which patterns look back
         self.deadline = NEVER
         """The offset at which the call that is being read must have ended; no text behind it is added before."""
-        self.clean: Callable[[str], object] | None = None
-        """Set by a grammar that waits with all text read: matches a chunk that holds nothing it would look at."""
-        self.pass_on: Callable[[str], object] = str
-        """What happens to a chunk that is `clean`; the grammar need not be woken."""
+        self.stop: Callable[[str], object] | None = None
+        """Set by `wait`: finds in a chunk what the grammar must look at."""
+        self.show: Callable[[str, int], list[Event]] = no_events
+        """Gives the events of a chunk in which there is no such thing."""
+        self.keep: Callable[[str], object] = str
+        """Takes those chunks, joined."""
+        self.held: list[str] = []
+        """Those chunks, before they are."""
+        self.reached = 0
+        """The absolute offset behind the last of them."""
         self.take: Callable[[], bool] | None = None
         """Set by a grammar that waits: reads what was added, or says False where the grammar must be woken."""
 
@@ -113,6 +126,22 @@ class Cursor:
             self.pos = 1
         else:
             self.buf += chunk
+
+    def wait(self, stop: Callable[[str], object], out: Waiting) -> None:
+        """Let chunks go to `out` without the grammar, which has read all that is here, up to one that holds a `stop`.
+
+        It holds until the grammar is woken.
+        """
+        self.stop, self.show, self.keep = stop, out.show, out.keep
+        self.reached = self.base + len(self.buf)
+
+    def catch_up(self) -> None:
+        """Count the chunks that went by while the grammar waited as read."""
+        if self.held:
+            text = "".join(self.held)
+            self.held.clear()
+            self.skip(text)
+            self.keep(text)
 
     def skip(self, chunk: str) -> None:
         """Add text that is read already; all text before it was read."""

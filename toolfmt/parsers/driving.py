@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from toolfmt.errors import ParseError
 from toolfmt.parsers.cursor import Malformed
+from toolfmt.parsers.pieces import MOST, no_events
 
 if TYPE_CHECKING:
     from toolfmt.dialect import Parser
@@ -41,9 +42,21 @@ class GrammarDriver:
 
     def feed(self, chunk: str) -> list[Event]:
         """Read one more piece of text."""
+        cur = self._cur
+        if cur.stop is not None and chunk and cur.stop(chunk) is None:
+            at = cur.reached
+            end = at + len(chunk)
+            if end < cur.deadline:
+                cur.reached = end
+                held = cur.held
+                held.append(chunk)
+                events = cur.show(chunk, at)
+                if len(held) == MOST:
+                    cur.catch_up()
+                return events
         if self._closed:
             raise ParseError("the parser is closed; open a new one for the next answer")
-        cur, run = self._cur, self._run
+        run = self._run
         if not chunk:
             return []
         if run is None:
@@ -54,14 +67,12 @@ class GrammarDriver:
             sink = self._sink
             events, sink.events = sink.events, []
             return events
-        short = cur.base + len(cur.buf) + len(chunk) < cur.deadline
-        if short and cur.clean is not None and cur.clean(chunk) is not None:
-            cur.skip(chunk)
-            cur.pass_on(chunk)
-        elif short and cur.take is not None:
+        cur.catch_up()
+        cur.stop = None
+        if cur.take is not None and cur.base + len(cur.buf) + len(chunk) < cur.deadline:
             cur.append(chunk)
             if not cur.take():
-                cur.clean = cur.take = None
+                cur.stop = cur.take = None
                 next(run, None)
         else:
             self._read_on(run, chunk)
@@ -75,23 +86,25 @@ class GrammarDriver:
         while chunk:
             room = min(longest, cur.deadline - cur.end)
             piece, chunk = (chunk, "") if len(chunk) <= room else (chunk[:room], chunk[room:])
-            cur.clean = cur.take = None
+            cur.stop = cur.take = None
             cur.append(piece)
             next(run, None)
             if cur.end >= cur.deadline:
-                cur.clean = cur.take = None
+                cur.stop = cur.take = None
                 run.throw(Malformed("limit", f"a call of more than {longest} characters", cur.deadline))
 
     def close(self) -> list[Event]:
         """Say that the answer has ended."""
         if self._closed:
             raise ParseError("the parser is closed already")
+        self._cur.catch_up()
         self._cur.eof = self._closed = True
+        self._cur.stop = None
         run = self._run or (None if self._begun else self._answer())
         for _ in run or ():
             pass
         self._run = None
-        self._cur.pass_on = str  # it may be a method of this parser, which would then wait for the garbage collector
+        self._cur.show, self._cur.keep = no_events, str  # they would wait for the garbage collector
         self._sink.settle()
         return self._sink.take()
 

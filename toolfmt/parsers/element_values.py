@@ -15,10 +15,9 @@ from toolfmt.parsers.pieces import Pieces
 from toolfmt.schema import chosen, coerce, depends, infer, item_schema, property_schema, types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.events import Span
+    from toolfmt.events import Event, Span
     from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.parsers.pieces import Taker
     from toolfmt.parsers.sink import Draft
 
 
@@ -130,6 +129,40 @@ def gather(found: list[tuple[str, JsonValue]], *, repeats: bool) -> JsonObject:
     return settle(values)
 
 
+class StringText:
+    """A text that is passed on as the inside of a JSON string."""
+
+    __slots__ = ("_draft", "_last", "pieces")
+
+    def __init__(self, draft: Draft) -> None:
+        """Write into `draft`."""
+        self._draft = draft
+        self._last = ("", "")  # the last long piece, and the same escaped
+        self.pieces = Pieces()
+
+    def add(self, text: str) -> None:
+        """Take a piece."""
+        self.pieces.add(text)
+        escaped = escape(text)
+        self._draft.sink.events += self._draft.show(escaped, 0)
+        if len(text) >= _LONG:
+            self._last = (text, escaped)
+
+    def show(self, text: str, at: int) -> list[Event]:
+        """The event of a piece that is kept later."""
+        return self._draft.show(escape(text), at)
+
+    def keep(self, text: str) -> None:
+        """Take pieces whose events were shown."""
+        self.pieces.add(text)
+
+    def close(self) -> str:
+        """The whole text, which is part of the arguments' JSON now."""
+        text, (last, escaped) = self.pieces.text(), self._last
+        self._draft.keep(escaped if len(last) == len(text) else escape(text))
+        return text
+
+
 class ArgumentStream:
     """The arguments as they are read, passed on as JSON text as soon as they are certain.
 
@@ -139,7 +172,7 @@ class ArgumentStream:
     all where what one argument is depends on another (`later`).
     """
 
-    __slots__ = ("_draft", "_last", "_pending", "_pieces", "_repeats", "_schema", "_started", "later", "values")
+    __slots__ = ("_draft", "_pending", "_repeats", "_schema", "_started", "_text", "later", "values")
 
     def __init__(self, draft: Draft, schema: JsonObject | None, *, repeats: bool) -> None:
         """Write into `draft` what is typed by a tool's `schema`."""
@@ -149,8 +182,7 @@ class ArgumentStream:
         self._draft = draft
         self._repeats = repeats
         self._pending: list[str] = []
-        self._pieces = Pieces()
-        self._last = ("", "")  # the last long piece of a string, and the same escaped
+        self._text = StringText(draft)
         self._started = False
 
     def add(self, key: str, value: JsonValue, span: Span) -> None:
@@ -177,33 +209,22 @@ class ArgumentStream:
         else:
             self._write(key, value)
 
-    def string(self, key: str) -> Callable[[str], None]:
-        """Begin an argument that is a string; the function returned takes its text piece by piece."""
-        pieces = self._pieces = Pieces()
+    def string(self, key: str) -> Taker:
+        """Begin an argument that is a string; what is returned takes its text."""
+        text = self._text = StringText(self._draft)
         if self._pending:
-            return pieces.add
-        keep, stream = pieces.add, self._draft.stream
-        self._draft.delta(f'{self._lead()}{jsontext.dumps(key)}: "')
-        self._last = ("", "")
-
-        def write(text: str) -> None:
-            keep(text)
-            escaped = escape(text)
-            stream(escaped)
-            if len(text) >= _LONG:
-                self._last = (text, escaped)
-
-        return write
+            return text.pieces
+        self._draft.add(f'{self._lead()}{jsontext.dumps(key)}: "')
+        return text
 
     def end_string(self, key: str) -> None:
         """End the argument begun by `string`."""
-        text = self.values[key] = self._pieces.text()
         if self._pending:
+            self.values[key] = self._text.pieces.text()
             self._pending.append(key)
         else:
-            last, escaped = self._last
-            self._draft.pieces.add(escaped if len(last) == len(text) else escape(text))
-            self._draft.delta('"')
+            self.values[key] = self._text.close()
+            self._draft.add('"')
 
     def close(self) -> JsonObject:
         """All arguments; what waited is written now."""
@@ -216,7 +237,7 @@ class ArgumentStream:
         values = settle(self.values)
         for key in dict.fromkeys(self._pending):
             self._write(key, values[key])
-        self._draft.delta("}" if self._started else "{}")
+        self._draft.add("}" if self._started else "{}")
         return values
 
     def _typed(self, value: JsonValue, schema: JsonObject, key: str) -> JsonValue:
@@ -244,7 +265,7 @@ class ArgumentStream:
         ]
 
     def _write(self, key: str, value: JsonValue) -> None:
-        self._draft.delta(f"{self._lead()}{jsontext.dumps(key)}: {jsontext.dumps(value)}")
+        self._draft.add(f"{self._lead()}{jsontext.dumps(key)}: {jsontext.dumps(value)}")
 
     def _lead(self) -> str:
         if self._started:

@@ -12,6 +12,7 @@ hold comes from the tool's schema: where it says string, markup is text.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import regex
@@ -32,19 +33,20 @@ from toolfmt.parsers.element_values import (
 )
 from toolfmt.parsers.entities import decode_entities
 from toolfmt.parsers.patterns import NOTE, attributes, cut_off, match_next, strip_groups
-from toolfmt.parsers.pieces import Pieces, Unpadded
+from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.raw_ends import Closer, Opening
 from toolfmt.parsers.raw_text import RawText
 from toolfmt.schema import declares, item_schema, property_schema, types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from toolfmt.dialect import Limits
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.parsers.claims import Strays
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.element_grammar import ElementGrammar
+    from toolfmt.parsers.pieces import Taker
     from toolfmt.parsers.sink import Draft
 
 _LAYOUT = regex.compile(rf"\s{{1,256}}|{NOTE}")
@@ -159,9 +161,8 @@ class ElementReader:
         told = types(inner)
         text = told == _STRING if wire_type == "" else wire_type in _TEXT and (told is None or "string" in told)
         if text and key not in members.values:
-            emit = members.string(key)
             spot = Spot(key, closer, parent, inner, wire_type, 1, siblings=schema)
-            yield from self._raw(cur, Unpadded(emit).add if self.grammar.padded else emit, spot)
+            yield from self._raw(cur, members.string(key), spot)
             members.end_string(key)
         else:
             value = yield from self.value(cur, Spot(key, closer, parent, inner, wire_type, 1, members.later, schema))
@@ -234,9 +235,8 @@ class ElementReader:
             if child is not None:
                 return (yield from self._children(cur, spot))
         pieces = Pieces()
-        emit = Unpadded(pieces.add).add if grammar.padded else pieces.add
         at = cur.at
-        raw = yield from self._raw(cur, emit, spot)
+        raw = yield from self._raw(cur, pieces, spot)
         if spot.later and not spot.type:
             text = Untyped(pieces.text())
             text.verbatim = raw.verbatim
@@ -294,8 +294,10 @@ class ElementReader:
             return Repeated(listed) if grammar.keyed_by_tag and as_list and not lists_only(lists) else listed
         return gather(found, repeats=grammar.repeats)
 
-    def _raw(self, cur: Cursor, emit: Callable[[str], None], spot: Spot) -> Reading[RawText]:
-        raw = RawText(emit, spot.closer, spot.parent, lambda found: self._opens(found, spot), nested=spot.depth > 1)
+    def _raw(self, cur: Cursor, out: Taker, spot: Spot) -> Reading[RawText]:
+        nested, padded = spot.depth > 1, self.grammar.padded
+        opens = partial(self._opens, spot=spot)
+        raw = RawText(out, spot.closer, spot.parent, opens, nested=nested, padded=padded)
         yield from raw.read(cur, self.grammar.ends(spot.closer.source, spot.parent.source))
         if raw.unclosed:
             self.draft.note("missing_close", "an argument's closing marker is missing", cur.at)

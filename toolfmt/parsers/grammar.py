@@ -89,7 +89,8 @@ class CompiledSyntax:
         )
         indent = r"|(?<![^\n])[ \t]" if syntax.lines else ""  # a marker's line may be indented
         self.first = re.compile((f"[{firsts}]" if firsts else r"(?!)") + indent)
-        self.plain = re.compile(f"[^{firsts}{self.breaks}]*" if firsts else r"[\s\S]*").fullmatch
+        self.stop = re.compile(f"[{firsts}{self.breaks}]" if firsts else r"(?!)").search
+        """Finds what may begin a marker in a piece of plain text."""
         opened_by = [*(opener for opener, _ in syntax.reasoning), ""]  # the last: by the prompt, with any of them
         self.reasoning_ends = [self._end(opener, syntax.reasoning) for opener in opened_by]
         self.wrapped_ends = [self._end(opener, syntax.unwrap) for opener, _ in syntax.unwrap]

@@ -20,8 +20,8 @@ import regex
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.elements import skip_layout
 from toolfmt.parsers.entities import decode_entities
-from toolfmt.parsers.json_values import ignore
 from toolfmt.parsers.patterns import LAYOUT, SLOT, cut_off, head, literal, match_next
+from toolfmt.parsers.pieces import IGNORED
 from toolfmt.parsers.raw_ends import Ends
 from toolfmt.parsers.raw_text import RawText
 
@@ -73,7 +73,7 @@ class HeadParts:
             return
         cur.pos = opening.end()
         if not opening["empty"]:
-            yield from RawText(ignore).read(cur, self._over)
+            yield from RawText(IGNORED).read(cur, self._over)
         while (yield from self.read(cur, slots, strays)):
             pass
         cur.go(start)

@@ -172,7 +172,7 @@ class CallObject:
         taken, keys, self.unknown = self._misplaced(), self.unknown, {}
         report(self.draft, keys, taken, self._cur.at)
         if self.arguments is None and not self.deferred:
-            self._text.emit("{}" if self.rest is None else jsontext.dumps(self.rest))
+            self._text.add("{}" if self.rest is None else jsontext.dumps(self.rest))
         self.arguments = {**(self.rest or {} if self.arguments is None else self.arguments), **taken}
         self._text.close(taken, first=len(self.arguments) == len(taken))
         return self.arguments
@@ -273,7 +273,7 @@ class CallObject:
             return whole[0]
         at = cur.at
         pieces = Pieces()
-        yield from read_value(cur, pieces.add, self._repaired(at), self.limits, tolerant=self.json.tolerant)
+        yield from read_value(cur, pieces, self._repaired(at), self.limits, tolerant=self.json.tolerant)
         return self._decoded(pieces.text(), at)
 
     def _repaired(self, at: int) -> Callable[[str], None]:
@@ -362,9 +362,9 @@ class CallObject:
                 draft.announce()
             if (whole := whole_value(cur, self.limits, self._level)) is not None:
                 self.arguments = whole[0]
-                self._text.emit(whole[1])
+                self._text.add(whole[1])
                 return
-            yield from read_value(cur, self._text.emit, self._repaired(at), self.limits, tolerant=self.json.tolerant)
+            yield from read_value(cur, self._text, self._repaired(at), self.limits, tolerant=self.json.tolerant)
             self.arguments = self._decoded(self._text.so_far(), at)
             return
         value: JsonValue = yield from self.value(cur)
@@ -381,7 +381,7 @@ class CallObject:
             self.failure = self.failure or Malformed("arguments_not_object", what, at)
             return
         self.arguments = value
-        self._text.emit(jsontext.dumps(value))
+        self._text.add(jsontext.dumps(value))
 
     @property
     def slip(self) -> Callable[[str], None] | None:

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from toolfmt.dialect import Limits
     from toolfmt.model import JsonValue
     from toolfmt.parsers.cursor import Reading
+    from toolfmt.parsers.pieces import Taker
 
-Emit = Callable[[str], None]
+Note = Callable[[str], None]
 
 
 def ignore(_: str) -> None:
@@ -36,7 +37,8 @@ def ignore(_: str) -> None:
 _COMMA = re.compile(r",[ \t\r\n]*").match
 _IN_DOUBLE = re.compile(r'["\\\x00-\x1f]').search
 _IN_SINGLE = re.compile(r"""['"\\\x00-\x1f]""").search
-_CLEAN = re.compile(r'(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt])*+').fullmatch
+_STOP = re.compile(r'(?!(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt])*+\Z)').match
+"""Matches a piece of a string, unless nothing in it needs a closer look."""
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})').match
 _PART_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z").match
 _WORD = re.compile(r"""[^\s,:\]}\["'{/]+""").match
@@ -75,13 +77,13 @@ def whole_value(cur: Cursor, limits: Limits, outer: int = 0) -> tuple[JsonValue,
     return value, text
 
 
-def mended(text: str, at: int, note: Emit, limits: Limits) -> JsonValue:
+def mended(text: str, at: int, note: Note, limits: Limits) -> JsonValue:
     """Decode a value's whole text with the slips that a reader of values mends; `Malformed` at `at` for any other."""
     cur, pieces = Cursor(), Pieces()
     cur.append(text)
     cur.eof = True
     try:
-        for _ in read_value(cur, pieces.add, note, limits, tolerant=True):
+        for _ in read_value(cur, pieces, note, limits, tolerant=True):
             pass  # it never waits at the end of the input
     except Truncated:
         raise Malformed("malformed", "the text of a value ends inside it", at, at) from None
@@ -92,7 +94,7 @@ def mended(text: str, at: int, note: Emit, limits: Limits) -> JsonValue:
     return decode(pieces.text(), at, limits)
 
 
-def embedded(text: str, at: int, note: Emit, limits: Limits) -> JsonValue:
+def embedded(text: str, at: int, note: Note, limits: Limits) -> JsonValue:
     """Decode the JSON text that a string holds, mended only where it is not strict; `Malformed` at `at`."""
     try:
         return decode(text, at, limits)
@@ -103,14 +105,14 @@ def embedded(text: str, at: int, note: Emit, limits: Limits) -> JsonValue:
 
 
 def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens, kept flat for speed
-    cur: Cursor, emit: Emit, note: Emit, limits: Limits, *, tolerant: bool, lines: bool = True
+    cur: Cursor, out: Taker, note: Note, limits: Limits, *, tolerant: bool, lines: bool = True
 ) -> Reading[None]:
-    """Follow the value at the cursor to its end, passing its strict JSON text to `emit`.
+    """Follow the value at the cursor to its end, passing its strict JSON text to `out`.
 
     `note` hears of each slip that was mended; without `lines`, a raw line break or
     control character in a string is none of them. Raises `Malformed` or `Truncated`.
     """
-    buf, pos = cur.buf, cur.pos
+    buf, pos, emit = cur.buf, cur.pos, out.add
     run = pos  # buf[run:pos] is certain and not yet passed on
     stack: list[str] = []
     state, first, held = VALUE, False, ""
@@ -180,7 +182,8 @@ def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens,
                     cur.pos = pos
                     if cur.eof:
                         raise Truncated
-                    cur.clean, cur.pass_on = (_CLEAN if char == '"' else None), emit
+                    if char == '"':
+                        cur.wait(_STOP, out)
                     yield
                     buf, pos = cur.buf, cur.pos
                     run = pos

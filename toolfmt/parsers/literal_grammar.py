@@ -124,8 +124,13 @@ class LiteralGrammar:
         self.plain = {quote: re.compile(_plain(quote, escapes=escapes)).match for quote in self.quotes}
         """Matches text in which nothing needs a closer look."""
         self.raw = {quote: re.compile(_plain(quote, escapes=False)).match for quote in self.quotes}
-        self.clean = {quote: re.compile(rf"[^{re.escape(quote[0])}\\]*").fullmatch for quote in self.quotes}
-        """Matches a piece of text that holds nothing to look at."""
+        self.stop = {quote: re.compile(_stop(quote, escapes=escapes)).search for quote in self.quotes}
+        """Finds what must be looked at in a piece of text."""
+
+
+def _stop(quote: str, *, escapes: bool) -> str:
+    """Find where the quote, or an escape, may begin."""
+    return sieve([quote]) + (r"|\\" if escapes else "")
 
 
 def _plain(quote: str, *, escapes: bool) -> str:

@@ -17,12 +17,14 @@ import regex
 
 from toolfmt.parsers.cursor import WHITE, Malformed, Truncated
 from toolfmt.parsers.patterns import cut_off, match_first, match_next
+from toolfmt.parsers.pieces import IGNORED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.literal_grammar import LiteralGrammar
+    from toolfmt.parsers.pieces import Taker
 
 _ESCAPES: Final = (
     regex.compile(r"\\(?P<code>x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"),
@@ -49,6 +51,25 @@ def _unescaped(text: str) -> str:
     return text.encode("latin-1", "backslashreplace").decode("unicode_escape")  # characters past latin-1 by escapes
 
 
+class _Tail:
+    """Passes a text on and knows its last characters."""
+
+    __slots__ = ("_out", "show", "text")
+
+    def __init__(self, out: Taker) -> None:
+        self._out = out
+        self.show = out.show
+        self.text = ""
+
+    def add(self, text: str) -> None:
+        self._out.add(text)
+        self.text = (self.text + text[-256:])[-256:]
+
+    def keep(self, text: str) -> None:
+        self._out.keep(text)
+        self.text = (self.text + text[-256:])[-256:]
+
+
 class LiteralTexts:
     """Reads the texts of one call; `note` takes what was tolerated."""
 
@@ -57,15 +78,16 @@ class LiteralTexts:
         self._grammar = grammar
         self._cur = cur
         self._note = note
-        self._last = ""  # the end of the text so far, where only a quote ends it
+        self._tail = _Tail(IGNORED)
 
-    def read(self, quote: str, kind: str, put: Callable[[str], None], *, raw: bool) -> Reading[None]:
+    def read(self, quote: str, kind: str, out: Taker, *, raw: bool) -> Reading[None]:
         """Read a text up to its quote, which is read too; `kind` is what it is in."""
         cur = self._cur
         plain = (self._grammar.raw if raw else self._grammar.plain)[quote]
-        clean = self._grammar.clean[quote]
+        stop = self._grammar.stop[quote]
         escapes = self._grammar.literals.escapes and not raw
-        put = put if self._grammar.literals.escapes else self._keeping(put)
+        self._tail = out = _Tail(out)
+        put = out.add
         inside = opened = False  # quotes were read as text; the last of them opened a quoted part
         while True:
             run = plain(cur.buf, cur.pos)
@@ -75,7 +97,7 @@ class LiteralTexts:
             if cur.pos == len(cur.buf):
                 if cur.eof:
                     raise Truncated
-                cur.clean, cur.pass_on = clean, put
+                cur.wait(stop, out)
                 yield
                 continue
             if escapes and cur.buf[cur.pos] == "\\":
@@ -121,20 +143,11 @@ class LiteralTexts:
         if self._opens_next(kind):
             raise Malformed("malformed", "the next argument begins in a text that is not closed", cur.at)
 
-    def _keeping(self, put: Callable[[str], None]) -> Callable[[str], None]:
-        self._last = ""
-
-        def keep(text: str) -> None:
-            put(text)
-            self._last = (self._last + text)[-256:]
-
-        return keep
-
     def _opens_next(self, kind: str) -> bool:
         """Whether the quote at the cursor, of a kind that no ordinary text holds, is right after a key."""
         if self._grammar.literals.escapes or kind not in {"top", "{"}:
             return False
-        return _AFTER_KEY(self._last) is not None
+        return _AFTER_KEY(self._tail.text) is not None
 
     def _escape(self) -> Reading[str]:
         cur = self._cur

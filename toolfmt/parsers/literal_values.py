@@ -18,7 +18,7 @@ import regex
 from toolfmt import jsontext
 from toolfmt.literals import KEYWORD
 from toolfmt.parsers.cursor import Malformed, Truncated
-from toolfmt.parsers.element_values import is_broken
+from toolfmt.parsers.element_values import StringText, is_broken
 from toolfmt.parsers.literal_strings import LiteralTexts
 from toolfmt.parsers.patterns import cut_off, match_first, match_next
 from toolfmt.parsers.pieces import Pieces
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.literal_grammar import LiteralGrammar
+    from toolfmt.parsers.sink import Draft
 
 _SPACE = re.compile(r"\s*").match
 _WORD: Final = regex.compile(r"""[^\s,;:()\[\]{}='"<#]{1,5000}+(?=[\s,;:()\[\]{}='"<#])""")
@@ -55,13 +56,13 @@ _STRING: Final = frozenset({"string"})
 
 
 class LiteralReader:
-    """Reads the arguments of one call; `emit` takes their JSON text."""
+    """Reads the arguments of one call; its draft takes their JSON text."""
 
     def __init__(
         self,
         grammar: LiteralGrammar,
         cur: Cursor,
-        emit: Callable[[str], None],
+        draft: Draft,
         note: Callable[..., None],
         options: ParserOptions,
     ) -> None:
@@ -69,7 +70,8 @@ class LiteralReader:
         self._tools = options.tools
         self._grammar = grammar
         self._cur = cur
-        self._emit = emit
+        self._draft = draft
+        self._emit = draft.add
         self._note = note
         self._limits = options.limits
         self._texts = LiteralTexts(grammar, cur, note)
@@ -191,7 +193,7 @@ class LiteralReader:
             opened = yield from match_first(cur, self._grammar.openers)
             if opened is not None:
                 cur.pos = opened.end()
-                yield from self._texts.read(opened["quote"], "key", text.add, raw=False)
+                yield from self._texts.read(opened["quote"], "key", text, raw=False)
                 colon = yield from self._match(_COLON)
                 if colon is None:
                     raise Malformed("malformed", "expected a colon after the key", cur.at)
@@ -229,7 +231,9 @@ class LiteralReader:
                 cur.pos = opened.end()
                 self._emit('"')
                 raw = bool(opened.groupdict().get("raw"))
-                yield from self._texts.read(opened["quote"], kind, self._pass_text, raw=raw)
+                text = StringText(self._draft)
+                yield from self._texts.read(opened["quote"], kind, text, raw=raw)
+                text.close()
                 self._emit('"')
                 return
         if not self._grammar.literals.bare_keys:
@@ -243,9 +247,6 @@ class LiteralReader:
             cur.pos = word.end(1)
             self._emit(written)
 
-    def _pass_text(self, text: str) -> None:
-        self._emit(jsontext.escape(text))
-
     def _typed(self, schema: JsonObject | None, kind: str) -> Reading[None]:
         cur = self._cur
         opened = yield from match_first(cur, self._grammar.openers)
@@ -255,7 +256,7 @@ class LiteralReader:
         cur.pos = opened.end()
         text = Pieces()
         at = cur.at
-        yield from self._texts.read(opened["quote"], kind, text.add, raw=False)
+        yield from self._texts.read(opened["quote"], kind, text, raw=False)
         value = coerce(text.text(), schema)[0]
         if isinstance(value, str) and is_broken(value, schema, ""):
             raise Malformed("malformed", "the JSON of an argument is broken", at, cur.at)

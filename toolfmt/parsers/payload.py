@@ -21,16 +21,17 @@ from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.sieves import plain_start, sieve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from toolfmt.events import Span
     from toolfmt.parsers.cursor import Cursor, Reading
+    from toolfmt.parsers.pieces import Taker
 
 
 class PayloadEnds:
     """What closes a call and what begins the next one, compiled."""
 
-    __slots__ = ("candidate", "clean", "empty", "hint", "next_call")
+    __slots__ = ("candidate", "empty", "hint", "next_call")
 
     def __init__(self, closer: str, begins: Sequence[str], flags: int) -> None:
         """Compile the call's closer and the patterns of which one begins a call."""
@@ -38,18 +39,16 @@ class PayloadEnds:
         self.candidate = regex.compile(f"(?P<closer>{closer})|(?P<begin>{begin})", flags)
         starts = [plain_start(source) for source in (closer, *begins)]
         self.hint = re.compile(sieve(starts)).search
-        firsts = "".join(sorted({re.escape(start[0]) for start in starts}))
-        self.clean = re.compile(f"[^{firsts}]*").fullmatch
         self.next_call = regex.compile(f"{GAP}(?:{begin})", flags)
         self.empty = regex.compile(f"{GAP}(?:{closer})", flags)
         """The closer where no text stands before it."""
 
 
-def read_payload(cur: Cursor, ends: PayloadEnds, emit: Callable[[str], None]) -> Reading[Span | None]:
-    """Read up to and with the closer, passing text to `emit`; where a closer was read as text, if any was."""
+def read_payload(cur: Cursor, ends: PayloadEnds, out: Taker) -> Reading[Span | None]:
+    """Read up to and with the closer, passing text to `out`; where a closer was read as text, if any was."""
     opened = 0
     while True:
-        found = yield from _next(cur, ends, emit)
+        found = yield from _next(cur, ends, out)
         if found is None:
             raise Truncated
         cur.pos = found.end()
@@ -59,15 +58,15 @@ def read_payload(cur: Cursor, ends: PayloadEnds, emit: Callable[[str], None]) ->
             break
         else:
             opened -= 1
-        emit(found.group())
+        out.add(found.group())
     if opened:
         return None
-    return (yield from _last(cur, ends, emit, found.group()))
+    return (yield from _last(cur, ends, out, found.group()))
 
 
-def read_prose(cur: Cursor, ends: PayloadEnds, emit: Callable[[str], None]) -> Reading[bool]:
+def read_prose(cur: Cursor, ends: PayloadEnds, out: Taker) -> Reading[bool]:
     """Read text for the user up to and with the first closer; False where a call or the input's end comes first."""
-    found = yield from _next(cur, ends, emit)
+    found = yield from _next(cur, ends, out)
     if found is None or found.lastgroup == "begin":
         return False
     cur.pos = found.end()
@@ -80,7 +79,7 @@ def followed_by_call(cur: Cursor, ends: PayloadEnds) -> Reading[bool]:
     return after is not None or (cur.eof and not cur.buf[cur.pos :].strip(WHITE))
 
 
-def _last(cur: Cursor, ends: PayloadEnds, emit: Callable[[str], None], closer: str) -> Reading[Span | None]:
+def _last(cur: Cursor, ends: PayloadEnds, out: Taker, closer: str) -> Reading[Span | None]:
     """Find the last closer before the next call, from behind the first one."""
     cur.deadline = NEVER  # the call may be over
     unsure: Span | None = None
@@ -88,17 +87,17 @@ def _last(cur: Cursor, ends: PayloadEnds, emit: Callable[[str], None], closer: s
     while True:
         ahead = Pieces()
         ahead.add(closer)
-        found = yield from _next(cur, ends, ahead.add)
+        found = yield from _next(cur, ends, ahead)
         if found is None or found.lastgroup == "begin":
             cur.go(end)
             return unsure
         unsure = unsure or (end - len(closer), end)
-        emit(ahead.text())
+        out.add(ahead.text())
         cur.pos, closer = found.end(), found.group()
         end = cur.at
 
 
-def _next(cur: Cursor, ends: PayloadEnds, emit: Callable[[str], None]) -> Reading[regex.Match[str] | None]:
+def _next(cur: Cursor, ends: PayloadEnds, out: Taker) -> Reading[regex.Match[str] | None]:
     """Pass text on up to the next closer or beginning of a call, which is not read; None at the end of the input."""
     while True:
         buf, at = cur.buf, cur.pos
@@ -109,11 +108,11 @@ def _next(cur: Cursor, ends: PayloadEnds, emit: Callable[[str], None]) -> Readin
         end = len(buf) if found is None else found.start()
         text, cur.pos = buf[cur.pos : end], end
         if text:
-            emit(text)
+            out.add(text)
         if found is not None and not found.partial:
             return found
         if cur.eof:
             return None
         if found is None:
-            cur.clean, cur.pass_on = ends.clean, emit
+            cur.wait(ends.hint, out)
         yield

@@ -10,12 +10,12 @@ from toolfmt.parsers.json_layout import skip_space
 from toolfmt.parsers.patterns import cut_off, match_next, skip_cut
 from toolfmt.parsers.payload import followed_by_call, read_payload, read_prose
 from toolfmt.parsers.pieces import Pieces
+from toolfmt.parsers.sink import Spoken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from toolfmt.model import JsonObject
     from toolfmt.parsers.cursor import Cursor, Reading
+    from toolfmt.parsers.pieces import Taker
     from toolfmt.parsers.sections import FormGrammar
     from toolfmt.parsers.sink import Draft
 
@@ -38,7 +38,7 @@ class PayloadReader:
         yield from self._middle()
         complete = bool(self.draft.pieces) or key in arguments
         if not (complete and (yield from self._unclosed())):
-            yield from self._raw(pieces.add)
+            yield from self._raw(pieces)
         text = pieces.text()
         if key is not None and text and key in arguments:
             raise Malformed("duplicate_key", f"{key!r} is given in the header and in the body", self.cur.at)
@@ -47,7 +47,7 @@ class PayloadReader:
         elif text:
             raise Malformed("malformed", f"text where {self.draft.name!r} takes none", self.cur.at)
         if not self.draft.pieces:
-            self.draft.delta(jsontext.dumps(arguments))
+            self.draft.add(jsontext.dumps(arguments))
 
     def _unclosed(self) -> Reading[bool]:
         """Whether the call ends here although its closing marker is missing, as its data are complete."""
@@ -63,14 +63,11 @@ class PayloadReader:
     def prose(self) -> Reading[None]:
         """Pass the raw text after an object on as text for the user."""
         yield from self._middle()
-        if not (yield from read_prose(self.cur, self.ends, self._say)):
+        if not (yield from read_prose(self.cur, self.ends, Spoken(self.draft.sink, self.cur.at))):
             self.draft.sink.note("missing_close", "the closing marker of a text is missing", (self.cur.at, self.cur.at))
 
-    def _say(self, text: str) -> None:
-        self.draft.sink.text(text, self.cur.at - len(text))
-
-    def _raw(self, emit: Callable[[str], None]) -> Reading[None]:
-        unsure = yield from read_payload(self.cur, self.ends, emit)
+    def _raw(self, out: Taker) -> Reading[None]:
+        unsure = yield from read_payload(self.cur, self.ends, out)
         if unsure is not None:
             self.draft.note("ambiguous_closer", "a closing marker with another one after it was read as text", *unsure)
 

@@ -6,13 +6,52 @@ in tokens of four would take sixteen.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from toolfmt.events import Event
 
-_MOST = 512
+MOST = 512
 """Short pieces before they are joined; each character is joined twice at most."""
+
+
+class Waiting(Protocol):
+    """Where pieces go while a grammar waits."""
+
+    def show(self, text: str, at: int, /) -> list[Event]:
+        """The events of a piece at the absolute offset `at`, which is kept later."""
+        ...
+
+    def keep(self, text: str, /) -> None:
+        """Take pieces, joined, whose events were shown."""
+        ...
+
+
+class Taker(Waiting, Protocol):
+    """Where a grammar puts a text that comes piece by piece."""
+
+    def add(self, text: str, /) -> None:
+        """Take a piece, and emit what it gives."""
+        ...
+
+
+def no_events(_: str, __: int) -> list[Event]:
+    """Show nothing."""
+    return []
+
+
+class Ignored:
+    """Takes what nobody asked for."""
+
+    @staticmethod
+    def add(_: str) -> None:
+        """Drop a piece."""
+
+    show = staticmethod(no_events)
+    keep = add
+
+
+IGNORED = Ignored()
 
 
 class Pieces:
@@ -33,9 +72,12 @@ class Pieces:
         """Add a piece."""
         short = self._short
         short.append(piece)
-        if len(short) == _MOST:
+        if len(short) == MOST:
             self._long.append("".join(short))
             short.clear()
+
+    show = staticmethod(no_events)
+    keep = add
 
     def text(self) -> str:
         """Everything so far."""
@@ -45,24 +87,3 @@ class Pieces:
         if len(self._long) > 1:
             self._long[:] = ["".join(self._long)]
         return self._long[0] if self._long else ""
-
-
-class Unpadded:
-    """Text without the one line break on each side that belongs to the markers around it."""
-
-    __slots__ = ("_emit", "_held")
-
-    def __init__(self, emit: Callable[[str], None]) -> None:
-        """Pass the text on to `emit`, but for those line breaks."""
-        self._emit = emit
-        self._held: str | None = None  # None until the first character is known
-
-    def add(self, text: str) -> None:
-        """Take a piece of the text."""
-        if self._held is None:
-            text = text.removeprefix("\n")
-            self._held = ""
-        text = self._held + text
-        self._held = "\n" if text.endswith("\n") else ""
-        if len(text) > len(self._held):
-            self._emit(text.removesuffix("\n"))

@@ -99,7 +99,6 @@ class Ends:
 
     __slots__ = (
         "candidate",
-        "clean",
         "escaped",
         "follow",
         "hint",
@@ -113,6 +112,7 @@ class Ends:
         "quotes",
         "rivals",
         "section_end",
+        "stop",
         "whole_end",
         "words",
     )
@@ -157,11 +157,11 @@ class Ends:
         """What tells the beginning of a call from a mention of one."""
         self.quotes: dict[str, regex.Pattern[str]] = {}
         self.quoted: dict[str, Callable[[str], object]] = {}
-        """What matches quoted text in which nothing ends the quote."""
+        """What finds a character with which the end of the quote may begin."""
         for number, (quote, end) in enumerate(quotes):
             word = quote[0].isalnum() or quote[0] == "_"
             (words if word else parts).append(f"(?P<q{number}>{re.escape(quote)})")
-            self.quoted[f"q{number}"] = re.compile(f"[^{re.escape(end[0])}]*").fullmatch
+            self.quoted[f"q{number}"] = re.compile(f"[{re.escape(end[0])}]").search
             self.quotes[f"q{number}"] = regex.compile(re.escape(end) + (f"(?={GAP}{closer})" if word else ""), flags)
         marks = [quote for quote, _ in quotes if not (quote[0].isalnum() or quote[0] == "_")]
         near_marks = "|".join(f"(?!{re.escape(mark)}){_misspelt(mark)}" for mark in marks)
@@ -177,12 +177,12 @@ class Ends:
         sources = [closer, *openers, *outer, *map(re.escape, marks)]
         starts = [plain_start(source) for source in sources if source]
         self.hint = re.compile(sieve(starts)).search
+        self.stop = re.compile(sieve(starts) + "|&").search if escaped else self.hint
+        """Finds what must be looked at in a piece of text."""
         follows = [follow, *([f"(?P<parent>{parent})"] if parent else []), *([around.after] if nests else [])]
         self.follow = regex.compile(f"{LAYOUT if escaped else GAP}(?:{'|'.join(follows)})", flags)
-        firsts = "".join(sorted({re.escape(start[0]) for start in starts} | ({"&"} if escaped else set())))
-        if not firsts:
+        if not starts:
             raise DialectRecordError("a value has no closing marker, so that nothing tells where it ends")
-        self.clean = re.compile(f"[^{firsts}]*").fullmatch
         self.escaped = escaped
 
 

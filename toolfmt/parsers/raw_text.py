@@ -18,12 +18,14 @@ from toolfmt.parsers.entities import PARTIAL, decode_entities
 from toolfmt.parsers.patterns import match_next
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.raw_ends import TAIL
+from toolfmt.parsers.value_text import ValueText
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toolfmt.events import Span
     from toolfmt.parsers.cursor import Cursor, Reading
+    from toolfmt.parsers.pieces import Taker
     from toolfmt.parsers.raw_ends import Closer, Ends, Opening
 
 MOST_BACK = 16
@@ -43,57 +45,51 @@ class RawText:
         "_blank",
         "_certain",
         "_closer",
-        "_emit",
         "_ended",
         "_given",
-        "_held",
-        "_last",
         "_led",
         "_levels",
-        "_marked",
         "_nested",
         "_open",
         "_opened",
         "_opens",
         "_parent",
         "_quote",
-        "_white",
+        "_text",
         "ambiguous",
         "misspelt",
         "unclosed",
         "verbatim",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a place is made of
         self,
-        emit: Callable[[str], None],
+        out: Taker,
         closer: Closer = TAIL,
         parent: Closer = TAIL,
         opens: Callable[[regex.Match[str]], Opening | None] | None = None,
         *,
         nested: bool = False,
+        padded: bool = False,
     ) -> None:
-        """Pass the value's text to `emit`, piece by piece; text that is all blank is layout.
+        """Pass the value's text to `out`, piece by piece; text that is all blank is layout.
 
-        `opens` says what begins inside it, if anything does; `nested` that the value is not an argument itself.
+        `opens` says what begins inside it, if anything does; `nested` that the value is not an argument itself,
+        `padded` that a line break on each side of it belongs to its markers.
         """
-        self._emit = emit
+        self._text = ValueText(out, closer.beginning, padded=padded)
         self._closer = closer
         self._parent = parent
         self._opens = opens or _nothing
         self._nested = nested
         self._blank: list[str] = []
-        self._white: list[str] = []  # white space that may be the layout before the next argument
         self._open = True  # blank text here may still be layout
         self._levels = [0]  # the arguments that the text itself opened, in each of the calls that it opened
         self._opened: int | None = None  # where the first argument begins inside of the value
         self._certain = False  # it is one, if the value has no end of its own
         self._given = False
         self._before: list[str] = []  # the white space before it
-        self._last = ""  # the last characters of the value
-        self._marked = False  # something in it begins as its closer does
         self._led = False  # the first marker of a call is in it
-        self._held = Pieces()
         self._ended: int | None = None  # where a call ends that the text did not open
         self._quote = ""
         self.unclosed = False
@@ -156,8 +152,8 @@ class RawText:
                 return found
             at = max(near.end(), near.start() + 1)  # a hint may be empty
         self._pass(cur, end, ends)
-        all_read = cur.pos == len(buf) and not self._open
-        cur.clean, cur.pass_on = (ends.clean if all_read else None), self._say
+        if cur.pos == len(buf) and not self._open:
+            self._text.wait(cur, ends.stop)
         return None
 
     def _decide(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
@@ -196,9 +192,9 @@ class RawText:
         self._pass(cur, found.start(), ends, whole=nested is False)
         if nested is None:
             return None
-        if self._last in ends.quote_ends and not self.verbatim:
+        if self._text.last in ends.quote_ends and not self.verbatim:
             raise Malformed("malformed", "a quote around a value ends that does not begin", cur.at)
-        self._finish()
+        self._text.finish()
         if not exact:
             self.misspelt = (cur.base + found.start(), cur.base + found.end())
         cur.pos = found.end()
@@ -209,17 +205,19 @@ class RawText:
         self._pass(cur, found.start(), ends, whole=True)
         if opening is not None:
             if self._opened is None and len(self._levels) == 1:
-                begins_line = "".join(self._white).endswith("\n")
+                begins_line = "".join(self._text.white).endswith("\n")
                 self._given = opening.given or (opening.given_on_line and not begins_line)
                 self._opened, self._certain = cur.at, opening.certain
-                self._before = self._white[:]
+                self._before = self._text.white[:]
+                self._text.held = Pieces()
             self._levels[-1] += opening.nests and not found.group().endswith("/>")
         return self._literal(cur, found, ends)
 
     def _split(self, cur: Cursor, at: int) -> bool:
         """End the value before the argument that begins inside of it, as the call ends at `at` without its closer."""
         assert self._opened is not None  # noqa: S101 - asked by the caller
-        closed = bool(self._closer.name) and f"</{self._closer.name}" in self._held.text()  # after all, if not well
+        held = self._text.held.text() if self._text.held is not None else ""
+        closed = bool(self._closer.name) and f"</{self._closer.name}" in held  # after all, if not well
         if not self._certain or closed or self._broken() or cur.back > MOST_BACK * (cur.at + 4096):
             detail = "an argument begins inside another one, which is not closed: either may be text"
             raise Malformed("malformed", detail, self._opened, at)
@@ -231,9 +229,9 @@ class RawText:
         """Read on from `opened`, where an argument seemed to begin that was given before: the value has none."""
         self.ambiguous = self.ambiguous or (opened, opened)
         self._opened, self._opens = None, _nothing
-        self._held, self._levels = Pieces(), [0]
+        self._text.held, self._levels = None, [0]
         self._ended = None
-        self._white = [*self._before]
+        self._text.white = [*self._before]
         cur.go(opened)
 
     def _in_nested(self, cur: Cursor, ends: Ends, at: int) -> bool | None:
@@ -311,20 +309,20 @@ class RawText:
 
     def _broken(self) -> bool:
         """Whether the value, which has no closer, ends as its closer does: there may be a broken one in it."""
-        return self._marked or (bool(self._closer.ending) and self._last == self._closer.ending)
+        return self._text.marked or (bool(self._closer.ending) and self._text.last == self._closer.ending)
 
     def _quoted(self, cur: Cursor, ends: Ends, group: str) -> Reading[None]:
         end = ends.quotes[group]
         self.verbatim = True
         self._blank.clear()
-        self._flush()
+        self._text.begin_quoted()
         while True:
             found = end.search(cur.buf, cur.pos, partial=not cur.eof)
             at = len(cur.buf) if found is None else found.start()
             text = cur.buf[cur.pos : at]
             cur.pos = at
             if text:
-                self._put(text)
+                self._text.put(text)
             if found is not None and not found.partial:
                 cur.pos = found.end()
                 self._open = True
@@ -332,8 +330,9 @@ class RawText:
             if cur.eof:
                 raise Truncated
             if at == len(cur.buf):
-                cur.clean, cur.pass_on = ends.quoted[group], self._put
+                self._text.wait(cur, ends.quoted[group])
             yield
+            self._text.flush()  # nothing inside a quote is layout
 
     def _pass(self, cur: Cursor, end: int, ends: Ends, *, whole: bool = False) -> None:
         text = cur.buf[cur.pos : end]
@@ -352,37 +351,7 @@ class RawText:
             self._blank.clear()
             self._open = False
         if text:
-            self._say(text)
-
-    def _say(self, text: str) -> None:
-        """Add text to the value; the white space at its end waits for what follows."""
-        body = text.rstrip(WHITE)
-        if body:
-            self._flush()
-            self._put(body)
-        if len(body) < len(text):
-            self._white.append(text[len(body) :])
-
-    def _flush(self) -> None:
-        if self._white:
-            white, self._white = self._white, []
-            self._put("".join(white))
-
-    def _put(self, text: str) -> None:
-        if self._opened is None:
-            if self._closer.beginning and self._closer.beginning in self._last + text:
-                self._marked = True
-            self._last = (self._last + text[-3:])[-3:]
-            self._emit(text)
-        else:
-            self._held.add(text)
-
-    def _finish(self) -> None:
-        """The value ends with a closer of its own: all that was held is its text."""
-        if self._opened is not None:
-            self._opened = None
-            self._emit(self._held.text())
-        self._flush()
+            self._text.say(text)
 
 
 def _nothing(_: regex.Match[str]) -> None:

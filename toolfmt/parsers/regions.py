@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import regex
 
     from toolfmt.dialect import ParserOptions
+    from toolfmt.events import Event
     from toolfmt.model import JsonObject
     from toolfmt.parsers.ahead import Ahead
     from toolfmt.parsers.cursor import Reading
@@ -144,13 +145,17 @@ class TextParser(GrammarDriver):
             if cur.eof:
                 return None
             if found is None and not (self._grammar.breaks and buf.endswith(self._grammar.breaks)):
-                cur.clean, cur.pass_on = self._grammar.plain, self._text_on
+                cur.wait(self._grammar.stop, self)
             yield
 
-    def _text_on(self, chunk: str) -> None:
-        self._sink.text(chunk, self._cur.at - len(chunk))
+    def show(self, text: str, at: int) -> list[Event]:
+        """The events of a piece of text that holds nothing to look at."""
+        return self._sink.show(text, at)
+
+    def keep(self, text: str) -> None:
+        """Take what was passed on."""
         if self._grammar.unmarked:
-            self._line = line_of(self._line + chunk)
+            self._line = line_of(self._line + text)
 
     def _open_section(self, found: regex.Match[str], group: str) -> Reading[None]:
         cur = self._cur

@@ -116,6 +116,15 @@ class Sink:
         if len(body) < len(text):
             self.hold(text[len(body) :], at + len(body))
 
+    def show(self, text: str, at: int) -> list[Event]:
+        """Pass on text as `text` does; the events of it."""
+        reasoning = self.reasoning
+        blank = self._ends[reasoning] and text[-1].isspace()
+        if blank or self.layout or self._held or self._hides or not self.spoken or self._opens[reasoning]:
+            self.text(text, at)
+            return self.take()
+        return [ReasoningDelta(text, at) if reasoning else TextDelta(text, at)]
+
     def _emit(self, text: str, at: int) -> None:
         if self._opens[self.reasoning]:
             whole, text = text, text.lstrip(self.edge if self.reasoning else WHITE)
@@ -206,6 +215,27 @@ class Sink:
         Draft(self, at).fail("", "limit", f"more than {self.options.limits.calls} calls", at)
 
 
+class Spoken:
+    """Takes what is said from an offset on."""
+
+    __slots__ = ("_sink", "at", "show")
+
+    def __init__(self, sink: Sink, at: int) -> None:
+        """Pass it on to `sink`; it begins at the absolute offset `at`."""
+        self._sink = sink
+        self.at = at
+        self.show = sink.show
+
+    def add(self, text: str) -> None:
+        """Take a piece."""
+        self._sink.text(text, self.at)
+        self.at += len(text)
+
+    def keep(self, text: str) -> None:
+        """Take pieces whose events were shown."""
+        self.at += len(text)
+
+
 class Draft:
     """A call while it is being read.
 
@@ -273,15 +303,19 @@ class Draft:
             self.sink.events.append(ReasoningDelta(self.reasoning, self.reasoning_at))
             self.reasoning = ""
 
-    def delta(self, text: str) -> None:
+    def add(self, text: str) -> None:
         """Add a piece of the arguments' JSON text."""
         self.pieces.add(text)
         if self.index >= 0:
             self.sink.events.append(ArgumentsDelta(self.index, text))
 
-    def stream(self, text: str) -> None:
-        """Pass on a piece of the arguments' JSON text that is added to `pieces` later, as a part of a longer one."""
-        self.sink.events.append(ArgumentsDelta(self.index, text))
+    def show(self, text: str, _: int) -> list[Event]:
+        """The event of a piece of the arguments' JSON text that is kept later."""
+        return [ArgumentsDelta(self.index, text)] if self.index >= 0 else []
+
+    def keep(self, text: str) -> None:
+        """Add a piece of the arguments' JSON text whose event was shown, or is to be."""
+        self.pieces.add(text)
 
     def note(self, kind: str, detail: str, at: int, end: int | None = None, *, guessed: bool = False) -> None:
         """Record a tolerated deviation, once for each kind of slip; it is emitted with the call's end.

@@ -109,7 +109,7 @@ class StepSyntax(CompiledSyntax):
         self.fence_line = regex.compile(r"[ \t]{0,8}`{3,8}+[^\n`]{0,64}\n")
         self.fence = regex.compile(rf"{_LINE}`{{3,8}}+")
         self.first = re.compile(r"(?<![^\n])[^\n]|[`{\[]")
-        self.plain = re.compile(r"[^\n`{\[]*").fullmatch
+        self.stop = re.compile(r"[\n`{\[]").search
 
     def label(self, marker: str) -> str:
         """Compile a marker: a label may be dressed."""
@@ -179,7 +179,7 @@ class StepParser(TextParser):
             return
         cur.go(end)
         draft.announce()
-        draft.delta(jsontext.dumps(arguments))
+        draft.add(jsontext.dumps(arguments))
         draft.note("loose_form", _LOOSE, start, end, guessed=cur.eof and end == cur.end)
         draft.end(arguments, end)
         cur.release()

@@ -15,6 +15,7 @@ from toolfmt.schema import declares
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from toolfmt.events import Event
     from toolfmt.model import JsonObject, JsonValue, ToolDefinition
     from toolfmt.parsers.sink import Draft
 
@@ -51,19 +52,36 @@ def report(draft: Draft, keys: Mapping[str, JsonValue], taken: Collection[str], 
 class ArgumentsText:
     """The JSON text of a call's arguments, passed on but for its last brace: misplaced ones may come before it."""
 
-    __slots__ = ("_brace", "_draft")
+    __slots__ = ("_brace", "_draft", "_kept")
 
     def __init__(self, draft: Draft) -> None:
         """Pass the text on to `draft`."""
         self._draft = draft
-        self._brace = ""
+        self._brace = ""  # the last character so far, if it may be the last of all
+        self._kept = ""  # the same, of what the draft has
 
-    def emit(self, text: str) -> None:
-        """Add a piece."""
+    def _certain(self, text: str) -> str:
+        """What may be passed on now: all but a brace at the end."""
         text = self._brace + text
         self._brace = "}" if text.endswith("}") else ""
-        if len(text) > len(self._brace):
-            self._draft.delta(text[: len(text) - len(self._brace)])
+        return text[: len(text) - len(self._brace)]
+
+    def add(self, text: str) -> None:
+        """Take a piece."""
+        text, self._kept = self._certain(text), self._brace
+        if text:
+            self._draft.add(text)
+
+    def show(self, text: str, at: int) -> list[Event]:
+        """The events of a piece."""
+        text = self._certain(text)
+        return self._draft.show(text, at) if text else []
+
+    def keep(self, text: str) -> None:
+        """Take pieces whose events were shown."""
+        text = self._kept + text
+        self._kept = self._brace
+        self._draft.keep(text[: len(text) - len(self._brace)])
 
     def so_far(self) -> str:
         """All of it."""
@@ -74,4 +92,4 @@ class ArgumentsText:
         members = jsontext.dumps(more)[1:-1] if more else ""
         text, self._brace = ("" if first or not more else ", ") + members + self._brace, ""
         if text and (self._draft.pieces or members):
-            self._draft.delta(text)
+            self._draft.add(text)

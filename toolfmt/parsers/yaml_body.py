@@ -14,6 +14,7 @@ if YAML does not go on below it.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -63,7 +64,7 @@ class YamlBody:
         values = self._members(node or {}, schema)
         if schema is not None and depends(schema):
             values = self._members(node or {}, chosen(schema, values))
-        self.draft.delta(jsontext.dumps(values))
+        self.draft.add(jsontext.dumps(values))
         return values
 
     def _body(self, cur: Cursor) -> Reading[tuple[str, int]]:
@@ -87,7 +88,7 @@ class YamlBody:
                 if cur.eof:
                     raise Truncated
                 if found is None and not blank:
-                    cur.clean, cur.pass_on = _PLAIN, pieces.add
+                    cur.wait(_STOP, pieces)
                 yield
             elif found.group() == "\n":
                 pieces.add("\n")
@@ -140,4 +141,4 @@ def _compiled(source: str) -> regex.Pattern[str]:
     return regex.compile(source)
 
 
-_PLAIN = regex.compile(r"[^\n<]*+").fullmatch
+_STOP = re.compile(r"[\n<]").search

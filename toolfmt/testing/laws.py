@@ -232,7 +232,7 @@ def _value(text: str, at: int) -> tuple[JsonValue, int] | None:
     cur.append(text[at:])
     cur.eof = True
     try:
-        for _ in read_value(cur, pieces.add, ignore, Limits(), tolerant=True):
+        for _ in read_value(cur, pieces, ignore, Limits(), tolerant=True):
             pass
     except (Malformed, Truncated):
         return None

@@ -1,0 +1,119 @@
+r"""The text of a raw value on its way out: what is certain goes on, what may still be layout or a slip waits.
+
+<arg>\n  if a:\n    b()\n  \n</arg>
+^ text              ^^^^ white space waits for what follows
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolfmt.parsers.cursor import WHITE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolfmt.events import Event
+    from toolfmt.parsers.cursor import Cursor
+    from toolfmt.parsers.pieces import Pieces, Taker
+
+
+class ValueText:
+    """Takes the text of one value piece by piece."""
+
+    __slots__ = ("_beginning", "_first", "_out", "_padded", "_shown_white", "held", "last", "marked", "white")
+
+    def __init__(self, out: Taker, beginning: str, *, padded: bool) -> None:
+        """Pass the text on to `out`; `beginning` is that of the value's closer, where no ordinary text holds it.
+
+        Where it is `padded`, one line break on each side belongs to the markers.
+        """
+        self._out = out
+        self._beginning = beginning
+        self._padded = self._first = padded
+        self._shown_white = ""  # the white space that was there when a wait began
+        self.white: list[str] = []
+        """White space that may be the layout before the next argument."""
+        self.held: Pieces | None = None
+        """What waits until it is known to be the value's."""
+        self.last = ""
+        """The last characters that were passed on."""
+        self.marked = False
+        """Something in it begins as its closer does."""
+
+    def say(self, text: str) -> None:
+        """Add text; the white space at its end waits for what follows."""
+        body = text.rstrip(WHITE)
+        if body:
+            self.flush()
+            self.put(body)
+        if len(body) < len(text):
+            self.white.append(text[len(body) :])
+
+    def begin_quoted(self) -> None:
+        """Take what follows as it stands."""
+        self.flush()
+        self._first = False
+
+    def wait(self, cur: Cursor, stop: Callable[[str], object]) -> None:
+        """Take what follows without the grammar, up to what it would look at."""
+        if not self._first:
+            self._shown_white = "".join(self.white)
+            cur.wait(stop, self)
+
+    def show(self, text: str, at: int) -> list[Event]:
+        """The events of a piece in which nothing can begin or end."""
+        white = self.white
+        if text[-1] in WHITE:
+            body = text.rstrip(WHITE)
+            if not body:
+                white.append(text)
+                return []
+            text, self.white = "".join((*white, body)), [text[len(body) :]]
+        elif white:
+            text, self.white = "".join((*white, text)), []
+        return self._out.show(text, at) if self.held is None else []
+
+    def keep(self, text: str) -> None:
+        """Take pieces whose events were shown."""
+        white = "".join(self.white)
+        text = self._shown_white + text
+        self._shown_white = white
+        text = text[: len(text) - len(white)]
+        if text and self._counted(text):
+            self._out.keep(text)
+
+    def flush(self) -> None:
+        """Pass on the white space: text follows it."""
+        if self.white:
+            white, self.white = self.white, []
+            self.put("".join(white))
+
+    def put(self, text: str) -> None:
+        """Pass on text as it stands."""
+        if self._counted(text):
+            self._give(text)
+
+    def _counted(self, text: str) -> bool:
+        """Whether text is certain; else it is held."""
+        if self.held is not None:
+            self.held.add(text)
+            return False
+        self.marked = self.marked or (bool(self._beginning) and self._beginning in self.last + text)
+        self.last = (self.last + text[-3:])[-3:]
+        return True
+
+    def _give(self, text: str) -> None:
+        if self._first:
+            text, self._first = text.removeprefix("\n"), False
+        if text:
+            self._out.add(text)
+
+    def finish(self) -> None:
+        """The value ends with a closer of its own: all that was held is its text."""
+        if self.held is not None:
+            held, self.held = self.held, None
+            self._give(held.text())
+        if self._padded and self.white:
+            self.white[-1] = self.white[-1].removesuffix("\n")
+        self.flush()
