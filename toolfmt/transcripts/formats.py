@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonValue
 
 MODULES: Final = {
+    "ag-ui": "ag_ui",
     "anthropic": "anthropic",
     "atif": "atif",
     "bedrock": "bedrock",
