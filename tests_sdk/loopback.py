@@ -75,7 +75,7 @@ class Loopback:
     """Set when a client went away in the middle of an answer."""
 
     async def answer(self, request: Request) -> Response:
-        body = json.loads(await request.body())
+        body = json.loads(await request.body() or "null")
         self.requests.append(Asked(request.url.path, dict(request.headers), body))
         reply = self.script[min(len(self.requests), len(self.script)) - 1]
         if isinstance(reply, Body):
@@ -141,7 +141,7 @@ def _started() -> str:
     async def answer(request: Request) -> Response:
         return await SCRIPTS[request.path_params["key"]].answer(request)
 
-    app = Starlette(routes=[Route("/{key}/{path:path}", answer, methods=["POST"])])
+    app = Starlette(routes=[Route("/{key}/{path:path}", answer, methods=["GET", "POST"])])
     config = uvicorn.Config(app, port=0, log_level="critical", lifespan="off")
     socket = config.bind_socket()
     socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # else each answer waits 40 ms for its end

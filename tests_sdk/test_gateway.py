@@ -21,8 +21,8 @@ from openai import OpenAI
 from pydantic import ValidationError
 
 from toolfmt.errors import ParseError, UnknownDialectError
-from toolfmt.gateway.app import LOSSES
 from toolfmt.gateway.config import Back, Config, ModelRoute, changed, single
+from toolfmt.gateway.serving import LOSSES
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])

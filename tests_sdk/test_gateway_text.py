@@ -10,7 +10,7 @@ import pytest
 from gateways import CALL, FACES, SCHEMA, TEXT_CALL, before, by_chat, gateway, seen
 from loopback import Answer, serving
 
-from toolfmt.gateway.exchange import NOTICES
+from toolfmt.gateway.handling import NOTICES
 
 BROKEN = Answer('I look.\n<tool_call>\n{"name": "look", "arguments": {"city": \n</tool_call>')
 

@@ -1,5 +1,8 @@
 """The APIs that backs speak, as data: where each takes requests, how it is given a key, what a stream of it is.
 
+Paths and keys beside those of the requests themselves are of the SDKs: openai 3.54 (responses.input_tokens,
+responses.compact), anthropic 2.12 (messages.count_tokens), google-genai 3.4 (models.count_tokens).
+
 A relative of OpenAI's Chat Completions (`vllm`, `groq`, ...) is asked at the same paths, for what it takes.
 """
 
@@ -7,10 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from toolfmt.transcripts.relatives import NAMES
 from toolfmt.transcripts.streams.sse import EventText
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject
 
 
 class Frames(Protocol):
@@ -38,6 +44,19 @@ def _anthropic(key: str) -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CountApi:
+    """How an API counts the tokens of a request."""
+
+    path: str
+    keys: frozenset[str]
+    """What it takes of a request."""
+    place: str
+    """The key of its answer that holds the number."""
+    wrapped: Callable[[JsonObject, str], JsonObject] = lambda request, _: request
+    """Makes its body of a request and the model's name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BackApi:
     """One API as the server speaks it to a back."""
 
@@ -51,6 +70,11 @@ class BackApi:
     """The headers that hold a key."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     """Headers of each request."""
+    models: str = "/models"
+    """Where it lists its models."""
+    count: CountApi | None = None
+    compact: str = ""
+    """Where it shortens a conversation; empty: nowhere."""
     text: bool = False
     """Whether the model only writes text: its tools are shown in the prompt, its calls are read in the answer."""
     frames: Callable[[int], Frames] = EventText
@@ -60,26 +84,49 @@ class BackApi:
 _CHAT: Final = BackApi(format="openai-chat", whole="/chat/completions", stream="/chat/completions")
 APIS: Final[Mapping[str, BackApi]] = {
     "openai-chat": _CHAT,
-    "openai-responses": BackApi(format="openai-responses", whole="/responses", stream="/responses"),
+    "openai-responses": BackApi(
+        format="openai-responses",
+        whole="/responses",
+        stream="/responses",
+        count=CountApi(
+            path="/responses/input_tokens",
+            keys=frozenset({"model", "input", "instructions", "previous_response_id", "conversation", "tools"})
+            | {"tool_choice", "parallel_tool_calls", "reasoning", "text", "truncation"},
+            place="input_tokens",
+        ),
+        compact="/responses/compact",
+    ),
     "anthropic": BackApi(
         format="anthropic",
         whole="/messages",
         stream="/messages",
         key=_anthropic,
         headers={"anthropic-version": "2023-06-01"},
+        count=CountApi(
+            path="/messages/count_tokens",
+            keys=frozenset({"model", "messages", "system", "tools", "tool_choice", "thinking"})
+            | {"cache_control", "output_config"},
+            place="input_tokens",
+        ),
     ),
     "gemini": BackApi(
         format="gemini",
         whole="/models/{model}:generateContent",
         stream="/models/{model}:streamGenerateContent?alt=sse",
         key=_google,
+        count=CountApi(
+            path="/models/{model}:countTokens",
+            keys=frozenset({"contents", "systemInstruction", "tools", "toolConfig", "generationConfig"}),
+            place="totalTokens",
+            wrapped=lambda request, model: {"generateContentRequest": {"model": f"models/{model}", **request}},
+        ),
     ),
     "gemini-interactions": BackApi(
         format="gemini-interactions", whole="/interactions", stream="/interactions", key=_google
     ),
     "mistral": replace(_CHAT, format="mistral"),
     "cohere": BackApi(format="cohere", whole="/chat", stream="/chat"),
-    "ollama": BackApi(format="ollama", whole="/api/chat", stream="/api/chat"),
+    "ollama": BackApi(format="ollama", whole="/api/chat", stream="/api/chat", models="/api/tags"),
     "text": replace(_CHAT, format="vllm", text=True),  # `max_tokens`, as every copy of the API takes it
     **{name: replace(_CHAT, format=name) for name in sorted(NAMES)},
 }

@@ -13,6 +13,7 @@ from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.gateway.apis import APIS
 from toolfmt.gateway.failing import UpstreamError
+from toolfmt.jsontext import is_array
 from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.failures import read_error
 
@@ -40,7 +41,23 @@ class Upstream:
 
     async def whole(self, request: JsonObject, model: str) -> tuple[JsonValue, Mapping[str, str]]:
         """Ask for a whole answer; its value and headers. Raises `UpstreamError`."""
-        async with self._sent(request, model, stream=False) as response:
+        return await self.post(self.api.whole, request, model)
+
+    async def post(self, path: str, request: JsonObject, model: str) -> tuple[JsonValue, Mapping[str, str]]:
+        """Ask at a path of the API; as `whole`."""
+        return await self._value("POST", path, model, request)
+
+    async def models(self) -> list[str]:
+        """List the models that the back says it has. Raises `UpstreamError`."""
+        value, _ = await self._value("GET", self.api.models, "")
+        rows = (value.get("data") or value.get("models")) if jsontext.is_object(value) else None
+        found = [row.get("id") or row.get("name") for row in rows if jsontext.is_object(row)] if is_array(rows) else []
+        return [name.removeprefix("models/") for name in found if isinstance(name, str)]
+
+    async def _value(
+        self, method: str, path: str, model: str, request: JsonObject | None = None
+    ) -> tuple[JsonValue, Mapping[str, str]]:
+        async with self._sent(method, path, model, request) as response:
             body = await self._body(response)
             try:
                 return jsontext.loads(body.decode()), _passed(response)
@@ -52,16 +69,17 @@ class Upstream:
         self, request: JsonObject, model: str
     ) -> AsyncGenerator[tuple[AsyncIterator[JsonObject], Mapping[str, str]]]:
         """Ask for a stream; its events and headers. Raises `UpstreamError`, while it is read too."""
-        async with self._sent(request, model, stream=True) as response:
+        async with self._sent("POST", self.api.stream, model, request) as response:
             yield self._events(response), _passed(response)
 
     @asynccontextmanager
-    async def _sent(self, request: JsonObject, model: str, *, stream: bool) -> AsyncGenerator[httpx2.Response]:
-        path = (self.api.stream if stream else self.api.whole).format(model=quote(model, safe=""))
-        address = self.back.url.rstrip("/") + path
-        content = jsontext.dumps(request).encode()
-        headers = {**self._headers, "content-type": "application/json"}
-        sent = self._client.stream("POST", address, content=content, headers=headers, timeout=self._timeout)
+    async def _sent(
+        self, method: str, path: str, model: str, request: JsonObject | None
+    ) -> AsyncGenerator[httpx2.Response]:
+        address = self.back.url.rstrip("/") + path.format(model=quote(model, safe=""))
+        content = None if request is None else jsontext.dumps(request).encode()
+        headers = {**self._headers, **({} if request is None else {"content-type": "application/json"})}
+        sent = self._client.stream(method, address, content=content, headers=headers, timeout=self._timeout)
         try:
             async with sent as response:
                 if response.is_success:

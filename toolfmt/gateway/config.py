@@ -63,6 +63,8 @@ class Back(_Closed):
     """How often a `text` back is asked again after a call that cannot be used."""
     constraint: Constraint | None = None
     """Hold a `text` back to a call by a grammar where the client requires one: how its server takes grammars."""
+    tokenizer: str | None = None
+    """A `tokenizer.json`, or its folder: with it tokens are estimated where the API cannot count them."""
     connect_timeout: float = Field(default=10, gt=0)
     """Seconds until a connection is open."""
     idle_timeout: float = Field(default=300, gt=0)
@@ -104,6 +106,11 @@ class ModelRoute(_Closed):
     """Asked in this order, the next where one cannot be reached or is overloaded."""
     as_model: str | None = None
     """The name that the back knows the model by; else the client's."""
+
+    @property
+    def open(self) -> bool:
+        """Whether the route is for names that it does not say itself."""
+        return "*" in self.model
 
 
 class Config(_Closed):

@@ -9,16 +9,15 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
-from toolfmt.errors import ConversionError, ToolFmtError
+from toolfmt.errors import ToolFmtError
 from toolfmt.gateway.failing import ExchangeError, UpstreamError
+from toolfmt.gateway.handling import NOTICES, Asked, GatewayAnswer, Handler
 from toolfmt.gateway.text import AsyncEvents, TextRequest
 from toolfmt.transcripts.answer_info import AnswerInfo, Failure
 from toolfmt.transcripts.answers import AsyncAnswerEvents, aread_stream
-from toolfmt.transcripts.convert import Conversion, convert_request
 from toolfmt.transcripts.convert_answer import convert_answer
 from toolfmt.transcripts.streams.relay import awrite_stream
 from toolfmt.transcripts.streams.sink import AnswerHead
@@ -26,12 +25,10 @@ from toolfmt.transcripts.streams.sink import AnswerHead
 if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.gateway.backs import Upstream
-    from toolfmt.gateway.config import Config, ModelRoute
     from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.convert import Conversion
     from toolfmt.transcripts.loss import Loss
 
-NOTICES: Final = "x-toolfmt-notices"
-"""The header that says what the gateway did beside converting: how often it asked the model."""
 _IDS: Final[Mapping[str, str]] = {
     "openai-chat": "chatcmpl-",
     "openai-responses": "resp_",
@@ -43,79 +40,15 @@ _IDS: Final[Mapping[str, str]] = {
 """What an answer's id begins with."""
 
 
-@dataclass(slots=True)
-class GatewayAnswer:
-    """What the client is given: a whole value, or the events of a stream."""
+class Conversing(Handler):
+    """Gives answers of models: the requests that a face is for."""
 
-    value: JsonValue = None
-    events: AsyncIterator[JsonObject] | None = None
-    headers: dict[str, str] = field(default_factory=dict[str, str])
-    losses: tuple[Loss, ...] = ()
-    model: str = ""
-    back: str = ""
-
-
-class FaceHandler:
-    """Serves the requests of one face."""
-
-    def __init__(self, config: Config, upstreams: Mapping[str, Upstream], format: str) -> None:  # noqa: A002 - the field's name
-        """Take where requests may go, and the format of the face."""
-        self._config = config
-        self._upstreams = upstreams
-        self._format = format
-
-    async def answer(self, body: JsonObject, given: JsonObject, stack: AsyncExitStack) -> GatewayAnswer:
-        """Answer a request; `given` are the settings that its path says.
-
-        A stream stays open until `stack` is closed. Raises `ExchangeError`.
-        """
-        said = self._settings(body, given)
-        model = said.get("model")
-        if not isinstance(model, str) or not model:
-            raise ExchangeError(Failure(kind="invalid", message="the request names no model", param="model"))
-        route = self._config.route(model)
-        if route is None:
-            raise ExchangeError(Failure(kind="not_found", message=f"no route serves the model {model!r}"))
-        failed: UpstreamError | None = None
-        for name in route.backs:
-            try:
-                answered = await self._asked(body, said, name, route, stack)
-            except UpstreamError as error:
-                failed = error
-                if not error.elsewhere:
-                    break
-            else:
-                answered.model, answered.back = model, name
-                return answered
-        assert failed is not None  # noqa: S101 - a route has a back
-        raise failed
-
-    def _settings(self, body: JsonObject, given: JsonObject) -> Mapping[str, JsonValue]:
-        try:
-            return convert_request(body, source=self._format, target=self._format, settings=given).settings
-        except ToolFmtError as error:
-            raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
-
-    async def _asked(
-        self, body: JsonObject, said: Mapping[str, JsonValue], name: str, route: ModelRoute, stack: AsyncExitStack
-    ) -> GatewayAnswer:
+    async def asked(self, asked: Asked, upstream: Upstream, stack: AsyncExitStack) -> GatewayAnswer:
         """Ask one back."""
-        upstream = self._upstreams[name]
-        asked, streamed = str(said["model"]), said.get("stream") is True
-        model = route.as_model or asked
-        try:
-            sent = convert_request(
-                body,
-                source=self._format,
-                target=upstream.format,
-                settings={"model": model, "stream": streamed},
-                strict=self._config.strict,
-            )
-        except ConversionError as error:
-            raise ExchangeError(Failure(kind="invalid", message=f"strict: {error}")) from None
-        except ToolFmtError as error:
-            raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
-        head = AnswerHead(f"{_IDS[self._format]}{uuid4().hex}", asked, int(time.time()))
+        streamed = asked.settings.get("stream") is True
+        model = asked.sent_model
+        sent = self.sent(asked, upstream, streamed=streamed)
+        head = AnswerHead(f"{_IDS[self.format]}{uuid4().hex}", asked.model, int(time.time()))
         if upstream.api.text:
             try:
                 text = TextRequest(sent.value, upstream.format, upstream.back, model)
@@ -167,14 +100,14 @@ class FaceHandler:
         return GatewayAnswer(done.value, headers=said, losses=(*lost, *done.losses))
 
     def _stream(self, events: AsyncIterable[Event], info: AnswerInfo, head: AnswerHead) -> AsyncIterator[JsonObject]:
-        return awrite_stream(events, target=self._format, info=info, id=head.id, model=head.model, created=head.created)
+        return awrite_stream(events, target=self.format, info=info, id=head.id, model=head.model, created=head.created)
 
     def _converted(self, value: JsonValue, source: str, head: AnswerHead) -> Conversion:
         try:
             return convert_answer(
                 value,
                 source=source,
-                target=self._format,
+                target=self.format,
                 id=head.id,
                 model=head.model,
                 created=head.created,

@@ -1,0 +1,156 @@
+"""What SDKs ask a gateway beside answers: numbers of tokens, a shorter conversation, which models there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from anthropic import Anthropic, NotFoundError
+from gateways import PATHS, SCHEMA, before, gateway
+from google import genai
+from google.genai.types import HttpOptions
+from loopback import Body, serving
+from openai import NotFoundError as OpenAINotFoundError
+from openai import OpenAI
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+
+from toolfmt import jsontext
+from toolfmt.gateway.config import Back, Config, ModelRoute
+from toolfmt.gateway.handling import NOTICES
+
+LOOK: Any = {"name": "look", "description": "Look.", "input_schema": SCHEMA}
+
+
+def by_anthropic(url: str) -> int:
+    client = Anthropic(base_url=url, api_key="none", max_retries=0)
+    return client.messages.count_tokens(
+        model="m", system="Be brief.", messages=[{"role": "user", "content": "Weather?"}], tools=[LOOK]
+    ).input_tokens
+
+
+def by_gemini(url: str) -> int:
+    client = genai.Client(api_key="none", http_options=HttpOptions(base_url=url))
+    return client.models.count_tokens(model="m", contents="Weather?").total_tokens or 0
+
+
+def by_responses(url: str) -> int:
+    client = OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
+    tool: Any = {"type": "function", "name": "look", "parameters": SCHEMA, "strict": False}
+    return client.responses.input_tokens.count(model="m", input="Weather?", tools=[tool]).input_tokens
+
+
+CLIENTS: Mapping[str, Callable[[str], int]] = {
+    "anthropic": by_anthropic,
+    "gemini": by_gemini,
+    "openai-responses": by_responses,
+}
+COUNTS = {
+    "anthropic": '{"input_tokens": 31}',
+    "gemini": '{"totalTokens": 31}',
+    "openai-responses": '{"input_tokens": 31}',
+}
+COUNT_PATHS = {
+    "anthropic": "/v1/messages/count_tokens",
+    "gemini": "/v1beta/models/m:countTokens",
+    "openai-responses": "/v1/responses/input_tokens",
+}
+
+
+@pytest.mark.parametrize("api", COUNTS)
+@pytest.mark.parametrize("face", CLIENTS)
+def test_a_back_counts_the_tokens_of_every_clients_request(face: str, api: str) -> None:
+    with serving(Body(200, COUNTS[api])) as upstream, gateway(before(upstream, api)) as url:
+        assert CLIENTS[face](url) == 31
+    (asked,) = upstream.requests
+    assert asked.path.endswith(COUNT_PATHS[api])
+    assert "Weather?" in jsontext.dumps(asked.body)
+    assert not {"stream", "max_tokens", "max_output_tokens"} & asked.body.keys()
+
+
+@pytest.fixture
+def tokenizer(tmp_path: Path) -> Path:
+    made = Tokenizer(WordLevel({"[UNK]": 0}, "[UNK]"))
+    made.pre_tokenizer = Whitespace()  # type: ignore[assignment]
+    made.save(str(tmp_path / "tokenizer.json"))
+    return tmp_path
+
+
+def test_a_tokenizer_counts_where_the_api_cannot(tokenizer: Path) -> None:
+    with serving() as upstream, gateway(before(upstream, "openai-chat", tokenizer=str(tokenizer))) as url:
+        assert by_gemini(url) == 2  # "Weather", "?"
+        body = {"model": "m", "messages": [{"role": "user", "content": "Weather?"}]}
+        bare = httpx2.post(f"{url}/v1/messages/count_tokens", json=body)
+        shown = httpx2.post(f"{url}/v1/messages/count_tokens", json={**body, "tools": [LOOK]})
+    assert bare.json() == {"input_tokens": 2}
+    assert bare.headers[NOTICES] == "tokens=estimated"
+    assert shown.json()["input_tokens"] > 10
+    assert upstream.requests == []
+
+
+@pytest.mark.parametrize("face", CLIENTS)
+def test_without_one_the_client_is_refused(face: str) -> None:
+    body: Any = {"model": "m", "messages": [], "contents": [], "input": "Weather?"}
+    with serving() as upstream, gateway(before(upstream, "openai-chat")) as url:
+        response = httpx2.post(f"{url}{COUNT_PATHS[face]}", json=body)
+    assert response.status_code == 404
+    assert "names no tokenizer" in response.json()["error"]["message"]
+
+
+def test_a_count_that_is_none_is_an_error() -> None:
+    with serving(Body(200, "{}")) as upstream, gateway(before(upstream, "anthropic")) as url:
+        body = {"model": "m", "contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}
+        assert httpx2.post(f"{url}{COUNT_PATHS['gemini']}", json=body).status_code >= 500
+
+
+def test_a_back_that_can_shortens_conversations() -> None:
+    usage = {"input_tokens": 9, "output_tokens": 1, "total_tokens": 10}
+    made = {"id": "c1", "object": "response.compaction", "created_at": 1, "output": [], "usage": usage}
+    with serving(Body(200, jsontext.dumps(made))) as upstream:
+        config = before(upstream, "openai-responses")
+        config = config.model_copy(update={"routes": (ModelRoute(backs=("it",), as_model="gpt"),)})
+        with gateway(config) as url:
+            client = OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
+            assert client.responses.compact(model="m", input="Weather?").id == "c1"
+    (asked,) = upstream.requests
+    assert asked.path.endswith("/v1/responses/compact")
+    assert asked.body == {"model": "gpt", "input": "Weather?"}
+    with serving() as upstream, gateway(before(upstream, "anthropic")) as url:
+        client = OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
+        with pytest.raises(OpenAINotFoundError, match="shortens"):
+            client.responses.compact(model="gpt-5", input="Weather?")
+    assert upstream.requests == []
+
+
+LISTS = {
+    "openai-chat": '{"object": "list", "data": [{"id": "big"}, {"id": "small"}]}',
+    "gemini": '{"models": [{"name": "models/big"}, {"name": "models/small"}]}',
+    "ollama": '{"models": [{"name": "big"}, {"name": "small"}]}',
+}
+
+
+@pytest.mark.parametrize("api", LISTS)
+def test_a_backs_own_models_are_listed(api: str) -> None:
+    with serving(Body(200, LISTS[api])) as upstream:
+        backs = {
+            "it": Back(api=api, url=upstream.url + PATHS[api]),
+            "gone": Back(url="http://127.0.0.1:9", connect_timeout=2),
+        }
+        routes = (
+            ModelRoute(model="mine", backs=("gone",)),
+            ModelRoute(model="s*", backs=("gone", "it")),
+            ModelRoute(model="b*", backs=("it",), as_model="x"),
+        )
+        with gateway(Config(backs=backs, routes=routes)) as url:
+            client = OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
+            assert [one.id for one in client.models.list()] == ["mine", "small"]
+            assert client.models.retrieve("small").id == "small"
+            anthropic = Anthropic(base_url=url, api_key="none", max_retries=0)
+            with pytest.raises(NotFoundError, match="no route"):
+                anthropic.models.retrieve("nobody")
+            google = genai.Client(api_key="none", http_options=HttpOptions(base_url=url))
+            assert google.models.get(model="small").name == "models/small"

@@ -1,0 +1,100 @@
+"""What is asked beside answers: how many tokens a request has, and a conversation made shorter.
+
+anthropic          POST /v1/messages/count_tokens                {"input_tokens": 12}
+gemini             POST /v1beta/models/MODEL:countTokens         {"totalTokens": 12}
+openai-responses   POST /v1/responses/input_tokens               {"object": "response.input_tokens", "input_tokens": 12}
+
+The back counts where its API can. Else the tokens are those of the tokenizer that the back names: an estimate, because
+nothing is known of what the server puts around the texts. Without one, the client is told that nobody can count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Final
+
+from anyio import to_thread
+
+from toolfmt import jsontext
+from toolfmt.corpora.tokens import count_tokens, load
+from toolfmt.errors import ToolFmtError
+from toolfmt.gateway.failing import ExchangeError, UpstreamError
+from toolfmt.gateway.handling import NOTICES, Asked, GatewayAnswer, Handler
+from toolfmt.jsontext import is_object
+from toolfmt.transcripts.answer_info import Failure
+from toolfmt.transcripts.format import reraise_as_parse_error
+from toolfmt.transcripts.formats import find
+
+if TYPE_CHECKING:
+    from toolfmt.conversation import ToolDeclaration
+    from toolfmt.gateway.backs import Upstream
+    from toolfmt.model import JsonObject
+
+_ANSWERS: Final[Mapping[str, Callable[[int], JsonObject]]] = {
+    "anthropic": lambda count: {"input_tokens": count},
+    "gemini": lambda count: {"totalTokens": count},
+    "openai-responses": lambda count: {"object": "response.input_tokens", "input_tokens": count},
+}
+"""How each API says a number of tokens."""
+
+
+class Counting(Handler):
+    """Counts the tokens of requests."""
+
+    def opened(self, body: JsonObject) -> JsonObject:
+        """Give the request; Gemini's may be in a field of its own."""
+        inner = body.get("generateContentRequest")
+        return inner if is_object(inner) else body
+
+    async def asked(self, asked: Asked, upstream: Upstream, stack: AsyncExitStack) -> GatewayAnswer:  # noqa: ARG002 - nothing stays open
+        """Let one back count, or estimate."""
+        sent = self.sent(asked, upstream, streamed=False)
+        api = upstream.api.count
+        if api is None:
+            count = await to_thread.run_sync(estimate, asked.body, self.format, upstream.back.tokenizer, asked.model)
+            return GatewayAnswer(_ANSWERS[self.format](count), headers={NOTICES: "tokens=estimated"})
+        request = {key: value for key, value in sent.value.items() if key in api.keys}
+        model = asked.sent_model
+        value, headers = await upstream.post(api.path, api.wrapped(request, model), model)
+        count = value.get(api.place) if is_object(value) else None
+        if not isinstance(count, int):
+            message = f"the upstream's count has no {api.place}"
+            raise UpstreamError(Failure(kind="server", message=message, status=502))
+        return GatewayAnswer(_ANSWERS[self.format](count), headers=dict(headers), losses=sent.losses)
+
+
+class Compacting(Handler):
+    """Lets a back shorten conversations, where its API can."""
+
+    async def asked(self, asked: Asked, upstream: Upstream, stack: AsyncExitStack) -> GatewayAnswer:  # noqa: ARG002 - as above
+        """Ask one back."""
+        if not upstream.api.compact:
+            raise refused(f"the API of the model {asked.model!r} has nothing that shortens a conversation")
+        model = asked.sent_model
+        value, headers = await upstream.post(upstream.api.compact, {**asked.body, "model": model}, model)
+        return GatewayAnswer(value, headers=dict(headers))
+
+
+def refused(message: str) -> ExchangeError:
+    """Make the error of what nobody here can do."""
+    return ExchangeError(Failure(kind="not_found", message=message))
+
+
+def estimate(request: JsonObject, format: str, tokenizer: str | None, model: str) -> int:  # noqa: A002 - the field's name
+    """Count the tokens of all that a request says, and of its tools; raises `ExchangeError` without a tokenizer."""
+    if tokenizer is None:
+        raise refused(
+            f"nobody can count the tokens of {model!r}: its API does not, and the configuration names no tokenizer"
+        )
+    try:
+        with reraise_as_parse_error(format, request):
+            transcript = find(format).read(request)
+    except ToolFmtError as error:
+        raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
+    shown = "\n".join(map(_shown, transcript.tools or ()))
+    return count_tokens(transcript, tokenizer) + len(load(tokenizer).encode(shown, add_special_tokens=False).ids)
+
+
+def _shown(tool: ToolDeclaration) -> str:
+    return jsontext.dumps({"name": tool.name, "description": tool.description, "parameters": tool.parameters})

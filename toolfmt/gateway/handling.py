@@ -1,0 +1,122 @@
+"""A request on its way: which model and route it names, which back is asked, what the client is given.
+
+A `Handler` finds the route and asks its backs in turn; what is asked of a back is each handler's own.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.errors import ConversionError, ToolFmtError
+from toolfmt.gateway.failing import ExchangeError, UpstreamError
+from toolfmt.transcripts.answer_info import Failure
+from toolfmt.transcripts.convert import Conversion, convert_request
+
+if TYPE_CHECKING:
+    from toolfmt.gateway.backs import Upstream
+    from toolfmt.gateway.config import Config, ModelRoute
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.loss import Loss
+
+NOTICES: Final = "x-toolfmt-notices"
+"""The header that says what the gateway did beside converting: how often it asked the model, what it estimated."""
+
+
+@dataclass(slots=True)
+class GatewayAnswer:
+    """What the client is given: a whole value, or the events of a stream."""
+
+    value: JsonValue = None
+    events: AsyncIterator[JsonObject] | None = None
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    losses: tuple[Loss, ...] = ()
+    model: str = ""
+    back: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request that has a route."""
+
+    body: JsonObject
+    settings: Mapping[str, JsonValue]
+    """What it sets, by the names of all APIs; what its path says is among them."""
+    model: str
+    """As the client names it."""
+    route: ModelRoute
+
+    @property
+    def sent_model(self) -> str:
+        """The name that the back knows the model by."""
+        return self.route.as_model or self.model
+
+
+class Handler(ABC):
+    """Serves the requests of one path."""
+
+    def __init__(self, config: Config, upstreams: Mapping[str, Upstream], format: str) -> None:  # noqa: A002 - the field's name
+        """Take where requests may go, and the format in which they come."""
+        self.config = config
+        self.upstreams = upstreams
+        self.format = format
+
+    @abstractmethod
+    async def asked(self, asked: Asked, upstream: Upstream, stack: AsyncExitStack) -> GatewayAnswer:
+        """Ask one back; raises `UpstreamError` where another may be asked."""
+
+    def opened(self, body: JsonObject) -> JsonObject:
+        """Give the request that a body holds."""
+        return body
+
+    async def answer(self, body: JsonObject, given: JsonObject, stack: AsyncExitStack) -> GatewayAnswer:
+        """Answer a request; `given` are the settings that its path says.
+
+        A stream stays open until `stack` is closed. Raises `ExchangeError`.
+        """
+        body = self.opened(body)
+        said = self._settings(body, given)
+        model = said.get("model")
+        if not isinstance(model, str) or not model:
+            raise ExchangeError(Failure(kind="invalid", message="the request names no model", param="model"))
+        route = self.config.route(model)
+        if route is None:
+            raise ExchangeError(Failure(kind="not_found", message=f"no route serves the model {model!r}"))
+        asked = Asked(body, said, model, route)
+        failed: UpstreamError | None = None
+        for name in route.backs:
+            try:
+                answered = await self.asked(asked, self.upstreams[name], stack)
+            except UpstreamError as error:
+                failed = error
+                if not error.elsewhere:
+                    break
+            else:
+                answered.model, answered.back = model, name
+                return answered
+        assert failed is not None  # noqa: S101 - a route has a back
+        raise failed
+
+    def sent(self, asked: Asked, upstream: Upstream, *, streamed: bool) -> Conversion:
+        """Convert a request for a back; raises `ExchangeError` for one that cannot be."""
+        try:
+            return convert_request(
+                asked.body,
+                source=self.format,
+                target=upstream.format,
+                settings={"model": asked.sent_model, "stream": streamed},
+                strict=self.config.strict,
+            )
+        except ConversionError as error:
+            raise ExchangeError(Failure(kind="invalid", message=f"strict: {error}")) from None
+        except ToolFmtError as error:
+            raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
+
+    def _settings(self, body: JsonObject, given: JsonObject) -> Mapping[str, JsonValue]:
+        try:
+            return convert_request(body, source=self.format, target=self.format, settings=given).settings
+        except ToolFmtError as error:
+            raise ExchangeError(Failure(kind="invalid", message=str(error))) from None

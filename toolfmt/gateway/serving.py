@@ -1,0 +1,149 @@
+"""One request of a face: its body, its answer, whole or streamed, its errors in the API's own words, its log line."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Final
+
+from starlette.responses import Response, StreamingResponse
+
+from toolfmt import jsontext
+from toolfmt.errors import ParseError
+from toolfmt.gateway.failing import ExchangeError
+from toolfmt.transcripts.answer_info import Failure
+from toolfmt.transcripts.failures import error_status, write_error
+from toolfmt.transcripts.streams.sse import end_text, event_text
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from toolfmt.gateway.access import Access
+    from toolfmt.gateway.faces import Face
+    from toolfmt.gateway.handling import GatewayAnswer, Handler
+    from toolfmt.gateway.metrics import Metrics
+    from toolfmt.model import JsonObject
+
+log: Final = logging.getLogger("toolfmt.gateway")
+LOSSES: Final = "x-toolfmt-losses"
+"""The header that says what the request's conversion lost, as codes with their number."""
+_JSON: Final = "application/json"
+
+
+class FaceServer:
+    """Serves one path of a face."""
+
+    def __init__(self, face: Face, handler: Handler, access: Access, max_body: int, metrics: Metrics) -> None:
+        """Take what is served, what answers, who may ask, the most bytes of a body, and what counts."""
+        self._face = face
+        self._handler = handler
+        self._access = access
+        self._max_body = max_body
+        self._metrics = metrics
+
+    async def serve(self, request: Request) -> Response:
+        """Answer one request."""
+        face, began = self._face, time.perf_counter()
+        stack = AsyncExitStack()
+        try:
+            self._access.check(request)
+            body = await _body(request, self._max_body)
+            answered = await self._handler.answer(body, _given(face, request, body), stack)
+            response = await self._response(request, answered, stack)
+        except ExchangeError as error:
+            await stack.aclose()
+            status = error_status(error.failure, face.format)
+            response = json_response(write_error(error.failure, face.format), status, error.headers)
+            self._metrics.count(face.format, "", status, time.perf_counter() - began)
+            _note(face, status, began, error=error.failure.message)
+        except BaseException:
+            await stack.aclose()
+            raise
+        else:
+            self._metrics.count(face.format, answered.back, 200, time.perf_counter() - began, answered.losses)
+            _note(face, 200, began, answered=answered)
+        return response
+
+    async def _response(self, request: Request, answered: GatewayAnswer, stack: AsyncExitStack) -> Response:
+        face = self._face
+        headers = {**answered.headers, **_lost(answered)}
+        if answered.events is None:
+            await stack.aclose()
+            return json_response(answered.value, 200, headers)
+        pieces = _frames(face, answered.events, whole=face.listed and request.query_params.get("alt") != "sse")
+        try:  # an error before the first event is an answer with a status of its own
+            first = await anext(pieces, "")
+        except ExchangeError:
+            await pieces.aclose()
+            raise
+
+        async def text() -> AsyncIterator[str]:
+            async with stack:
+                stack.enter_context(self._metrics.streams.track_inprogress())
+                yield first
+                try:
+                    async for piece in pieces:
+                        yield piece
+                except ExchangeError as error:
+                    log.warning("%s", jsontext.dumps({"face": face.format, "error": error.failure.message}))
+                    yield event_text({"type": "error", **write_error(error.failure, face.format)}, face.format)
+
+        return StreamingResponse(text(), headers={**headers, "cache-control": "no-cache"}, media_type=face.media)
+
+
+def json_response(value: object, status: int, headers: Mapping[str, str]) -> Response:
+    """Make an answer of JSON."""
+    return Response(jsontext.dumps(value), status, dict(headers), _JSON)
+
+
+def _given(face: Face, request: Request, body: JsonObject) -> JsonObject:
+    """Give the settings that a request's path says."""
+    given: JsonObject = {} if face.streams is None else {"stream": face.streams}
+    if face.streamed_by_default and "stream" not in body:
+        given["stream"] = True
+    return given | ({"model": name} if (name := request.path_params.get("model")) else {})
+
+
+async def _frames(face: Face, events: AsyncIterator[JsonObject], *, whole: bool) -> AsyncGenerator[str]:
+    """Write a stream's events as the face sends them; `whole` as one JSON list."""
+    if whole:
+        yield jsontext.dumps([event async for event in events])
+        return
+    async for event in events:
+        yield event_text(event, face.format)
+    if end := end_text(face.format):
+        yield end
+
+
+async def _body(request: Request, most: int) -> JsonObject:
+    """Read the request's JSON object, no more of it than may be."""
+    found = bytearray()
+    async for piece in request.stream():
+        found += piece
+        if len(found) > most:
+            raise ExchangeError(Failure(kind="too_large", message=f"the body has more than {most} bytes"))
+    try:
+        value = jsontext.loads(found.decode())
+    except (ParseError, UnicodeDecodeError) as error:
+        raise ExchangeError(Failure(kind="invalid", message=f"the body is not JSON: {error}")) from None
+    if not jsontext.is_object(value):
+        raise ExchangeError(Failure(kind="invalid", message="the body is not a JSON object"))
+    return value
+
+
+def _lost(answered: GatewayAnswer) -> dict[str, str]:
+    counts: dict[str, int] = {}
+    for loss in answered.losses:
+        counts[loss.code] = counts.get(loss.code, 0) + 1
+    return {LOSSES: ", ".join(f"{code}={count}" for code, count in sorted(counts.items()))} if counts else {}
+
+
+def _note(face: Face, status: int, began: float, *, answered: GatewayAnswer | None = None, error: str = "") -> None:
+    """Log one request as JSON: never its content, never a key."""
+    line: JsonObject = {"face": face.format, "status": status, "ms": round((time.perf_counter() - began) * 1000, 1)}
+    if answered is not None:
+        line |= {"model": answered.model, "back": answered.back, "stream": answered.events is not None}
+        line |= {"losses": len(answered.losses)} if answered.losses else {}
+    log.info("%s", jsontext.dumps({**line, **({"error": error} if error else {})}))
