@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Thread
@@ -44,6 +45,8 @@ def gateway(config: Config) -> Iterator[str]:
     socket = server.config.bind_socket()
     thread = Thread(target=server.run, args=([socket],), daemon=True)
     thread.start()
+    while not server.started:
+        time.sleep(0.005)
     try:
         yield f"http://127.0.0.1:{socket.getsockname()[1]}"
     finally:

@@ -54,4 +54,4 @@ def serve(  # noqa: PLR0913 - one argument for each option
     found = changed(found, **{name: value for name, value in changes.items() if value is not None})
     logging.getLogger("toolfmt.gateway").setLevel(logging.INFO)
     logging.getLogger("toolfmt.gateway").addHandler(logging.StreamHandler())
-    uvicorn.run(make_app(found), host=found.host, port=found.port, timeout_graceful_shutdown=30, access_log=False)
+    uvicorn.run(make_app(found), host=found.host, port=found.port, timeout_graceful_shutdown=found.drain_timeout, access_log=False)

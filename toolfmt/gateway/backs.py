@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
 
+import anyio
 import httpx2
 
 from toolfmt import jsontext
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from toolfmt.gateway.config import Back
     from toolfmt.model import JsonObject, JsonValue
 
+T = TypeVar("T")
 PASSED: Final = ("retry-after", "x-request-id", "request-id")
 """Headers of a back's answer that the client is given."""
 
@@ -37,7 +39,8 @@ class Upstream:
         self._client = client
         key = back.key
         self._headers = {**self.api.headers, **(self.api.key(key) if key else {}), **back.headers}
-        self._timeout = httpx2.Timeout(back.idle_timeout, connect=back.connect_timeout)
+        # reading has no limit of its own here: `_within` bounds the wait for the first byte and for each further one
+        self._timeout = httpx2.Timeout(back.idle_timeout, connect=back.connect_timeout, read=None, pool=None)
 
     async def whole(self, request: JsonObject, model: str) -> tuple[JsonValue, Mapping[str, str]]:
         """Ask for a whole answer; its value and headers. Raises `UpstreamError`."""
@@ -79,33 +82,54 @@ class Upstream:
         address = self.back.url.rstrip("/") + path.format(model=quote(model, safe=""))
         content = None if request is None else jsontext.dumps(request).encode()
         headers = {**self._headers, **({} if request is None else {"content-type": "application/json"})}
-        sent = self._client.stream(method, address, content=content, headers=headers, timeout=self._timeout)
+        request_ = self._client.build_request(method, address, content=content, headers=headers, timeout=self._timeout)
+        response: httpx2.Response | None = None
         try:
-            async with sent as response:
-                if response.is_success:
-                    yield response
-                    return
-                failure = await self._failure(response)
+            response = await self._within(self.back.first_byte_timeout, self._client.send(request_, stream=True))
+            if response.is_success:
+                yield response
+                return
+            failed = UpstreamError(await self._failure(response), headers=_passed(response))
+        except httpx2.ConnectTimeout:
+            raise UpstreamError(_unreachable("no connection to the upstream in time"), reached=False) from None
         except httpx2.ConnectError as error:
             raise UpstreamError(_unreachable(f"the upstream cannot be reached: {error}"), reached=False) from None
-        except httpx2.TimeoutException:
+        except (httpx2.TimeoutException, TimeoutError):
             raise UpstreamError(Failure(kind="timeout", message="the upstream did not answer in time")) from None
         except httpx2.HTTPError as error:
             raise UpstreamError(_no_answer(f"the connection to the upstream broke: {error}")) from None
-        raise UpstreamError(failure, headers=_passed(response))
+        finally:
+            if response is not None:
+                with anyio.CancelScope(shield=True):
+                    await response.aclose()
+        raise failed
 
     async def _events(self, response: httpx2.Response) -> AsyncIterator[JsonObject]:
         text = self.api.frames(self._max)
         try:
-            async for piece in response.aiter_bytes():
+            async for piece in self._pieces(response):
                 for data in text.feed(piece):
                     yield _object(data)
             for data in text.close():
                 yield _object(data)
-        except httpx2.TimeoutException:
+        except TimeoutError:
             raise UpstreamError(Failure(kind="timeout", message="the upstream went silent in its answer")) from None
         except (httpx2.HTTPError, ParseError) as error:
             raise UpstreamError(_no_answer(f"the upstream's answer broke off: {error}")) from None
+
+    async def _pieces(self, response: httpx2.Response) -> AsyncGenerator[bytes]:
+        """Give an answer's bytes, in time and no more than may be; raises TimeoutError and `UpstreamError`."""
+        size, wait = 0, self.back.first_byte_timeout
+        pieces = response.aiter_bytes()
+        while piece := await self._within(wait, anext(pieces, b"")):
+            size, wait = size + len(piece), self.back.idle_timeout
+            if size > self._max:
+                raise UpstreamError(_no_answer(f"the upstream's answer has more than {self._max} bytes"))
+            yield piece
+
+    async def _within(self, seconds: float, awaited: Awaitable[T]) -> T:
+        with anyio.fail_after(seconds):
+            return await awaited
 
     async def _failure(self, response: httpx2.Response) -> Failure:
         body = (await self._body(response)).decode(errors="replace")
@@ -117,10 +141,8 @@ class Upstream:
 
     async def _body(self, response: httpx2.Response) -> bytes:
         found = bytearray()
-        async for piece in response.aiter_bytes():
+        async for piece in self._pieces(response):
             found += piece
-            if len(found) > self._max:
-                raise UpstreamError(_no_answer(f"the upstream's answer has more than {self._max} bytes"))
         return bytes(found)
 
 

@@ -67,8 +67,10 @@ class Back(_Closed):
     """A `tokenizer.json`, or its folder: with it tokens are estimated where the API cannot count them."""
     connect_timeout: float = Field(default=10, gt=0)
     """Seconds until a connection is open."""
-    idle_timeout: float = Field(default=300, gt=0)
-    """Seconds in which nothing comes of an answer."""
+    first_byte_timeout: float = Field(default=300, gt=0)
+    """Seconds until an answer begins."""
+    idle_timeout: float = Field(default=120, gt=0)
+    """Seconds in which nothing more comes of an answer that has begun."""
 
     @field_validator("api")
     @classmethod
@@ -127,7 +129,9 @@ class Config(_Closed):
     max_body: int = Field(default=32 * MIB, gt=0)
     """Bytes of a request's body."""
     max_answer: int = Field(default=64 * MIB, gt=0)
-    """Bytes of a whole answer, and of one event of a stream."""
+    """Bytes of an answer, whole or streamed."""
+    drain_timeout: int = Field(default=60, ge=0)
+    """Seconds in which open streams may end when the server is told to; then they are cut off."""
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:

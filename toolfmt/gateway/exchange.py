@@ -6,12 +6,14 @@ face's request -> convert_request -> back          back's answer -> convert_answ
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
+from toolfmt import jsontext
 from toolfmt.errors import ToolFmtError
 from toolfmt.gateway.failing import ExchangeError, UpstreamError
 from toolfmt.gateway.handling import NOTICES, Asked, GatewayAnswer, Handler
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from toolfmt.transcripts.convert import Conversion
     from toolfmt.transcripts.loss import Loss
 
+log: Final = logging.getLogger("toolfmt.gateway")
 _IDS: Final[Mapping[str, str]] = {
     "openai-chat": "chatcmpl-",
     "openai-responses": "resp_",
@@ -100,6 +103,7 @@ class Conversing(Handler):
         return GatewayAnswer(done.value, headers=said, losses=(*lost, *done.losses))
 
     def _stream(self, events: AsyncIterable[Event], info: AnswerInfo, head: AnswerHead) -> AsyncIterator[JsonObject]:
+        events = _complete(events, info)
         return awrite_stream(events, target=self.format, info=info, id=head.id, model=head.model, created=head.created)
 
     def _converted(self, value: JsonValue, source: str, head: AnswerHead) -> Conversion:
@@ -115,3 +119,28 @@ class Conversing(Handler):
         except ToolFmtError as error:
             failure = Failure(kind="server", message=f"the upstream's answer cannot be read: {error}", status=502)
             raise UpstreamError(failure) from None
+
+
+async def _complete(events: AsyncIterable[Event], info: AnswerInfo) -> AsyncIterator[Event]:
+    """Give the events of an answer; what goes wrong in it is its end, written as the client's API does.
+
+    Raises `UpstreamError` where nothing of it has been given yet.
+    """
+    begun = False
+    try:
+        async for event in events:
+            begun = True
+            yield event
+        failure = info.failure
+        if failure is None and info.stop is None:
+            failure = Failure(kind="server", message="the upstream's answer ended before it was complete", status=502)
+    except UpstreamError as error:
+        failure = error.failure
+    except ToolFmtError as error:
+        failure = Failure(kind="server", message=f"the upstream's answer cannot be read: {error}", status=502)
+    if failure is None:
+        return
+    if not begun:
+        raise UpstreamError(failure)
+    log.warning("%s", jsontext.dumps({"error": failure.message}))
+    info.error, info.failure = failure.message, failure

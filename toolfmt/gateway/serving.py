@@ -6,13 +6,16 @@ import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from starlette.responses import Response, StreamingResponse
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.gateway.failing import ExchangeError
+from toolfmt.gateway.leaving import GONE, AnswerStream, unless_gone
 from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.failures import error_status, write_error
 from toolfmt.transcripts.streams.sse import end_text, event_text
@@ -50,47 +53,43 @@ class FaceServer:
         try:
             self._access.check(request)
             body = await _body(request, self._max_body)
-            answered = await self._handler.answer(body, _given(face, request, body), stack)
-            response = await self._response(request, answered, stack)
+            asking = partial(self._answered, request, body, stack)
+            answered, pieces, first = await unless_gone(request, asking)
         except ExchangeError as error:
             await stack.aclose()
             status = error_status(error.failure, face.format)
-            response = json_response(write_error(error.failure, face.format), status, error.headers)
             self._metrics.count(face.format, "", status, time.perf_counter() - began)
             _note(face, status, began, error=error.failure.message)
+            return json_response(write_error(error.failure, face.format), status, error.headers)
+        except ClientDisconnect:
+            await stack.aclose()
+            self._metrics.count(face.format, "", GONE, time.perf_counter() - began)
+            _note(face, GONE, began, error="the client went away")
+            return Response(status_code=GONE)
         except BaseException:
             await stack.aclose()
             raise
-        else:
-            self._metrics.count(face.format, answered.back, 200, time.perf_counter() - began, answered.losses)
-            _note(face, 200, began, answered=answered)
-        return response
-
-    async def _response(self, request: Request, answered: GatewayAnswer, stack: AsyncExitStack) -> Response:
-        face = self._face
+        self._metrics.count(face.format, answered.back, 200, time.perf_counter() - began, answered.losses)
+        _note(face, 200, began, answered=answered)
         headers = {**answered.headers, **_lost(answered)}
-        if answered.events is None:
+        if pieces is None:
             await stack.aclose()
             return json_response(answered.value, 200, headers)
+        stack.enter_context(self._metrics.streams.track_inprogress())
+        headers["cache-control"] = "no-cache"
+        return AnswerStream(_after(first, pieces), stack, headers=headers, media_type=face.media)
+
+    async def _answered(
+        self, request: Request, body: JsonObject, stack: AsyncExitStack
+    ) -> tuple[GatewayAnswer, AsyncGenerator[str] | None, str]:
+        """Get an answer; of a stream its first piece, because an error before it has a status of its own."""
+        face = self._face
+        answered = await self._handler.answer(body, _given(face, request, body), stack)
+        if answered.events is None:
+            return answered, None, ""
         pieces = _frames(face, answered.events, whole=face.listed and request.query_params.get("alt") != "sse")
-        try:  # an error before the first event is an answer with a status of its own
-            first = await anext(pieces, "")
-        except ExchangeError:
-            await pieces.aclose()
-            raise
-
-        async def text() -> AsyncIterator[str]:
-            async with stack:
-                stack.enter_context(self._metrics.streams.track_inprogress())
-                yield first
-                try:
-                    async for piece in pieces:
-                        yield piece
-                except ExchangeError as error:
-                    log.warning("%s", jsontext.dumps({"face": face.format, "error": error.failure.message}))
-                    yield event_text({"type": "error", **write_error(error.failure, face.format)}, face.format)
-
-        return StreamingResponse(text(), headers={**headers, "cache-control": "no-cache"}, media_type=face.media)
+        stack.push_async_callback(pieces.aclose)
+        return answered, pieces, await anext(pieces, "")
 
 
 def json_response(value: object, status: int, headers: Mapping[str, str]) -> Response:
@@ -104,6 +103,12 @@ def _given(face: Face, request: Request, body: JsonObject) -> JsonObject:
     if face.streamed_by_default and "stream" not in body:
         given["stream"] = True
     return given | ({"model": name} if (name := request.path_params.get("model")) else {})
+
+
+async def _after(first: str, pieces: AsyncIterator[str]) -> AsyncIterator[str]:
+    yield first
+    async for piece in pieces:
+        yield piece
 
 
 async def _frames(face: Face, events: AsyncIterator[JsonObject], *, whole: bool) -> AsyncGenerator[str]:

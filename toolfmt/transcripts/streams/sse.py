@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
-from toolfmt.errors import LimitExceededError, UnknownFormatError
+from toolfmt.errors import LimitExceededError, ParseError, UnknownFormatError
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
@@ -49,16 +49,16 @@ class EventText:
     def __init__(self, longest: int = MAX_EVENT) -> None:
         """Begin a stream; an event of more than `longest` characters raises `LimitExceededError`."""
         self._longest = longest
-        self._decode = getincrementaldecoder("utf-8")(errors="replace").decode
+        self._decode = getincrementaldecoder("utf-8")().decode
         self._pieces: list[str] = []
         self._held = 0
         self._data: list[str] = []
         self._size = 0
 
     def feed(self, text: str | bytes) -> list[str]:
-        """Give the data of each event that is complete."""
+        """Give the data of each event that is complete; raises `ParseError` for bytes that are not UTF-8."""
         if isinstance(text, bytes):
-            text = self._decode(text)
+            text = self._text(text)
         *lines, last = text.split("\n")
         found: list[str] = []
         for line in lines:
@@ -74,10 +74,17 @@ class EventText:
     def close(self) -> list[str]:
         """Give the data of an event that the end of the stream has cut off after its last line."""
         found: list[str] = []
+        self._text(b"", final=True)
         self._take("".join(self._pieces), found)
         self._take("", found)
         self._pieces.clear()
         return found
+
+    def _text(self, piece: bytes, *, final: bool = False) -> str:
+        try:
+            return self._decode(piece, final)
+        except UnicodeDecodeError as error:
+            raise ParseError(f"a stream is not UTF-8: {error.reason}") from None
 
     def _take(self, line: str, found: list[str]) -> None:
         line = line.removesuffix("\r")

@@ -1,0 +1,245 @@
+"""What goes wrong on a wire ends in an error of the client's own API: nothing hangs, and no call is invented."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from threading import Event, Semaphore, Thread
+from typing import Any
+
+import httpx2
+import pytest
+from gateways import FACES, gateway
+from rawserver import Raw, head, raw
+
+from toolfmt import read_stream
+from toolfmt.events import CallEnd
+from toolfmt.gateway.config import Back, Config, ModelRoute
+from toolfmt.transcripts.failures import read_error
+
+USER = {"role": "user", "content": "Weather?"}
+CHAT = {"model": "m", "messages": [USER], "max_tokens": 9}
+ASKS: dict[str, tuple[str, Any]] = {
+    "openai-chat": ("/v1/chat/completions", CHAT),
+    "openai-responses": ("/v1/responses", {"model": "m", "input": "Weather?"}),
+    "anthropic": ("/v1/messages", CHAT),
+    "gemini": ("/v1beta/models/m:{verb}?alt=sse", {"contents": [{"role": "user", "parts": [{"text": "Weather?"}]}]}),
+    "gemini-interactions": ("/v1beta/interactions", {"model": "m", "input": "Weather?"}),
+    "ollama": ("/api/chat", CHAT),
+}
+
+
+def one(upstream: Raw, **options: Any) -> Config:
+    most = options.pop("max_answer", 1_000_000)
+    back = Back(url=upstream.url, **options)
+    return Config(backs={"it": back}, routes=(ModelRoute(backs=("it",)),), max_answer=most)
+
+
+def ask(face: str, url: str, *, stream: bool) -> httpx2.Response:
+    path, body = ASKS[face]
+    path = path.format(verb="streamGenerateContent" if stream else "generateContent")
+    return httpx2.post(url + path, json=body | ({} if "{" in ASKS[face][0] else {"stream": stream}), timeout=60)
+
+
+def chunk(**delta: Any) -> bytes:
+    choice = {"index": 0, "delta": delta, "finish_reason": None}
+    made = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+    return f"data: {json.dumps(made, ensure_ascii=False)}\n\n".encode()
+
+
+BEGUN = chunk(role="assistant", content="Let me look.")
+OPENED = {"index": 0, "id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"city": "Pa'}}
+ENDED = chunk(content=" Done.").replace(b'"finish_reason": null', b'"finish_reason": "stop"') + b"data: [DONE]\n\n"
+STREAMS = {
+    "closed in an event": [head(), BEGUN, chunk(tool_calls=[OPENED])[:-40]],
+    "closed between events": [head(), BEGUN, chunk(tool_calls=[OPENED])],
+    "half a character at the end": [head(), BEGUN, chunk(content="é").split(b"\xa9")[0]],
+    "half a character in the middle": [head(), BEGUN, chunk(content="é").replace(b"\xa9", b""), chunk(content="x")],
+    "a page after the beginning": [head(), BEGUN, b"data: <html>Bad gateway</html>\n\n"],
+    "no object": [head(), BEGUN, b"data: 5\n\n"],
+    "fewer bytes than promised": [head(b"200 OK", b"text/event-stream", b"content-length: 9999"), BEGUN],
+}
+
+
+@pytest.mark.parametrize("fault", STREAMS)
+def test_a_stream_that_breaks_ends_in_an_error(fault: str) -> None:
+    with raw(lambda: iter(STREAMS[fault])) as upstream, gateway(one(upstream)) as url:
+        for face in FACES:
+            response = ask(face, url, stream=True)
+            if response.status_code != 200:  # nothing of it was sent yet
+                assert read_error(response.json()).message
+                continue
+            data = [line.removeprefix("data: ") for line in response.text.splitlines() if line[:6] == "data: "]
+            lines = data or response.text.splitlines()
+            events = [json.loads(line) for line in lines if line != "[DONE]"]
+            read = read_stream(events, source=face)
+            assert not any(isinstance(event, CallEnd) for event in read), face
+            assert read.info.failure is not None, (face, events)
+
+
+WHOLE = {
+    "a page": [head(b"502 Bad Gateway", b"text/html"), b"<html><body>Bad gateway</body></html>"],
+    "a page that says OK": [head(b"200 OK", b"text/html"), b"<html>"],
+    "closed in the head": [b"HTTP/1.1 200 OK\r\ncontent-ty"],
+    "nothing at all": [],
+    "half a character": [head(b"200 OK", b"application/json"), '{"a": "é'.encode()[:-1]],
+    "too much": [head(b"200 OK", b"application/json"), b" " * 2_000_000],
+}
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("fault", WHOLE)
+def test_what_is_no_answer_is_an_error_of_the_clients_api(fault: str, stream: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    with raw(lambda: iter(WHOLE[fault])) as upstream, gateway(one(upstream)) as url:
+        for face in FACES:
+            response = ask(face, url, stream=stream)
+            assert 500 <= response.status_code < 600, (face, response.text)
+            assert read_error(response.json()).message
+
+
+@pytest.mark.parametrize("wait", [None, b"7", b"Wed, 21 Oct 2026 07:28:00 GMT"])
+def test_a_limit_of_the_upstream_is_passed_on(wait: bytes | None) -> None:
+    headers = [] if wait is None else [b"retry-after: " + wait]
+    said = [head(b"429 Too Many Requests", b"application/json", *headers), b'{"error": {"message": "slow down"}}']
+    with raw(lambda: iter(said)) as upstream, gateway(one(upstream)) as url:
+        for face in FACES:
+            response = ask(face, url, stream=True)
+            assert (response.status_code, read_error(response.json()).message) == (429, "slow down")
+            assert response.headers.get("retry-after", "").encode() == (wait or b"")
+
+
+TIMES = {
+    "first byte": ([], 504, {"first_byte_timeout": 0.2}),
+    "idle": ([head(), BEGUN], 200, {"idle_timeout": 0.2}),
+    "first byte of the body": ([head()], 504, {"first_byte_timeout": 0.2}),
+}
+
+
+@pytest.mark.parametrize("which", TIMES)
+def test_an_upstream_that_falls_silent_is_given_up(which: str) -> None:
+    said, status, options = TIMES[which]
+    with raw(lambda: iter(said), hang=True) as upstream, gateway(one(upstream, **options)) as url:
+        response = ask("anthropic", url, stream=True)
+        assert response.status_code == status
+        assert "in time" in response.text or "went silent" in response.text
+        assert upstream.left.wait(10)
+
+
+def test_an_upstream_that_takes_no_connection_is_given_up() -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
+        fill = [socket.socket() for _ in range(4)]
+        for each in fill:  # a full backlog answers nobody
+            each.settimeout(0)
+            each.connect_ex(full.getsockname())
+        back = Back(url=f"http://127.0.0.1:{full.getsockname()[1]}/v1", connect_timeout=0.2)
+        config = Config(backs={"it": back}, routes=(ModelRoute(backs=("it",)),))
+        with gateway(config) as url:
+            response = ask("openai-chat", url, stream=False)
+        assert (response.status_code, "in time" in response.text) == (503, True)
+        for each in fill:
+            each.close()
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("begun", [False, True], ids=["before the answer", "in the answer"])
+def test_a_client_that_goes_away_is_not_asked_for(begun: bool, stream: bool) -> None:  # noqa: FBT001 - as above
+    said = [head(), BEGUN] if begun else []
+    path, body = ASKS["openai-chat"]
+    with raw(lambda: iter(said), hang=True) as upstream, gateway(one(upstream)) as url:
+        host, port = url.removeprefix("http://").split(":")
+        content = json.dumps({**body, "stream": stream}).encode()
+        client = socket.create_connection((host, int(port)))
+        request = f"POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {len(content)}\r\n\r\n"
+        client.sendall(request.encode() + content)
+        assert upstream.asked.wait(10)
+        if begun and stream:
+            assert client.recv(1000)
+        assert not upstream.left.is_set()
+        client.close()
+        assert upstream.left.wait(10)
+
+
+def _much() -> Iterator[bytes]:
+    yield head()
+    piece = chunk(content="x" * 60_000)
+    for _ in range(3000):
+        yield piece
+
+
+def test_a_slow_client_slows_the_upstream() -> None:
+    path, body = ASKS["openai-chat"]
+    with raw(_much) as upstream, gateway(one(upstream, max_answer=2**40)) as url:
+        host, port = url.removeprefix("http://").split(":")
+        client = socket.socket()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect((host, int(port)))
+        content = json.dumps({**body, "stream": True}).encode()
+        request = f"POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {len(content)}\r\n\r\n"
+        client.sendall(request.encode() + content)
+        assert client.recv(10)
+        before = -1
+        while before != upstream.sent:  # until nothing moves any more
+            before = upstream.sent
+            time.sleep(0.5)
+        assert before < 60_000_000  # of 180 MB; what the sockets of both legs hold
+        assert not upstream.left.is_set()
+        client.close()
+        assert upstream.left.wait(10)
+
+
+def test_an_endless_answer_is_bounded() -> None:
+    with raw(_much) as upstream, gateway(one(upstream)) as url:
+        response = ask("anthropic", url, stream=True)
+        assert "more than 1000000 bytes" in response.text
+        assert upstream.left.wait(10)
+    assert len(response.content) < 4_000_000
+
+
+def test_open_streams_end_before_the_server_does() -> None:
+    """What is told to end takes no further request, lets its streams end, and then ends."""
+    path, body = ASKS["anthropic"]
+    go_on = Event()
+
+    def answer() -> Iterator[bytes]:
+        yield head()
+        yield BEGUN
+        assert go_on.wait(60)
+        yield ENDED
+
+    answers: list[str] = []
+    with raw(answer) as upstream:
+        command = [sys.executable, "-m", "toolfmt", "serve", "--upstream", upstream.url, "--port", "0"]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+            assert server.stderr is not None
+            line = next(line for line in server.stderr if "running on" in line)
+            url = line.split("running on ")[1].split()[0]
+            begun = Semaphore(0)
+
+            def stream() -> None:
+                with httpx2.stream("POST", url + path, json={**body, "stream": True}, timeout=60) as response:
+                    pieces = response.iter_text()
+                    said = [next(pieces)]
+                    begun.release()
+                    answers.append("".join([*said, *pieces]))
+
+            clients = [Thread(target=stream) for _ in range(20)]
+            for client in clients:
+                client.start()
+            for _ in clients:
+                assert begun.acquire(timeout=60)
+            os.kill(server.pid, signal.SIGTERM)
+            next(line for line in server.stderr if "Waiting for" in line)
+            with pytest.raises(httpx2.ConnectError):
+                httpx2.get(f"{url}/health")
+            go_on.set()
+            for client in clients:
+                client.join()
+            assert server.wait(30) in {0, -signal.SIGTERM}
+    assert len(answers) == 20
+    assert all("message_stop" in answer for answer in answers)
