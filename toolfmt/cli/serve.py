@@ -1,8 +1,9 @@
 """`toolfmt serve`: a server that puts any client in front of any model."""
 
-import logging
+import os
 from pathlib import Path
-from typing import Annotated
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -29,6 +30,11 @@ def serve(  # noqa: PLR0913 - one argument for each option
     ] = None,
     host: Annotated[str | None, Parameter(help="Listen here; beyond this machine only with a key.")] = None,
     port: Annotated[int | None, Parameter(help="Listen at this port; 0 takes a free one.")] = None,
+    model_dir: Annotated[
+        Path | None,
+        Parameter(help="The folder of a model that writes text: its chat template decides the dialect, and renders."),
+    ] = None,
+    workers: Annotated[int, Parameter(help="Serve in this many processes.")] = 1,
     strict: Annotated[bool, Parameter(help="Refuse requests of which content or meaning would be lost.")] = False,
 ) -> None:
     """Serve the APIs of OpenAI, Anthropic, Gemini and Ollama in front of other servers, until interrupted.
@@ -39,19 +45,29 @@ def serve(  # noqa: PLR0913 - one argument for each option
     try:
         import uvicorn
 
-        from toolfmt.gateway.app import make_app
-        from toolfmt.gateway.config import changed, load_config, single
+        from toolfmt.gateway.config import CONFIG_VARIABLE, changed, load_config, single
     except ImportError:
         raise MissingExtraError("toolfmt serve", "gateway") from None
     if (config is None) == (upstream is None):
         raise UsageError("give a configuration file, or --upstream with an address")
+    if workers < 1:
+        raise UsageError(f"--workers is at least 1, not {workers}")
     if config is not None:
         found = load_config(config)
     else:
         assert upstream is not None  # noqa: S101 - one of the two is given
-        found = single(upstream, api, dialect=dialect, key_env=key_env)
+        folder = None if model_dir is None else str(model_dir)
+        found = single(upstream, api, dialect=dialect, key_env=key_env, model_dir=folder)
     changes = {"host": host, "port": port, "strict": strict or None, "key_env": client_key_env}
     found = changed(found, **{name: value for name, value in changes.items() if value is not None})
-    logging.getLogger("toolfmt.gateway").setLevel(logging.INFO)
-    logging.getLogger("toolfmt.gateway").addHandler(logging.StreamHandler())
-    uvicorn.run(make_app(found), host=found.host, port=found.port, timeout_graceful_shutdown=found.drain_timeout, access_log=False)
+    how: dict[str, Any] = {"host": found.host, "port": found.port, "access_log": False}
+    how["timeout_graceful_shutdown"] = found.drain_timeout
+    if workers == 1:
+        from toolfmt.gateway.app import log_requests, make_app
+
+        log_requests()
+        uvicorn.run(make_app(found), **how)
+        return
+    with TemporaryDirectory() as shared:  # prometheus_client puts the workers' figures together there
+        os.environ |= {CONFIG_VARIABLE: found.model_dump_json(), "PROMETHEUS_MULTIPROC_DIR": shared}
+        uvicorn.run("toolfmt.gateway.app:app_from_environment", factory=True, workers=workers, **how)

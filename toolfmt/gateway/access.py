@@ -1,35 +1,107 @@
-"""Who may ask: clients that send the key, as the SDK of any API sends one."""
+"""Who may ask: clients that send a key, as the SDK of any API sends one, within the key's limits."""
 
 from __future__ import annotations
 
 import hmac
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.gateway.config import ClientKey, secret
 from toolfmt.gateway.failing import ExchangeError
 from toolfmt.transcripts.answer_info import Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AsyncExitStack
 
     from starlette.requests import HTTPConnection
 
+    from toolfmt.gateway.config import Config
+
 _HEADERS: Final = ("x-api-key", "x-goog-api-key")
 """Headers that may hold a client's key, beside `Authorization: Bearer`."""
+_MINUTE: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks."""
+
+    name: str = ""
+    """What the configuration calls the key; "" where none is needed."""
+    key: str | None = None
+    """What the client sent."""
+    models: tuple[str, ...] = ("*",)
+
+    def check(self, model: str) -> None:
+        """Raise `ExchangeError` for a model that the key is not for."""
+        if not any(fnmatchcase(model, pattern) for pattern in self.models):
+            raise ExchangeError(Failure(kind="permission", message=f"the key is not for the model {model!r}"))
+
+
+class _Limits:
+    """What one key may still do: a bucket that fills evenly, and requests that are open."""
+
+    def __init__(self, rule: ClientKey) -> None:
+        self.rule = rule
+        self._left = float(rule.requests_per_minute or 0)
+        self._seen = time.monotonic()
+        self._open = 0
+
+    def take(self, stack: AsyncExitStack) -> None:
+        rate, most = self.rule.requests_per_minute, self.rule.concurrent
+        if most is not None and self._open >= most:
+            raise _limited(f"{most} requests of this key are open already", 1)
+        if rate is not None:
+            now = time.monotonic()
+            self._left = min(rate, self._left + (now - self._seen) * rate / _MINUTE)
+            self._seen = now
+            if self._left < 1:
+                raise _limited(f"the key allows {rate} requests in a minute", (1 - self._left) * _MINUTE / rate)
+            self._left -= 1
+        self._open += 1
+        stack.callback(self._release)
+
+    def _release(self) -> None:
+        self._open -= 1
 
 
 class Access:
     """Checks keys."""
 
-    def __init__(self, key: str | None) -> None:
-        """Take the key that clients must send; None: they need none."""
-        self._key = key
+    def __init__(self, config: Config) -> None:
+        """Read the keys that clients may send; without any, no client needs one. Raises `ParseError`."""
+        rules = dict(config.keys)
+        if config.key_env is not None:
+            rules["default"] = ClientKey(key_env=config.key_env)
+        self._clients = [
+            (name, secret(rule.key_env, rule.key_file) or "", _Limits(rule)) for name, rule in rules.items()
+        ]
 
-    def check(self, request: HTTPConnection) -> None:
-        """Let a client in, or raise `ExchangeError`."""
-        if self._key is None:
-            return
-        if not any(hmac.compare_digest(one.encode(), self._key.encode()) for one in _sent(request)):
-            raise ExchangeError(Failure(kind="authentication", message="the key is missing or wrong"))
+    def check(self, request: HTTPConnection) -> tuple[Caller, _Limits | None]:
+        """Say who asks; raises `ExchangeError` for a client without a key."""
+        sent = list(_sent(request))
+        if not self._clients:
+            return Caller(key=next(iter(sent), None)), None
+        for name, key, limits in self._clients:
+            if any(hmac.compare_digest(one.encode(), key.encode()) for one in sent):
+                return Caller(name, models=limits.rule.models), limits
+        raise ExchangeError(Failure(kind="authentication", message="the key is missing or wrong"))
+
+    def admit(self, request: HTTPConnection, stack: AsyncExitStack) -> Caller:
+        """Let a client in until `stack` is closed, within the limits of its key."""
+        caller, limits = self.check(request)
+        if limits is not None:
+            limits.take(stack)
+        return caller
+
+
+def _limited(message: str, seconds: float) -> ExchangeError:
+    headers = {"retry-after": str(max(1, math.ceil(seconds)))}
+    return ExchangeError(Failure(kind="rate_limit", message=message), headers=headers)
 
 
 def _sent(request: HTTPConnection) -> Iterator[str]:

@@ -12,11 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
+from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.relatives import NAMES
 from toolfmt.transcripts.streams.sse import EventText
 
 if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
+    from toolfmt.model import JsonObject, JsonValue
 
 
 class Frames(Protocol):
@@ -75,10 +76,43 @@ class BackApi:
     count: CountApi | None = None
     compact: str = ""
     """Where it shortens a conversation; empty: nowhere."""
+    spelled: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Keys of a request that have another name here."""
+    read: Callable[[JsonObject], JsonObject] | None = None
+    """Makes an answer of `format`, or an event of its stream, of what the API answers."""
+    prompted: bool = False
+    """Whether a prompt is sent, which the model's chat template renders, instead of messages."""
     text: bool = False
     """Whether the model only writes text: its tools are shown in the prompt, its calls are read in the answer."""
     frames: Callable[[int], Frames] = EventText
     """What reads a stream; the argument is the most characters that an event may have."""
+
+
+def _of_completion(value: JsonObject) -> JsonObject:
+    """Make a Chat Completions answer of a completion, or of an event of its stream."""
+    choices = value.get("choices")
+    return {**value, "choices": [_choice(one) for one in choices]} if is_array(choices) else value
+
+
+def _choice(choice: JsonValue) -> JsonValue:
+    if not is_object(choice) or "text" not in choice:
+        return choice
+    said: JsonObject = {"role": "assistant", "content": choice["text"]}
+    rest = {key: value for key, value in choice.items() if key not in {"text", "logprobs"}}
+    return {**rest, "message": said, "delta": said}
+
+
+def _of_llama(value: JsonObject) -> JsonObject:
+    """Make a Chat Completions answer of what llama.cpp's `/completion` answers; its README says the fields."""
+    if "content" not in value:
+        return value
+    ended = value.get("stop") is True
+    reason = ("length" if value.get("stop_type") == "limit" else "stop") if ended else None
+    made: JsonObject = {"choices": [{"index": 0, "text": value["content"], "finish_reason": reason}]}
+    if ended:
+        prompt, said = value.get("tokens_evaluated") or 0, value.get("tokens_predicted") or 0
+        made["usage"] = {"prompt_tokens": prompt, "completion_tokens": said, "total_tokens": prompt + said}
+    return _of_completion(made)
 
 
 _CHAT: Final = BackApi(format="openai-chat", whole="/chat/completions", stream="/chat/completions")
@@ -128,6 +162,18 @@ APIS: Final[Mapping[str, BackApi]] = {
     "cohere": BackApi(format="cohere", whole="/chat", stream="/chat"),
     "ollama": BackApi(format="ollama", whole="/api/chat", stream="/api/chat", models="/api/tags"),
     "text": replace(_CHAT, format="vllm", text=True),  # `max_tokens`, as every copy of the API takes it
+    "completions": BackApi(
+        format="vllm", whole="/completions", stream="/completions", read=_of_completion, prompted=True, text=True
+    ),
+    "llama.cpp": BackApi(
+        format="vllm",
+        whole="/completion",
+        stream="/completion",
+        spelled={"max_tokens": "n_predict", "repetition_penalty": "repeat_penalty"},
+        read=_of_llama,
+        prompted=True,
+        text=True,
+    ),
     **{name: replace(_CHAT, format=name) for name in sorted(NAMES)},
 }
 """What a back may speak, by the name that a configuration gives it."""

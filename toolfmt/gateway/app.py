@@ -5,6 +5,8 @@ GET /health   the process lives        GET /ready   it takes requests        GET
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -18,6 +20,7 @@ from starlette.routing import Route
 
 from toolfmt.gateway.access import Access
 from toolfmt.gateway.backs import Upstream
+from toolfmt.gateway.config import CONFIG_VARIABLE, Config
 from toolfmt.gateway.counting import Compacting, Counting
 from toolfmt.gateway.exchange import Conversing
 from toolfmt.gateway.faces import FACES, Task, asked_format
@@ -29,7 +32,6 @@ from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.failures import error_status, read_error, write_error
 
 if TYPE_CHECKING:
-    from toolfmt.gateway.config import Config
     from toolfmt.gateway.handling import Handler
     from toolfmt.model import JsonObject
 
@@ -46,7 +48,7 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     upstreams = {
         name: Upstream(back, max_answer=config.max_answer, client=client) for name, back in config.backs.items()
     }
-    access, metrics, models = Access(config.key), Metrics(), Models(config, upstreams)
+    access, metrics, models = Access(config), Metrics(), Models(config, upstreams)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
@@ -76,6 +78,19 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     routes += [Route(path, _checked(access, answer), methods=["GET"]) for path, answer in closed_paths.items()]
     handlers: dict[Any, Any] = {HTTPException: _refused, ExchangeError: _failed, Exception: _broken}
     return Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
+
+
+def app_from_environment() -> Starlette:
+    """Make the application of a worker process, which is given its configuration in the environment."""
+    log_requests()
+    return make_app(Config.model_validate_json(os.environ[CONFIG_VARIABLE]))
+
+
+def log_requests() -> None:
+    """Write the log's lines of requests to stderr."""
+    log = logging.getLogger("toolfmt.gateway")
+    log.setLevel(logging.INFO)
+    log.addHandler(logging.StreamHandler())
 
 
 async def _healthy(_: Request) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
+from copy import copy
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
 
@@ -13,7 +14,9 @@ import httpx2
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.gateway.apis import APIS
+from toolfmt.gateway.config import secret
 from toolfmt.gateway.failing import UpstreamError
+from toolfmt.gateway.folders import ModelFolder
 from toolfmt.jsontext import is_array
 from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.failures import read_error
@@ -37,14 +40,24 @@ class Upstream:
         self.format = self.api.format
         self._max = max_answer
         self._client = client
-        key = back.key
+        self.folder = ModelFolder(back.model_dir) if back.model_dir is not None else None
+        key = secret(back.key_env, back.key_file)
         self._headers = {**self.api.headers, **(self.api.key(key) if key else {}), **back.headers}
         # reading has no limit of its own here: `_within` bounds the wait for the first byte and for each further one
         self._timeout = httpx2.Timeout(back.idle_timeout, connect=back.connect_timeout, read=None, pool=None)
 
+    def sent_by(self, key: str | None) -> Upstream:
+        """Give the back as it is for a client; only where its rule says so, the client's own key goes along."""
+        if not self.back.pass_key or not key:
+            return self
+        made = copy(self)
+        made._headers = {**self._headers, **self.api.key(key)}  # noqa: SLF001 - its own
+        return made
+
     async def whole(self, request: JsonObject, model: str) -> tuple[JsonValue, Mapping[str, str]]:
         """Ask for a whole answer; its value and headers. Raises `UpstreamError`."""
-        return await self.post(self.api.whole, request, model)
+        value, headers = await self.post(self.api.whole, request, model)
+        return self._read(value) if jsontext.is_object(value) else value, headers
 
     async def post(self, path: str, request: JsonObject, model: str) -> tuple[JsonValue, Mapping[str, str]]:
         """Ask at a path of the API; as `whole`."""
@@ -80,7 +93,7 @@ class Upstream:
         self, method: str, path: str, model: str, request: JsonObject | None
     ) -> AsyncGenerator[httpx2.Response]:
         address = self.back.url.rstrip("/") + path.format(model=quote(model, safe=""))
-        content = None if request is None else jsontext.dumps(request).encode()
+        content = None if request is None else jsontext.dumps(self._written(request)).encode()
         headers = {**self._headers, **({} if request is None else {"content-type": "application/json"})}
         request_ = self._client.build_request(method, address, content=content, headers=headers, timeout=self._timeout)
         response: httpx2.Response | None = None
@@ -109,9 +122,9 @@ class Upstream:
         try:
             async for piece in self._pieces(response):
                 for data in text.feed(piece):
-                    yield _object(data)
+                    yield self._read(_object(data))
             for data in text.close():
-                yield _object(data)
+                yield self._read(_object(data))
         except TimeoutError:
             raise UpstreamError(Failure(kind="timeout", message="the upstream went silent in its answer")) from None
         except (httpx2.HTTPError, ParseError) as error:
@@ -126,6 +139,12 @@ class Upstream:
             if size > self._max:
                 raise UpstreamError(_no_answer(f"the upstream's answer has more than {self._max} bytes"))
             yield piece
+
+    def _written(self, request: JsonObject) -> JsonObject:
+        return {self.api.spelled.get(key, key): value for key, value in request.items()} | self.back.extra
+
+    def _read(self, value: JsonObject) -> JsonObject:
+        return value if self.api.read is None else self.api.read(value)
 
     async def _within(self, seconds: float, awaited: Awaitable[T]) -> T:
         with anyio.fail_after(seconds):

@@ -25,9 +25,10 @@ import tomllib
 from fnmatch import fnmatchcase
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 from urllib.parse import urlsplit
 
+import regex
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from toolfmt.errors import ParseError
@@ -37,10 +38,28 @@ from toolfmt.registry import AUTO, default_registry
 Constraint: TypeAlias = Literal["llama.cpp", "vllm"]
 """Whose words a server takes a grammar in."""
 MIB = 1024 * 1024
+CONFIG_VARIABLE = "TOOLFMT_GATEWAY"
+"""The environment variable that brings a worker process its configuration, as JSON."""
+
+
+def secret(env: str | None, file: str | None) -> str | None:
+    """Get a key from an environment variable or a file; raises `ParseError` where it is not there."""
+    if env is not None:
+        key, place = os.environ.get(env, ""), f"the environment variable {env}"
+    elif file is not None:
+        try:
+            key, place = Path(file).read_text("utf-8").strip(), file
+        except (OSError, UnicodeDecodeError) as error:
+            raise ParseError(f"the key cannot be read: {error}") from None
+    else:
+        return None
+    if not key:
+        raise ParseError(f"{place} is not set, or empty")
+    return key
 
 
 class _Closed(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class Back(_Closed):
@@ -51,20 +70,31 @@ class Back(_Closed):
     url: str
     """Its base address, as its SDK takes it: `http://127.0.0.1:8080/v1`."""
     key_env: str | None = None
-    """The environment variable that holds its key; a client's own key is never sent to it."""
+    """The environment variable that holds its key."""
+    key_file: str | None = None
+    """The file that holds its key."""
+    pass_key: bool = False
+    """Send the client's own key on to it, which else never happens; for a gateway without keys of its own."""
     headers: dict[str, str] = Field(default_factory=dict)
     """Further headers of each request."""
+    extra: dict[str, Any] = Field(default_factory=dict)
+    """Further fields of each request's body."""
     dialect: str = "auto"
     """Of a `text` back: how tools are shown to the model, and how its calls are read.
 
     `auto` shows them as the model's name suggests, else in hermes' format, and reads calls of any format.
     """
+    model_dir: str | None = None
+    """Of a back whose model writes text: the model's folder. Its chat template decides the dialect, as `toolfmt doctor`
+    finds it, and renders the prompt of `completions` and `llama.cpp`."""
     retries: int = Field(default=2, ge=0, le=10)
     """How often a `text` back is asked again after a call that cannot be used."""
     constraint: Constraint | None = None
     """Hold a `text` back to a call by a grammar where the client requires one: how its server takes grammars."""
     tokenizer: str | None = None
     """A `tokenizer.json`, or its folder: with it tokens are estimated where the API cannot count them."""
+    context: int | None = Field(default=None, gt=0)
+    """The most tokens of a request, by the tokenizer; a longer one goes to the route's next back, or is refused."""
     connect_timeout: float = Field(default=10, gt=0)
     """Seconds until a connection is open."""
     first_byte_timeout: float = Field(default=300, gt=0)
@@ -86,17 +116,17 @@ class Back(_Closed):
             raise ValueError(f"url is an http or https address, not {self.url!r}")
         if self.dialect != AUTO and default_registry().dialect(self.dialect).syntax is None:
             raise ValueError(f"the dialect {self.dialect!r} is none of text")
+        if self.context is not None and self.tokenizer is None:
+            raise ValueError("a limit of the context needs a tokenizer: name one")
+        if APIS[self.api].prompted and self.model_dir is None:
+            raise ValueError(
+                f"{self.api} takes a prompt: name the model's folder (model_dir), whose template renders it"
+            )
+        if self.model_dir is not None and not APIS[self.api].text:
+            raise ValueError(f"model_dir is for models that write text, not for {self.api}")
+        if self.pass_key and (self.key_env or self.key_file):
+            raise ValueError("a back is sent its own key or the client's, not both")
         return self
-
-    @property
-    def key(self) -> str | None:
-        """The key, from the environment; raises `ParseError` where its variable is not set."""
-        if self.key_env is None:
-            return None
-        key = os.environ.get(self.key_env)
-        if not key:
-            raise ParseError(f"the environment variable {self.key_env} is not set")
-        return key
 
 
 class ModelRoute(_Closed):
@@ -106,13 +136,61 @@ class ModelRoute(_Closed):
     """The models' names; `*` stands for any characters."""
     backs: tuple[str, ...] = Field(min_length=1)
     """Asked in this order, the next where one cannot be reached or is overloaded."""
+    weights: tuple[float, ...] = ()
+    """How often each of the backs is asked first, in proportion; without any it is always the first."""
     as_model: str | None = None
     """The name that the back knows the model by; else the client's."""
+
+    @model_validator(mode="after")
+    def _is_weighed(self) -> Self:
+        if self.weights and (len(self.weights) != len(self.backs) or min(self.weights) < 0 or not sum(self.weights)):
+            raise ValueError("weights has a number for each of the backs, none below 0 and not all 0")
+        return self
 
     @property
     def open(self) -> bool:
         """Whether the route is for names that it does not say itself."""
         return "*" in self.model
+
+
+class ClientKey(_Closed):
+    """A key that clients may send, and what it allows."""
+
+    key_env: str | None = None
+    """The environment variable that holds it."""
+    key_file: str | None = None
+    """The file that holds it."""
+    models: tuple[str, ...] = ("*",)
+    """The models' names that it is for."""
+    requests_per_minute: int | None = Field(default=None, gt=0)
+    """How many requests it allows, in each worker."""
+    concurrent: int | None = Field(default=None, gt=0)
+    """How many requests may be open at once, in each worker."""
+
+    @model_validator(mode="after")
+    def _has_a_place(self) -> Self:
+        if (self.key_env is None) == (self.key_file is None):
+            raise ValueError("a key is in an environment variable (key_env) or a file (key_file)")
+        return self
+
+
+class Redaction(_Closed):
+    """What is taken out of all texts of a request before anybody else sees it."""
+
+    pattern: str
+    """A regular expression."""
+    replacement: str = "[redacted]"
+    """What is written instead; no quotes and no backslashes, because texts may hold JSON."""
+
+    @model_validator(mode="after")
+    def _is_an_expression(self) -> Self:
+        try:
+            regex.compile(self.pattern)
+        except regex.error as error:
+            raise ValueError(f"{self.pattern!r} is no regular expression: {error}") from None
+        if set(self.replacement) & set('"\\'):
+            raise ValueError("a replacement has no quotes and no backslashes")
+        return self
 
 
 class Config(_Closed):
@@ -124,6 +202,9 @@ class Config(_Closed):
     port: int = Field(default=8787, ge=0, le=65535)
     key_env: str | None = None
     """The environment variable that holds the key which clients must send."""
+    keys: dict[str, ClientKey] = Field(default_factory=dict[str, ClientKey])
+    """Further keys, by names that the log shows."""
+    redact: tuple[Redaction, ...] = ()
     strict: bool = False
     """Refuse a request of which content or meaning would be lost."""
     max_body: int = Field(default=32 * MIB, gt=0)
@@ -138,22 +219,15 @@ class Config(_Closed):
         unknown = sorted({name for route in self.routes for name in route.backs} - set(self.backs))
         if unknown:
             raise ValueError(f"routes name backs that are not there: {', '.join(unknown)}")
-        if self.key_env is None and not _loopback(self.host):
+        closed = self.key_env is not None or self.keys
+        if closed and any(back.pass_key for back in self.backs.values()):
+            raise ValueError("pass_key would send the gateway's own keys on: it is for a gateway without keys")
+        if not closed and not _loopback(self.host):
             raise ValueError(
                 f"{self.host} can be reached by others: name the variable with the clients' key "
                 "(key_env; --client-key-env), or listen on 127.0.0.1"
             )
         return self
-
-    @property
-    def key(self) -> str | None:
-        """The key that clients must send; raises `ParseError` where its variable is not set."""
-        if self.key_env is None:
-            return None
-        key = os.environ.get(self.key_env)
-        if not key:
-            raise ParseError(f"the environment variable {self.key_env} is not set")
-        return key
 
     def route(self, model: str) -> ModelRoute | None:
         """Find the first route of a model."""
@@ -178,11 +252,11 @@ def changed(config: Config, **changes: object) -> Config:
         raise ParseError(_found(error)) from None
 
 
-def single(url: str, api: str, *, dialect: str | None = None, key_env: str | None = None) -> Config:
-    """Make the configuration of one back for every model; raises `ParseError` for an invalid address."""
-    chosen = {} if dialect is None else {"dialect": dialect}
+def single(url: str, api: str, **options: object) -> Config:
+    """Make the configuration of one back for every model; raises `ParseError` for what does not hold together."""
+    chosen = {name: value for name, value in options.items() if value is not None}
     try:
-        back = Back.model_validate({"api": api, "url": url, "key_env": key_env, **chosen})
+        back = Back.model_validate({"api": api, "url": url, **chosen})
         return Config(backs={"upstream": back}, routes=(ModelRoute(backs=("upstream",)),))
     except ValidationError as error:
         raise ParseError(_found(error)) from None

@@ -16,18 +16,13 @@ from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
-from toolfmt import jsontext
-from toolfmt.corpora.tokens import count_tokens, load
-from toolfmt.errors import ToolFmtError
+from toolfmt.gateway.estimating import estimate
 from toolfmt.gateway.failing import ExchangeError, UpstreamError
-from toolfmt.gateway.handling import NOTICES, Asked, GatewayAnswer, Handler
+from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.answer_info import Failure
-from toolfmt.transcripts.format import reraise_as_parse_error
-from toolfmt.transcripts.formats import find
 
 if TYPE_CHECKING:
-    from toolfmt.conversation import ToolDeclaration
     from toolfmt.gateway.backs import Upstream
     from toolfmt.model import JsonObject
 
@@ -52,8 +47,13 @@ class Counting(Handler):
         sent = self.sent(asked, upstream, streamed=False)
         api = upstream.api.count
         if api is None:
-            count = await to_thread.run_sync(estimate, asked.body, self.format, upstream.back.tokenizer, asked.model)
-            return GatewayAnswer(_ANSWERS[self.format](count), headers={NOTICES: "tokens=estimated"})
+            if upstream.back.tokenizer is None:
+                raise refused(
+                    f"nobody can count the tokens of {asked.model!r}: its API does not, "
+                    "and the configuration names no tokenizer"
+                )
+            count = await to_thread.run_sync(estimate, asked.body, self.format, upstream.back.tokenizer)
+            return GatewayAnswer(_ANSWERS[self.format](count), notices={"tokens": "estimated"})
         request = {key: value for key, value in sent.value.items() if key in api.keys}
         model = asked.sent_model
         value, headers = await upstream.post(api.path, api.wrapped(request, model), model)
@@ -79,22 +79,3 @@ class Compacting(Handler):
 def refused(message: str) -> ExchangeError:
     """Make the error of what nobody here can do."""
     return ExchangeError(Failure(kind="not_found", message=message))
-
-
-def estimate(request: JsonObject, format: str, tokenizer: str | None, model: str) -> int:  # noqa: A002 - the field's name
-    """Count the tokens of all that a request says, and of its tools; raises `ExchangeError` without a tokenizer."""
-    if tokenizer is None:
-        raise refused(
-            f"nobody can count the tokens of {model!r}: its API does not, and the configuration names no tokenizer"
-        )
-    try:
-        with reraise_as_parse_error(format, request):
-            transcript = find(format).read(request)
-    except ToolFmtError as error:
-        raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
-    shown = "\n".join(map(_shown, transcript.tools or ()))
-    return count_tokens(transcript, tokenizer) + len(load(tokenizer).encode(shown, add_special_tokens=False).ids)
-
-
-def _shown(tool: ToolDeclaration) -> str:
-    return jsontext.dumps({"name": tool.name, "description": tool.description, "parameters": tool.parameters})

@@ -16,7 +16,7 @@ from uuid import uuid4
 from toolfmt import jsontext
 from toolfmt.errors import ToolFmtError
 from toolfmt.gateway.failing import ExchangeError, UpstreamError
-from toolfmt.gateway.handling import NOTICES, Asked, GatewayAnswer, Handler
+from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler
 from toolfmt.gateway.text import AsyncEvents, TextRequest
 from toolfmt.transcripts.answer_info import AnswerInfo, Failure
 from toolfmt.transcripts.answers import AsyncAnswerEvents, aread_stream
@@ -54,7 +54,7 @@ class Conversing(Handler):
         head = AnswerHead(f"{_IDS[self.format]}{uuid4().hex}", asked.model, int(time.time()))
         if upstream.api.text:
             try:
-                text = TextRequest(sent.value, upstream.format, upstream.back, model)
+                text = TextRequest(sent.value, upstream, model)
             except ToolFmtError as error:
                 raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
             return await self._text(text, upstream, model, head, sent.losses, stack if streamed else None)
@@ -99,8 +99,8 @@ class Conversing(Handler):
             asked += 1
             value, again = text.answer(value)
         done = self._converted(value, upstream.format, head)
-        said = {**headers, NOTICES: f"asked={asked}"} if asked > 1 else dict(headers)
-        return GatewayAnswer(done.value, headers=said, losses=(*lost, *done.losses))
+        notices = {"asked": str(asked)} if asked > 1 else {}
+        return GatewayAnswer(done.value, headers=dict(headers), notices=notices, losses=(*lost, *done.losses))
 
     def _stream(self, events: AsyncIterable[Event], info: AnswerInfo, head: AnswerHead) -> AsyncIterator[JsonObject]:
         events = _complete(events, info)

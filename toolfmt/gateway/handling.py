@@ -5,25 +5,31 @@ A `Handler` finds the route and asks its backs in turn; what is asked of a back 
 
 from __future__ import annotations
 
+import random
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from anyio import to_thread
+
 from toolfmt.errors import ConversionError, ToolFmtError
+from toolfmt.gateway.estimating import estimate
 from toolfmt.gateway.failing import ExchangeError, UpstreamError
+from toolfmt.gateway.redacting import Redactor
 from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.convert import Conversion, convert_request
 
 if TYPE_CHECKING:
+    from toolfmt.gateway.access import Caller
     from toolfmt.gateway.backs import Upstream
     from toolfmt.gateway.config import Config, ModelRoute
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.loss import Loss
 
 NOTICES: Final = "x-toolfmt-notices"
-"""The header that says what the gateway did beside converting: how often it asked the model, what it estimated."""
+"""The header that says what the gateway did beside converting: how often it asked the model, what it redacted."""
 
 
 @dataclass(slots=True)
@@ -33,6 +39,8 @@ class GatewayAnswer:
     value: JsonValue = None
     events: AsyncIterator[JsonObject] | None = None
     headers: dict[str, str] = field(default_factory=dict[str, str])
+    notices: dict[str, str] = field(default_factory=dict[str, str])
+    """What the gateway did beside converting."""
     losses: tuple[Loss, ...] = ()
     model: str = ""
     back: str = ""
@@ -72,8 +80,8 @@ class Handler(ABC):
         """Give the request that a body holds."""
         return body
 
-    async def answer(self, body: JsonObject, given: JsonObject, stack: AsyncExitStack) -> GatewayAnswer:
-        """Answer a request; `given` are the settings that its path says.
+    async def answer(self, body: JsonObject, given: JsonObject, stack: AsyncExitStack, caller: Caller) -> GatewayAnswer:
+        """Answer a request of a caller; `given` are the settings that its path says.
 
         A stream stays open until `stack` is closed. Raises `ExchangeError`.
         """
@@ -85,20 +93,38 @@ class Handler(ABC):
         route = self.config.route(model)
         if route is None:
             raise ExchangeError(Failure(kind="not_found", message=f"no route serves the model {model!r}"))
+        caller.check(model)
+        redactor = Redactor(self.config.redact)
+        if self.config.redact:
+            body = await to_thread.run_sync(redactor.request, body)
         asked = Asked(body, said, model, route)
         failed: UpstreamError | None = None
-        for name in route.backs:
+        for name in _order(route):
+            upstream = self.upstreams[name].sent_by(caller.key)
             try:
-                answered = await self.asked(asked, self.upstreams[name], stack)
+                await self._fits(asked, upstream)
+                answered = await self.asked(asked, upstream, stack)
             except UpstreamError as error:
                 failed = error
                 if not error.elsewhere:
                     break
             else:
                 answered.model, answered.back = model, name
+                answered.notices |= {"redacted": str(redactor.count)} if redactor.count else {}
                 return answered
         assert failed is not None  # noqa: S101 - a route has a back
         raise failed
+
+    async def _fits(self, asked: Asked, upstream: Upstream) -> None:
+        """Raise `UpstreamError` for a request that is too long for a back; another may take it."""
+        back = upstream.back
+        if back.context is None or back.tokenizer is None:
+            return
+        count = await to_thread.run_sync(estimate, asked.body, self.format, back.tokenizer)
+        if count > back.context:
+            message = f"the request has some {count} tokens, and {asked.model!r} takes {back.context}"
+            failure = Failure(kind="invalid", message=message, code="context_length_exceeded")
+            raise UpstreamError(failure, reached=False)
 
     def sent(self, asked: Asked, upstream: Upstream, *, streamed: bool) -> Conversion:
         """Convert a request for a back; raises `ExchangeError` for one that cannot be."""
@@ -120,3 +146,11 @@ class Handler(ABC):
             return convert_request(body, source=self.format, target=self.format, settings=given).settings
         except ToolFmtError as error:
             raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
+
+
+def _order(route: ModelRoute) -> list[str]:
+    """Say which back is asked first, by the route's weights, and which then."""
+    if not route.weights:
+        return list(route.backs)
+    (first,) = random.choices(range(len(route.backs)), route.weights)  # noqa: S311 - a load is spread, nothing is secret
+    return [route.backs[first], *(name for at, name in enumerate(route.backs) if at != first)]

@@ -10,15 +10,19 @@ A label is never what a client sent.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from toolfmt.transcripts.loss import Loss
 
+SHARED_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+"""The environment variable with the folder in which workers share their figures; prometheus_client reads it."""
 MEDIA = CONTENT_TYPE_LATEST
 
 
@@ -38,7 +42,9 @@ class Metrics:
             "toolfmt_request_seconds", "Seconds until an answer begins.", ("face",), registry=self._registry
         )
         self._losses = Counter("toolfmt_losses_total", "What conversions lost.", ("code",), registry=self._registry)
-        self.streams = Gauge("toolfmt_open_streams", "Streams that are being sent.", registry=self._registry)
+        self.streams = Gauge(
+            "toolfmt_open_streams", "Streams that are being sent.", registry=self._registry, multiprocess_mode="livesum"
+        )
 
     def count(self, face: str, back: str, status: int, seconds: float, losses: Iterable[Loss] = ()) -> None:
         """Count a request whose answer begins."""
@@ -48,5 +54,9 @@ class Metrics:
             self._losses.labels(loss.code).inc()
 
     def text(self) -> bytes:
-        """Write all figures."""
-        return generate_latest(self._registry)
+        """Write all figures; of all workers, where there are several."""
+        if SHARED_VARIABLE not in os.environ:
+            return generate_latest(self._registry)
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)
+        return generate_latest(registry)

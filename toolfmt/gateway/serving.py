@@ -15,6 +15,7 @@ from starlette.responses import Response
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.gateway.failing import ExchangeError
+from toolfmt.gateway.handling import NOTICES
 from toolfmt.gateway.leaving import GONE, AnswerStream, unless_gone
 from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.failures import error_status, write_error
@@ -23,7 +24,7 @@ from toolfmt.transcripts.streams.sse import end_text, event_text
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from toolfmt.gateway.access import Access
+    from toolfmt.gateway.access import Access, Caller
     from toolfmt.gateway.faces import Face
     from toolfmt.gateway.handling import GatewayAnswer, Handler
     from toolfmt.gateway.metrics import Metrics
@@ -51,9 +52,9 @@ class FaceServer:
         face, began = self._face, time.perf_counter()
         stack = AsyncExitStack()
         try:
-            self._access.check(request)
+            caller = self._access.admit(request, stack)
             body = await _body(request, self._max_body)
-            asking = partial(self._answered, request, body, stack)
+            asking = partial(self._answered, request, body, stack, caller)
             answered, pieces, first = await unless_gone(request, asking)
         except ExchangeError as error:
             await stack.aclose()
@@ -70,8 +71,10 @@ class FaceServer:
             await stack.aclose()
             raise
         self._metrics.count(face.format, answered.back, 200, time.perf_counter() - began, answered.losses)
-        _note(face, 200, began, answered=answered)
+        _note(face, 200, began, answered=answered, caller=caller)
         headers = {**answered.headers, **_lost(answered)}
+        if answered.notices:
+            headers[NOTICES] = ", ".join(f"{name}={value}" for name, value in answered.notices.items())
         if pieces is None:
             await stack.aclose()
             return json_response(answered.value, 200, headers)
@@ -80,11 +83,11 @@ class FaceServer:
         return AnswerStream(_after(first, pieces), stack, headers=headers, media_type=face.media)
 
     async def _answered(
-        self, request: Request, body: JsonObject, stack: AsyncExitStack
+        self, request: Request, body: JsonObject, stack: AsyncExitStack, caller: Caller
     ) -> tuple[GatewayAnswer, AsyncGenerator[str] | None, str]:
         """Get an answer; of a stream its first piece, because an error before it has a status of its own."""
         face = self._face
-        answered = await self._handler.answer(body, _given(face, request, body), stack)
+        answered = await self._handler.answer(body, _given(face, request, body), stack, caller)
         if answered.events is None:
             return answered, None, ""
         pieces = _frames(face, answered.events, whole=face.listed and request.query_params.get("alt") != "sse")
@@ -145,9 +148,18 @@ def _lost(answered: GatewayAnswer) -> dict[str, str]:
     return {LOSSES: ", ".join(f"{code}={count}" for code, count in sorted(counts.items()))} if counts else {}
 
 
-def _note(face: Face, status: int, began: float, *, answered: GatewayAnswer | None = None, error: str = "") -> None:
+def _note(  # noqa: PLR0913 - what is known of a request
+    face: Face,
+    status: int,
+    began: float,
+    *,
+    answered: GatewayAnswer | None = None,
+    caller: Caller | None = None,
+    error: str = "",
+) -> None:
     """Log one request as JSON: never its content, never a key."""
     line: JsonObject = {"face": face.format, "status": status, "ms": round((time.perf_counter() - began) * 1000, 1)}
+    line |= {"key": caller.name} if caller is not None and caller.name else {}
     if answered is not None:
         line |= {"model": answered.model, "back": answered.back, "stream": answered.events is not None}
         line |= {"losses": len(answered.losses)} if answered.losses else {}

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     from toolfmt.dialect import AnyDialect, Parser
     from toolfmt.events import Event
-    from toolfmt.gateway.config import Back, Constraint
+    from toolfmt.gateway.backs import Upstream
+    from toolfmt.gateway.config import Constraint
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.answers import AsyncAnswerEvents
 
@@ -53,9 +54,11 @@ _CONSTRAINTS: Final[Mapping[Constraint, tuple[str, Callable[[str], JsonObject]]]
 class TextRequest:
     """One request to a model that only writes text."""
 
-    def __init__(self, request: JsonObject, format: str, back: Back, model: str) -> None:  # noqa: A002 - the field's name
+    def __init__(self, request: JsonObject, upstream: Upstream, model: str) -> None:
         """Take a request of Chat Completions or a relative; raises as `chosen` does for a dialect not of text."""
-        self.shown, registry = chosen({"dialect": _shown(model) if back.dialect == AUTO else back.dialect})
+        back, format, folder = upstream.back, upstream.format, upstream.folder  # noqa: A001 - the field's name
+        dialect = folder.dialect if folder is not None and folder.dialect and back.dialect == AUTO else back.dialect
+        self.shown, registry = chosen({"dialect": _shown(model) if dialect == AUTO else dialect})
         choice: Choice = {"dialect": self.shown, "registry": registry}
         with reraise_as_parse_error(format, request):
             transcript = find(format).read(request)
@@ -66,17 +69,29 @@ class TextRequest:
         chat, self.losses = Chats(self.shown, choice).write(transcript.messages, self.tools)
         self.options: dict[str, Any] = {
             "tools": self.tools,
-            "dialect": AUTO if back.dialect == AUTO else self.shown,
+            "dialect": AUTO if dialect == AUTO else self.shown,
             "registry": registry,
         }
         self.retries = back.retries
         self.holds = bool(self.tools and back.retries)
-        self.request: JsonObject = {"messages": chat} | {
-            key: value for key, value in request.items() if key not in _TOOLS
-        }
+        self._folder = folder if upstream.api.prompted else None
+        self._transcript, self._chat = transcript, chat
+        self._further: list[tuple[str, str]] = []
+        self._settings = {key: value for key, value in request.items() if key not in _TOOLS}
         if self.needed and back.constraint is not None:
             parallel = request.get("parallel_tool_calls") is not False
-            self.request |= self._constrained(back.constraint, _named(wanted) or "required", parallel=parallel)
+            self._settings |= self._constrained(back.constraint, _named(wanted) or "required", parallel=parallel)
+        self.request = self._written()
+
+    def _written(self) -> JsonObject:
+        """Write the request: a chat of texts, or the prompt that the model's template renders."""
+        if self._folder is None:
+            said: list[JsonObject] = [{"role": role, "content": text} for role, text in self._further]
+            return {"messages": [*self._chat, *said], **self._settings}
+        prompt = self._folder.prompt(self._transcript, self._chat, self.tools, self._further)
+        self.losses += tuple(loss for loss in prompt.losses if loss not in self.losses)
+        self.options["generation_prompt"] = str(prompt)
+        return {"prompt": str(prompt), **self._settings}
 
     def open(self) -> Parser[str]:
         """Open a parser; while the model can be asked again, a call must fit its tool."""
@@ -105,8 +120,8 @@ class TextRequest:
         else:
             return None
         self.retries -= 1
-        said: list[JsonValue] = [{"role": "assistant", "content": text}, {"role": "user", "content": advice}]
-        self.request = {**self.request, "messages": [*self.request["messages"], *said]}
+        self._further += [("assistant", text), ("user", advice)]
+        self.request = self._written()
         return self.request
 
     def answer(self, value: JsonValue) -> tuple[JsonValue, JsonObject | None]:

@@ -1,0 +1,214 @@
+"""What a configuration decides: which back, whose key, how much, what nobody sees, how a model's folder is used."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from gateways import CALL, SCHEMA, TEXT_CALL, before, by_chat, gateway
+from loopback import Answer, Body, Loopback, serving
+from pydantic import ValidationError
+from rawserver import head, raw
+from template_families import NO_TOOLS, TAGS
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+
+from toolfmt.errors import ParseError
+from toolfmt.gateway.app import make_app
+from toolfmt.gateway.config import Back, Config, ModelRoute
+from toolfmt.gateway.handling import NOTICES
+
+CHAT: Any = {"model": "m", "messages": [{"role": "user", "content": "Weather in Paris, says ann@example.org?"}]}
+TOOLS = [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}]
+PATH = "/v1/chat/completions"
+
+
+def ruled(upstream: Loopback, **rules: Any) -> Config:
+    made = before(upstream, "openai-chat").model_dump()
+    return Config.model_validate(made | rules)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_weights_say_who_is_asked_first(first: int) -> None:
+    with serving(CALL) as one, serving(CALL) as other:
+        backs = {"one": Back(url=f"{one.url}/v1"), "other": Back(url=f"{other.url}/v1")}
+        route = ModelRoute(backs=("one", "other"), weights=(1 - first, first))
+        with gateway(Config(backs=backs, routes=(route,))) as url:
+            for _ in range(3):
+                by_chat(url, stream=False)
+    assert [len(one.requests), len(other.requests)] == ([0, 3] if first else [3, 0])
+
+
+def test_a_long_request_goes_where_it_fits(tmp_path: Path) -> None:
+    tokenizer = Tokenizer(WordLevel({"[UNK]": 0}, "[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()  # type: ignore[assignment]
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    with serving(CALL) as small, serving(CALL) as big:
+        known: Any = {"tokenizer": str(tmp_path)}
+        backs = {
+            "small": Back(url=f"{small.url}/v1", context=3, **known),
+            "big": Back(url=f"{big.url}/v1", context=100, **known),
+        }
+        with gateway(Config(backs=backs, routes=(ModelRoute(backs=("small", "big")),))) as url:
+            short = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+            assert httpx2.post(url + PATH, json=short).status_code == 200
+            assert httpx2.post(url + PATH, json=CHAT).status_code == 200
+            long = httpx2.post(url + PATH, json={**short, "messages": [{"role": "user", "content": "x " * 200}]})
+    assert [len(small.requests), len(big.requests)] == [1, 1]
+    assert (long.status_code, long.json()["error"]["code"]) == (400, "context_length_exceeded")
+
+
+def test_each_key_has_its_own_limits(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("ANN", "secret-of-ann")
+    (tmp_path / "bob").write_text("secret-of-bob\n")
+    keys = {
+        "ann": {"key_env": "ANN", "requests_per_minute": 2},
+        "bob": {"key_file": str(tmp_path / "bob"), "models": ["small-*"], "concurrent": 1},
+    }
+
+    def ask(key: str, **body: Any) -> httpx2.Response:
+        return httpx2.post(url + PATH, json={**CHAT, **body}, headers={"authorization": f"Bearer {key}"})
+
+    caplog.set_level(logging.INFO, "toolfmt.gateway")
+    with serving(CALL) as upstream, gateway(ruled(upstream, keys=keys)) as url:
+        assert [ask("secret-of-ann").status_code for _ in range(3)] == [200, 200, 429]
+        limited = ask("secret-of-ann")
+        assert 1 <= int(limited.headers["retry-after"]) <= 30
+        assert limited.json()["error"]["type"] == "rate_limit_error"
+        assert ask("secret-of-bob").status_code == 403
+        assert ask("secret-of-bob", model="small-1").status_code == 200
+        assert ask("secret-of-eve").status_code == 401
+    assert '"key": "ann"' in caplog.text
+    assert "secret" not in caplog.text
+    held = Answer("Let me look.", hang=3)
+    with serving(held, CALL) as upstream, gateway(ruled(upstream, keys=keys)) as url:
+        headers = {"x-api-key": "secret-of-bob"}
+        body = {**CHAT, "model": "small-1", "stream": True}
+        with httpx2.stream("POST", url + PATH, json=body, headers=headers) as response:
+            pieces = response.iter_text()
+            next(pieces)
+            assert ask("secret-of-bob", model="small-1").status_code == 429
+            upstream.resumed.set()
+
+
+def test_a_clients_key_goes_on_only_where_a_rule_says_so() -> None:
+    headers = {"authorization": "Bearer sk-clients"}
+    for passed in (False, True):
+        with serving(CALL) as upstream, gateway(before(upstream, "anthropic", pass_key=passed)) as url:
+            assert httpx2.post(url + PATH, json=CHAT, headers=headers).status_code == 200
+        (asked,) = upstream.requests
+        assert asked.headers.get("x-api-key") == ("sk-clients" if passed else None)
+        assert ("sk-clients" in str(asked.headers)) is passed
+
+
+def test_what_is_redacted_reaches_nobody() -> None:
+    rules = [{"pattern": r"[\w.]+@[\w.]+", "replacement": "[mail]"}]
+    with serving(CALL) as upstream, gateway(ruled(upstream, redact=rules)) as url:
+        response = httpx2.post(url + PATH, json=CHAT)
+    assert upstream.requests[0].body["messages"][0]["content"] == "Weather in Paris, says [mail]?"
+    assert response.headers[NOTICES] == "redacted=1"
+
+
+def test_rules_that_cannot_hold_are_refused(tmp_path: Path) -> None:
+    url = "http://127.0.0.1:9"
+    for message, back in (
+        ("needs a tokenizer", {"context": 5}),
+        ("takes a prompt", {"api": "completions"}),
+        ("for models that write text", {"model_dir": "."}),
+        ("not both", {"pass_key": True, "key_env": "X"}),
+    ):
+        with pytest.raises(ValidationError, match=message):
+            Back.model_validate({"url": url, **back})
+    backs = {"it": {"url": url, "pass_key": True}}
+    for message, config in (
+        ("a number for each", {"routes": [{"backs": ["it"], "weights": [1, 2]}]}),
+        ("would send the gateway's own keys on", {"key_env": "X"}),
+        ("no regular expression", {"redact": [{"pattern": "("}]}),
+        ("no quotes", {"redact": [{"pattern": "x", "replacement": '"'}]}),
+        ("is in an environment variable", {"keys": {"ann": {}}}),
+    ):
+        with pytest.raises(ValidationError, match=message):
+            Config.model_validate({"backs": backs, "routes": [{"backs": ["it"]}], **config})
+    lost = Config.model_validate(
+        {"backs": {"it": {"url": url, "key_file": str(tmp_path / "x")}}, "routes": [{"backs": ["it"]}]}
+    )
+    with pytest.raises(ParseError, match="the key cannot be read"):
+        make_app(lost)
+
+
+def chunks(text: str) -> Iterator[bytes]:
+    yield head()
+    for at in range(0, len(text), 7):
+        yield f"data: {json.dumps({'choices': [{'index': 0, 'text': text[at : at + 7]}]})}\n\n".encode()
+    yield b'data: {"choices": [{"index": 0, "text": "", "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
+
+
+def said(answer: tuple[str, Any]) -> tuple[str, Any]:
+    return answer[0].strip(), answer[1]
+
+
+EXPECTED = ("Let me look.", [("look", {"city": "Zürich"})])
+BROKEN = '<tool_call>{"name": "look", "arguments": {"city": }}</tool_call>'
+
+
+@pytest.fixture(params=[TAGS, NO_TOOLS], ids=["a template with tools", "a template without"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    config = {"chat_template": request.param, "eos_token": "<|im_end|>"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config), "utf-8")
+    return tmp_path
+
+
+def test_a_models_template_renders_the_prompt(folder: Path) -> None:
+    whole = [{"index": 0, "text": text, "finish_reason": "stop"} for text in (BROKEN, TEXT_CALL.text)]
+    replies = [Body(200, json.dumps({"id": "x", "choices": [one]})) for one in whole]
+    with serving(*replies) as upstream, gateway(before(upstream, "completions", model_dir=str(folder))) as url:
+        assert said(by_chat(url, stream=False)) == EXPECTED
+    first, second = (asked.body for asked in upstream.requests)
+    assert "messages" not in first
+    assert all(word in first["prompt"] for word in ("Weather?", "look", "city"))
+    assert "Your call could not be used" in second["prompt"]
+    with raw(lambda: chunks(TEXT_CALL.text)) as server:
+        back = Back(api="completions", url=server.url, model_dir=str(folder))
+        with gateway(Config(backs={"it": back}, routes=(ModelRoute(backs=("it",)),))) as url:
+            assert said(by_chat(url, stream=True)) == EXPECTED
+
+
+def test_llama_cpp_is_asked_in_its_own_words(folder: Path) -> None:
+    reply = {"content": TEXT_CALL.text, "stop": True, "stop_type": "eos", "tokens_evaluated": 5, "tokens_predicted": 2}
+    with (
+        serving(Body(200, json.dumps(reply))) as upstream,
+        gateway(before(upstream, "llama.cpp", model_dir=str(folder))) as url,
+    ):
+        response = httpx2.post(url + PATH, json={**CHAT, "tools": TOOLS, "max_tokens": 7}).json()
+    assert response["choices"][0]["message"]["tool_calls"][0]["function"]["name"] == "look"
+    assert response["usage"]["total_tokens"] == 7
+    assert upstream.requests[0].path.endswith("/completion")
+    assert upstream.requests[0].body.keys() >= {"prompt", "n_predict"}
+
+
+def test_workers_share_their_figures() -> None:
+    with serving(CALL) as upstream:
+        command = [sys.executable, "-m", "toolfmt", "serve", "--upstream", f"{upstream.url}/v1", "--port", "0"]
+        with subprocess.Popen([*command, "--workers", "2"], stderr=subprocess.PIPE, text=True) as server:
+            assert server.stderr is not None
+            line = next(line for line in server.stderr if "running on" in line)
+            url = line.split("running on ")[1].split()[0]
+            begun = [next(line for line in server.stderr if "startup complete" in line) for _ in range(2)]
+            assert [httpx2.post(url + PATH, json=CHAT).status_code for _ in range(6)] == [200] * 6
+            figures = httpx2.get(f"{url}/metrics").text
+            os.kill(server.pid, signal.SIGTERM)
+            server.communicate(timeout=60)
+    assert len(begun) == 2
+    assert 'toolfmt_requests_total{back="upstream",face="openai-chat",status="200"} 6.0' in figures
