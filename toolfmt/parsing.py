@@ -19,13 +19,7 @@ from toolfmt.conversation import CallPart, ReasoningPart, TextPart
 from toolfmt.dialect import Limits, ParserOptions
 from toolfmt.errors import MalformedCallError
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
-from toolfmt.leaks import drop_leaks as without_leaks
-from toolfmt.parsers.checks import CheckedParser
-from toolfmt.parsers.coercing import CoercingParser
-from toolfmt.parsers.prompt_tail import reasoning_opener
-from toolfmt.parsers.repair import RepairingParser
 from toolfmt.registry import is_auto
-from toolfmt.tools.prepared import prepared
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -184,6 +178,8 @@ def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
         name = dialect.name
     events = coalesce(events)
     if options.get("drop_leaks", False):
+        from toolfmt.leaks import drop_leaks as without_leaks
+
         events = without_leaks(events, [event.call for event in events if isinstance(event, CallEnd)])
     return ParseResult(tuple(events), name, detection)
 
@@ -247,6 +243,10 @@ def _offered(options: ParseOptions) -> Mapping[str, ToolDefinition]:
         raise TypeError("validate=True needs the tools' schemas: give tools=")
     if options.get("coerce", False) and offered is None:
         raise TypeError("coerce=True needs the tools' schemas: give tools=")
+    if offered is None:
+        return {}
+    from toolfmt.tools.prepared import prepared
+
     return prepared(offered)
 
 
@@ -267,7 +267,11 @@ def _opened(options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, Tool
     """Open a dialect's parser, with the checks that were asked for."""
     strict = options.get("strict", False) or dialect.traits.strict
     prompt = options.get("generation_prompt")
-    opener = reasoning_opener(dialect.syntax, prompt) if prompt and dialect.syntax is not None else ""
+    opener = ""
+    if prompt and dialect.syntax is not None:
+        from toolfmt.parsers.prompt_tail import reasoning_opener
+
+        opener = reasoning_opener(dialect.syntax, prompt)
     reading = ParserOptions(
         tools=tools,
         strict=strict,
@@ -280,11 +284,17 @@ def _opened(options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, Tool
     )
     parser: Parser[str] = dialect.open_parser(reading)
     if reading.repair:
+        from toolfmt.parsers.repair import RepairingParser
+
         parser = RepairingParser(parser, lambda: dialect.open_parser(reading), dialect.syntax, tools)
     if reading.coerce:
+        from toolfmt.parsers.coercing import CoercingParser
+
         parser = CoercingParser(parser, tools)
     ids = options.get("ids")
     validate = options.get("validate", False)
     if reading.tools or strict or validate or ids is not None:
+        from toolfmt.parsers.checks import CheckedParser
+
         parser = CheckedParser(parser, reading, validate=validate, strict=strict, exact=dialect.traits.strict, ids=ids)
     return parser

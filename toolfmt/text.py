@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from contextlib import contextmanager
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Final
-
-import regex
 
 from toolfmt.dialect import Dialect, ParserOptions, Traits
 from toolfmt.errors import DialectRecordError, UnrepresentableError
 from toolfmt.events import CallEnd
-from toolfmt.formatters.examples import example_formatter
-from toolfmt.formatters.syntax_calls import call_formatter, result_formatter
-from toolfmt.formatters.verified import verified
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.parsers.ahead import Ahead
-from toolfmt.parsers.channels import ChannelParser, FrameGrammar
-from toolfmt.parsers.disarm import disarm_names, disarmer
-from toolfmt.parsers.grammar import CompiledSyntax
-from toolfmt.parsers.regions import TextParser
-from toolfmt.parsers.steps import StepParser, StepSyntax
 from toolfmt.syntax import member_slots, template_slots
-from toolfmt.syntax_records import check_syntax
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Mapping, Sequence
 
-    from toolfmt.dialect import ExampleFormatter, Parser, Provenance, SchemaFormatter
-    from toolfmt.frames import Frame
+    from toolfmt.dialect import (
+        CallFormatter,
+        Example,
+        ExampleFormatter,
+        Parser,
+        Provenance,
+        ResultFormatter,
+        SchemaFormatter,
+    )
+    from toolfmt.model import ToolResult
     from toolfmt.syntax import Form, Syntax
 
 
@@ -50,14 +44,6 @@ def _raw(form: Form) -> bool:
     return not escapes or (form.literals is not None and not form.literals.escapes)
 
 
-@contextmanager
-def _compiling(name: str) -> Generator[None]:
-    try:
-        yield
-    except (LookupError, TypeError, ValueError, RecursionError, re.error, regex.error) as error:
-        raise DialectRecordError(f"the description of {name!r} cannot be compiled: {error}") from error
-
-
 def text_dialect(  # noqa: PLR0913 - the fields of the record
     *,
     name: str,
@@ -73,52 +59,59 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
     """Make a text dialect; its traits are read off the syntax."""
     offered = any(form.offered for form in syntax.forms)
 
-    @lru_cache(maxsize=32)
-    def compiled(tools: tuple[str, ...]) -> CompiledSyntax:
-        check_syntax(syntax)
-        with _compiling(name):
-            return StepSyntax(syntax, tools) if syntax.lines == "steps" else CompiledSyntax(syntax, tools)
+    # Loaded when first used: a program reads one format of many, and most write none.
+    @cache
+    def opener() -> Callable[[ParserOptions], Parser[str]]:
+        from toolfmt.parsers.opening import parser_opener
 
-    @lru_cache(maxsize=32)
-    def beginning(tools: tuple[str, ...]) -> Ahead:
-        grammar = compiled(tools)
-        with _compiling(name):
-            return Ahead(grammar)
+        return parser_opener(name, syntax)
 
     @cache
-    def framed(frame: Frame) -> FrameGrammar:
-        grammar = compiled(())
-        with _compiling(name):
-            return FrameGrammar(frame, grammar)
+    def writer() -> CallFormatter[str]:
+        from toolfmt.formatters.syntax_calls import call_formatter
+
+        made = call_formatter(name, syntax)
+        if not (unsure or any(_raw(form) for form in syntax.forms[:1])):
+            return made
+        from toolfmt.formatters.verified import verified
+
+        return verified(name, made, open_parser)
+
+    @cache
+    def example_writer() -> ExampleFormatter:
+        from toolfmt.formatters.examples import example_formatter
+
+        return example_formatter(calls)
+
+    @cache
+    def result_writer() -> ResultFormatter[str]:
+        from toolfmt.formatters.syntax_calls import result_formatter
+        from toolfmt.parsers.opening import text_disarmer
+
+        return result_formatter(syntax, text_disarmer(name, syntax))
+
+    def examples(tool: ToolDefinition) -> tuple[Example, ...]:
+        return example_writer()(tool)
+
+    def results(given: Sequence[ToolResult]) -> str:
+        return result_writer()(given)
 
     def open_parser(options: ParserOptions) -> Parser[str]:
-        if syntax.frame is not None:
-            return ChannelParser(framed(syntax.frame), options)
-        start = beginning(tuple(options.tools) if offered or syntax.lines == "steps" else ())
-        grammar = start.grammar
-        return StepParser(start, grammar, options) if isinstance(grammar, StepSyntax) else TextParser(start, options)
+        return opener()(options)
 
-    calls = call_formatter(name, syntax)
+    def calls(invocations: Sequence[ToolInvocation], tools: Mapping[str, ToolDefinition]) -> str:
+        return writer()(invocations, tools)
+
     unsure = offered or syntax.frame is not None or syntax.starts_in_reasoning
-    if unsure or any(_raw(form) for form in syntax.forms[:1]):
-        calls = verified(name, calls, open_parser)
-
-    unmarked = syntax.bare or syntax.frame is not None or any(form.bare for form in syntax.forms)
-
-    def disarm(text: str) -> str:
-        if offered:
-            text = disarm_names(text)
-        return disarmer(compiled(()))(text) if unmarked else text
-
     form = syntax.forms[0]
     slots = template_slots(form)
     return Dialect(
         name=name,
         summary=summary,
         schema=schema,
-        example=example or example_formatter(calls),
+        example=example or examples,
         calls=calls,
-        results=result_formatter(syntax, disarm),
+        results=results,
         open_parser=open_parser,
         traits=Traits(
             carries_ids="id" in slots or bool(form.name_in_id),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
 import regex
@@ -41,16 +41,21 @@ _SPECIAL = re.compile(r"[<\[\]].*[|｜].*[>\]]|<[\w]+:[\w:]+>")
 _TAGGED = re.compile(r"[<\[\]].+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Match:
-    """A pattern after a trigger, and whose it is."""
+    """A pattern after a trigger, and whose it is; compiled where its trigger is first found."""
 
     number: int
-    pattern: regex.Pattern[str]
+    source: str
     offered: bool
     lines: bool
     owners: tuple[Hit, ...]
     """Each with the score and the reason."""
+
+    @cached_property
+    def pattern(self) -> regex.Pattern[str]:
+        """What is after the trigger."""
+        return regex.compile(self.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +106,11 @@ class DetectionTable:
         words = "|".join(sorted(map(re.escape, attributes))) or "(?!)"
         self.declared = re.compile(rf"""<(?:[^<>"']|"[^"<]*"|'[^'<]*')*?\s(?:{words})\s*=""")
         """What only a tool's definition has."""
-        self._behind = {
-            (trigger, char): [one for one in matches if _may_go_on(one.pattern, trigger, char)]
-            for trigger, matches in self.matches.items()
-            for char in "{[<"
-        }
+        self._behind: dict[tuple[str, str], list[Match]] = {}
         self.offered = bool(self.by_name or self.tags)
         """Some formats are recognised by the names of the offered tools."""
-        self.frames = [_framed(name, syntaxes[name], frame) for name in self.rank if (frame := syntaxes[name].frame)]
+        self._framed = [(name, one, frame) for name in self.rank if (frame := (one := syntaxes[name]).frame)]
+        frames = [frame for _, _, frame in self._framed]
         self.lists = [
             (name, OTHER if number else OWN, f"{verb(OTHER if number else OWN)} a list of calls without a marker")
             for name in self.rank
@@ -116,14 +118,13 @@ class DetectionTable:
             if form.bare and form.section.startswith("[")
         ]
         self.bare = list(_bare(syntaxes, self.rank))
-        headers = "|".join(f"(?:{_plain(one.header.pattern)})" for one in self.frames)
-        self.starts = regex.compile(headers or r"(?!)")
-        """Any header, at the beginning of an answer."""
+        headers = "|".join(f"(?:{_plain(frame.header)})" for frame in frames)
+        self._starts = headers or r"(?!)"
         thoughts = Syntax(forms=(), reasoning=tuple(self.reasoning.items()))
         self._prompts = (thoughts, *(one for one in syntaxes.values() if one.frame is not None))
-        self.closers = {*self.reasoning.values(), *(end for one in self.frames for end in one.frame.ends)}
+        self.closers = {*self.reasoning.values(), *(end for frame in frames for end in frame.ends)}
         """What may end a reasoning of which the opener is unknown."""
-        opens = {marker for one in self.frames for marker in (*one.frame.opens, one.frame.start)}
+        opens = {marker for frame in frames for marker in (*frame.opens, frame.start)}
         self.openers = frozenset(marker for marker in opens if len(marker) > 1)
         self.special = frozenset(filter(_SPECIAL.fullmatch, {*self.marks, *self.openers, *self.matches}))
         own = {
@@ -136,7 +137,7 @@ class DetectionTable:
         self.prefixes = frozenset(text[:end] for text in plain for end in range(1, len(text)))
         self.longer = {
             text: longer
-            for text in plain
+            for text in plain & self.prefixes
             if (longer := tuple(other for other in plain if other.startswith(text) and other != text))
         }
         keys = "|".join(sorted({re.escape(key) for one in self.bare for key in one.shape.keys}))
@@ -150,6 +151,16 @@ class DetectionTable:
         )
         """A part of what may become a JSON call or a list of calls."""
 
+    @cached_property
+    def frames(self) -> list[Framed]:
+        """The dialects whose messages have headers."""
+        return [_framed(name, one, frame) for name, one, frame in self._framed]
+
+    @cached_property
+    def starts(self) -> regex.Pattern[str]:
+        """Any header, at the beginning of an answer."""
+        return regex.compile(self._starts)
+
     def opener(self, prompt: str) -> str:
         """Give the marker of the reasoning in which a prompt ends; "" if there is none."""
         return next(filter(None, (reasoning_opener(one, prompt) for one in self._prompts)), "") if prompt else ""
@@ -158,7 +169,12 @@ class DetectionTable:
         """Give the patterns after a trigger at `pos` that the next character that is not blank leaves possible."""
         found = _NEXT.match(buf, pos + len(trigger))
         every = self.matches[trigger]
-        return every if found is None else self._behind.get((trigger, str(found[1])), every)
+        if found is None:
+            return every
+        key = trigger, str(found[1])
+        if key not in self._behind:
+            self._behind[key] = [one for one in every if _may_go_on(one.pattern, *key)]
+        return self._behind[key]
 
     def ranking(self, matches: list[Match], seen: list[str]) -> tuple[DialectMatch, ...]:
         """Rank the owners of what matched; remembered, as there are few combinations."""
@@ -236,13 +252,13 @@ def _matches(
     found: dict[str, list[Match]] = defaultdict(list)
     for number, ((trigger, source, offered, lines), owners) in enumerate(kinds.items()):
         rows = tuple((name, score, f"{verb(score)} {said}") for name, (score, said) in owners.items())
-        found[trigger].append(Match(number, regex.compile(source), offered, lines, rows))
+        found[trigger].append(Match(number, source, offered, lines, rows))
     unmarked = found.pop("", [])
     whole = {
         trigger: [match for other, matches in found.items() if trigger.startswith(other) for match in matches]
         for trigger in found
     }
-    tags = [match for match in unmarked if match.pattern.pattern.startswith(("<", "(?i:<"))]
+    tags = [match for match in unmarked if match.source.startswith(("<", "(?i:<"))]
     return whole, [match for match in unmarked if match not in tags], tags
 
 

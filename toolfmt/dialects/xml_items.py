@@ -14,7 +14,7 @@ Two tools have a short form, `<write_file path="a.txt">…</write_file>` and
 """
 
 from toolfmt.dialect import Provenance
-from toolfmt.formatters.xml_schema import xml_schema
+from toolfmt.model import ToolDefinition
 from toolfmt.syntax import Elements, Form, Syntax
 from toolfmt.text import text_dialect
 
@@ -51,10 +51,18 @@ SYNTAX = Syntax(
     result_separator="\n\n---\n\n",
 )
 
+
+def _schema(tool: ToolDefinition) -> str:
+    """Write a tool; what that needs is imported when the first one is written."""
+    from toolfmt.formatters.xml_schema import xml_schema
+
+    return xml_schema(tool)
+
+
 DIALECT = text_dialect(
     name="xml-items",
     summary="XML with <arg> and <item>, values typed by the schema",
-    schema=xml_schema,
+    schema=_schema,
     manifest="xml.jinja",
     syntax=SYNTAX,
     sources=(

@@ -21,13 +21,11 @@ from toolfmt.parsers.elements import ElementReader, skip_layout
 from toolfmt.parsers.json_calls import CallObject
 from toolfmt.parsers.json_layout import peek, skip_space
 from toolfmt.parsers.json_values import decode, read_value, whole_value
-from toolfmt.parsers.literal_values import LiteralReader
 from toolfmt.parsers.naming import held_name, name_by_fit
 from toolfmt.parsers.patterns import FENCE, GAP, cut_off, match_next, skip_cut
 from toolfmt.parsers.payload_calls import PayloadReader
 from toolfmt.parsers.raw_ends import Closer
 from toolfmt.parsers.sink import Draft
-from toolfmt.parsers.yaml_body import YamlBody
 from toolfmt.syntax import PLAIN_NAME
 
 if TYPE_CHECKING:
@@ -202,6 +200,8 @@ class CallReader:
         tool = self.sink.options.tools.get(self.draft.name)
         schema = tool.parameters if tool else None
         if form.elements is None:
+            from toolfmt.parsers.yaml_body import YamlBody
+
             body = YamlBody(self.draft, form.begins, self.limits)
             return (yield from body.arguments(self.cur, schema, self.attributes))
         reader = ElementReader(
@@ -315,6 +315,8 @@ class CallReader:
     def _literal_args(self, literals: LiteralGrammar) -> Reading[JsonObject]:
         draft, at = self.draft, self.cur.at
         tool = self.sink.options.tools.get(draft.name)
+        from toolfmt.parsers.literal_values import LiteralReader
+
         reader = LiteralReader(literals, self.cur, draft, self._repaired(at), self.sink.options)
         yield from reader.arguments(tool.parameters if tool else None)
         return reader.checked(decode(draft.pieces.text(), at, self.limits))

@@ -1,0 +1,94 @@
+"""The parsers of one description, and what makes a text harmless for them.
+
+Compiled when they are first asked for: most programs read one format of many.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, cast
+
+import regex
+
+from toolfmt.errors import DialectRecordError
+from toolfmt.parsers.ahead import Ahead
+from toolfmt.parsers.grammar import CompiledSyntax
+from toolfmt.parsers.regions import TextParser
+from toolfmt.syntax_records import check_syntax
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from toolfmt.dialect import Parser, ParserOptions
+    from toolfmt.parsers.steps import StepSyntax
+    from toolfmt.syntax import Syntax
+
+_PREPARED = 32
+"""How many sets of tools are kept prepared, where the tools' names are part of the grammar."""
+
+
+@contextmanager
+def _compiling(name: str) -> Generator[None]:
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, RecursionError, re.error, regex.error) as error:
+        raise DialectRecordError(f"the description of {name!r} cannot be compiled: {error}") from error
+
+
+def parser_opener(name: str, syntax: Syntax) -> Callable[[ParserOptions], Parser[str]]:
+    """Give the function that opens a parser of the dialect of this name; raises `DialectRecordError`."""
+    if syntax.frame is not None:
+        from toolfmt.parsers.channels import ChannelParser, FrameGrammar
+
+        grammar = _compiled(name, syntax, ())
+        with _compiling(name):
+            framed = FrameGrammar(syntax.frame, grammar)
+        return lambda options: ChannelParser(framed, options)
+
+    @lru_cache(maxsize=_PREPARED)
+    def begun(tools: tuple[str, ...]) -> Ahead:
+        grammar = _compiled(name, syntax, tools)
+        with _compiling(name):
+            return Ahead(grammar)
+
+    if syntax.lines == "steps":
+        from toolfmt.parsers.steps import StepParser
+
+        def step_parser(options: ParserOptions) -> Parser[str]:
+            start = begun(tuple(options.tools))
+            return StepParser(start, cast("StepSyntax", start.grammar), options)
+
+        return step_parser
+    if any(form.offered for form in syntax.forms):
+        return lambda options: TextParser(begun(tuple(options.tools)), options)
+    return lambda options: TextParser(begun(()), options)
+
+
+def _compiled(name: str, syntax: Syntax, tools: tuple[str, ...]) -> CompiledSyntax:
+    check_syntax(syntax)
+    with _compiling(name):
+        if syntax.lines != "steps":
+            return CompiledSyntax(syntax, tools)
+        from toolfmt.parsers.steps import StepSyntax
+
+        return StepSyntax(syntax, tools)
+
+
+def text_disarmer(name: str, syntax: Syntax) -> Callable[[str], str]:
+    """Give the function that makes a tool's result harmless for the dialect's own parser."""
+    from toolfmt.parsers.disarm import disarm_names, disarmer
+
+    unmarked = syntax.bare or syntax.frame is not None or any(form.bare for form in syntax.forms)
+
+    @cache
+    def made() -> Callable[[str], str]:
+        return disarmer(_compiled(name, syntax, ()))
+
+    def disarm(text: str) -> str:
+        if any(form.offered for form in syntax.forms):
+            text = disarm_names(text)
+        return made()(text) if unmarked else text
+
+    return disarm
