@@ -5,7 +5,7 @@ gemini             POST /v1beta/models/MODEL:countTokens         {"totalTokens":
 openai-responses   POST /v1/responses/input_tokens               {"object": "response.input_tokens", "input_tokens": 12}
 
 The back counts where its API can. Else the tokens are those of the tokenizer that the back names: an estimate, because
-nothing is known of what the server puts around the texts. Without one, the client is told that nobody can count.
+nothing is known of what the server puts around the texts. Without one, the request is refused.
 """
 
 from __future__ import annotations
