@@ -45,6 +45,7 @@ _COMMANDS = {
     "providers": "List the providers, with the dialect of each.",
     "probe": "Ask a server some questions with tools, and say what it does to the calls.",
     "serve": "Serve several providers' APIs in front of any model.",
+    "recorded": "Print what a gateway has recorded, as rows of requests and answers.",
     "mcp-serve": "Serve Python functions as an MCP server.",
     "demo": "Do the main job on recorded data, in every format.",
 }

@@ -33,6 +33,7 @@ from toolfmt.transcripts.failures import error_status, read_error, write_error
 
 if TYPE_CHECKING:
     from toolfmt.gateway.handling import Handler
+    from toolfmt.gateway.keeping import Keeper
     from toolfmt.model import JsonObject
 
 _Answer: TypeAlias = Callable[[Request], Awaitable[Response]]
@@ -50,12 +51,16 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     }
     access, metrics, models = Access(config), Metrics(), Models(config, upstreams)
 
+    keeper = _keeper(config)
+
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
         async with client:
             app.state.ready = True
             yield
             app.state.ready = False
+        if keeper is not None:
+            keeper.store.close()
 
     async def figures(_: Request) -> Response:
         return Response(metrics.text(), media_type=MEDIA)
@@ -64,7 +69,7 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
         Route(
             face.path,
             FaceServer(
-                face, HANDLERS[face.task](config, upstreams, face.format), access, config.max_body, metrics
+                face, HANDLERS[face.task](config, upstreams, face.format, keeper), access, config.max_body, metrics
             ).serve,
             methods=["POST"],
         )
@@ -78,6 +83,15 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     routes += [Route(path, _checked(access, answer), methods=["GET"]) for path, answer in closed_paths.items()]
     handlers: dict[Any, Any] = {HTTPException: _refused, ExchangeError: _failed, Exception: _broken}
     return Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
+
+
+def _keeper(config: Config) -> Keeper | None:
+    if config.store is None:
+        return None
+    from toolfmt.gateway.keeping import Keeper
+    from toolfmt.gateway.store import Store
+
+    return Keeper(Store(config.store), record=config.record)
 
 
 def app_from_environment() -> Starlette:

@@ -205,6 +205,11 @@ class Config(_Closed):
     keys: dict[str, ClientKey] = Field(default_factory=dict[str, ClientKey])
     """Further keys, by names that the log shows."""
     redact: tuple[Redaction, ...] = ()
+    store: str | None = None
+    """The address of a database, as SQLAlchemy has it (`sqlite:///gateway.db`): answers are kept there, and clients
+    go on with them by `previous_response_id`. Needs the extra `store`, and the driver of any other database."""
+    record: bool = False
+    """Keep the exchanges of all clients in the store, also those that they do not want stored."""
     strict: bool = False
     """Refuse a request of which content or meaning would be lost."""
     max_body: int = Field(default=32 * MIB, gt=0)
@@ -212,13 +217,15 @@ class Config(_Closed):
     max_answer: int = Field(default=64 * MIB, gt=0)
     """Bytes of an answer, whole or streamed."""
     drain_timeout: int = Field(default=60, ge=0)
-    """Seconds in which open streams may end when the server is told to; then they are cut off."""
+    """Seconds in which open streams may end after the signal to end; then they are cut off."""
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
         unknown = sorted({name for route in self.routes for name in route.backs} - set(self.backs))
         if unknown:
             raise ValueError(f"routes name backs that are not there: {', '.join(unknown)}")
+        if self.record and self.store is None:
+            raise ValueError("to record needs a store: name a database")
         closed = self.key_env is not None or self.keys
         if closed and any(back.pass_key for back in self.backs.values()):
             raise ValueError("pass_key would send the gateway's own keys on: it is for a gateway without keys")

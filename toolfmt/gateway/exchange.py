@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
@@ -20,7 +20,7 @@ from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler
 from toolfmt.gateway.text import AsyncEvents, TextRequest
 from toolfmt.transcripts.answer_info import AnswerInfo, Failure
 from toolfmt.transcripts.answers import AsyncAnswerEvents, aread_stream
-from toolfmt.transcripts.convert_answer import convert_answer
+from toolfmt.transcripts.convert_answer import convert_answer, write_answer
 from toolfmt.transcripts.streams.relay import awrite_stream
 from toolfmt.transcripts.streams.sink import AnswerHead
 
@@ -57,27 +57,29 @@ class Conversing(Handler):
                 text = TextRequest(sent.value, upstream, model)
             except ToolFmtError as error:
                 raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
-            return await self._text(text, upstream, model, head, sent.losses, stack if streamed else None)
+            return await self._text(text, upstream, asked, head, sent.losses, stack if streamed else None)
         if not streamed:
             value, headers = await upstream.whole(sent.value, model)
             done = self._converted(value, upstream.format, head)
+            await self._keep(asked, head, done.value)
             return GatewayAnswer(done.value, headers=dict(headers), losses=(*sent.losses, *done.losses))
         values, headers = await stack.enter_async_context(upstream.streamed(sent.value, model))
         events = aread_stream(values, source=upstream.format)
-        written = self._stream(events, events.info, head)
+        written = self._stream(asked, events, events.info, head)
         return GatewayAnswer(events=written, headers=dict(headers), losses=sent.losses)
 
     async def _text(  # noqa: PLR0913, PLR0917 - what an exchange has
         self,
         text: TextRequest,
         upstream: Upstream,
-        model: str,
+        asked: Asked,
         head: AnswerHead,
         lost: tuple[Loss, ...],
         stack: AsyncExitStack | None,
     ) -> GatewayAnswer:
         """Ask a model that writes text; as a stream where there is a stack that keeps it open."""
         lost += text.losses
+        model = asked.sent_model
         if stack is not None:
             values, headers = await stack.enter_async_context(upstream.streamed(text.request, model))
             source = aread_stream(values, source=upstream.format)
@@ -88,23 +90,39 @@ class Conversing(Handler):
                     yield aread_stream(values, source=upstream.format)
 
             events = AsyncEvents(text, source, ask) if text.tools else source
-            written = self._stream(events, source.info, head)
+            written = self._stream(asked, events, source.info, head)
             return GatewayAnswer(events=written, headers=dict(headers), losses=lost)
         again: JsonObject | None = text.request
         value: JsonValue = None
         headers: Mapping[str, str] = {}
-        asked = 0
+        times = 0
         while again is not None:
             value, headers = await upstream.whole(again, model)
-            asked += 1
+            times += 1
             value, again = text.answer(value)
         done = self._converted(value, upstream.format, head)
-        notices = {"asked": str(asked)} if asked > 1 else {}
+        await self._keep(asked, head, done.value)
+        notices = {"asked": str(times)} if times > 1 else {}
         return GatewayAnswer(done.value, headers=dict(headers), notices=notices, losses=(*lost, *done.losses))
 
-    def _stream(self, events: AsyncIterable[Event], info: AnswerInfo, head: AnswerHead) -> AsyncIterator[JsonObject]:
-        events = _complete(events, info)
+    def _stream(
+        self, asked: Asked, events: AsyncIterable[Event], info: AnswerInfo, head: AnswerHead
+    ) -> AsyncIterator[JsonObject]:
+        async def keep(said: list[Event]) -> None:
+            answer = write_answer(said, info, target=self.format, id=head.id, model=head.model, created=head.created)
+            await self._keep(asked, head, answer)
+
+        events = _complete(events, info, keep if self._keeps(asked) else None)
         return awrite_stream(events, target=self.format, info=info, id=head.id, model=head.model, created=head.created)
+
+    def _keeps(self, asked: Asked) -> bool:
+        return self.keeper is not None and self.keeper.wants(asked.body, self.format)
+
+    async def _keep(self, asked: Asked, head: AnswerHead, answer: JsonValue) -> None:
+        """Keep an exchange before the client has all of its answer."""
+        if self.keeper is not None and self._keeps(asked) and jsontext.is_object(answer):
+            row = {"id": head.id, "owner": asked.owner, "created": head.created, "model": head.model}
+            await self.keeper.keep(row, asked.body, answer, self.format)
 
     def _converted(self, value: JsonValue, source: str, head: AnswerHead) -> Conversion:
         try:
@@ -121,20 +139,29 @@ class Conversing(Handler):
             raise UpstreamError(failure) from None
 
 
-async def _complete(events: AsyncIterable[Event], info: AnswerInfo) -> AsyncIterator[Event]:
+async def _complete(
+    events: AsyncIterable[Event], info: AnswerInfo, keep: Callable[[list[Event]], Awaitable[None]] | None
+) -> AsyncIterator[Event]:
     """Give the events of an answer; what goes wrong in it is its end, written as the client's API does.
+
+    A complete answer is kept, where `keep` is given, before its end is written.
 
     Raises `UpstreamError` where nothing of it has been given yet.
     """
     begun = False
+    said: list[Event] = []
     try:
         async for event in events:
             begun = True
+            if keep is not None:
+                said.append(event)
             yield event
         failure = info.failure
         if failure is None and info.stop is None:
             failure = Failure(kind="server", message="the upstream's answer ended before it was complete", status=502)
-    except UpstreamError as error:
+        if failure is None and keep is not None:
+            await keep(said)
+    except ExchangeError as error:
         failure = error.failure
     except ToolFmtError as error:
         failure = Failure(kind="server", message=f"the upstream's answer cannot be read: {error}", status=502)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from toolfmt.gateway.access import Caller
     from toolfmt.gateway.backs import Upstream
     from toolfmt.gateway.config import Config, ModelRoute
+    from toolfmt.gateway.keeping import Keeper
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.loss import Loss
 
@@ -56,6 +57,8 @@ class Asked:
     model: str
     """As the client names it."""
     route: ModelRoute
+    owner: str = ""
+    """What the configuration calls the client's key."""
 
     @property
     def sent_model(self) -> str:
@@ -66,11 +69,18 @@ class Asked:
 class Handler(ABC):
     """Serves the requests of one path."""
 
-    def __init__(self, config: Config, upstreams: Mapping[str, Upstream], format: str) -> None:  # noqa: A002 - the field's name
-        """Take where requests may go, and the format in which they come."""
+    def __init__(
+        self,
+        config: Config,
+        upstreams: Mapping[str, Upstream],
+        format: str,  # noqa: A002 - the field's name
+        keeper: Keeper | None = None,
+    ) -> None:
+        """Take where requests may go, the format in which they come, and what keeps them."""
         self.config = config
         self.upstreams = upstreams
         self.format = format
+        self.keeper = keeper
 
     @abstractmethod
     async def asked(self, asked: Asked, upstream: Upstream, stack: AsyncExitStack) -> GatewayAnswer:
@@ -86,6 +96,8 @@ class Handler(ABC):
         A stream stays open until `stack` is closed. Raises `ExchangeError`.
         """
         body = self.opened(body)
+        if self.keeper is not None:
+            body = await self.keeper.continued(body, self.format, caller.name)
         said = self._settings(body, given)
         model = said.get("model")
         if not isinstance(model, str) or not model:
@@ -97,7 +109,7 @@ class Handler(ABC):
         redactor = Redactor(self.config.redact)
         if self.config.redact:
             body = await to_thread.run_sync(redactor.request, body)
-        asked = Asked(body, said, model, route)
+        asked = Asked(body, said, model, route, caller.name)
         failed: UpstreamError | None = None
         for name in _order(route):
             upstream = self.upstreams[name].sent_by(caller.key)

@@ -8,13 +8,14 @@ The message is converted as one of a conversation is; what is around it, the rea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, Transcript
 from toolfmt.errors import ParseError, UnknownFormatError
 from toolfmt.jsontext import is_object
+from toolfmt.transcripts.answer_message import answer_message
 from toolfmt.transcripts.answer_readers.shapes import SHAPES
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.carrying import Carry
@@ -28,6 +29,7 @@ from toolfmt.transcripts.shape import shape
 from toolfmt.transcripts.streams.sink import AnswerHead
 
 if TYPE_CHECKING:
+    from toolfmt.events import Event
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.answer_info import AnswerInfo, Stop
     from toolfmt.transcripts.format import TranscriptFormat
@@ -82,6 +84,25 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
     found.extend(_beside(value, origin_envelope))
     refuse(found, strict=strict)
     return made_of(written, found, name, goal.name)
+
+
+def write_answer(  # noqa: PLR0913 - as above
+    events: Iterable[Event],
+    info: AnswerInfo,
+    *,
+    target: str,
+    id: str = "",  # noqa: A002 - the field's name
+    model: str = "",
+    created: int = 0,
+) -> JsonObject:
+    """Write the whole answer that a stream's events make, with what `info` knows of it, as an API does.
+
+    Raises `LookupError` for a format without answers.
+    """
+    goal = find(target).widest
+    head = AnswerHead(id or info.id, model or info.model, created or info.created)
+    answers = [(answer_message(events, info),)]
+    return _written(answers, goal, _envelope(goal.name), AnswerEnding(_stop(info, answers), info, head))[0]
 
 
 def _recognised(value: JsonObject) -> str:

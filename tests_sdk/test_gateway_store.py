@@ -1,0 +1,155 @@
+"""Conversations that a gateway keeps: clients go on with them, and what was acknowledged outlives the process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from gateways import CALL, SCHEMA, TEXT_CALL, before, gateway
+from loopback import Answer, Loopback, serving
+from openai import NotFoundError, OpenAI
+from pydantic import ValidationError
+from rawserver import head, raw
+
+from toolfmt.errors import ParseError
+from toolfmt.gateway.app import make_app
+from toolfmt.gateway.config import Back, Config, ModelRoute
+from toolfmt.gateway.store import Store
+
+LOOK: Any = {"type": "function", "name": "look", "parameters": SCHEMA, "strict": False}
+
+
+def kept(upstream: Loopback, folder: Path, api: str = "anthropic", **rules: Any) -> Config:
+    made = before(upstream, api).model_dump() | {"store": f"sqlite:///{folder / 'gateway.db'}"}
+    return Config.model_validate(made | rules)
+
+
+def client_of(url: str, key: str = "none") -> OpenAI:
+    return OpenAI(base_url=f"{url}/v1", api_key=key, max_retries=0)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("api", ["anthropic", "text"])
+def test_a_client_goes_on_with_an_earlier_answer(api: str, stream: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a parameter of the test
+    reply = TEXT_CALL if api == "text" else CALL
+    with serving(reply, Answer("It rains.")) as upstream, gateway(kept(upstream, tmp_path, api)) as url:
+        client = client_of(url)
+        asked: Any = {"model": "m", "tools": [LOOK]}
+        if stream:
+            with client.responses.stream(input="Weather?", **asked) as events:
+                first: Any = events.get_final_response()
+        else:
+            first = client.responses.create(input="Weather?", **asked)
+        (call,) = (one for one in first.output if one.type == "function_call")
+        result: Any = {"type": "function_call_output", "call_id": call.call_id, "output": "rain"}
+        second = client.responses.create(input=[result], previous_response_id=first.id, **asked)
+        third = client.responses.create(input="And now?", previous_response_id=second.id, **asked)
+    assert second.output_text == third.output_text == "It rains."
+    said = [json.dumps(asked.body["messages"], ensure_ascii=False) for asked in upstream.requests]
+    for words in (
+        ("Weather?",),
+        ("Weather?", "Zürich", "rain"),
+        ("Weather?", "Zürich", "rain", "It rains.", "And now?"),
+    ):
+        text = said.pop(0)
+        places = [text.index(word) for word in words]
+        assert places == sorted(places)
+
+
+def test_nobody_goes_on_with_what_is_not_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANN", "key-of-ann")
+    monkeypatch.setenv("BOB", "key-of-bob")
+    keys = {"ann": {"key_env": "ANN"}, "bob": {"key_env": "BOB"}}
+    with serving(CALL) as upstream, gateway(kept(upstream, tmp_path, keys=keys)) as url:
+        ann, bob = client_of(url, "key-of-ann"), client_of(url, "key-of-bob")
+        first = ann.responses.create(model="m", input="Weather?")
+        unstored = ann.responses.create(model="m", input="Weather?", store=False)
+        for client, ident in ((bob, first.id), (ann, unstored.id), (ann, "resp_0")):
+            with pytest.raises(NotFoundError, match="previous_response_id"):
+                client.responses.create(model="m", input="And?", previous_response_id=ident)
+        assert ann.responses.create(model="m", input="And?", previous_response_id=first.id).id != first.id
+    assert len(upstream.requests) == 3
+
+
+def test_an_answer_that_breaks_off_is_not_kept(tmp_path: Path) -> None:
+    chunk = {"choices": [{"index": 0, "delta": {"content": "Let me"}}], "object": "chat.completion.chunk"}
+    said = [head(), f"data: {json.dumps(chunk)}\n\n".encode()]
+    with raw(lambda: iter(said)) as upstream:
+        back, store = Back(url=upstream.url), f"sqlite:///{tmp_path / 'gateway.db'}"
+        config = Config(backs={"it": back}, routes=(ModelRoute(backs=("it",)),), store=store, record=True)
+        with gateway(config) as url:
+            response = httpx2.post(f"{url}/v1/responses", json={"model": "m", "input": "Hi", "stream": True})
+    assert "response.failed" in response.text or "error" in response.text
+    assert list(Store(store).rows()) == []
+
+
+@contextmanager
+def started(config: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    command = [sys.executable, "-m", "toolfmt", "serve", str(config), "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        line = next(line for line in server.stderr if "running on" in line)
+        try:
+            yield server, line.split("running on ")[1].split()[0]
+        finally:
+            server.kill()
+            server.communicate()
+
+
+def test_what_was_acknowledged_outlives_the_process(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'gateway.db'}"
+    with serving(Answer("It rains.")) as upstream:
+        config = tmp_path / "gateway.toml"
+        config.write_text(
+            f'store = "{url}"\nrecord = true\n[backs.it]\nurl = "{upstream.url}/v1"\n[[routes]]\nbacks = ["it"]\n'
+        )
+        with started(config) as (server, address):
+            client = client_of(address)
+            idents = [client.responses.create(model="m", input=f"Question {at}").id for at in range(5)]
+            chat = client.chat.completions.create(model="m", messages=[{"role": "user", "content": "Question 5"}])
+            server.send_signal(signal.SIGKILL)
+            server.wait()
+        with started(config) as (_, address):
+            client = client_of(address)
+            for ident in idents:
+                client.responses.create(model="m", input="And?", previous_response_id=ident)
+    for at, asked in enumerate(upstream.requests[6:]):
+        assert [one["content"] for one in asked.body["messages"]] == [f"Question {at}", "It rains.", "And?"]
+    rows = list(Store(url).rows())
+    assert [row["id"] for row in rows[:6]] == [*idents, chat.id]
+    command = [sys.executable, "-m", "toolfmt"]
+    printed = subprocess.run([*command, "recorded", url], check=True, capture_output=True, text=True).stdout
+    assert [json.loads(line) for line in printed.splitlines()] == rows
+    where = ["--at", "/request", "--answer", "/answer"]
+    shown = subprocess.run(
+        [*command, "stats", "--json", *where, "-"],
+        check=True,
+        input=printed,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"NO_COLOR": "1"},
+    )
+    assert json.loads(shown.stdout)["conversations"] == len(rows) == 11
+
+
+def test_a_store_that_cannot_be_opened_is_refused_at_the_start(tmp_path: Path) -> None:
+    config = Config(
+        backs={"it": Back(url="http://127.0.0.1:9")},
+        routes=(ModelRoute(backs=("it",)),),
+        store=f"sqlite:///{tmp_path}/none/gateway.db",
+    )
+    with pytest.raises(ParseError, match="cannot be opened"):
+        make_app(config)
+    with pytest.raises(ParseError, match="cannot be opened"):
+        make_app(config.model_copy(update={"store": "no address"}))
+    with pytest.raises(ValidationError, match="needs a store"):
+        Config.model_validate(config.model_dump() | {"store": None, "record": True})

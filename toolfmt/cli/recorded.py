@@ -1,0 +1,23 @@
+"""`toolfmt recorded`: what a gateway has recorded, as rows that other commands read."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from toolfmt.cli.output import write_json_line
+from toolfmt.errors import MissingExtraError
+
+
+def recorded(
+    store: Annotated[str, Parameter(help="The address of the gateway's store, such as sqlite:///gateway.db.")], /
+) -> None:
+    """Print what a gateway has recorded, as JSON Lines: each row has a `request` and its `answer`.
+
+    toolfmt recorded sqlite:///gateway.db | toolfmt view --at /request --answer /answer -
+    """
+    try:
+        from toolfmt.gateway.store import Store
+    except ImportError:
+        raise MissingExtraError("toolfmt recorded", "store") from None
+    for row in Store(store).rows():
+        write_json_line(row)
