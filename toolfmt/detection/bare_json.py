@@ -27,23 +27,34 @@ OWN, READ = 5, 2
 
 
 class JsonExtent:
-    """Finds where a JSON value ends, in as many pieces as it comes in."""
+    """Finds where a JSON value ends, and each value in it, in as many pieces as it comes in."""
 
-    __slots__ = ("_depth", "_escaped", "_inside", "_offset")
+    __slots__ = ("_escaped", "_inside", "_offset", "_open", "ends")
 
     def __init__(self, offset: int) -> None:
         """Begin at the absolute offset of its bracket."""
         self._offset = offset
-        self._depth = 0
+        self._open: list[int] = []
         self._inside = False
         self._escaped: bool = False
+        self.ends: dict[int, int] = {}
+        """The absolute offsets of the brackets that open a value, and those after its end; -1 while it is open."""
 
     @property
     def in_text(self) -> bool:
         """Whether a string is open."""
         return self._inside
 
-    def end(self, chunk: str) -> int | None:
+    @property
+    def end(self) -> int:
+        """The absolute offset after the value; -1 while it is not all there."""
+        return next(iter(self.ends.values()), -1)
+
+    def knows(self, offset: int, *, eof: bool) -> bool:
+        """Whether it is known where the value at a place ends, or that nothing more will be read of it."""
+        return offset in self.ends and (eof or self.ends[offset] >= 0 or offset == next(iter(self.ends)))
+
+    def read(self, chunk: str) -> int | None:
         """Read on; the absolute offset after the value, or None while it is not all there."""
         pos = int(self._escaped and bool(chunk))
         self._escaped = bool(self._escaped and not chunk)
@@ -55,9 +66,12 @@ class JsonExtent:
                 pos += 1
             elif mark == '"':
                 self._inside = not self._inside
+            elif mark in "[{":
+                self._open.append(self._offset + pos - 1)
+                self.ends[self._open[-1]] = -1
             else:
-                self._depth += 1 if mark in "[{" else -1
-                if self._depth == 0:
+                self.ends[self._open.pop()] = self._offset + pos
+                if not self._open:
                     return self._offset + pos
         self._offset += len(chunk)
         return None

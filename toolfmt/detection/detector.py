@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.detection.choosing import Chooser
 from toolfmt.detection.definitions import MARKS, shows_definitions
-from toolfmt.detection.json_run import JsonRun
+from toolfmt.detection.json_run import Extents, JsonRun
 from toolfmt.detection.offers import offers
 from toolfmt.detection.passed import Passed
 from toolfmt.detection.records import Detection
@@ -65,6 +65,7 @@ class Detector:
         self._marks: list[re.Match[str] | None] = []
         self._parts: list[str] = []
         self._run: JsonRun | None = None
+        self._extents = Extents()
         self._refused = 0
         """No JSON value before this offset is a call: text follows it."""
         self._begins = True
@@ -319,8 +320,8 @@ class Detector:
         alone = self._lenient or not (around.spoken or around.fenced)
         run, self._run = self._run, None
         if run is None or not run.from_here(at):
-            run = JsonRun(at, alone=alone)
-        run.go(buf, base)
+            run = JsonRun(at, self._extents, alone=alone)
+        run.go(buf, base, eof=eof)
         if not run.ends:
             self._run = run if not eof else None
             return self._choose.bare_cut(buf, self._at, base, alone=alone) if eof else "wait"

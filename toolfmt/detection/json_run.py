@@ -13,15 +13,38 @@ from toolfmt.detection.bare_json import JsonExtent
 
 _BETWEEN = re.compile(r"[\s;,]{1,256}")
 _FENCE_END = re.compile(r"(?:[`~]{1,16}\s{0,256})?")
+_READINGS = 8
+
+
+class Extents:
+    """The values that were read, so that what is in them is not read again.
+
+    A place in a string of one may be outside every string of another. A text with so many quotes and backslashes that
+    more than a few readings differ is no JSON.
+    """
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._read: list[JsonExtent] = []
+
+    def at(self, offset: int, *, eof: bool) -> JsonExtent | None:
+        """Give the reading that knows of the value at a place, or a new one; None where that is not worth it."""
+        self._read = [one for one in self._read if one.end < 0 or one.end > offset]
+        found = next((one for one in self._read if one.knows(offset, eof=eof)), None)
+        if found is None and len(self._read) < _READINGS:
+            found = JsonExtent(offset)
+            self._read.append(found)
+        return found
 
 
 class JsonRun:
     """Reads a value and, in prose, those after it; nothing is read twice."""
 
-    __slots__ = ("_alone", "_extent", "_resume", "ends")
+    __slots__ = ("_alone", "_extent", "_extents", "_resume", "ends")
 
-    def __init__(self, at: int, *, alone: bool) -> None:
+    def __init__(self, at: int, extents: Extents, *, alone: bool) -> None:
         """Begin at the absolute offset of a bracket; `alone` reads one value."""
+        self._extents = extents
         self._resume = at
         self._alone = alone
         self._extent: JsonExtent | None = None
@@ -41,13 +64,16 @@ class JsonRun:
 
     def more(self, chunk: str) -> bool:
         """Read on in the open value; whether it is still open."""
-        end = None if self._extent is None else self._extent.end(chunk)
-        if end is not None:
-            self._extent, self._resume = None, end
-            self.ends.append(end)
+        end = None if self._extent is None else self._extent.read(chunk)
+        self._ended(-1 if end is None else end)
         return end is None
 
-    def go(self, buf: str, base: int) -> None:
+    def _ended(self, end: int) -> None:
+        if end >= 0:
+            self._extent, self._resume = None, end
+            self.ends.append(end)
+
+    def go(self, buf: str, base: int, *, eof: bool) -> None:
         """Read the values in the buffer, which begins at the offset `base`."""
         while self._extent is None and not (self._alone and self.ends):
             start = self._resume - base
@@ -55,8 +81,13 @@ class JsonRun:
             if between is not None:
                 self._resume = base + between.end()
             elif buf[start : start + 1] in {"[", "{"}:
-                self._extent = JsonExtent(self._resume)
-                self.more(buf[start:])
+                self._extent = extent = self._extents.at(self._resume, eof=eof)
+                if extent is None:
+                    return
+                if extent.ends:
+                    self._ended(extent.ends[self._resume])
+                else:
+                    self.more(buf[start:])
             else:
                 return
 

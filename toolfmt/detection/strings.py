@@ -39,7 +39,7 @@ class Strings:
             self._begun = True
             self._json = JsonExtent(0) if said[0] in "[{" else None
             text = said
-        if self._json is not None and self._json.end(text) is not None:
+        if self._json is not None and self._json.read(text) is not None:
             self._json = None
         text = self._run + text
         self._run = text[len(text.rstrip(_RUN)) :]
