@@ -20,7 +20,7 @@ def serve(  # noqa: PLR0913 - one argument for each option
         str,
         Parameter(
             help="What the upstream speaks: openai-chat, openai-responses, anthropic, gemini, gemini-interactions, "
-            "mistral, cohere, ollama, text, or a relative of openai-chat, such as vllm, sglang, groq, openrouter."
+            "bedrock, mistral, cohere, ollama, text, or a relative of openai-chat, such as vllm, groq, openrouter."
         ),
     ] = "openai-chat",
     dialect: Annotated[str | None, Parameter(help="The dialect of an upstream that only writes text.")] = None,

@@ -1,7 +1,8 @@
 """The APIs that backs speak, as data: where each takes requests, how it is given a key, what a stream of it is.
 
 Paths and keys beside those of the requests themselves are of the SDKs: openai 3.54 (responses.input_tokens,
-responses.compact), anthropic 2.12 (messages.count_tokens), google-genai 3.4 (models.count_tokens).
+responses.compact), anthropic 2.12 (messages.count_tokens), google-genai 3.4 (models.count_tokens),
+and botocore 1.44.5 (bedrock-runtime).
 
 A relative of OpenAI's Chat Completions (`vllm`, `groq`, ...) is asked at the same paths, for what it takes.
 """
@@ -12,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
+from toolfmt.gateway.amazon import EventStream
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.relatives import NAMES
 from toolfmt.transcripts.streams.sse import EventText
@@ -72,7 +74,9 @@ class BackApi:
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     """Headers of each request."""
     models: str = "/models"
-    """Where it lists its models."""
+    """Where it lists its models; empty: nowhere."""
+    beside: frozenset[str] = frozenset()
+    """Fields of a request that its path says."""
     count: CountApi | None = None
     compact: str = ""
     """Where it shortens a conversation; empty: nowhere."""
@@ -157,6 +161,20 @@ APIS: Final[Mapping[str, BackApi]] = {
     ),
     "gemini-interactions": BackApi(
         format="gemini-interactions", whole="/interactions", stream="/interactions", key=_google
+    ),
+    "bedrock": BackApi(
+        format="bedrock",
+        whole="/model/{model}/converse",
+        stream="/model/{model}/converse-stream",
+        models="",
+        count=CountApi(
+            path="/model/{model}/count-tokens",
+            keys=frozenset({"messages", "system", "toolConfig"}),
+            place="inputTokens",
+            wrapped=lambda request, _: {"input": {"converse": request}},
+        ),
+        beside=frozenset({"modelId"}),
+        frames=EventStream,
     ),
     "mistral": replace(_CHAT, format="mistral"),
     "cohere": BackApi(format="cohere", whole="/chat", stream="/chat"),

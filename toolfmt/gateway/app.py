@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from toolfmt.gateway.access import Access
 from toolfmt.gateway.backs import Upstream
@@ -28,6 +28,7 @@ from toolfmt.gateway.failing import ExchangeError
 from toolfmt.gateway.metrics import MEDIA, Metrics
 from toolfmt.gateway.models import LISTS, ROWS, Models
 from toolfmt.gateway.serving import FaceServer, json_response
+from toolfmt.gateway.socket import SocketServer
 from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.failures import error_status, read_error, write_error
 
@@ -65,7 +66,7 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     async def figures(_: Request) -> Response:
         return Response(metrics.text(), media_type=MEDIA)
 
-    routes = [
+    routes: list[BaseRoute] = [
         Route(
             face.path,
             FaceServer(
@@ -75,6 +76,8 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
         )
         for face in FACES
     ]
+    responses = Conversing(config, upstreams, "openai-responses", keeper)
+    routes.append(WebSocketRoute("/v1/responses", SocketServer(responses, access, config.max_body).serve))
     open_paths: dict[str, _Answer] = {"/health": _healthy, "/ready": _ready}
     closed_paths: dict[str, _Answer] = {"/metrics": figures}
     closed_paths |= {path: _listed(models, write) for path, write in LISTS.items()}

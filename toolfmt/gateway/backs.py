@@ -13,6 +13,7 @@ import httpx2
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
+from toolfmt.gateway.amazon import Signer
 from toolfmt.gateway.apis import APIS
 from toolfmt.gateway.config import secret
 from toolfmt.gateway.failing import UpstreamError
@@ -40,6 +41,7 @@ class Upstream:
         self.format = self.api.format
         self._max = max_answer
         self._client = client
+        self._signer = Signer(back.aws_region) if back.aws_region is not None else None
         self.folder = ModelFolder(back.model_dir) if back.model_dir is not None else None
         key = secret(back.key_env, back.key_file)
         self._headers = {**self.api.headers, **(self.api.key(key) if key else {}), **back.headers}
@@ -65,6 +67,8 @@ class Upstream:
 
     async def models(self) -> list[str]:
         """List the models that the back says it has. Raises `UpstreamError`."""
+        if not self.api.models:
+            return []
         value, _ = await self._value("GET", self.api.models, "")
         rows = (value.get("data") or value.get("models")) if jsontext.is_object(value) else None
         found = [row.get("id") or row.get("name") for row in rows if jsontext.is_object(row)] if is_array(rows) else []
@@ -93,8 +97,10 @@ class Upstream:
         self, method: str, path: str, model: str, request: JsonObject | None
     ) -> AsyncGenerator[httpx2.Response]:
         address = self.back.url.rstrip("/") + path.format(model=quote(model, safe=""))
-        content = None if request is None else jsontext.dumps(self._written(request)).encode()
+        content = b"" if request is None else jsontext.dumps(self._written(request)).encode()
         headers = {**self._headers, **({} if request is None else {"content-type": "application/json"})}
+        if self._signer is not None:
+            headers = self._signer.headers(method, address, content, headers)
         request_ = self._client.build_request(method, address, content=content, headers=headers, timeout=self._timeout)
         response: httpx2.Response | None = None
         try:
@@ -141,7 +147,8 @@ class Upstream:
             yield piece
 
     def _written(self, request: JsonObject) -> JsonObject:
-        return {self.api.spelled.get(key, key): value for key, value in request.items()} | self.back.extra
+        kept = {key: value for key, value in request.items() if key not in self.api.beside}
+        return {self.api.spelled.get(key, key): value for key, value in kept.items()} | self.back.extra
 
     def _read(self, value: JsonObject) -> JsonObject:
         return value if self.api.read is None else self.api.read(value)

@@ -73,6 +73,9 @@ class Back(_Closed):
     """The environment variable that holds its key."""
     key_file: str | None = None
     """The file that holds its key."""
+    aws_region: str | None = None
+    """Sign requests for this region of AWS, with the credentials that botocore finds; without it a `bedrock` back
+    is sent its key."""
     pass_key: bool = False
     """Send the client's own key on to it, which else never happens; for a gateway without keys of its own."""
     headers: dict[str, str] = Field(default_factory=dict)

@@ -1,0 +1,84 @@
+"""Responses over a WebSocket, as openai's `client.responses.connect()` speaks it: many answers on one connection.
+
+client    {"type": "response.create", "model": "m", "input": "Weather?"}
+server    {"type": "response.created", ...} ... {"type": "response.completed", ...}
+          {"type": "error", "status": 404, "error": {"type": ..., "message": ...}}
+
+One answer is given after the other. Words and shapes are those of openai 3.54, types/responses.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Final
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from toolfmt import jsontext
+from toolfmt.errors import ParseError
+from toolfmt.gateway.failing import ExchangeError
+from toolfmt.transcripts.answer_info import Failure
+from toolfmt.transcripts.failures import error_status, write_error
+
+if TYPE_CHECKING:
+    from toolfmt.gateway.access import Access
+    from toolfmt.gateway.handling import Handler
+    from toolfmt.model import JsonObject
+
+log: Final = logging.getLogger("toolfmt.gateway")
+CREATE: Final = "response.create"
+
+
+class SocketServer:
+    """Serves the requests of one handler over WebSockets."""
+
+    def __init__(self, handler: Handler, access: Access, max_body: int) -> None:
+        """Take what answers, who may ask, and the most characters of a request."""
+        self._handler = handler
+        self._access = access
+        self._max_body = max_body
+
+    async def serve(self, socket: WebSocket) -> None:
+        """Answer the requests of one connection until the client ends it."""
+        try:
+            self._access.check(socket)
+        except ExchangeError:
+            await socket.close(1008)
+            return
+        await socket.accept()
+        try:
+            while True:
+                await self._answer(socket, await socket.receive_text())
+        except (WebSocketDisconnect, KeyError):  # KeyError: a message of bytes
+            return
+
+    async def _answer(self, socket: WebSocket, text: str) -> None:
+        async with AsyncExitStack() as stack:
+            try:
+                body = self._request(text)
+                caller = self._access.admit(socket, stack)
+                answered = await self._handler.answer(body, {"stream": True}, stack, caller)
+                assert answered.events is not None  # noqa: S101 - a stream was asked for
+                async for event in answered.events:
+                    await socket.send_text(jsontext.dumps(event, compact=True))
+            except ExchangeError as error:
+                status = error_status(error.failure, self._handler.format)
+                failed: JsonObject = {"type": "error", "status": status}
+                failed |= write_error(error.failure, self._handler.format)
+                await socket.send_text(jsontext.dumps(failed, compact=True))
+                log.info("%s", jsontext.dumps({"face": "websocket", "status": status, "error": error.failure.message}))
+            else:
+                line = {"face": "websocket", "status": 200, "model": answered.model, "back": answered.back}
+                log.info("%s", jsontext.dumps(line))
+
+    def _request(self, text: str) -> JsonObject:
+        if len(text) > self._max_body:
+            raise ExchangeError(Failure(kind="too_large", message=f"the message has more than {self._max_body} bytes"))
+        try:
+            value = jsontext.loads(text)
+        except ParseError as error:
+            raise ExchangeError(Failure(kind="invalid", message=f"the message is not JSON: {error}")) from None
+        if not jsontext.is_object(value) or value.get("type") != CREATE:
+            raise ExchangeError(Failure(kind="invalid", message=f"a message is an object of the type {CREATE}"))
+        return {key: one for key, one in value.items() if key != "type"}
