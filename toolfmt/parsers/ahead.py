@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from toolfmt.parsers.code_lines import inside_code, line_of
 from toolfmt.parsers.written import NotAtOnce, WrittenForm, WrittenSection
 
 if TYPE_CHECKING:
@@ -38,12 +39,13 @@ class Ahead:
         """Whether an answer that begins with this begins with its text, or a call, and not with reasoning."""
         return self._texts and not self.grammar.leading.may_begin(text)
 
-    def read(self, chunk: str, base: int, sink: Sink) -> tuple[int, Section | None]:
+    def read(self, chunk: str, base: int, sink: Sink) -> tuple[int, Section | None, int]:
         """Read the beginning of a chunk, which is at the offset `base`, into `sink`.
 
-        How many characters were read, and the section in which the reading goes on, if in any.
+        How many characters were read, the section in which the reading goes on, if in any, and where the text begins
+        behind the last section.
         """
-        at, here = 0, len(chunk)
+        at, here, said = 0, len(chunk), 0
         while at < here:
             first = self._first(chunk, at)
             start = here if first is None else first.start()
@@ -56,13 +58,16 @@ class Ahead:
             if found is None or group not in self._sections or (rival and rival.match(chunk, start, partial=True)):
                 break
             section, written = self._sections[group]
+            if section.bare and inside_code(line_of(chunk[said:start])):
+                break
             end = written.read(chunk, start, found.end() if section.opener else start, sink, base)
             if end < 0:
                 break
             at = end
+            said = end if section.opener else said
             if written.open:
-                return at, section
-        return at, None
+                return at, section, said
+        return at, None, said
 
 
 def _written(grammar: CompiledSyntax) -> Iterator[tuple[str, tuple[Section, WrittenSection]]]:
@@ -71,7 +76,7 @@ def _written(grammar: CompiledSyntax) -> Iterator[tuple[str, tuple[Section, Writ
         compiled = section.forms[0]
         before = next(at for at, pattern in enumerate(section.next) if "f0" in pattern.groupindex)
         try:
-            form = WrittenForm(compiled.form, compiled.elements)
+            form = WrittenForm(compiled)
             written = WrittenSection(compiled.form, form, section.next[:before])
         except NotAtOnce:
             continue

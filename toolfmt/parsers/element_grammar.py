@@ -39,8 +39,7 @@ class ElementGrammar:
         self.closers: dict[str, str] = {}
         parts: list[str] = []
         member, item = elements.member, elements.item
-        self.nested = bool(item)
-        self.padded = "\n{value}" in member
+        self.nested, self.padded = bool(item), "\n{value}" in member
         self.types = {wire: kind for kind, wire in elements.type_names.items() if wire not in elements.type_names}
         self.closers_optional, self.inferred = elements.closers_optional, elements.inferred
         self.declared = re.compile(rf"\s(?:{'|'.join(elements.declared)})\s*=") if elements.declared else None
@@ -65,9 +64,10 @@ class ElementGrammar:
             self.loose = regex.compile(f"(?P<loose>{self.heads['loose'].source})", self.flags)
         self.opener = regex.compile(self.opener_source, self.flags)
         self.child = regex.compile(rf"{LAYOUT}(?:{self.opener_source})", self.flags)
-        self.keyed_by_tag = "{key}" in self.closers["member"]
-        self.repeats = self.keyed_by_tag or elements.repeats
-        self.item_tag = elements.item_tag
+        self.keyed_by_tag = by_tag = "{key}" in self.closers["member"]
+        self.repeats, self.item_tag = by_tag or elements.repeats, elements.item_tag
+        self.own_tags = frozenset(re.findall(r"<([\w:.\-]+)", f"{item}{elements.odd_member}{elements.loose_member}"))
+        """Names of elements that are no keys."""
         wrapper = re.escape(elements.wrapper)
         opening = rf"<{wrapper}(?P<attributes>(?:\s[^<>]{{0,256}}?)?)\s{{0,64}}(?P<empty>/)?>"
         self.wrapper = regex.compile(opening, self.flags) if wrapper else None

@@ -11,6 +11,7 @@ hold comes from the tool's schema: where it says string, markup is text.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from toolfmt.parsers.sink import Draft
 
 _LAYOUT = regex.compile(rf"\s{{1,256}}|{NOTE}")
+_NAME = re.compile(r"<([A-Za-z_][\w.\-]*)[\s/>]").match
 _NOTES = frozenset({"!", "?", ""})  # what follows the `<` of a note; "" while nothing does
 _STRING = frozenset({"string"})
 _TEXT = frozenset({"string", "text"})
@@ -317,6 +319,8 @@ class ElementReader:
 
     def _opens(self, found: regex.Match[str], spot: Spot) -> Opening | None:
         """What the tag of an argument inside a value is: where its name is the key, only a declared one counts."""
+        if self._other(found, spot):
+            return None
         opener = self.grammar.opener.match(found.string, found.start())
         key = "" if opener is None else self._key(opener)
         declared = declares(spot.siblings, key)
@@ -325,6 +329,14 @@ class ElementReader:
         again, named = key == spot.key or key in self.given, bool(spot.closer.name)
         certain = declared or self.grammar.special
         return Opening(certain, again and named, again and self.grammar.padded, spot.closer.name in {"", key})
+
+    def _other(self, found: regex.Match[str], spot: Spot) -> bool:
+        """Whether a tag is plainly that of an element that is no argument, as most markup in a text."""
+        if not spot.closer.name or self.grammar.special or spot.siblings is None:
+            return False
+        tag = _NAME(found.string, found.start())
+        name = "" if tag is None else tag[1]
+        return bool(name) and name not in self.grammar.own_tags and not declares(spot.siblings, name)
 
     def _key(self, opener: regex.Match[str]) -> str:
         groups = opener.groupdict()

@@ -44,7 +44,7 @@ _INNER: Final = frozenset("{[(")
 _AFTER_KEY: Final = re.compile(r",\s{0,64}[\w.\-]{1,64}\s{0,64}:\s{0,64}\Z").search
 
 
-def _unescaped(text: str) -> str:
+def unescaped(text: str) -> str:
     """Read the escapes of quotes, backslashes, line breaks and tabs in a text that holds no others."""
     if "\\" not in text:
         return text
@@ -92,7 +92,7 @@ class LiteralTexts:
         while True:
             run = plain(cur.buf, cur.pos)
             if run is not None and run.end() > cur.pos:
-                put(_unescaped(run.group()) if escapes else run.group())
+                put(unescaped(run.group()) if escapes else run.group())
                 cur.pos = run.end()
             if cur.pos == len(cur.buf):
                 if cur.eof:

@@ -46,7 +46,7 @@ _WHOLE_WORD: Final = regex.compile(r"""([^\s,;:()\[\]{}='"<#]{1,5000}+)(?=\s{0,2
 _BARE_END: Final = re.compile(r"[<,\]}]")
 _NEXT_KEY: Final = regex.compile(r",\s{0,64}([^\s,:{}\[\]<>]{1,256})\s{0,64}:")
 _ONE_WORD: Final = re.compile(r"""[^\s,;:()\[\]{}='"<#]*\Z""").match
-_WORDS: Final = {"True": "true", "true": "true", "False": "false", "false": "false"} | dict.fromkeys(
+WORDS: Final = {"True": "true", "true": "true", "False": "false", "false": "false"} | dict.fromkeys(
     ("None", "null", "none"), "null"
 )
 _NUMBER: Final = re.compile(r"([+-]?)(?:0[xX]([0-9a-fA-F_]+)|([0-9][0-9_]*)?(\.[0-9_]*)?([eE][+-]?[0-9]+)?)")
@@ -240,7 +240,7 @@ class LiteralReader:
             self._emit((yield from self._word()))
             return
         word = yield from match_next(cur, _WHOLE_WORD)
-        written = None if word is None else _WORDS.get(word[1]) or _number(word[1])
+        written = None if word is None else WORDS.get(word[1]) or _number(word[1])
         if word is None or written is None or (written != "null" and types(inner) == _STRING):
             self._emit(jsontext.dumps((yield from self._bare(kind, schema))))
         else:
@@ -268,7 +268,7 @@ class LiteralReader:
         if found is None and cur.eof and _ONE_WORD(cur.buf, cur.pos):
             raise Truncated
         word = "" if found is None else found.group()
-        written = _WORDS.get(word) or _number(word)
+        written = WORDS.get(word) or _number(word)
         if written is None:
             raise Malformed("malformed", f"{word or cur.buf[cur.pos]!r} is no literal", cur.at)
         cur.pos += len(word)

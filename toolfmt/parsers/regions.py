@@ -75,10 +75,10 @@ class TextParser(GrammarDriver):
         if not begun or self._within is not None or len(chunk) > options.limits.call_chars:
             return chunk
         self._begun = True
-        at, self._within = ahead.read(chunk, self._cur.end, self._sink)
+        at, self._within, said = ahead.read(chunk, self._cur.end, self._sink)
         if at:
             self._cur.skip(chunk[:at])
-            self._line = line_of(chunk[:at]) if self._grammar.unmarked else ""
+            self._line = line_of(chunk[said:at] if said else self._line + chunk[:at]) if self._grammar.unmarked else ""
         return chunk[at:]
 
     def _answer(self) -> Reading[None]:

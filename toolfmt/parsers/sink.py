@@ -11,7 +11,7 @@ edge of a text, where the format's own markers have one there:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
 from toolfmt.model import ToolInvocation
@@ -28,6 +28,18 @@ if TYPE_CHECKING:
 
 _GUESSES: Final = frozenset({"ambiguous_closer", "open_reasoning"})
 """Notices of a place that has several readings, of which one was chosen."""
+
+
+class WrittenCall(NamedTuple):
+    """A call that was read whole."""
+
+    labels: Mapping[str, str | None]
+    early_id: str | None
+    """The id, where it is written before the name."""
+    arguments: JsonObject
+    text: str
+    """The arguments' JSON text."""
+    end: int
 
 
 class Sink:
@@ -182,22 +194,21 @@ class Sink:
         self.calls += 1
         return self.calls - 1
 
-    def call(
-        self, labels: Mapping[str, str | None], early_id: str | None, arguments: JsonObject, text: str, span: Span
-    ) -> None:
-        """Emit a whole call without a slip; `text` is the JSON of its arguments, `early_id` stood before its name."""
+    def call(self, call: WrittenCall, span: Span, provenance: CallProvenance) -> None:
+        """Emit a whole call without a slip."""
+        labels, text = call.labels, call.text
         index, name = self.number(), str(labels["name"])
-        call = ToolInvocation(
+        made = ToolInvocation(
             name=name,
-            arguments=arguments,
+            arguments=call.arguments,
             id=labels.get("id"),
             raw_arguments=text,
             server=labels.get("server"),
             agent=labels.get("agent"),
-            provenance="marker",
+            provenance=provenance,
             certainty="guessed" if self.guessed else "exact",
         )
-        self.events += (CallStart(index, name, early_id), ArgumentsDelta(index, text), CallEnd(index, call, span))
+        self.events += (CallStart(index, name, call.early_id), ArgumentsDelta(index, text), CallEnd(index, made, span))
         self.layout = True
 
     def note(self, kind: str, detail: str, span: Span) -> None:

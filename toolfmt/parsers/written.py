@@ -11,7 +11,7 @@ give the same events for the same text.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
 from toolfmt.jsontext import MAX_DIGITS, encodable, is_object, try_value
@@ -19,7 +19,10 @@ from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.element_values import is_broken, leaf, plain
 from toolfmt.parsers.elements import BY_FLAG, KNOWN, WRAPPERS
 from toolfmt.parsers.entities import decode_entities
+from toolfmt.parsers.form_patterns import with_and_without
 from toolfmt.parsers.json_shapes import KEY_IS_NAME
+from toolfmt.parsers.sink import WrittenCall
+from toolfmt.parsers.written_literals import WrittenLiterals
 from toolfmt.schema import declares, depends, property_schema, types
 from toolfmt.syntax import BODY_SLOTS, Maybe, Verbatim, pieces, split
 
@@ -28,8 +31,9 @@ if TYPE_CHECKING:
 
     import regex
 
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+    from toolfmt.model import CallProvenance, JsonObject, JsonValue, ToolDefinition
     from toolfmt.parsers.element_grammar import ElementGrammar
+    from toolfmt.parsers.sections import FormGrammar
     from toolfmt.parsers.sink import Sink
     from toolfmt.syntax import Form, Piece
 
@@ -37,7 +41,7 @@ _SPACE = r"[ \t\r\n]{0,64}"
 _BLANK = r"[ \t\r\n]{1,64}"
 _LABELS = ("name", "id", "server", "agent", "key", "type", "string")
 _SLOTS = {name: rf"(?P<{name}>[A-Za-z0-9_.\-]{{1,256}})" for name in _LABELS} | {"index1": "[0-9]{1,9}"}
-_OTHERS = ("offered", "payload", "parts", "name", "name_in_id", "literals", "bare")
+_OTHERS = ("payload", "name", "name_in_id")
 """What makes a form one that is not read at once."""
 _OPTIONAL = ("{id}", "{server}", "{agent}")
 _LIST = re.compile(rf"{_SPACE}\[").match
@@ -50,30 +54,28 @@ class NotAtOnce(Exception):  # noqa: N818 - control flow while a grammar is comp
     """A form is left to the reader that forgives."""
 
 
-class WrittenCall(NamedTuple):
-    """A call that was read."""
-
-    labels: Mapping[str, str | None]
-    early_id: str | None
-    """The id, where it is written before the name."""
-    arguments: JsonObject
-    text: str
-    """The arguments' JSON text."""
-    end: int
-
-
 class WrittenForm:
     """One form, compiled."""
 
-    __slots__ = ("_begin", "_braces", "_end", "_members", "_server")
+    __slots__ = ("_begin", "_braces", "_end", "_literals", "_members", "_offered", "_server")
 
-    def __init__(self, form: Form, elements: ElementGrammar | None) -> None:
+    def __init__(self, compiled: FormGrammar) -> None:
         """Compile; raises `NotAtOnce` for a form that holds what is not read here."""
+        form, elements = compiled.form, compiled.elements
+        if form.offered and not form.call.startswith("<"):
+            raise NotAtOnce
         if any(getattr(form, name) for name in _OTHERS) or set(form.defaults) - {"server"}:
             raise NotAtOnce
         before, slot, after = split(form.call, BODY_SLOTS)
         begin, end = _pattern(before), _pattern(after)
-        self._braces, self._members = 0, None
+        self._braces, self._members, self._offered = 0, None, form.offered
+        self._literals = WrittenLiterals(compiled.literals) if compiled.literals is not None else None
+        if (
+            self._literals is not None
+            and compiled.literals is not None
+            and not (compiled.literals.literals.keywords or compiled.literals.literals.bare_keys)
+        ):
+            raise NotAtOnce
         if slot == "call" and form.json is not None:
             opening, closing = _object(form.json.template)
             begin, end = f"{begin}{_SPACE}{opening}", closing + (_SPACE + end if end else "")
@@ -95,8 +97,13 @@ class WrittenForm:
             return None
         labels: dict[str, str | None] = begun.groupdict()
         body = begun.end()
+        tool = sink.options.tools.get(begun["name"])
+        if self._offered and tool is None:
+            return None
         if self._members is not None:
-            read = self._members.read(text, body, sink, sink.options.tools.get(begun["name"]))
+            read = self._members.read(text, body, sink, tool)
+        elif self._literals is not None:
+            read = self._literals.read(text, body, tool.parameters if tool else None)
         elif text.startswith("{", body) and sink.options.limits.digits >= MAX_DIGITS:
             read = try_value(text, body, outer=self._braces, max_depth=sink.options.limits.depth)
         else:
@@ -106,23 +113,30 @@ class WrittenForm:
             return None
         early = labels.get("id")
         if ended.re.groups:
-            labels |= ended.groupdict()
+            behind = ended.groupdict()
+            if behind.get("name", begun["name"]) != begun["name"]:
+                return None
+            labels |= behind
         if self._server is not None and labels.get("server") is None:
             labels["server"] = self._server
-        written = text[body : read[1]] if self._members is None else jsontext.dumps(read[0])
+        as_is = self._members is None and self._literals is None
+        written = text[body : read[1]] if as_is else jsontext.dumps(read[0])
         return WrittenCall(labels, early, read[0], written, ended.end())
 
 
 class _WrittenMembers:
     """Arguments that are elements; their values hold nothing that looks like the format's markup."""
 
-    __slots__ = ("_closer", "_ends", "_grammar", "_hint", "_member", "_words", "_wrapper", "_wrapper_end")
+    __slots__ = ("_closer", "_ends", "_grammar", "_hint", "_member", "_quote", "_words", "_wrapper", "_wrapper_end")
 
     def __init__(self, grammar: ElementGrammar, member: str, wrapper: str) -> None:
         opening, _, closing = member.partition("{value}")
         self._closer = closing.strip()
-        if grammar.keyed_by_tag or not self._closer or re.search(r"[\s{]", self._closer):
+        plain = self._closer.replace("{key}", "key")
+        if not plain or re.search(r"[\s{]", plain) or (grammar.keyed_by_tag and grammar.flags):
             raise NotAtOnce
+        marks = [pair for pair in grammar.quotes if not (pair[0][0].isalnum() or pair[0][0] == "_")]
+        self._quote = marks[0] if marks and not grammar.padded else ("", "")
         self._grammar = grammar
         ends = grammar.ends(grammar.closer("member", "").source, grammar.tail)
         self._ends, self._hint, self._words = ends, ends.hint, ends.words
@@ -148,29 +162,56 @@ class _WrittenMembers:
         """Read the elements one after the other into `values`; their end, or -1 where one is in doubt."""
         while (opened := self._member(text, at)) is not None:
             labels, at = opened.groupdict(), opened.end()
-            key, near = labels["key"], self._hint(text, at)
-            quoted = self._words is not None and self._words.match(text, at)
-            wrapped = key in WRAPPERS and schema is not None and not declares(schema, key)
-            if near is None or not text.startswith(self._closer, near.start()) or quoted or wrapped or key in values:
+            key = labels["key"]
+            if key in values or (self._words is not None and self._words.match(text, at)):
                 return -1
-            if (self._ends.near_quote and self._ends.near_quote.match(text, at)) or any(
-                text.endswith(mark, at, near.start()) for mark in self._ends.quote_ends
-            ):
+            if not declares(schema, key) and (key in WRAPPERS or self._no_key(text, opened.start(), key)):
                 return -1
-            value = self._value(text[at : near.start()], labels, property_schema(schema, key), sink)
+            quote, ending = self._quote
+            quoted = bool(quote) and text.startswith(quote, at)
+            if quoted:
+                at += len(quote)
+                end = after = text.find(ending, at)
+                after += len(ending)
+            else:
+                near = self._hint(text, at)
+                end = after = -1 if near is None else near.start()
+            closer = self._closer.replace("{key}", key)
+            if end < 0 or not text.startswith(closer, after):
+                return -1
+            if not quoted and self._misquoted(text, at, end):
+                return -1
+            value = self._value(text[at:end], labels, property_schema(schema, key), sink, verbatim=quoted)
             if value is _DOUBT:
                 return -1
-            values[key], at = value, near.start() + len(self._closer)
+            values[key], at = value, after + len(closer)
         return at
 
-    def _value(self, text: str, labels: Mapping[str, str | None], schema: JsonObject | None, sink: Sink) -> JsonValue:
+    def _no_key(self, text: str, at: int, key: str) -> bool:
+        """Whether the element at `at`, which its tool does not declare, may be something else than an argument."""
+        grammar = self._grammar
+        if not grammar.keyed_by_tag:
+            return False
+        odd = key in grammar.own_tags or not (key[0].isalpha() or key[0] == "_")
+        return odd or grammar.after.match(text, at, partial=True) is not None
+
+    def _misquoted(self, text: str, at: int, end: int) -> bool:
+        """Whether a text has one of a quote's marks, but not the whole quote."""
+        ends = self._ends
+        near = ends.near_quote is not None and ends.near_quote.match(text, at) is not None
+        return near or any(text.endswith(mark, at, end) for mark in ends.quote_ends)
+
+    def _value(
+        self, text: str, labels: Mapping[str, str | None], schema: JsonObject | None, sink: Sink, *, verbatim: bool
+    ) -> JsonValue:
         """Type the text of one value; `_DOUBT` where more than its text decides."""
         grammar = self._grammar
         flag, named = labels.get("string") or "", labels.get("type") or ""
         wire_type = grammar.types.get(named, named) or BY_FLAG.get(flag, flag)
-        if wire_type not in KNOWN or not encodable(text) or (grammar.nested and text.lstrip().startswith("<")):
+        child = grammar.nested and not verbatim and text.lstrip().startswith("<")
+        if wire_type not in KNOWN or not encodable(text) or child:
             return _DOUBT
-        if grammar.escaped:
+        if grammar.escaped and not verbatim:
             text = decode_entities(text)
             text = text if text.strip(WHITE) else ""
         if grammar.padded:
@@ -180,18 +221,23 @@ class _WrittenMembers:
             return text
         typed = wire_type or ("json" if grammar.inferred and told is None else "")
         inferred = sink.options.infer_types
-        value = leaf(text, schema, typed, verbatim=False, repeats=grammar.repeats, inferred=inferred)
+        value = leaf(text, schema, typed, verbatim=verbatim, repeats=grammar.repeats, inferred=inferred)
         return _DOUBT if isinstance(value, str) and is_broken(value, schema, wire_type) else plain(value)
 
 
 class WrittenSection:
     """Calls of one form and the markers around them, if there are any."""
 
-    __slots__ = ("_closer", "_form", "_listed", "_rivals", "open")
+    __slots__ = ("_between", "_closer", "_form", "_listed", "_provenance", "_rivals", "open")
 
     def __init__(self, data: Form, form: WrittenForm, rivals: Sequence[regex.Pattern[str]]) -> None:
         """Compile from the form's data; `rivals` are the patterns that come before a call of the form."""
-        closing = data.section.partition("{calls}")[2]
+        closing = with_and_without(data.section.partition("{calls}")[2])[0]
+        between = data.separator.strip()
+        self._between = (
+            re.compile(_SPACE + re.escape(between)).match if between in {",", ";"} and not data.array else None
+        )
+        self._provenance: CallProvenance = "bare" if data.bare else "marker"
         fenced = closing.lstrip().startswith("`")  # a fence may also begin the next call
         if "{" in closing or fenced or (data.array and data.call != "{call}"):
             raise NotAtOnce
@@ -214,7 +260,10 @@ class WrittenSection:
         at = at if begun is None else begun.end()
         more = True
         while more and not any(rival.match(text, at, partial=True) for rival in self._rivals):
-            call = self._form.read(text, at, sink)
+            gap = self._between(text, at) if self._between is not None and calls else None
+            call = self._form.read(text, at if gap is None else gap.end(), sink)
+            if call is None and gap is not None:
+                return -1
             after = _NEXT(text, call.end) if call is not None and self._listed else None
             if call is None or (self._listed and after is None):
                 break
@@ -229,9 +278,12 @@ class WrittenSection:
         whole = calls and (self.open or closed is not None)
         if not whole or sink.calls + len(calls) > limits.calls or at - start > limits.call_chars:
             return -1
+        tools = sink.options.tools
+        if self._provenance == "bare" and tools and calls[0].labels["name"] not in tools:
+            return -1
         for call in calls:
             end = at if call is calls[-1] and not self._listed else call.end
-            sink.call(call.labels, call.early_id, call.arguments, call.text, (base + start, base + end))
+            sink.call(call, (base + start, base + end), self._provenance)
             start = end
         return at
 

@@ -7,6 +7,7 @@ yes  1_000  01234      text: the first two are no other type in 1.2, the last wo
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from typing import TYPE_CHECKING
@@ -96,7 +97,10 @@ def unquoted(raw: str) -> str:
         body = _unbroken(body.split("\n"), double=double)
     if not double:
         return body.replace("''", "'")
-    text = _ESCAPE.sub(_character, body)
+    try:
+        return json.loads(f'"{body}"', strict=False)  # most escapes are JSON's too
+    except ValueError:
+        text = _ESCAPE.sub(_character, body)
     if _SURROGATE.search(text):  # two of them may be one character; a lone one is refused with the whole call
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
     return text

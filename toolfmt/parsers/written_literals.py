@@ -1,0 +1,183 @@
+r"""Literals as their format writes them, read at once.
+
+    city='Paris', days=3, tags=['a', None])
+    {city:<|"|>Paris<|"|>,days:3}
+
+Each text ends at its first quote, behind which the structure goes on; escapes are simple ones. Whatever
+else there is, a sum, a comment or a number that JSON writes otherwise, is left to the reader that forgives.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from toolfmt import jsontext
+from toolfmt.parsers.element_values import is_broken
+from toolfmt.parsers.literal_strings import unescaped
+from toolfmt.parsers.literal_values import WORDS
+from toolfmt.schema import coerce, property_schema, types
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.parsers.literal_grammar import LiteralGrammar
+
+_DEEPEST: Final = 16
+_KEY: Final = r"[A-Za-z_][A-Za-z0-9_]{0,63}"
+_SPACE: Final = re.compile(r"[ \t\r\n]{0,64}").match
+_WORD: Final = re.compile(r"(?:-?[0-9][0-9.]{0,17}|[A-Za-z]{4,5})(?=[ \t]{0,8}[,)\]}])").match
+_STRING: Final = frozenset({"string"})
+
+
+class _Doubt(Exception):  # noqa: N818 - control flow
+    """What is here is not plainly a literal."""
+
+
+class WrittenLiterals:
+    """Reads the arguments of calls in one language of literals."""
+
+    __slots__ = ("_grammar", "_key", "_keywords", "_literals", "_quotes")
+
+    def __init__(self, grammar: LiteralGrammar) -> None:
+        """Take the compiled quotes."""
+        self._grammar = grammar
+        self._literals = literals = grammar.literals
+        self._keywords = literals.keywords
+        self._key = re.compile(f"({_KEY})" + ("=(?!=)" if literals.keywords else ":")).match
+        self._quotes = [quote for quote in grammar.quotes if not (literals.escapes and len(quote) > 1)]
+
+    def read(self, text: str, at: int, schema: JsonObject | None) -> tuple[JsonObject, int] | None:
+        """Read the arguments at `at`: the values, and where they end, before the parenthesis of keywords."""
+        begun = at
+        if not self._keywords:
+            if not text.startswith("{", at):
+                return None
+            at += 1
+        try:
+            values, end = self._members(text, at, schema)
+        except _Doubt:
+            return None
+        return (values, end - self._keywords) if jsontext.encodable(text[begun:end]) else None
+
+    def _members(self, text: str, at: int, schema: JsonObject | None) -> tuple[JsonObject, int]:
+        values: JsonObject = {}
+        closer = ")" if self._keywords else "}"
+        at = _skip(text, at)
+        if text.startswith(closer, at):
+            return values, at + 1
+        while True:
+            key = self._key(text, at)
+            if key is None or key[1] in values:
+                raise _Doubt
+            values[key[1]], at = self._argument(text, _skip(text, key.end()), property_schema(schema, key[1]))
+            at = _skip(text, at)
+            if text.startswith(closer, at):
+                return values, at + 1
+            if not text.startswith(",", at):
+                raise _Doubt
+            at = _skip(text, at + 1)
+
+    def _argument(self, text: str, at: int, schema: JsonObject | None) -> tuple[JsonValue, int]:
+        literals = self._literals
+        quoted = self._text(text, at)
+        if quoted is None and literals.typed_by_schema:
+            raise _Doubt
+        if quoted is None:
+            value, at = self._value(text, at, 0)
+            if literals.bare_keys and isinstance(value, bool | int | float) and types(schema) == _STRING:
+                raise _Doubt
+            return value, at
+        if literals.typed_by_schema:
+            value = coerce(quoted[0], schema)[0]
+            if isinstance(value, str) and is_broken(value, schema, ""):
+                raise _Doubt
+            return value, quoted[1]
+        return quoted
+
+    def _text(self, text: str, at: int) -> tuple[str, int] | None:
+        """Read a quoted text and its quotes; None where none begins."""
+        quote = next((quote for quote in self._quotes if text.startswith(quote, at)), "")
+        if not quote:
+            return None
+        escapes = self._literals.escapes
+        if escapes and text.startswith(3 * quote, at):
+            raise _Doubt
+        begin = at + len(quote)
+        run = self._grammar.plain[quote](text, begin)
+        if run is None or not text.startswith(quote, run.end()):
+            raise _Doubt
+        found = run.group()
+        return unescaped(found) if escapes else found, run.end() + len(quote)
+
+    def _value(self, text: str, at: int, depth: int) -> tuple[JsonValue, int]:
+        quoted = self._text(text, at)
+        if quoted is not None:
+            return quoted
+        if text.startswith(("[", "{"), at):
+            if depth >= _DEEPEST:
+                raise _Doubt
+            return self._list(text, at + 1, depth + 1) if text[at] == "[" else self._object(text, at + 1, depth + 1)
+        word = _WORD(text, at)
+        if word is None:
+            raise _Doubt
+        written = word.group()
+        if written in WORDS:
+            return _CONSTANTS[WORDS[written]], word.end()
+        try:
+            value = float(written) if "." in written else int(written)
+        except ValueError:
+            raise _Doubt from None
+        if repr(value) != written:
+            raise _Doubt
+        return value, word.end()
+
+    def _list(self, text: str, at: int, depth: int) -> tuple[list[JsonValue], int]:
+        items: list[JsonValue] = []
+        at = _skip(text, at)
+        if text.startswith("]", at):
+            return items, at + 1
+        while True:
+            item, at = self._value(text, at, depth)
+            items.append(item)
+            at = _skip(text, at)
+            if text.startswith("]", at):
+                return items, at + 1
+            if not text.startswith(",", at):
+                raise _Doubt
+            at = _skip(text, at + 1)
+
+    def _object(self, text: str, at: int, depth: int) -> tuple[JsonObject, int]:
+        members: JsonObject = {}
+        at = _skip(text, at)
+        if text.startswith("}", at):
+            return members, at + 1
+        while True:
+            key, at = self._member_key(text, at)
+            if key in members:
+                raise _Doubt
+            members[key], at = self._value(text, _skip(text, at), depth)
+            at = _skip(text, at)
+            if text.startswith("}", at):
+                return members, at + 1
+            if not text.startswith(",", at):
+                raise _Doubt
+            at = _skip(text, at + 1)
+
+    def _member_key(self, text: str, at: int) -> tuple[str, int]:
+        """Read a key inside a value, and its colon."""
+        if self._literals.bare_keys:
+            bare = self._key(text, at)
+            if bare is None:
+                raise _Doubt
+            return bare[1], bare.end()
+        quoted = self._text(text, at)
+        if quoted is None or not text.startswith(":", quoted[1]):
+            raise _Doubt
+        return quoted[0], quoted[1] + 1
+
+
+_CONSTANTS: Final[dict[str, JsonValue]] = {"true": True, "false": False, "null": None}
+
+
+def _skip(text: str, at: int) -> int:
+    return _SPACE(text, at).end()  # type: ignore[union-attr] - matches everywhere
