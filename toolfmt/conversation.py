@@ -220,6 +220,10 @@ class Transcript:
     tool_choice: ToolChoice | None = None
     parallel: bool | None = None
     extra: JsonObject = field(default_factory=_object)
+    rejected: tuple[Message, ...] | None = None
+    """The same conversation with an answer that was liked less, in rows that compare two."""
+    label: bool | None = None
+    """Whether the last answer was liked, in rows that rate one."""
 
 
 def parse_failure(part: CallPart) -> str:

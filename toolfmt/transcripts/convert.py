@@ -158,9 +158,12 @@ def _converted(  # noqa: PLR0913 - as above
         continued = origin.rules.is_continued(way.sent)
         whole, mended = _mended(way.sent, goal, repair, continued=continued)
         sent, otherwise = formed(whole, goal.rules, carry, continued=continued)
+        if sent.rejected is not None and goal.rated:
+            other, _ = _mended(replace(sent, messages=sent.rejected), goal, repair, continued=continued)
+            sent = replace(sent, rejected=formed(other, goal.rules, carry, continued=continued)[0].messages)
         written = goal.write(_fitted(sent, goal))
         after = goal.read(written)
-        compared = replace(way.before, messages=sent.messages)
+        compared = replace(way.before, messages=sent.messages, rejected=sent.rejected)
         found = (*mended, *otherwise, *of_source(losses(compared, after)), *way.losses(after, goal))
     refuse(found, strict=strict)
     kept: JsonObject | None = None
@@ -215,6 +218,9 @@ def write(transcript: Transcript, target: str, *, strict: bool = False, carry: C
 def _fitted(transcript: Transcript, goal: TranscriptFormat) -> Transcript:
     """Fit a conversation to a format; raises ConversionError where nothing is left of it."""
     shaped = fit(transcript, goal.rules)
+    if shaped.rejected is not None:
+        other = fit(replace(shaped, messages=shaped.rejected), goal.rules).messages if goal.rated else None
+        shaped = replace(shaped, rejected=other)
     if _is_words(transcript) and not says_something(shaped, goal.rules):
         raise ConversionError(
             f"{goal.name}: nothing is left of what the conversation says, and a request says something"

@@ -154,6 +154,8 @@ class TranscriptFormat:
     """The key of the messages, which may stand alone as a list."""
     spellings: Mapping[str, str] = field(default_factory=dict[str, str])
     """Further spellings of a request's keys that are read, each with the one that is written."""
+    rated: bool = False
+    """Has a place for an answer that was liked less, and for whether one was liked."""
     session: bool = False
     """Whether a conversation is a file of its own, with a JSON object on each line."""
     common: int = 0

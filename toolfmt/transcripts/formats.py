@@ -38,6 +38,7 @@ MODULES: Final = {
     "qwen-agent": "qwen_agent",
     "sharegpt": "sharegpt",
     "toolace": "toolace",
+    "trl": "trl",
     "vercel-model": "vercel_model",
     "vercel-ui": "vercel_ui",
     "xlam": "xlam",

@@ -77,6 +77,7 @@ CODES: Final = {
     "setting": "a setting of the request: a limit, a temperature, a format of the answer",
     "delivery": "how the provider keeps and sends an answer, which nothing in it depends on",
     "choice": "a further answer to the same question",
+    "label": "whether an answer was liked",
     "answer_field": "a field beside the message of an answer",
     "context": "a reference to earlier messages that the provider keeps",
 }
@@ -114,6 +115,7 @@ _BY_SEVERITY: Final[dict[Severity, tuple[str, ...]]] = {
         "schema",
         "strict",
         "tool_choice",
+        "label",
     ),
     "setting": ("parallel", "setting"),
     "bookkeeping": (
@@ -145,6 +147,10 @@ def request_losses(before: Transcript, after: Transcript) -> Iterator[Loss]:
         yield Loss("tool_choice", "/tool_choice", "changed", f"{before.tool_choice}")
     if (before.parallel is False) != (after.parallel is False):
         yield Loss("parallel", "", "dropped", f"{before.parallel}")
+    if before.rejected is not None and after.rejected is None:
+        yield Loss("choice", "/rejected", "dropped")
+    if before.label != after.label:
+        yield Loss("label", "/label", "dropped", f"{before.label}")
     for key in before.extra:
         if key not in after.extra:
             yield Loss("request_field", f"/{key.partition('.')[2]}", "dropped", key)

@@ -40,6 +40,8 @@ from toolfmt.transcripts.values import argument_object, pointer
 def losses(before: Transcript, after: Transcript) -> list[Loss]:
     """List what is in the one conversation and not in the other."""
     found = list(_messages(before.messages, after.messages))
+    if before.rejected is not None and after.rejected is not None:
+        found.extend(loss for loss in _messages(before.rejected, after.rejected) if loss not in found)
     found.extend(request_losses(before, after))
     return found
 

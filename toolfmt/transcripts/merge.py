@@ -37,6 +37,8 @@ def merged(ours: Transcript, base: Transcript, theirs: Transcript, rules: Rules)
         _three(ours.tool_choice, base.tool_choice, theirs.tool_choice),
         _three(ours.parallel, base.parallel, theirs.parallel),
         ours.extra,
+        ours.rejected,
+        ours.label,
     )
 
 

@@ -70,7 +70,8 @@ def fit(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Tran
     choice = transcript.tool_choice
     if choice is not None and choice.names:
         choice = replace(choice, names=tuple(map(names, choice.names)))
-    return Transcript(tuple(messages), tools, choice, transcript.parallel, transcript.extra)
+    parallel, extra = transcript.parallel, transcript.extra
+    return Transcript(tuple(messages), tools, choice, parallel, extra, transcript.rejected, transcript.label)
 
 
 def _told_apart(transcript: Transcript) -> Transcript:

@@ -1,0 +1,121 @@
+"""Rows that TRL trains on: a prompt and its completion, two answers of which one is preferred, or one that is rated.
+
+{"prompt": [{"role": "user", "content": "Weather in Paris?"}],
+ "completion": [{"role": "assistant", "content": "18C."}]}
+{"prompt": [...], "completion": [...], "label": false}
+{"prompt": [...], "chosen": [...], "rejected": [...],
+ "tools": [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]}
+
+Messages are as chat templates take them. Rows of plain text are read as a question and its answer, and rows
+without a prompt as two whole conversations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import takewhile
+from typing import TYPE_CHECKING, Final
+
+from toolfmt import jsontext
+from toolfmt.conversation import Message, TextPart, Transcript
+from toolfmt.dialect import Provenance
+from toolfmt.errors import ParseError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts import hf_chat
+from toolfmt.transcripts.chat_request import read_request, write_request
+from toolfmt.transcripts.chat_write import write_messages
+from toolfmt.transcripts.format import TranscriptFormat
+from toolfmt.transcripts.values import rest
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+
+NAME: Final = "trl"
+SHAPE: Final = replace(hf_chat.SHAPE, owner=NAME, provider=NAME)
+_ROW: Final = frozenset({"messages", "prompt", "completion", "chosen", "rejected", "label", "tools"})
+
+
+def read(value: JsonValue) -> Transcript:
+    """Read a row; a list is its messages alone."""
+    row: JsonObject = {"messages": value} if is_array(value) else value if is_object(value) else {}
+    answer = next((key for key in ("completion", "chosen", "messages") if key in row), "")
+    if not answer and "prompt" not in row:
+        raise ParseError(f"{NAME}: expected `prompt` with `completion`, or `chosen` and `rejected`")
+    prompt = _side(row, "prompt", "user")
+    whole = read_request({"messages": [], **({"tools": row["tools"]} if "tools" in row else {})}, SHAPE)
+    label = row.get("label")
+    if not (label is None or isinstance(label, bool)):
+        raise ParseError(f"/label: expected true or false, not {type(label).__name__}")
+    return replace(
+        whole,
+        messages=(*prompt, *(_side(row, answer, "assistant") if answer else ())),
+        rejected=(*prompt, *_side(row, "rejected", "assistant")) if "rejected" in row else None,
+        label=label,
+        extra=rest(row, _ROW, NAME),
+    )
+
+
+def _side(row: JsonObject, key: str, role: str) -> tuple[Message, ...]:
+    """Read the messages under a key, or its text."""
+    found = row.get(key)
+    if found is None:
+        return ()
+    if isinstance(found, str):
+        message = Message("user" if role == "user" else "assistant", (TextPart(found),))
+        message.where = (f"/{key}",)
+        return (message,)
+    if not is_array(found):
+        raise ParseError(f"/{key}: expected a list of messages or text, not {type(found).__name__}")
+    messages = read_request({"messages": found}, SHAPE).messages
+    for at, message in enumerate(messages):
+        message.where = (f"/{key}", at)
+    return messages
+
+
+def write(transcript: Transcript) -> JsonValue:
+    """Write a row: what comes up to the last turn of the user's that both answers share is the prompt."""
+    beside = write_request(replace(transcript, messages=()), SHAPE)
+    chosen = _written(transcript.messages)
+    if transcript.rejected is None:
+        at = _asked(chosen)
+        row: JsonObject = {"prompt": chosen[:at], "completion": chosen[at:]}
+        row |= {} if transcript.label is None else {"label": transcript.label}
+    else:
+        rejected = _written(transcript.rejected)
+        shared = sum(1 for _ in takewhile(lambda pair: jsontext.equal(*pair), zip(chosen, rejected, strict=False)))
+        at = _asked(chosen[:shared])
+        row = {"prompt": chosen[:at], "chosen": chosen[at:], "rejected": rejected[at:]}
+    return row | {key: value for key, value in beside.items() if key != "messages"} if is_object(beside) else row
+
+
+def _written(messages: tuple[Message, ...]) -> list[JsonValue]:
+    return write_messages(messages, SHAPE)
+
+
+def _asked(items: list[JsonValue]) -> int:
+    """Count the messages up to the last one of the user's."""
+    return max((at + 1 for at, item in enumerate(items) if is_object(item) and item.get("role") == "user"), default=0)
+
+
+def recognise(value: JsonValue) -> bool:
+    """Tell a row by its two answers, or by a prompt and its completion."""
+    if not is_object(value):
+        return False
+    sides = [value[key] for key in ("prompt", "completion", "chosen", "rejected") if key in value]
+    named = value.keys() & {"completion", "chosen", "rejected"}
+    alike = all(map(is_array, sides)) or all(isinstance(side, str) for side in sides)
+    return alike and (named == {"chosen", "rejected"} or (named == {"completion"} and "prompt" in value))
+
+
+FORMAT: Final = TranscriptFormat(
+    name=NAME,
+    summary="TRL rows: prompt and completion, chosen and rejected answers, or a rated one.",
+    read=read,
+    write=write,
+    recognise=recognise,
+    rules=hf_chat.FORMAT.rules,
+    messages="prompt",
+    rated=True,
+    aliases=("trl-preference", "trl-kto", "dpo", "kto"),
+    sources=(Provenance(reference="TRL documentation, Dataset formats and types", kind="documentation"),),
+)
