@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 Run = Callable[..., tuple[int, str, str]]
 
 TOOLS = [{"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in ("sky", "sea")]
@@ -88,3 +90,16 @@ def test_mistakes_are_one_line(run: Run) -> None:
     for arguments in (("--from", "opanai-chat"), ("nowhere.jsonl",), ("--jobs", "0")):
         code, out, err = run("stats", *arguments, stdin="[]")
         assert (code, out, err.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize("command", [["stats"], ["check"], ["convert", "--to", "anthropic"], ["view"]])
+def test_a_row_that_is_no_conversation_is_named_with_its_line_and_the_option(
+    run: Run, tmp_path: Path, command: list[str]
+) -> None:
+    file = tmp_path / "in.jsonl"
+    file.write_text('{"foo": 1}\n', "utf-8")
+    code, out, err = run(*command, file)
+    assert code in {1, 2}
+    assert f"{file}:1" in out + err
+    assert "name its format with --from" in out + err
+    assert "source" not in (out + err).replace(str(file), "")

@@ -62,6 +62,10 @@ FOUND: dict[str, tuple[Any, str]] = {
         {"gen_ai.input.messages": [{"role": "user", "parts": [{"type": "text", "content": "Hi."}]}]},
         "otel-genai",
     ),
+    "preferences": (
+        {"prompt": "Hi.", "chosen": CHAT, "rejected": [USER, {"role": "assistant", "content": "No."}]},
+        "trl",
+    ),
     "useChat": ([{"id": "1", "role": "user", "parts": [{"type": "text", "text": "Hi."}]}], "vercel-ui"),
 }
 
@@ -121,10 +125,6 @@ ASKED: dict[str, tuple[Any, str]] = {
         "--at /request/body --answer /response/body",
     ),
     "a state's snapshot": ({"values": {"messages": LANGCHAIN}, "next": [], "config": {}}, "--at /values"),
-    "preferences": (
-        {"prompt": "Hi.", "chosen": CHAT, "rejected": [USER, {"role": "assistant", "content": "No."}]},
-        "give --at /chosen or --at /rejected",
-    ),
     "messages under another key": ({"conversation_id": "1", "turns": CHAT}, "--at /turns"),
     "a conversation of another shape": ({"conversations": CHAT}, "--at /conversations"),
     "Alpaca": ({"instruction": "Say hi.", "output": "Hi."}, "(an object with the keys 'instruction', 'output'"),
@@ -167,3 +167,19 @@ def test_what_an_answer_says_beside_its_message_is_listed() -> None:
     assert convert(COMPLETION, target="openai-chat").value == {"messages": [SAID]}
     with pytest.raises(ParseError, match="2 choices"):
         convert({**COMPLETION, "choices": COMPLETION["choices"] * 2}, target="anthropic")
+
+
+PLAIN = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
+
+
+@pytest.mark.parametrize("value", [PLAIN, {"messages": PLAIN}])
+def test_plain_messages_are_of_the_most_common_format_that_they_may_be_of(value: Any) -> None:
+    assert recognised(value).name == "openai-chat"
+    assert recognised(value, ["ollama", "hf-chat"]).name in {"ollama", "hf-chat"}
+    assert recognised(value, ["sharegpt", "anthropic"]).name == "anthropic"
+
+
+@pytest.mark.parametrize("value", [{"foo": 1, "bar": [1]}, {"query": {"a": 1}}, "nonsense", 3, None])
+def test_what_is_no_conversation_is_a_question_in_plain_words(value: Any) -> None:
+    with pytest.raises(ParseError, match=r"name its format$"):
+        recognised(value)

@@ -31,6 +31,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "preferred": {"prompt": [ASKED], "chosen": [CALL, RESULT, GOOD], "rejected": [BAD], "tools": TOOLS},
     "preferred late": {"prompt": [ASKED], "chosen": [CALL, RESULT, GOOD], "rejected": [CALL, RESULT, BAD]},
     "no prompt": {"chosen": [ASKED, GOOD], "rejected": [ASKED, BAD]},
+    "a repeated prompt": {"prompt": "Weather in Paris?", "chosen": [ASKED, GOOD], "rejected": [ASKED, BAD]},
     "text": {"prompt": "Weather?", "completion": "18C."},
     "texts": {"prompt": "Weather?", "chosen": "18C.", "rejected": "No idea.", "score_chosen": 0.5},
 }
@@ -47,7 +48,7 @@ def test_rows_are_recognised_and_come_back_as_they_were(title: str) -> None:
         assert json.dumps(back.value) == json.dumps(row), target
 
 
-@pytest.mark.parametrize("title", ["completion", "rated", "preferred", "preferred late"])
+@pytest.mark.parametrize("title", ["completion", "rated", "preferred", "preferred late", "a repeated prompt"])
 def test_rows_of_messages_are_written_as_they_were_read(title: str) -> None:
     made = find("trl")
     assert made.write(made.read(ROWS[title])) == ROWS[title]

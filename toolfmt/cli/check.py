@@ -13,7 +13,6 @@ from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.errors import ParseError
 from toolfmt.transcripts.check import Finding
 from toolfmt.transcripts.check import check as checked
-from toolfmt.transcripts.recognising import origin
 
 
 def check(
@@ -48,6 +47,6 @@ def check(
 def _findings(row: Row, picked: Picked) -> tuple[Finding, ...]:
     try:
         value = picked.conversation(row.value)
-        return checked(value, format=origin(value, picked.source).name)
+        return checked(value, format=picked.origin(value).name)
     except ParseError as error:
         return (Finding("unreadable", "", str(error)),)

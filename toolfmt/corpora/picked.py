@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from toolfmt.errors import ParseError
 from toolfmt.transcripts.exchanges import exchange, inside
 from toolfmt.transcripts.reading import read
-from toolfmt.transcripts.recognising import origin
+from toolfmt.transcripts.recognising import FormatQuestionError, origin
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Transcript
@@ -36,8 +37,15 @@ class Picked:
         value = inside(row, self.at)
         return value if self.answer is None else exchange(value, inside(row, self.answer), self.source)
 
+    def origin(self, value: JsonValue) -> TranscriptFormat:
+        """Find the format of a conversation; raises ParseError, which names the option, where it has to be named."""
+        try:
+            return origin(value, self.source)
+        except FormatQuestionError as error:
+            raise ParseError(f"{error} with --from") from None
+
     def read(self, row: JsonValue) -> tuple[TranscriptFormat, Transcript]:
         """Read a row's conversation: its format, and what it says."""
         value = self.conversation(row)
-        made = origin(value, self.source)
+        made = self.origin(value)
         return made, read(value, made)

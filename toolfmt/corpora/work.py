@@ -21,7 +21,6 @@ from toolfmt.transcripts.convert import convert
 from toolfmt.transcripts.exchanges import put_inside
 from toolfmt.transcripts.loss import Loss
 from toolfmt.transcripts.reading import read
-from toolfmt.transcripts.recognising import origin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from toolfmt.corpora.rows import Row
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.convert import Conversion
+    from toolfmt.transcripts.format import TranscriptFormat
     from toolfmt.transcripts.mending import Mending
 
 
@@ -122,13 +122,14 @@ def convert_batch(work: Work, batch: Batch) -> Done:
                 raise ConversionError(f"the conversion would lose the column {lost[0].path[1:]}")
             found = row.value
             conversation = work.picked.conversation(found)
-            chosen = _chosen(conversation, work)
+            source = work.picked.origin(conversation)
+            chosen = _chosen(conversation, source, work)
             if chosen is None:
                 done.tally.filtered += 1
                 continue
             made = convert(
                 conversation,
-                source=work.picked.source,
+                source=source.name,
                 target=work.target,
                 strict=work.strict,
                 include=work.include,
@@ -158,11 +159,10 @@ def convert_batch(work: Work, batch: Batch) -> Done:
     return done
 
 
-def _chosen(conversation: JsonValue, work: Work) -> bytes | None:
+def _chosen(conversation: JsonValue, made: TranscriptFormat, work: Work) -> bytes | None:
     """Give the fingerprint of a conversation that is taken, if it is asked for; None for another."""
     if work.selection == EVERYTHING and not work.unique:
         return b""
-    made = origin(conversation, work.picked.source)
     transcript = read(conversation, made)
     if not work.selection.takes(transcript):
         return None

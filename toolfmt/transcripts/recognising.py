@@ -19,7 +19,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answer_readers.shapes import SHAPES
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, find, formats
-from toolfmt.transcripts.reading import described, lacks, opened, says_anything, understood
+from toolfmt.transcripts.reading import described, lacks, leaves, opened, says_anything, understood
 from toolfmt.transcripts.values import json_at
 
 if TYPE_CHECKING:
@@ -27,10 +27,15 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonValue
     from toolfmt.transcripts.format import TranscriptFormat
 
-_NAME_IT: Final = "name it (`source=`, `format=`; on the command line --from)"
+_NAME_IT: Final = "name its format"
+_SPEAKERS: Final = ("system", "user", "assistant")
 _DEEP: Final = 4
 _WIDE: Final = 100
 """How many values inside a row are looked at."""
+
+
+class FormatQuestionError(ParseError):
+    """The format of a conversation has to be named."""
 
 
 def origin(value: JsonValue, source: str | Collection[str]) -> TranscriptFormat:
@@ -51,15 +56,15 @@ def recognised(value: JsonValue, among: Collection[str] = ()) -> TranscriptForma
     if jsontext.too_deep(value):
         raise LimitExceededError(f"a value is nested more than {jsontext.MAX_NESTING} levels deep")
     known = sorted(map(find, among) if among else formats(), key=lambda made: -made.common)
-    fits = evident(value, known)
+    fits = _first_reader(known, value) if _is_plain(value) else evident(value, known)
     if len(fits) != 1:
         fits = _telling(fits or known if _holds_objects(value) else [], value, evidence=bool(fits))
         fits = fits or _of_answer(value, known)
     if len(fits) > 1:
         names = ", ".join(sorted(made.name for made in fits))
-        raise ParseError(f"the conversation may be {names}, which read it differently: {_NAME_IT}")
+        raise FormatQuestionError(f"the conversation may be {names}, which read it differently: {_NAME_IT}")
     if not fits:
-        raise ParseError(f"nothing in the conversation tells its format ({_question(value)}")
+        raise _unknown(value)
     further = [place for place in _places(_beside(value, fits[0])) if place.path] if not among else []
     if further:
         named = _named(further, beside=True)
@@ -74,6 +79,35 @@ class RowPart:
     path: str
     format: str
     kind: Literal["conversation", "answer"]
+
+
+def _is_plain(value: JsonValue) -> bool:
+    """Whether a value is chat messages of a role and a text each, which nothing tells apart."""
+    messages = value.get("messages") if is_object(value) and value.keys() == {"messages"} else value
+    return (
+        is_array(messages)
+        and bool(messages)
+        and all(
+            is_object(item)
+            and item.keys() == {"role", "content"}
+            and item["role"] in _SPEAKERS
+            and isinstance(item["content"], str)
+            for item in messages
+        )
+    )
+
+
+def _first_reader(known: Sequence[TranscriptFormat], value: JsonValue) -> list[TranscriptFormat]:
+    """Give the first format that reads the whole of a value."""
+    for made in known:
+        try:
+            with reraise_as_parse_error(made.name):
+                found = made.read(value)
+        except ParseError:
+            continue
+        if says_anything(found) and not leaves(found, made):
+            return [made]
+    return []
 
 
 def _telling(known: Sequence[TranscriptFormat], value: JsonValue, *, evidence: bool) -> list[TranscriptFormat]:
@@ -107,9 +141,10 @@ def _beside(value: JsonValue, made: TranscriptFormat) -> JsonValue:
     return {key[start:]: item for key, item in extra.items() if is_array(item) or is_object(item)}
 
 
-def _question(value: JsonValue) -> str:
+def _unknown(value: JsonValue) -> ParseError:
     found = _places(value)
-    return f"{described(value)}): {_NAME_IT}" if not found else f"{described(value)}), but it holds {_named(found)}"
+    said = f"nothing in the conversation tells its format ({described(value)})"
+    return ParseError(f"{said}, but it holds {_named(found)}") if found else FormatQuestionError(f"{said}: {_NAME_IT}")
 
 
 def _named(found: Sequence[RowPart], *, beside: bool = False) -> str:

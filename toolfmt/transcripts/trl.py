@@ -41,7 +41,8 @@ def read(value: JsonValue) -> Transcript:
     answer = next((key for key in ("completion", "chosen", "messages") if key in row), "")
     if not answer and "prompt" not in row:
         raise ParseError(f"{NAME}: expected `prompt` with `completion`, or `chosen` and `rejected`")
-    prompt = _side(row, "prompt", "user")
+    repeated = _is_repeated(row, answer)
+    prompt = () if repeated else _side(row, "prompt", "user")
     whole = read_request({"messages": [], **({"tools": row["tools"]} if "tools" in row else {})}, SHAPE)
     label = row.get("label")
     if not (label is None or isinstance(label, bool)):
@@ -51,8 +52,17 @@ def read(value: JsonValue) -> Transcript:
         messages=(*prompt, *(_side(row, answer, "assistant") if answer else ())),
         rejected=(*prompt, *_side(row, "rejected", "assistant")) if "rejected" in row else None,
         label=label,
-        extra=rest(row, _ROW, NAME),
+        extra=rest(row, _ROW - {"prompt"} if repeated else _ROW, NAME),
     )
+
+
+def _is_repeated(row: JsonObject, answer: str) -> bool:
+    """Whether the prompt is a text that whole conversations beside it begin with."""
+    items = row.get(answer)
+    if not isinstance(row.get("prompt"), str) or not is_array(items):
+        return False
+    first = next((item for item in items if is_object(item) and item.get("role") != "system"), None)
+    return first is not None and first.get("role") == "user"
 
 
 def _side(row: JsonObject, key: str, role: str) -> tuple[Message, ...]:
@@ -74,18 +84,17 @@ def _side(row: JsonObject, key: str, role: str) -> tuple[Message, ...]:
 
 def write(transcript: Transcript) -> JsonValue:
     """Write a row: what comes up to the last turn of the user's that both answers share is the prompt."""
-    beside = write_request(replace(transcript, messages=()), SHAPE)
+    whole = write_request(replace(transcript, messages=()), SHAPE)
+    beside = {key: value for key, value in whole.items() if key != "messages"} if is_object(whole) else {}
     chosen = _written(transcript.messages)
     if transcript.rejected is None:
         at = _asked(chosen)
-        row: JsonObject = {"prompt": chosen[:at], "completion": chosen[at:]}
-        row |= {} if transcript.label is None else {"label": transcript.label}
-    else:
-        rejected = _written(transcript.rejected)
-        shared = sum(1 for _ in takewhile(lambda pair: jsontext.equal(*pair), zip(chosen, rejected, strict=False)))
-        at = _asked(chosen[:shared])
-        row = {"prompt": chosen[:at], "chosen": chosen[at:], "rejected": rejected[at:]}
-    return row | {key: value for key, value in beside.items() if key != "messages"} if is_object(beside) else row
+        label = {} if transcript.label is None else {"label": transcript.label}
+        return {"prompt": chosen[:at], "completion": chosen[at:], **label, **beside}
+    rejected = _written(transcript.rejected)
+    shared = sum(1 for _ in takewhile(lambda pair: jsontext.equal(*pair), zip(chosen, rejected, strict=False)))
+    at = 0 if "prompt" in beside else _asked(chosen[:shared])
+    return {"prompt": chosen[:at], "chosen": chosen[at:], "rejected": rejected[at:], **beside}
 
 
 def _written(messages: tuple[Message, ...]) -> list[JsonValue]:
@@ -101,10 +110,14 @@ def recognise(value: JsonValue) -> bool:
     """Tell a row by its two answers, or by a prompt and its completion."""
     if not is_object(value):
         return False
-    sides = [value[key] for key in ("prompt", "completion", "chosen", "rejected") if key in value]
-    named = value.keys() & {"completion", "chosen", "rejected"}
-    alike = all(map(is_array, sides)) or all(isinstance(side, str) for side in sides)
-    return alike and (named == {"chosen", "rejected"} or (named == {"completion"} and "prompt" in value))
+    answers = [value[key] for key in ("completion", "chosen", "rejected") if key in value]
+    listed = all(map(is_array, answers))
+    if not listed and not all(isinstance(answer, str) for answer in answers):
+        return False
+    compared = "chosen" in value and "rejected" in value
+    prompt = value.get("prompt")
+    fits = is_array(prompt) == listed or (compared and (prompt is None or isinstance(prompt, str)))
+    return fits and (compared or ("completion" in value and prompt is not None))
 
 
 FORMAT: Final = TranscriptFormat(
