@@ -10,6 +10,7 @@ by its docstring, what a command takes by its help. Needs the extra `test`.
 from __future__ import annotations
 
 import ast
+import json
 import sys
 from inspect import cleandoc
 from io import StringIO
@@ -50,6 +51,7 @@ def pages() -> dict[str, str]:
         "matrix.md": matrix_page(),
         "errors.md": error_page(),
         "cli.md": cli_page(),
+        "json-output.md": json_page(),
         "speed.md": f"{speed_page()}\n\n{growth_section()}",
     }
     made |= {f"dialects/{dialect.name}.md": dialect_page(dialect) for dialect in OFFERED}
@@ -133,7 +135,22 @@ def cli_page() -> str:
     """Show each command's help as it is printed."""
     from toolfmt.cli.app import app
 
-    return "\n\n".join(("# Command line", "Installed with `pip install 'toolfmt[cli]'`.", *command_help(app, ())))
+    install = (
+        "Installed with `pip install -e '.[cli]'` from a checkout. What `--json` prints: [schemas](json-output.md)."
+    )
+    return "\n\n".join(("# Command line", install, *command_help(app, ())))
+
+
+def json_page() -> str:
+    """Show the JSON Schema of what each command prints with `--json`."""
+    from toolfmt.cli.schemas import SHAPES, schema
+
+    intro = "The JSON Schema of what each command prints. Values that are printed one a line are JSON Lines."
+    parts = ["# JSON output", intro]
+    for command, (_, how) in SHAPES.items():
+        parts += [f"## `toolfmt {command}`", f"Printed {how}:" if how else "One value:"]
+        parts.append(fenced(json.dumps(schema(command), indent=1, ensure_ascii=False), "json"))
+    return "\n\n".join(parts)
 
 
 def command_help(app: App, path: tuple[str, ...]) -> Iterator[str]:

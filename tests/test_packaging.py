@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from toolfmt.errors import install_line
 
 ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -38,3 +42,26 @@ def test_changelog_begins_with_this_version() -> None:
     heading = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     assert heading is not None
     assert heading[1] == PROJECT["version"]
+
+
+@pytest.mark.parametrize(
+    ("origin", "line"),
+    [
+        (None, "pip install 'toolfmt[cli]'"),
+        ({"url": "https://example.org/toolfmt.whl", "archive_info": {}}, "pip install 'toolfmt[cli]'"),
+        ({"url": "file:///src/tool%20fmt", "dir_info": {}}, "pip install '/src/tool fmt[cli]'"),
+        ({"url": "file:///src/toolfmt", "dir_info": {"editable": True}}, "pip install -e '/src/toolfmt[cli]'"),
+        ({"url": ROOT.as_uri(), "dir_info": {"editable": True}}, "pip install -e '.[cli]'"),
+    ],
+)
+def test_the_line_to_install_an_extra_is_that_of_the_installation(
+    origin: dict[str, object] | None, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "toolfmt-0.1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Name: toolfmt\nVersion: 0.1.0\n", "utf-8")
+    if origin is not None:
+        (folder / "direct_url.json").write_text(json.dumps(origin), "utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(ROOT)
+    assert install_line("cli") == line

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -80,8 +80,29 @@ class MissingExtraError(ToolFmtError, ImportError):
 
     def __init__(self, feature: str, extra: str) -> None:
         """Name the feature that was asked for and the extra that brings it."""
-        super().__init__(f"{feature} needs an optional dependency: pip install 'toolfmt[{extra}]'")
+        super().__init__(f"{feature} needs an optional dependency: {install_line(extra)}")
         self.extra = extra
+
+
+def install_line(extra: str) -> str:
+    """Give the line that adds an extra to this installation: from its checkout, or from the index."""
+    import json
+    import re
+    import shlex
+    from importlib.metadata import PackageNotFoundError, distribution
+    from pathlib import Path
+
+    try:
+        origin: dict[str, Any] = json.loads(distribution("toolfmt").read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        origin = {}
+    url, about = str(origin.get("url", "")), origin.get("dir_info")
+    if not url.startswith("file:///") or about is None:
+        return f"pip install 'toolfmt[{extra}]'"
+    folder = re.sub(rb"%([0-9A-Fa-f]{2})", lambda code: bytes([int(code[1], 16)]), url[7:].encode()).decode()
+    place = "." if Path(folder) == Path.cwd() else folder
+    editable = "-e " if about.get("editable") else ""
+    return f"pip install {editable}{shlex.quote(f'{place}[{extra}]')}"
 
 
 class RenderError(ToolFmtError, ValueError):

@@ -18,6 +18,8 @@ from typing import IO, Any
 
 import pytest
 
+from toolfmt.errors import install_line
+
 Run = Callable[..., tuple[int, str, str]]
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -225,7 +227,7 @@ def test_without_the_extra_nothing_is_begun(corpus: Path, tmp_path: Path) -> Non
         ran = subprocess.run(command, capture_output=True, check=False, text=True, cwd=ROOT)
         assert (ran.returncode, ran.stdout) == (2, "")
         assert ran.stderr.startswith(f"toolfmt: writing {name} needs")
-        assert "pip install 'toolfmt[corpora]'" in ran.stderr
+        assert install_line("corpora") in ran.stderr
         assert list(tmp_path.iterdir()) == [corpus]
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from toolfmt.errors import install_line
+
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = (sys.executable, "-m", "toolfmt")
 
@@ -96,7 +98,7 @@ def test_a_reader_that_goes_away() -> None:
 def test_without_the_extra_it_says_what_to_install() -> None:
     found = python("import sys; sys.modules['cyclopts'] = None; from toolfmt.cli import main; sys.exit(main(['demo']))")
     assert (found.returncode, found.stdout) == (2, "")
-    assert "pip install 'toolfmt[cli]'" in found.stderr
+    assert install_line("cli") in found.stderr
     assert found.stderr.count("\n") == 1
 
 

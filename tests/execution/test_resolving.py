@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field
 import toolfmt
 import toolfmt.execution
 from toolfmt import ToolDefinition, ToolInvocation, ToolRegistry, ToolResult, ids, jsontext
-from toolfmt.errors import ExecutionError, SchemaError
+from toolfmt.errors import ExecutionError, SchemaError, install_line
 from toolfmt.execution import Executor, ToolContext, ToolExecution, ToolServer
 from toolfmt.tools import Injected
 
@@ -367,7 +367,7 @@ def test_a_function_whose_hints_cannot_be_read_is_refused_for_it_might_hide_what
 def test_running_calls_needs_its_extra() -> None:
     code = "import sys; sys.modules['anyio'] = None; import toolfmt.execution"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "MissingExtraError: running calls needs an optional dependency: pip install 'toolfmt[exec]'" in ran.stderr
+    assert f"MissingExtraError: running calls needs an optional dependency: {install_line('exec')}" in ran.stderr
 
 
 def test_every_public_name_is_there() -> None:

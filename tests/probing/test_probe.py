@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse, Response
 
 from toolfmt import ToolInvocation, render_calls
 from toolfmt.cli import main
+from toolfmt.errors import install_line
 from toolfmt.probing import QUESTIONS, Question, Report, probe
 
 from .conftest import Faulty, Said, calls_as, chunks, dripping, framed, whole
@@ -395,7 +396,7 @@ def test_the_extra_that_is_missing_is_named(run: Any, monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "httpx2", None)
     code, _, err = run("probe", "--base-url", "http://127.0.0.1:1", "--model", "m")
     assert code == 2
-    assert "toolfmt[probe]" in err
+    assert install_line("probe") in err
 
 
 def test_a_time_out_is_positive() -> None:

@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 import toolfmt
-from toolfmt.cli.errors import INTERRUPTED, refuse
+from toolfmt.cli.errors import INTERRUPTED, UsageError, refuse
 from toolfmt.errors import MissingExtraError, ToolFmtError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.write(f"{toolfmt.__version__}\n")
         return 0
     try:
-        from cyclopts.exceptions import CycloptsError
+        from cyclopts.exceptions import CycloptsError, UnusedCliTokensError
     except ImportError:
         return refuse(MissingExtraError("the command line", "cli"))
     from toolfmt.cli.app import run
@@ -46,5 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except (ToolFmtError, CycloptsError, OSError, UnicodeDecodeError) as error:
+        if isinstance(error, UnusedCliTokensError):
+            extra = " ".join(error.unused_tokens or ())
+            error = UsageError(f"{extra!r} is one argument too many; --help lists those that there are")
         return refuse(error)
     return code
