@@ -171,3 +171,13 @@ def test_a_mended_conversation_has_no_loose_ends(made: TranscriptFormat, drawn: 
         assert json.dumps(back.value) == json.dumps(value)
     if json.dumps(there.value).count(STUB) or json.dumps(there.value).count(OPENING):
         assert "placeholder" in {loss.code for loss in there.losses}
+
+
+@pytest.mark.parametrize("held", ["conversation", "previous_response_id"])
+@pytest.mark.parametrize("target", ["anthropic", "openai-chat", "gemini"])
+def test_a_requests_results_of_calls_that_the_provider_holds_are_text_elsewhere(held: str, target: str) -> None:
+    value = {held: "c", "model": "m", "input": [{"type": "function_call_output", "call_id": "a", "output": "18C"}]}
+    there = convert_request(value, source="openai-responses", target=target)
+    assert check(there.value, format=target) == ()
+    assert ("result", "changed", "/input/0") in seen(there.losses)
+    assert "18C" in json.dumps(there.value)

@@ -155,7 +155,7 @@ def _converted(  # noqa: PLR0913 - as above
         if request:
             way = carried(before, origin, goal, *(given or ({}, {})), whole=given is not None)
         carry, note = noted(carry)
-        continued = origin.rules.is_continued(way.sent)
+        continued = origin.rules.is_continued(before)
         whole, mended = _mended(way.sent, goal, repair, continued=continued)
         sent, otherwise = formed(whole, goal.rules, carry, continued=continued)
         if sent.rejected is not None and goal.rated:
