@@ -9,7 +9,7 @@
     python -m bench.growth --all --write      # and put the figures into `growth.json`, of which the docs make a table
 
 A trap is a beginning and a unit that is repeated after it. A cell is a trap read in a dialect, with an option, in
-pieces of a size. There are 24 pairs of an option and a size; `--all` gives them to a dialect's traps one after the
+pieces of a size; cells by chance are traps and, as often, mixtures of the units of two or three. There are 24 pairs of an option and a size; `--all` gives them to a dialect's traps one after the
 other, and the turns 0 to 23 together measure every cell.
 
 A cell is measured at a small and a four times larger size, in processor time; where that grows faster than
@@ -32,7 +32,7 @@ from itertools import cycle, islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.traps import Trap, beginnings, offers, repeated
+from bench.traps import Mixture, Trap, beginnings, mixture, offers, repeated
 from toolfmt import open_parser
 from toolfmt.events import CallEnd, coalesce
 from toolfmt.leaks import drop_leaks
@@ -93,7 +93,7 @@ class Cell:
     dialect: str
     option: str
     piece: int
-    trap: Trap
+    trap: Trap | Mixture
 
     def seconds(self, size: int) -> float:
         """Read the trap's text of this size; processor time, infinite past the limit."""
@@ -169,11 +169,23 @@ def cells(traps: dict[str, tuple[Trap, ...]], turn: int) -> Iterator[Cell]:
             yield Cell(name, option, piece, trap)
 
 
-def by_chance(traps: dict[str, tuple[Trap, ...]], chance: random.Random) -> Iterator[Cell]:
-    """Give cells without end: each dialect and option is as likely as any other."""
+def mixtures(traps: Sequence[Trap], chance: random.Random) -> Iterator[Mixture]:
+    """Mix the units of traps without end."""
+    prefixes, own = (
+        list(dict.fromkeys(values)) for values in zip(*((one.prefix, one.unit) for one in traps), strict=True)
+    )
     while True:
-        name = chance.choice(list(traps))
-        yield Cell(name, chance.choice(list(OPTIONS)), chance.choice(PIECES), chance.choice(traps[name]))
+        yield mixture(prefixes, own, chance)
+
+
+def by_chance(traps: dict[str, tuple[Trap, ...]], chance: random.Random) -> Iterator[Cell]:
+    """Give cells without end, traps and mixtures in turn: each dialect and option is as likely as any other."""
+    mixed = {name: mixtures(own, chance) for name, own in traps.items()}
+    while True:
+        for simple in (True, False):
+            name = chance.choice(list(traps))
+            trap = chance.choice(traps[name]) if simple else next(mixed[name])
+            yield Cell(name, chance.choice(list(OPTIONS)), chance.choice(PIECES), trap)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -3,6 +3,9 @@ r"""Texts that made some parser slow, deep or wrong: how each begins, and what i
     [[SEG_START {"type": "tool", "tool_name": "f", "arguments": {"s": "\\\\\\\\\\\\...
     `-- a prefix of a real call ----------------------------------'  `-- a unit
 
+    functools[ {"a": {"a": {"a": ... </tool_call></tool_call></tool_call>...
+               `-- one unit many times, then another: a mixture
+
 A prefix puts the parser in some state; a unit repeated there asks it the same
 question for ever. Prefixes and some units are cut from a call that the dialect
 itself writes, so a new dialect has its traps the moment it exists.
@@ -10,6 +13,7 @@ itself writes, so a new dialect has its traps the moment it exists.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,7 +22,8 @@ from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.syntax import markers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import random
+    from collections.abc import Callable, Iterator, Sequence
 
     from toolfmt.dialect import Dialect
     from toolfmt.model import JsonObject
@@ -154,6 +159,46 @@ class Trap:
         """Repeat the unit up to `size` characters."""
         count = max(1, (size - len(self.prefix)) // len(self.unit))
         return self.prefix + self.unit * count
+
+
+def _among(units: Sequence[str], size: int) -> str:
+    """Repeat the first unit, with as many of the others behind each as there are of it."""
+    rest = "".join(units[1:])
+    block = units[0] + rest * max(1, math.isqrt(size // len(rest)))
+    return block * max(1, size // len(block))
+
+
+ORDERS: dict[str, Callable[[Sequence[str], int], str]] = {
+    "in turn": lambda units, size: "".join(units) * max(1, size // len("".join(units))),
+    "one after the other": lambda units, size: "".join(unit * max(1, size // len("".join(units))) for unit in units),
+    "alike long": lambda units, size: "".join(unit * max(1, size // len(units) // len(unit)) for unit in units),
+    "first among many": _among,
+}
+"""How several units are repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """A text of any size: a prefix, and several units repeated."""
+
+    prefix: str
+    units: tuple[str, ...]
+    order: str
+
+    @property
+    def unit(self) -> str:
+        """Name what is repeated."""
+        return f"{self.order}: {self.units}"
+
+    def text(self, size: int) -> str:
+        """Repeat the units up to `size` characters."""
+        return self.prefix + ORDERS[self.order](self.units, size - len(self.prefix))
+
+
+def mixture(prefixes: Sequence[str], own: Sequence[str], chance: random.Random) -> Mixture:
+    """Mix two or three units, most of them a dialect's own."""
+    units = tuple(chance.choice(own if chance.random() < 0.7 else UNITS) for _ in range(chance.choice((2, 2, 3))))  # noqa: PLR2004
+    return Mixture(chance.choice(prefixes), units, chance.choice(list(ORDERS)))
 
 
 def offers() -> dict[str, tuple[ToolDefinition, ...]]:

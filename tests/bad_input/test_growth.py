@@ -6,16 +6,20 @@ import math
 import random
 import sys
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench.growth import AUTO, EXPONENT, OPTIONS, Cell, traps_of
+from bench.growth import AUTO, EXPONENT, OPTIONS, Cell, mixtures, traps_of
+from bench.traps import Mixture
 from tests import sampling
-from toolfmt import convert, render_results
+from toolfmt import convert, open_parser, render_results
+from toolfmt.parsers.resuming import Resync
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
 
 NAMES = [dialect.name for dialect in sampling.dialects()]
 SIZES = (1_500, 6_000)
@@ -39,8 +43,8 @@ def steps(act: Callable[[], object]) -> int:
     return count
 
 
-def exponent(small: int, large: int, growth: float) -> float:
-    return math.log((large + 2_000) / (small + 2_000)) / math.log(growth)
+def exponent(small: int, large: int, times: float) -> float:
+    return math.log((large + 2_000) / (small + 2_000)) / math.log(times)
 
 
 @pytest.mark.parametrize("name", [AUTO, *NAMES])
@@ -49,9 +53,66 @@ def test_reading_takes_steps_in_proportion_to_the_text(name: str) -> None:
     for _ in range(CELLS):
         traps = traps_of(chance.choice(NAMES) if name == AUTO else name)
         cell = Cell(name, chance.choice(list(OPTIONS)), chance.choice((0, 4)), chance.choice(traps))
-        cell.seconds(SIZES[0])  # compiles what is compiled once
-        small, large = (steps(partial(cell.seconds, size)) for size in SIZES)
-        assert exponent(small, large, SIZES[1] / SIZES[0]) <= EXPONENT, cell
+        assert growth(cell) <= EXPONENT, cell
+
+
+def growth(cell: Cell) -> float:
+    """Compare the steps of two sizes, and where that is too much those of larger ones: a limit may lie between them."""
+    cell.seconds(SIZES[0])  # compiles what is compiled once
+    for times in (1, 4):
+        small, large = (steps(partial(cell.seconds, times * size)) for size in SIZES)
+        found = exponent(small, large, SIZES[1] / SIZES[0])
+        if found <= EXPONENT:
+            break
+    return found
+
+
+@pytest.mark.parametrize("name", [AUTO, *NAMES])
+def test_mixtures_take_steps_in_proportion_to_the_text(name: str) -> None:
+    chance = random.Random(name)  # noqa: S311 - the same cells each time
+    traps = traps_of(chance.choice(NAMES) if name == AUTO else name)
+    for trap in islice(mixtures(traps, chance), CELLS):
+        cell = Cell(name, chance.choice(list(OPTIONS)), chance.choice((0, 4)), trap)
+        assert growth(cell) <= EXPONENT, cell
+
+
+@pytest.mark.parametrize(
+    ("option", "trap"),
+    [
+        ("plain", Mixture('{"tool": {"function": "f", "parameters": {"s": ', ('{"tool": {', '{"a":{'), "in turn")),
+        ("validate", Mixture('{"name"', ("&#x", "</", '{"name": "f", "args": {"s"'), "in turn")),
+        ("no tools", Mixture("", ('{"a":{', '<tools>\n{"name": "f"'), "in turn")),
+        ("strict", Mixture("{", ("__END_CONTENT__\n", '{"tool": {"function": "f", "parameters'), "first among many")),
+        ("repair", Mixture("functools[", ("\u2028", 'functools[{"name": "f", "arguments": {"s": "'), "alike long")),
+    ],
+)
+@pytest.mark.parametrize("piece", [0, 4])
+def test_the_detection_reads_no_json_value_again_and_again(option: str, piece: int, trap: Mixture) -> None:
+    assert growth(Cell(AUTO, option, piece, trap)) <= EXPONENT
+
+
+def test_a_search_that_finds_no_marker_is_not_made_again() -> None:
+    parser = open_parser(dialect="react", strict=True, tools=[{"name": "f"}])
+    searches = 0
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        nonlocal searches
+        searches += event == "call" and frame.f_code is Resync.search.__code__
+
+    sys.setprofile(note)
+    try:
+        parser.feed("Action: f\n" * 50 + "<a/>" * 50 + "Action Input:" * 50)
+        parser.close()
+    finally:
+        sys.setprofile(None)
+    assert 1 <= searches <= 4  # a generator is called each time that it goes on
+
+
+def test_json_in_the_strings_of_other_json_is_read_again_within_bounds() -> None:
+    for unit in ('{\\"', '{"name"\\"', '{"name": "'):
+        for closer in ("}", unit):
+            cell = Cell(AUTO, "no tools", 0, Mixture("Look. ", (unit, closer), "one after the other"))
+            assert growth(cell) <= EXPONENT, cell
 
 
 def _calls(count: int, ident: str) -> Any:

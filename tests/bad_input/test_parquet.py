@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import random
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from toolfmt.corpora.batches import ReadOptions
+from toolfmt.corpora.pages import PageError, pages
 from toolfmt.corpora.sources import Source
 from toolfmt.errors import ParseError
 
@@ -31,7 +36,7 @@ print(rows, int(peak) // 1024)
 
 
 def write(path: Path, values: list[str]) -> Path:
-    pq.write_table(pa.table({"conversation": values}), path, compression="zstd")
+    pq.write_table(pa.table({"conversation": values}), path, compression="zstd", write_statistics=False)
     return path
 
 
@@ -59,6 +64,73 @@ def test_a_value_that_is_stored_once_for_many_rows_is_unpacked_in_small_batches(
     rows, megabytes = map(int, ran.stdout.split())
     assert rows == 1000
     assert megabytes < 1000
+
+
+def noise(count: int) -> list[str]:
+    return [random.Random(number).randbytes(500).hex() for number in range(count)]  # noqa: S311 - the same each time
+
+
+def test_a_large_row_among_others_is_refused_by_its_number(tmp_path: Path) -> None:
+    path = write(tmp_path / "cell.parquet", [*noise(40), "x" * (2 << 20), *noise(40)])
+    with pytest.raises(ParseError, match=r"row 41: \d+ bytes are more than the limit of 1048576 \(--max-row\)"):
+        list(ReadOptions(column="conversation", limit=1 << 20).batches(Source(str(path), "x")))
+
+
+def test_a_huge_cell_among_rows_that_cannot_be_packed_is_not_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "cell.parquet"
+    huge = pa.array([*noise(1000), "x" * (260 << 20)])
+    pq.write_table(
+        pa.table({"conversation": huge}), path, compression="lz4", write_statistics=False, use_dictionary=False
+    )
+    with pytest.raises(ParseError, match=r"rows from 1 on: pages of \d+ bytes are unpacked at once"):
+        list(ReadOptions(column="conversation").batches(Source(str(path), "x")))
+
+
+def test_a_row_of_more_values_than_can_be_held_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "list.parquet"
+    count = 3 << 20
+    numbers = pa.array(np.zeros(count, "int8"))
+    rows = pa.ListArray.from_arrays(pa.array([0, *range(1, 300), count], "int32"), numbers)
+    pq.write_table(pa.table({"conversation": rows}), path, compression="zstd")
+    assert path.stat().st_size < 50_000
+    with pytest.raises(ParseError, match=r"hold \d+ values|bytes are more than the limit|more than 1000 times"):
+        list(ReadOptions(column="conversation", limit=1 << 20).batches(Source(str(path), "x")))
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("packed", ["none", "gzip", "snappy", "zstd"])
+def test_pages_say_what_they_unpack_to(tmp_path: Path, version: str, packed: str) -> None:
+    path = tmp_path / "pages.parquet"
+    table = pa.table({"a": noise(3_000), "b": [[{"c": 1, "d": "x"}] * 3] * 3_000, "e": [None] * 3_000})
+    pq.write_table(table, path, compression=packed, data_page_version=version, row_group_size=2_000)
+    with path.open("rb") as stored, pq.ParquetFile(path) as file:
+        for group in range(2):
+            for number in range(4):
+                column = file.metadata.row_group(group).column(number)
+                found = list(pages(stored, column))
+                assert sum(page.values for page in found) == column.num_values
+                headers = column.total_uncompressed_size - sum(page.unpacked for page in found)
+                assert 0 < headers < 5_000 * len(found)  # they may hold the least value and the largest
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\x15",
+        b"\xff" * 99,
+        b"\x1c" * 99,
+        b"\x2c\x00\x15\x00\x00",
+        b"\x18\xff\xff\xff\x7f",
+        b"\x15\x00\x15\x01\x00",
+    ],
+)
+def test_a_damaged_header_is_an_error_of_its_kind(data: bytes) -> None:
+    column = SimpleNamespace(
+        data_page_offset=0, dictionary_page_offset=None, total_compressed_size=max(len(data), 1), num_values=1
+    )
+    with pytest.raises(PageError):
+        list(pages(io.BytesIO(data), column))
 
 
 @pytest.mark.parametrize("at", [4, 40, 200])

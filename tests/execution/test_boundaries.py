@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import urllib.request
+from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.error import URLError
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, unquote_plus
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolfmt import ToolInvocation, ToolRegistry
+from toolfmt import ToolDefinition, ToolInvocation, ToolRegistry
 from toolfmt.execution import Executor, ProjectBoundaries
+from toolfmt.execution.context import ToolContext
+from toolfmt.execution.policies.policy import Candidate
 from toolfmt.execution.policies.readings import MOST, TooManyReadingsError, readings
 
 if TYPE_CHECKING:
@@ -43,9 +47,22 @@ WRAPS: dict[str, Callable[[str], str]] = {
     "jar": lambda text: f"jar:{text}!/entry",
     "view-source": lambda text: f"view-source:{text}",
     "quotes": lambda text: f'"{text}"',
+    "entities": lambda text: "".join(f"&#x{ord(one):x};" for one in text),
+    "escapes": lambda text: "".join(f"\\u{ord(one):04x}" for one in text),
+    "plus": lambda text: f"+{text}",
+    "json": lambda text: json.dumps({"a": [1, text]}),
+    "literal": lambda text: repr([text, b"x"]),
+    "constructor": lambda text: f"PosixPath({text!r})",
+    "brackets": lambda text: f"[{text}]",
+    "option": lambda text: f"--file={text}",
+    "form": lambda text: f"a=1&path={text}",
+    "chain": lambda text: f"zip://x::simplecache::{text}",
     "fragment": lambda text: f"{text}#/../../../srv",
     "query": lambda text: f"{text}?x=/../../srv",
 }
+BREAKS = {"line break", "tab"}
+UNBROKEN = {"entities", "escapes", "option", "constructor"}
+"""What no longer is one with a break inside."""
 TARGETS = ["/etc/passwd", "../../etc/passwd", "~/x", "$HOME/x", "out/etc/passwd", "/srv/%2e%2e/x", "in/a"]
 
 
@@ -62,7 +79,7 @@ class Recorder(urllib.request.FileHandler):
 
 def opened(text: str) -> Iterator[str]:
     """Give what `urllib` and `open` would open for a text, with what tools usually do to one before."""
-    for url in (text, text.strip(), unquote(text), unquote(text.strip())):
+    for url in (text, text.strip(), unquote(text), unquote_plus(text.strip()), unescape(text), os.path.normpath(text)):
         recorder = Recorder()
         opener = urllib.request.OpenerDirector()
         opener.add_handler(recorder)
@@ -114,7 +131,7 @@ def test_what_the_standard_library_opens_outside_is_refused(
         assert failure(root, text) == "outside_project", text
 
 
-@pytest.mark.parametrize("wrap", sorted(WRAPS.keys() - {"fragment", "query", "jar"}))
+@pytest.mark.parametrize("wrap", sorted(WRAPS.keys() - {"fragment", "query", "jar", "chain", "escapes"}))
 @pytest.mark.parametrize("file", ["in/a", "in/a b"])
 def test_a_file_inside_may_be_wrapped_too(root: Path, wrap: str, file: str) -> None:
     inner = "file://" if wrap not in {"file", "FILE", "localhost"} else ""
@@ -122,12 +139,13 @@ def test_a_file_inside_may_be_wrapped_too(root: Path, wrap: str, file: str) -> N
 
 
 @pytest.mark.parametrize("wrap", sorted(WRAPS))
-@pytest.mark.parametrize("other", sorted(WRAPS))
-def test_a_file_url_outside_is_refused_however_it_is_wrapped(root: Path, wrap: str, other: str) -> None:
-    text = WRAPS[other](WRAPS[wrap]("file:///etc/passwd"))
-    assert failure(root, text) == "outside_project", text
-    assert failure(root, {"deep": [text]}) == "outside_project"
-    assert failure(root, {text: 1}) == "outside_project"
+def test_a_file_url_outside_is_refused_however_it_is_wrapped(root: Path, wrap: str) -> None:
+    policy = ProjectBoundaries([root])
+    for other in sorted(WRAPS.keys() - (BREAKS if wrap in UNBROKEN else set())):
+        text = WRAPS[other](WRAPS[wrap]("file:///etc/passwd"))
+        for value in (text, {"deep": [text]}, {text: 1}):
+            call = ToolInvocation(name="use", arguments={"value": value})
+            assert policy.check(Candidate(call, ToolContext(call, ""))) is not None, text
 
 
 @pytest.mark.parametrize(
@@ -146,6 +164,20 @@ def test_a_file_url_outside_is_refused_however_it_is_wrapped(root: Path, wrap: s
         "file://localhost\\/etc/passwd",
         "<" * 400 + "x" + ">" * 400,
         "host:/etc/passwd",
+        "/" + "./" * 3_000 + "etc/passwd",
+        "/" * 5_000 + "etc/passwd",
+        "in/" + "../" * 3_000 + "x",
+        "in\n/../../x",
+        "zip://a::/etc/x.zip",
+        "local://~/x",
+        "local://../x",
+        "git://../x:main@y",
+        "my_files:///etc/passwd",
+        "in/a:/etc/passwd",
+        "\\etc\\passwd",
+        "@/etc/passwd",
+        "[" * 400 + "/" + "]" * 400,
+        "file:" * 100_000,
         "feed:file:///etc/passwd",
     ],
 )
@@ -153,8 +185,67 @@ def test_what_may_be_read_as_a_place_outside_is_refused(root: Path, text: str) -
     assert failure(root, text) == "outside_project"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "and/or",
+            "TCP/IP",
+            "~5 items",
+            "$5 off",
+            "50% of x",
+            "C++",
+            "10:00:00+01:00",
+            "a..b",
+            "x < y > z",
+            "f(x, 'y')",
+        ),
+        *("https://example.com/a?x=1&y=../#z", "http://h:8080/p", "git@github.com:o/r.git", "std::vector<int>"),
+        *(
+            "[1, 2]",
+            '{"a": ["in/a", "b c"]}',
+            "--n=5",
+            "@user",
+            r"\d+\.\d+",
+            r"\bfoo\b",
+            "AT&T & co",
+            "in/../in/a",
+            "./in",
+        ),
+        *(
+            "def f():\n    return '/etc/passwd'\n",
+            "import x from '../../y'\nfoo()\n",
+            "<p>a &amp; b + c%20d é \\n</p>" * 999,
+        ),
+        '["' + '", "'.join(["a c"] * 999) + '"]',
+    ],
+)
+def test_what_leads_nowhere_else_passes(root: Path, text: str) -> None:
+    assert failure(root, text) is None
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"anyOf": [{"type": "string", "format": "date"}, {"type": "string"}]},
+        {"anyOf": [{"type": "string", "format": "regex"}, {"type": ["string", "null"]}]},
+        {"type": "string", "format": "uuid"},
+        {"oneOf": [{"format": "regex", "type": "string"}, {"minLength": 1}]},
+        {"enum": ["in/a"], "type": "string"},
+    ],
+)
+def test_only_a_schema_that_leaves_no_doubt_says_that_a_text_is_no_path(root: Path, schema: Any) -> None:
+    tool = ToolDefinition(name="use", parameters={"type": "object", "properties": {"value": schema}})
+    call = ToolInvocation(name="use", arguments={"value": "/etc/passwd"})
+    blocked = ProjectBoundaries([root]).check(Candidate(call, ToolContext(call, ""), tool))
+    assert blocked is not None
+    assert blocked.failure == "outside_project"
+
+
 def test_a_text_has_a_bounded_number_of_readings() -> None:
     with pytest.raises(TooManyReadingsError):
         readings("<" * MOST + "x" + ">" * MOST)
     assert len(readings(" " * 100_000 + "<URL:%2525252525x>")) <= MOST
+    with pytest.raises(TooManyReadingsError):
+        readings("'" * 400_000)
     assert readings("word") == ("word",)

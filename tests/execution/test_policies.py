@@ -348,12 +348,19 @@ def test_the_schema_says_what_is_no_path(project: Path) -> None:
     registry.register({"name": "f", "parameters": {"properties": properties}}, function=lambda **_: None)
     executor = Executor(registry, policies=[ProjectBoundaries([project])])
     fine: list[dict[str, Any]] = [
-        *({"pattern": "/a"}, {"command": "/help"}, {"day": "/1"}, {"where": "a\\b"}),
+        *({"pattern": "/a"}, {"command": "/help"}, {"day": "2026-01-01"}, {"where": "a\\b"}),
         *({"free": text} for text in ("", "Paris", "and/or", "a: b", "Q: why?", "https://x.org/a/../../../b?c=/d")),
         *({"free": text} for text in ("50 %", "~100 items", "# Title\n\n/* text */", "\\d+\\.", "12:30", "to:a@b.c")),
     ]
     refused: list[dict[str, Any]] = [
-        *({"pattern": "file:///x"}, {"where": "C:x"}, {"free": "/help"}, {"free": "C:\\x"}, {"free": "\\\\server\\x"}),
+        *(
+            {"pattern": "file:///x"},
+            {"day": "/1"},
+            {"where": "C:x"},
+            {"free": "/help"},
+            {"free": "C:\\x"},
+            {"free": "\\\\server\\x"},
+        ),
     ]
     assert failures(executor, *(call("f", **one) for one in fine)) == [None] * len(fine)
     assert failures(executor, *(call("f", **one) for one in refused)) == ["outside_project"] * len(refused)

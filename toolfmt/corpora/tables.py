@@ -15,10 +15,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, cast
 
 from toolfmt import jsontext
 from toolfmt.corpora.arrow import arrow
+from toolfmt.corpora.pages import PageError, pages
 from toolfmt.corpora.sources import Position, Source
 from toolfmt.corpora.texts import SIZE
 from toolfmt.errors import CorpusError, ParseError, ToolFmtError
@@ -33,6 +35,12 @@ _RATIO: Final = 1000
 """How many times its stored size a column may take; text that repeats itself takes some hundred times."""
 _UNPACKED: Final = 128 * SIZE
 """Bytes that a batch may take where values are stored once for many rows."""
+_PAGES: Final = 256 * SIZE
+"""Bytes that the largest pages of all columns may take together; a writer puts a thousand rows into each at least."""
+_LISTS: Final = 1024 * SIZE
+"""Bytes that the values of lists may take, all of which may be in one row."""
+_VALUE: Final = 8
+"""Bytes of a value that has no length."""
 _FEATURE: Final = "Parquet"
 
 
@@ -115,7 +123,7 @@ def table_batches(
     """
     pyarrow = arrow(_FEATURE)
     try:
-        with pyarrow.parquet.ParquetFile(source.path) as file:
+        with Path(source.path).open("rb") as stored, pyarrow.parquet.ParquetFile(source.path) as file:
             total = file.metadata.num_rows
             columns: Columns | None = None
             offset = 0
@@ -124,15 +132,17 @@ def table_batches(
                 if offset + rows <= start.offset and columns is not None:
                     offset += rows
                     continue
-                size = _batch_size(file.metadata.row_group(group), limit, f"{source.path}: rows from {offset + 1} on")
+                place = f"{source.path}: rows from {offset + 1} on"
+                size = _batch_size(stored, file, file.metadata.row_group(group), limit, place)
                 for batch in file.iter_batches(batch_size=size, row_groups=[group]):
                     batch = _plain(pyarrow, batch)  # noqa: PLW2901
+                    _check_rows(batch, offset + 1, limit, source.path)
                     columns = columns or _columns(batch, column, formats, source.path)
                     offset += batch.num_rows
                     if offset > start.offset:
                         read = (source.size or 0) * offset // total
                         yield TableBatch(source, Position(offset, offset), read, batch, columns)
-    except pyarrow.ArrowException as error:
+    except (pyarrow.ArrowException, PageError) as error:
         raise ParseError(f"{source.path}: damaged Parquet: {error}") from None
     except OSError as error:
         if error.errno is not None:
@@ -140,22 +150,58 @@ def table_batches(
         raise ParseError(f"{source.path}: damaged Parquet: {error}") from None
 
 
-def _batch_size(group: Any, limit: int, place: str) -> int:
+def _batch_size(stored: BinaryIO, file: Any, group: Any, limit: int, place: str) -> int:
     """Say how many rows to unpack at once; raises `ParseError` for rows that are too large to be unpacked."""
     rows = max(group.num_rows, 1)
-    each = max(1, group.total_byte_size // rows)
+    sizes = [_size(stored, group.column(number)) for number in range(group.num_columns)]
+    each = max(1, sum(one.total for one in sizes) // rows)
     if each > limit:
         raise ParseError(f"{place}: {each} bytes each are more than the limit of {limit} (--max-row)")
-    columns = [group.column(number) for number in range(group.num_columns)]
-    for one in columns:  # a page is unpacked whole, and may be all of a column
-        if one.total_uncompressed_size > max(limit, _RATIO * one.total_compressed_size):
-            what = f"the column {one.path_in_schema!r} unpacks to {one.total_uncompressed_size} bytes"
+    for number, one in enumerate(sizes):  # one row may be nearly all of a column
+        name, packed = group.column(number).path_in_schema, group.column(number).total_compressed_size
+        if one.total > max(limit, _RATIO * packed):
+            what = f"the column {name!r} unpacks to {one.total} bytes"
             raise ParseError(f"{place}: {what}, more than {_RATIO} times what is stored")
+        if file.schema.column(number).max_repetition_level and one.values > max(limit, _LISTS) // _VALUE:
+            raise ParseError(
+                f"{place}: the lists in the column {name!r} hold {one.values} values, which may be one row's"
+            )
+    largest = sum(one.largest for one in sizes)
+    if largest > max(limit, _PAGES):
+        raise ParseError(f"{place}: pages of {largest} bytes are unpacked at once; --max-row allows pages of its size")
     # A value of a dictionary is stored once, and may be that of every row.
-    repeated = sum(
-        one.total_uncompressed_size for one in columns if any("DICTIONARY" in encoding for encoding in one.encodings)
-    )
+    repeated = sum(one.dictionary for one in sizes)
     return max(1, min(_MOST, SIZE // each, _UNPACKED // max(repeated, 1)))
+
+
+class _ColumnSize(NamedTuple):
+    """What a column unpacks to, in bytes, and how many values it has."""
+
+    total: int
+    largest: int
+    """The largest page."""
+    dictionary: int
+    values: int
+
+
+def _size(stored: BinaryIO, column: Any) -> _ColumnSize:
+    total = largest = dictionary = values = 0
+    for page in pages(stored, column):
+        total += page.unpacked
+        largest = max(largest, page.unpacked)
+        dictionary += 0 if page.values else page.unpacked
+        values += page.values
+    return _ColumnSize(total, largest, dictionary, values)
+
+
+def _check_rows(batch: Any, first: int, limit: int, path: str) -> None:
+    """Raise `ParseError` for a row of more than `limit` bytes."""
+    if batch.nbytes <= limit:
+        return
+    for at in range(batch.num_rows):
+        size = batch.slice(at, 1).nbytes
+        if size > limit:
+            raise ParseError(f"{path}: row {first + at}: {size} bytes are more than the limit of {limit} (--max-row)")
 
 
 def table(texts: list[str], beside: Any = None) -> bytes:

@@ -17,7 +17,7 @@ from toolfmt.jsontext import is_array, is_object
 
 if TYPE_CHECKING:
     from toolfmt.literals import Literals
-    from toolfmt.model import JsonValue, ToolDefinition
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,12 @@ def _capitals(schema: JsonValue) -> JsonValue:
         return [_capitals(item) for item in schema]
     if not is_object(schema):
         return schema
-    found = {key: value if key in _VALUES else _capitals(value) for key, value in schema.items()}
-    for key in _NAMED & found.keys():
-        if is_object(schema[key]):
-            found[key] = {name: _capitals(value) for name, value in schema[key].items()}
+    found: JsonObject = {}
+    for key, value in schema.items():
+        if key in _NAMED and is_object(value):
+            found[key] = {name: _capitals(inner) for name, inner in value.items()}
+        else:
+            found[key] = value if key in _VALUES else _capitals(value)
     kind = schema.get("type")
     if isinstance(kind, str):
         found["type"] = kind.upper()

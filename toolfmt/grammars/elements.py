@@ -106,6 +106,7 @@ class ElementNodes:
         self._named = dict(named)
         self._prefix = prefix
         self._made: dict[tuple[str | None, Shape], str] = {}
+        self._nodes: dict[tuple[str | None, Shape], Node] = {}
         self._escaped = elements.escape == "xml"
         self._nested = bool(elements.item)
         optional = "".join(_ATTRIBUTE.findall(elements.member))
@@ -138,9 +139,11 @@ class ElementNodes:
 
     def _child(self, key: str | None, shape: Shape) -> Node:
         """One argument, or one item without a key; a rule where the value may hold its like."""
-        if not (self._nested and _holds_itself(shape)):
-            return self._element(key, shape)
         known = (key, shape)
+        if not (self._nested and _holds_itself(shape)):
+            if known not in self._nodes:  # an item is in the value, and once more in that with its type
+                self._nodes[known] = self._element(key, shape)
+            return self._nodes[known]
         if known not in self._made:
             self._made[known] = f"{self._prefix}-element{len(self._made)}"
             self._rules[self._made[known]] = NOTHING  # holds the name while the body is made

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt.literals import KEYWORD
-from toolfmt.parsers.cursor import Malformed, Truncated
+from toolfmt.parsers.cursor import NEVER, Malformed, Truncated
 from toolfmt.parsers.literal_ends import pass_call
 from toolfmt.parsers.patterns import BROKEN_CALL, cut_off, match_first, match_next
 from toolfmt.parsers.resuming import Fault
@@ -15,6 +15,7 @@ from toolfmt.parsers.sink import Draft
 
 if TYPE_CHECKING:
     from toolfmt.parsers.cursor import Cursor, Reading
+    from toolfmt.parsers.resuming import Resync
     from toolfmt.parsers.sections import FormGrammar, Section
     from toolfmt.parsers.sink import Sink
 
@@ -32,13 +33,15 @@ _BROKEN_CALL = regex.compile(BROKEN_CALL)
 class Recovery:
     """Fails what cannot be read, and finds where reading goes on."""
 
-    __slots__ = ("_cur", "_looks", "_sink")
+    __slots__ = ("_cur", "_looks", "_nothing", "_sink")
 
     def __init__(self, cur: Cursor, sink: Sink) -> None:
         """Read on in `cur`; failures go to `sink`."""
         self._cur = cur
         self._sink = sink
         self._looks = MOST_SECOND_LOOKS
+        self._nothing: dict[Resync, int] = {}
+        """From where on no marker was found, up to the end of the input."""
 
     def text(self, end: int) -> None:
         """Give up what was read from the mark to `end`: it is text."""
@@ -65,7 +68,7 @@ class Recovery:
         marked = (yield from match_next(cur, section.resync.markers)) is not None
         if not marked and (yield from match_next(cur, _BROKEN_CALL)) is not None:
             return (yield from self.broken(section, draft, body))
-        found = yield from section.resync.search(cur)
+        found = yield from self._marker(section.resync)
         if found is not None and found.lastgroup == "end":
             cur.pos = found.end()
         else:
@@ -132,7 +135,7 @@ class Recovery:
             listed = form is not None and form.head is None and section.closer is not None
             found = yield from section.resync.after(cur, Fault(cur.since(body)), _NEXT_LINE if listed else None)
         else:
-            found = yield from section.resync.search(cur)
+            found = yield from self._marker(section.resync)
         if found is not None and found.lastgroup == "name":
             tools = self._sink.options.tools
             return not tools or found["name"] in tools
@@ -141,6 +144,18 @@ class Recovery:
         elif malformed and not quotes:
             cur.go(max(body, resume))  # no end of it: what follows is text
         return False
+
+    def _marker(self, resync: Resync) -> Reading[regex.Match[str] | None]:
+        """Read on to the next marker; where a search has found none up to the end, there is none."""
+        cur = self._cur
+        if cur.at >= self._nothing.get(resync, NEVER):
+            cur.pos = len(cur.buf)
+            return None
+        start = cur.at
+        found = yield from resync.search(cur)
+        if found is None:
+            self._nothing[resync] = start
+        return found
 
     def _passed(self, section: Section, form: FormGrammar, body: int, problem: Malformed) -> Reading[bool]:
         """Go to behind the end of a call whose brackets do not match, if the calls plainly go on or end there."""

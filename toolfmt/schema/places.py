@@ -99,9 +99,14 @@ def item_schema(schema: JsonObject | None, index: int) -> JsonObject | None:
     return _inside(schema, lambda node: _item(node, index))
 
 
+def is_combined(schema: JsonObject) -> bool:
+    """Whether a schema is made of others."""
+    return not _COMBINED.isdisjoint(schema)
+
+
 def reach(schema: JsonObject | None) -> Iterator[tuple[JsonObject, bool]]:
     """Yield each object schema that a schema combines, itself first, and whether it is one of alternatives."""
-    if is_object(schema) and _COMBINED.isdisjoint(schema):
+    if is_object(schema) and not is_combined(schema):
         yield schema, False
         return
     pending: list[tuple[Any, bool]] = [(schema, False)]

@@ -9,8 +9,8 @@ r"""Arguments that are paths must lead to where a project may be touched.
 
 Every text is looked at, whatever its argument is called, and the keys of open objects too: what leads out of the
 project in any way that a tool may read it is refused. The schema decides how strictly: a `format` of paths makes every
-text a path; one such as `regex` or `date` makes it none, and so does a value that the schema lists. In doubt a text is
-refused; `text={"tool": ["argument"]}` lets it pass.
+text a path; one whose texts look like paths, such as `regex`, makes it none, and so does a value that the schema lists.
+In doubt a text is refused; `text={"tool": ["argument"]}` lets it pass.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.policies.readings import readings
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.schema.places import item_schema, property_schema, reach
+from toolfmt.schema.places import is_combined, item_schema, property_schema, reach, types
 
 if TYPE_CHECKING:
     from toolfmt.execution.policies.policy import Candidate
@@ -34,17 +34,14 @@ ValueKind: TypeAlias = Literal["path", "text", "unknown"]
 """What a value is by its schema, or because the program says so."""
 PATHS: Final = frozenset({"path", "file-path", "directory-path"})
 """What pydantic writes for `Path`, `FilePath` and `DirectoryPath`."""
-NO_PATHS: Final = frozenset(
-    {
-        *("date", "date-time", "time", "duration", "email", "idn-email", "hostname", "idn-hostname", "ipv4", "ipv6"),
-        *("uuid", "json-pointer", "relative-json-pointer", "regex"),
-    }
-)
-"""The formats of JSON Schema (draft 2020-12, validation, section 7.3) that are neither paths nor addresses."""
+NO_PATHS: Final = frozenset({"json-pointer", "relative-json-pointer", "regex"})
+"""The formats of JSON Schema (draft 2020-12, validation, section 7.3) whose texts look like paths, and are none."""
 LONGEST: Final = 4096
 """Characters of the longest path that an operating system takes."""
 _DRIVE: Final = re.compile(r"\s*[a-zA-Z]:")
 _DRIVE_PATH: Final = re.compile(r"\s*[a-zA-Z]:[\\/]")
+_OF_WINDOWS: Final = re.compile(r"\s*\\\\|\s*(?:\\\w\w[\w .~\-]*){2,}\Z")
+"""A share, and a path from the root of a drive."""
 _FILE_URL: Final = re.compile(r"file:", re.IGNORECASE)
 _NOTHING: Final[frozenset[str]] = frozenset()
 
@@ -147,13 +144,13 @@ class _Search(NamedTuple):
 
 
 def _kind(nodes: list[JsonObject], value: JsonValue) -> ValueKind:
-    formats = {node["format"] for node in nodes if isinstance(node.get("format"), str)}
-    if formats & PATHS:
+    if any(node.get("format") in PATHS for node in nodes):
         return "path"
     listed = [node for node in nodes if "const" in node or "enum" in node]
-    if formats & NO_PATHS or any(value in (node.get("enum") or [node.get("const")]) for node in listed):
+    if any(value in (node.get("enum") or [node.get("const")]) for node in listed):
         return "text"
-    return "unknown"
+    texts = [node for node in nodes if not is_combined(node) and "string" in (types(node) or ("string",))]
+    return "text" if texts and all(node.get("format") in NO_PATHS for node in texts) else "unknown"
 
 
 def _keys_are_paths(nodes: list[JsonObject]) -> bool:
@@ -171,15 +168,17 @@ def _spellings(text: str, kind: ValueKind) -> Iterator[str]:
     surely = kind == "path"
     if "\0" in text:
         raise ValueError("a null character, at which some end a path")
-    if not surely and ("\n" in text.strip() or len(text) > LONGEST):
-        return  # nothing that could be opened
     if os.name != "nt" and (_DRIVE if surely else _DRIVE_PATH).match(text):
         raise ValueError("a drive, which is no folder here")
     slashed = text.replace("\\", "/")
-    also = slashed != text and (surely or text.lstrip().startswith("\\\\") or ".." in slashed.split("/"))
+    also = slashed != text and (surely or _OF_WINDOWS.match(text) or ".." in slashed.split("/"))
     for path in (text, slashed) if also else (text,):
-        yield path
-        yield os.path.normpath(path)  # `link/..` is `.` to some, and the target's parent to others
+        # As pathlib and `normpath` shorten it: `link/..` is `.` to the one, and the target's parent to the other.
+        for one in (str(PurePath(path)), os.path.normpath(path)):
+            if len(one) > LONGEST and (surely or ("\n" not in one and ".." in PurePath(one).parts)):
+                raise ValueError("a path that is too long to be followed")
+            if surely or ("\n" not in one.strip() and len(one) <= LONGEST):
+                yield one  # else nothing that could be opened
 
 
 def _real(path: Path) -> Path:

@@ -4,15 +4,17 @@ r"""Every path that a text may be to the tool that gets it.
     -> "URL: file:///srv/%252e%252e/etc/passwd", "file:///srv/%252e%252e/etc/passwd", "/srv/%252e%252e/etc/passwd",
        "/srv/%2e%2e/etc/passwd", "/srv/../etc/passwd"
 
-Tools unwrap what they are given, one this and another that: white space of any script, angle brackets and quotes, a
-prefix such as `URL:` or `jar:`, percent signs more than once, `~` and variables. So each step is tried on the result of
-each other, until nothing new comes out.
+Tools unwrap what they are given, one this and another that: white space of any script, brackets and quotes, a prefix
+such as `URL:`, `jar:` or `path=`, the strings of a list or an object, the links of a chain (`zip://a::/srv/x.zip`),
+percent signs, entities and escapes more than once, `~` and variables. So each step is tried on the result of each
+other, until nothing new comes out.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from html import unescape
 from typing import TYPE_CHECKING, Final
 from unicodedata import category, normalize
 from urllib.parse import unquote
@@ -21,17 +23,30 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 MOST: Final = 256
-"""Readings of one text; whoever wraps a text more often is not looked at further, and refused."""
+"""Readings of one text without quotes; whoever wraps a text more often is not looked at further, and refused."""
+_OF_A_STRING: Final = 4
+"""Readings that each quote in the text adds: one may begin or end a string that a list holds."""
+_LARGEST: Final = 1 << 20
+"""Characters of all readings together, for a short text."""
+_TIMES: Final = 32
+"""Characters that each one of the text adds."""
 
 _BLANK: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})
-_IN_BRACKETS: Final = re.compile(r"<(.*)>|\"(.*)\"|'(.*)'|`(.*)`", re.DOTALL)
-_SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]+):+(.*)", re.DOTALL)
+_IN_BRACKETS: Final = re.compile(r"<(.*)>|\((.*)\)|\[(.*)\]|\{(.*)\}|[bru]?(?:\"(.*)\"|'(.*)'|`(.*)`)", re.DOTALL)
+_LIST: Final = re.compile(r"\w*[(\[{].*[)\]}]", re.DOTALL)
+_STRING: Final = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_SCHEME: Final = re.compile(r"(\w[\w+.\-]+):+(.*)", re.DOTALL)
+_NAMED: Final = re.compile(r"(?:@|-{0,2}\w[\w.\-]*=)(.*)", re.DOTALL)
+_LINKS: Final = re.compile(rf"::|{re.escape(os.pathsep)}(?!//)")
 _FILE_URL: Final = re.compile(r"(?<![^\W_])file:[^\s\"'<>`]*", re.IGNORECASE)
 _AUTHORITY: Final = re.compile(r"[/\\]{2}([^/\\?#]*)(.*)", re.DOTALL)
 _REST_OF_A_URL: Final = re.compile(r"[?#;]")
+_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([nrt\"'/\\]))")
+_ESCAPED: Final = {"n": "\n", "r": "\r", "t": "\t"}
 _DROPPED: Final = str.maketrans("", "", "\t\r\n")
+_LOCAL: Final = frozenset({"file", "local"})
 _HERE: Final = frozenset({"", "localhost", "127.0.0.1", "::1", "[::1]"})
-_SUSPECT: Final = re.compile(r"[/\\~$%:<>\"'`\x00-\x20\x7f]|\A\.\.\Z|[^\x00-\x7f]")
+_SUSPECT: Final = re.compile(r"[/\\~$%&:<>\"'`\x00-\x20\x7f]|\.\.|[^\x00-\x7f]")
 
 
 class TooManyReadingsError(ValueError):
@@ -43,14 +58,17 @@ def readings(text: str) -> tuple[str, ...]:
     if not _SUSPECT.search(text):
         return (text,)
     found = {text: None}
+    most = MOST + _OF_A_STRING * sum(map(text.count, "\"'"))
+    room = _LARGEST + _TIMES * len(text)
     for one in (pending := [text]):
         for step in _STEPS:
             for result in step(one):
                 if result not in found:
                     found[result] = None
                     pending.append(result)
-        if len(found) > MOST:
-            raise TooManyReadingsError("it can be read in too many ways")
+                    room -= len(result)
+                if len(found) > most or room < 0:
+                    raise TooManyReadingsError("it can be read in too many ways")
     return tuple(found)
 
 
@@ -71,14 +89,38 @@ def _unwrapped(text: str) -> Iterator[str]:
     found = _IN_BRACKETS.fullmatch(text)
     if found is not None:
         yield next(group for group in found.groups() if group is not None)
-    if "\n" not in text.strip():
+    if _is_line(text):
         yield from _FILE_URL.findall(text)
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Give the strings of a list or a call, the value of what has a name, and the links of a chain."""
+    if _LIST.fullmatch(text.strip()):
+        for found in _STRING.finditer(text):
+            yield found[1] if found[1] is not None else found[2]
+    named = _NAMED.fullmatch(text)
+    if named is not None:
+        yield from named[1].split("&")
+    if ":" in text and not any(map(str.isspace, text)):
+        yield from _LINKS.split(text)
 
 
 def _decoded(text: str) -> Iterator[str]:
     yield unquote(text)
     if not text.isascii():
         yield normalize("NFKC", text)
+    yield text.replace("+", " ")  # as forms write spaces
+    if _is_line(text):
+        yield unescape(text)
+        yield _ESCAPE.sub(_character, text)
+
+
+def _character(found: re.Match[str]) -> str:
+    return _ESCAPED.get(found[3], found[3]) if found[3] else chr(int(found[1] or found[2], 16))
+
+
+def _is_line(text: str) -> bool:
+    return "\n" not in text.strip()
 
 
 def _without_scheme(text: str) -> Iterator[str]:
@@ -88,7 +130,9 @@ def _without_scheme(text: str) -> Iterator[str]:
         return
     rest = found[2]
     authority = _AUTHORITY.fullmatch(rest)
-    if authority is not None and found[1].lower().rpartition("+")[2] != "file" and authority[1] not in _HERE:
+    if authority is not None and found[1].lower().rpartition("+")[2] not in _LOCAL and authority[1] not in _HERE:
+        if authority[1][0] in "~$.":  # no host
+            yield _REST_OF_A_URL.split(authority[1] + authority[2], maxsplit=1)[0]
         return
     if authority is None:
         path = rest
@@ -107,6 +151,7 @@ def _expanded(text: str) -> Iterator[str]:
 _STEPS: Final[tuple[Callable[[str], Iterator[str]], ...]] = (
     _trimmed,
     _unwrapped,
+    _parts,
     _decoded,
     _without_scheme,
     _expanded,

@@ -1,0 +1,132 @@
+"""How much the pages of a Parquet column unpack to, as their headers say.
+
+    type: DICTIONARY_PAGE   uncompressed_page_size: 8388617   compressed_page_size: 808
+
+A reader unpacks a page whole, into as much memory as its header names. What the file says of a whole column is said
+once more at its end, where nobody is held to it. Headers are structs in Thrift's compact protocol, which pyarrow reads
+and does not show.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_HEADER: Final = 1 << 10
+"""Bytes that are read for a header at first; twice as many where they are not enough."""
+_LONGEST: Final = 16 << 20
+"""Bytes of the longest header that pyarrow reads."""
+_DEEPEST: Final = 16
+_BITS: Final = 63
+_UNPACKED, _PACKED, _DATA, _DATA_2 = 2, 3, 5, 8
+"""The fields of a page's header; those of a kind of page begin with its number of values."""
+
+
+class PageError(ValueError):
+    """A header that cannot be read."""
+
+
+class Page(NamedTuple):
+    """The sizes of a page, in bytes."""
+
+    packed: int
+    unpacked: int
+    values: int
+    """How many values it holds; 0 for a dictionary."""
+
+
+def pages(file: BinaryIO, column: Any) -> Iterator[Page]:
+    """Read the headers of a column's pages (a `pyarrow.parquet.ColumnChunkMetaData`); raises `PageError`."""
+    at = column.data_page_offset
+    if 0 < (column.dictionary_page_offset or 0) < at:
+        at = column.dictionary_page_offset
+    end = at + column.total_compressed_size
+    left = column.num_values
+    while at < end and left > 0:
+        header, size = _header(file, at)
+        of_data = header.get(_DATA) or header.get(_DATA_2)
+        values = cast("dict[int, Any]", of_data).get(1) if isinstance(of_data, dict) else 0
+        sizes: list[Any] = [header.get(_PACKED), header.get(_UNPACKED), values]
+        if not all(isinstance(one, int) and one >= 0 for one in sizes):
+            raise PageError("a page without a size")
+        page = Page(*sizes)
+        yield page
+        at += size + page.packed
+        left -= page.values
+
+
+def _header(file: BinaryIO, at: int) -> tuple[dict[int, Any], int]:
+    """Read the header at an offset, and how long it is."""
+    size = _HEADER
+    while True:
+        file.seek(at)
+        data = file.read(size)
+        try:
+            compact = _Compact(data)
+            return compact.struct(), compact.at
+        except IndexError:
+            if len(data) < size or size >= _LONGEST:
+                raise PageError("a page without a header") from None
+            size *= 2
+
+
+class _Compact:
+    """Reads values of Thrift's compact protocol; raises IndexError where the data ends."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self.at = 0
+
+    def struct(self, level: int = 0) -> dict[int, Any]:
+        """Read the fields up to the mark of the end, by their numbers."""
+        if level > _DEEPEST:
+            raise PageError("a header that is nested too deeply")
+        fields: dict[int, Any] = {}
+        number = 0
+        while head := self._byte():
+            number = number + (head >> 4) if head >> 4 else self._signed()
+            kind = head & 15
+            fields[number] = kind == 1 if kind in {1, 2} else self._value(kind, level)
+        return fields
+
+    def _value(self, kind: int, level: int) -> Any:
+        if kind in {1, 2, 3}:
+            return self._byte()
+        if kind in {4, 5, 6}:
+            return self._signed()
+        if kind == 7:  # noqa: PLR2004 - a number of eight bytes
+            return self._skip(8)
+        if kind == 8:  # noqa: PLR2004 - bytes
+            return self._skip(self._number())
+        if kind in {9, 10}:
+            head = self._byte()
+            return [self._value(head & 15, level + 1) for _ in range(self._number() if head >> 4 == 15 else head >> 4)]  # noqa: PLR2004
+        if kind == 12:  # noqa: PLR2004 - a struct
+            return self.struct(level + 1)
+        raise PageError(f"a header with a value of kind {kind}")
+
+    def _byte(self) -> int:
+        self.at += 1
+        return self._data[self.at - 1]
+
+    def _skip(self, size: int) -> None:
+        self.at += size
+        if self.at > len(self._data):
+            raise IndexError
+
+    def _number(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self._byte()
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:  # noqa: PLR2004 - the last byte has no mark
+                return value
+            if shift > _BITS:
+                raise PageError("a header with a number of more than 64 bits")
+
+    def _signed(self) -> int:
+        value = self._number()
+        return (value >> 1) ^ -(value & 1)
