@@ -46,6 +46,7 @@ _COMMANDS = {
     "probe": "Ask a server some questions with tools, and say what it does to the calls.",
     "serve": "Serve several providers' APIs in front of any model.",
     "recorded": "Print what a gateway has recorded, as rows of requests and answers.",
+    "new-dialect": "Write the files of a new dialect in a checkout, ready to be edited.",
     "mcp-serve": "Serve Python functions as an MCP server.",
     "demo": "Do the main job on recorded data, in every format.",
 }

@@ -1,0 +1,100 @@
+"""`toolfmt new-dialect`: the files of a new format, ready to be edited."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Annotated, Final
+
+from cyclopts import Parameter
+
+from toolfmt import jsontext
+from toolfmt.cli.errors import UsageError
+from toolfmt.cli.output import write
+from toolfmt.registry import default_registry
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+_MODULE: Final = Template('''"""Calls as JSON between tags.
+
+    <${word}_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</${word}_call>
+"""
+
+from toolfmt.dialect import Provenance
+from toolfmt.formatters.json_schemas import openai_line
+from toolfmt.syntax import Form, JsonCall, Syntax
+from toolfmt.text import text_dialect
+
+DIALECT = text_dialect(
+    name="${name}",
+    summary="a JSON object in <${word}_call>",
+    schema=openai_line,
+    manifest="native.jinja",
+    syntax=Syntax(
+        forms=(
+            Form(
+                call="<${word}_call>{call}</${word}_call>",
+                json=JsonCall(template={"name": "{name}", "arguments": "{arguments}"}),
+            ),
+        ),
+        tools="{tools}",
+        tool_separator="\\n",
+        result="<${word}_result>{content}</${word}_result>",
+        hidden=(("<${word}_result>", "</${word}_result>"),),
+    ),
+    sources=(Provenance(reference="${name}: where its facts come from", kind="template"),),
+)
+''')
+
+
+def new_dialect(
+    name: Annotated[str, Parameter(help="The name, in small letters with hyphens, such as acme-json.")],
+    /,
+    *,
+    root: Annotated[Path, Parameter(help="The checkout; the current folder without it.")] = Path(),
+) -> None:
+    """Write the files of a new dialect in a checkout: its record, its cases, its line in the changelog.
+
+    They are sound as they are: a JSON object between tags, for you to change.
+    """
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"{name!r}: a dialect's name is small letters, digits and single hyphens, such as acme-json")
+    if name in default_registry():
+        raise UsageError(f"there is a dialect {name!r} already: `toolfmt dialects show {name}`")
+    word = name.replace("-", "_")
+    module, cases = root / "toolfmt" / "dialects" / f"{word}.py", root / "tests" / "golden" / name / "cases.jsonl"
+    changes = root / "CHANGELOG.md"
+    if not (module.parent.is_dir() and cases.parent.parent.is_dir() and changes.is_file()):
+        raise UsageError(
+            f"{root} is no checkout of toolfmt; docs/how-to/add-a-dialect.md says how a package adds a format"
+        )
+    for path in (module, cases.parent):
+        if path.exists():
+            raise UsageError(f"{path} exists already")
+    before, bullet, after = changes.read_text("utf-8").partition("\n- ")
+    module.write_text(_MODULE.substitute(name=name, word=word), "utf-8")
+    cases.parent.mkdir()
+    cases.write_text("".join(jsontext.dumps(case) + "\n" for case in _cases(name, word)), "utf-8")
+    changes.write_text(f"{before}\n- The dialect `{name}`.{bullet}{after}", "utf-8")
+    write(
+        f"{module}: change `call`, `json`, `result`, `summary` and `sources` to what the model's own template writes\n"
+        f"{cases}: add answers of the model, with their source\n"
+        f"{changes}: say whose format it is\n"
+        "then: python docs/generate.py, and pytest tests/golden tests/laws\n"
+    )
+
+
+def _cases(name: str, word: str) -> list[JsonObject]:
+    call = f'<{word}_call>{{"name": "get_weather", "arguments": {{"city": "Paris"}}}}</{word}_call>'
+    read = {"name": "get_weather", "arguments": {"city": "Paris"}}
+    source = f"{name}: where its facts come from"
+    cut = call[: call.index("Paris")]
+    return [
+        {"id": "one-call", "note": "text before it", "source": source, "input": f"Let me look.\n{call}"}
+        | {"expect": {"calls": [read], "text": "Let me look.\n"}},
+        {"id": "cut-off", "note": "the first call stands", "source": "law 7", "input": call + cut}
+        | {"expect": {"calls": [read], "failures": ["truncated"]}},
+    ]
