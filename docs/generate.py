@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from blocks import codes, fenced, table
 from formats import OFFERED, dialect_page, dialect_table
+from gateway import gateway_page
 from growth import growth_section
 from matrix import matrix_page
 from names import api_page, doc, package_page, source
@@ -52,6 +53,7 @@ def pages() -> dict[str, str]:
         "errors.md": error_page(),
         "cli.md": cli_page(),
         "json-output.md": json_page(),
+        "gateway.md": gateway_page(),
         "speed.md": f"{speed_page()}\n\n{growth_section()}",
     }
     made |= {f"dialects/{dialect.name}.md": dialect_page(dialect) for dialect in OFFERED}
