@@ -17,10 +17,10 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, Unpack
 
 from toolfmt.choice import Choice, chosen_only
-from toolfmt.errors import ToolFmtError
 from toolfmt.events import CallFailed
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.parsing import parse
+from toolfmt.schema import property_names
+from toolfmt.slips import Change, change
 from toolfmt.templating import render_template
 from toolfmt.tools import tools as definitions
 
@@ -76,8 +76,7 @@ def feedback(
     if not isinstance(failure, CallFailed):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(f"feedback is for one CallFailed, such as result.failures[0], not {type(failure).__name__}")
     dialect = chosen_only(choice)[0]
-    detail = _placed(failure)
-    return _told(dialect, tools, failure.reason, detail, failure.raw, failure.name, _slips(dialect, tools, failure))
+    return _told(dialect, tools, failure.reason, _placed(failure), failure.raw, failure.name, failure)
 
 
 def _placed(failure: CallFailed) -> str:
@@ -89,19 +88,9 @@ def _placed(failure: CallFailed) -> str:
     before, after = raw[max(0, at - AROUND) : max(0, at)], raw[at : at + AROUND]
     if not (before and after):
         return said
+    if after.startswith("```"):
+        said = "there is a code fence in the call"
     return f"{said}; after {before!r} you wrote {after!r}"
-
-
-def _slips(dialect: AnyDialect, tools: object, failure: CallFailed) -> str:
-    """What to change in the call, where repair finds one reading of it; "" where it does not."""
-    if failure.reason != "malformed" or dialect.syntax is None:
-        return ""
-    try:
-        notices = parse(failure.raw, dialect=dialect, tools=tools, repair=True).notices
-    except ToolFmtError:
-        return ""  # tools that only an example could be made of
-    found = next((notice.detail for notice in notices if notice.kind == "repaired"), "")
-    return found.partition(": ")[2]
 
 
 def api_feedback(failure: CallFailed) -> str:
@@ -135,21 +124,26 @@ def _way_on(dialect: AnyDialect) -> str:
     return f"If you are done, write {marker} and your answer after it." if marker else ""
 
 
-def _told(dialect: AnyDialect, tools: object, reason: str, detail: str, raw: str, name: str, slips: str = "") -> str:  # noqa: PLR0913, PLR0917 - what there is to tell
+def _told(  # noqa: PLR0913, PLR0917 - what there is to tell
+    dialect: AnyDialect, tools: object, reason: str, detail: str, raw: str, name: str, failure: CallFailed | None = None
+) -> str:
     offered = {tool.name: tool for tool in definitions(tools)} if tools else {}
     if name not in offered:  # a misspelt name, or a call that broke before its name was read
         words = set(re.findall(r"[\w.:/-]+", raw))
         name = next(iter(get_close_matches(name, offered, 1) or sorted(words & offered.keys())), "")
+    example = _example(dialect, offered.get(name), offered)
+    keys = list(property_names(offered[name].parameters)) if name in offered else []
+    found = change(dialect, tools, failure, example, keys) if failure is not None else Change()
     return render_template(
         "feedback.jinja",
         reason=reason,
-        detail=_shortened(detail, LONGEST_DETAIL),
-        slips=_shortened(slips, SHOWN),
-        advice=ADVICE.get(reason, ADVICE["malformed"]),
+        detail=_shortened(found.detail or detail, LONGEST_DETAIL),
+        slips=_shortened(found.slips, SHOWN),
+        advice=ADVICE.get(found.advice or reason, ADVICE["malformed"]),
         wrote=_shortened(raw, SHOWN),
         **_protection(dialect),
         tools=[{"name": tool.name, "description": tool.description} for tool in offered.values()],
-        example=_example(dialect, offered.get(name), offered),
+        example=example,
     ).strip()
 
 

@@ -209,7 +209,7 @@ class Problem:
 
     def __str__(self) -> str:
         """Read as one line of feedback."""
-        return f"{self.pointer or '/'}: {self.message}"
+        return f"{self.pointer}: {self.message}" if self.pointer else self.message
 
 
 class ArgumentsError(ToolFmtError, ValueError):

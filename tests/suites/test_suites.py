@@ -1,7 +1,8 @@
 """Cases of other systems' own test suites, as the reference material beside the project records them.
 
 A suite's expectation is evidence and no law: `differences.toml` lists by pattern what is read otherwise, with the
-reason. Calls are compared type-exactly; the streamed reading must be the whole one's, event by event.
+reason, and with what shows that the reason is true. Calls are compared type-exactly; the streamed reading must be the
+whole one's, event by event.
 """
 
 from __future__ import annotations
@@ -52,10 +53,10 @@ class Case:
             id=row["id"], dialect=row["dialect"], text=row["text"], options=options, calls=row["expect"]["calls"]
         )
 
-    def agrees(self) -> bool:
+    def agrees(self, more: ParseOptions | None = None) -> bool:
         """Whether the calls are those that the suite expects, in order; the tools may be refused as a whole."""
         try:
-            read = toolfmt.parse(self.text, **self.options).calls
+            read = toolfmt.parse(self.text, **{**self.options, **(more or {})}).calls
         except SchemaError:
             return False
         return len(read) == len(self.calls) and all(
@@ -79,13 +80,8 @@ def by_dialect() -> dict[str, list[Case]]:
     return found
 
 
-@cache
-def differences() -> dict[str, list[str]]:
-    """The ids of the cases that are read otherwise, by the reason."""
-    return {entry["reason"]: entry["cases"] for entry in tomllib.loads(LIST.read_text("utf-8"))["difference"]}
-
-
-LISTED = frozenset(case for listed in differences().values() for case in listed)
+DIFFERENCES: list[dict[str, Any]] = tomllib.loads(LIST.read_text("utf-8"))["difference"]
+LISTED = frozenset(case for entry in DIFFERENCES for case in entry["cases"])
 
 pytestmark = pytest.mark.skipif(not cases(), reason="there is no ../shared")
 
@@ -109,8 +105,19 @@ def test_cuts_change_nothing(dialect: str) -> None:
         assert tuple(coalesce(list(toolfmt.parse_stream(case.text, **case.options)))) == whole, case.id
 
 
+@pytest.mark.parametrize("entry", DIFFERENCES, ids=lambda entry: entry["reason"][:60])
+def test_what_shows_a_reason_is_so(entry: dict[str, Any]) -> None:
+    known = {case.id: case for case in cases()}
+    more: ParseOptions = entry.get("options", {})
+    for case in (known[name] for name in entry["cases"] if entry.keys() & {"fails", "notice", "options"}):
+        result = toolfmt.parse(case.text, **{**case.options, **more})
+        assert entry.get("fails") in {None, *(failure.reason for failure in result.failures)}, case.id
+        assert entry.get("notice") in {None, *(notice.kind for notice in result.notices)}, case.id
+        assert case.agrees(more) is (bool(more) and "fails" not in entry), case.id
+
+
 def test_each_listed_case_exists_and_is_listed_once() -> None:
-    counted = Counter(case for listed in differences().values() for case in listed)
+    counted = Counter(case for entry in DIFFERENCES for case in entry["cases"])
     assert set(counted) <= {case.id for case in cases()}
     assert [case for case, times in counted.items() if times > 1] == []
-    assert all(differences().values())
+    assert all(entry.keys() <= {"reason", "fails", "notice", "options", "cases"} for entry in DIFFERENCES)

@@ -669,7 +669,7 @@ class TestProblems:
         }
         assert sorted(told(schema, arguments)) == sorted(
             [
-                "/: missing required argument 'city'",
+                "missing required argument 'city'",
                 "/cty: unknown argument 'cty'",
                 "/days: 'days' must be an integer; got the boolean true",
                 '/units: \'units\' must be one of "c", "f"; got "k"',

@@ -19,7 +19,7 @@ from toolfmt import jsontext
 from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.xml_text import CDATA, cdata, escape_slot, escape_text
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.schema import coerce, item_schema, property_schema, types
+from toolfmt.schema import chosen, coerce, depends, item_schema, property_schema, types
 from toolfmt.syntax import TAG_NAME
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ class ElementWriter:
     def arguments(self, arguments: JsonObject, schema: JsonObject | None) -> str:
         """Write all arguments, in their wrapper if the format has one."""
         indent, wrapper = self.elements.indent, self.elements.wrapper
+        if schema and depends(schema):
+            schema = chosen(schema, arguments)
         level = 2 if wrapper else 1
         end = self.elements.separator
         inner = "".join(

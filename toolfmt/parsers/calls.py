@@ -26,6 +26,7 @@ from toolfmt.parsers.patterns import FENCE, GAP, cut_off, match_next, skip_cut
 from toolfmt.parsers.payload_calls import PayloadReader
 from toolfmt.parsers.raw_ends import Closer
 from toolfmt.parsers.sink import Draft
+from toolfmt.schema import takes_none
 from toolfmt.syntax import PLAIN_NAME
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 _TAG = regex.compile(r"</?[^\s<>]{1,64}[\s>]")
 _BROKEN_TAG = regex.compile(r"(?=[<\[\]][\s\S]{25})(?![^\s\w]{1,4}(?:\w{1,16}[^\s\w]{1,4})?</)(?!</)")
 """What may be an argument's tag with a slip in it, so that a value follows."""
+_EMPTY_LIST = regex.compile(r"\[\s{0,64}\]")
 _FENCE = regex.compile(rf"{GAP}{FENCE}")
 _FENCE_END = regex.compile(rf"{GAP}`{{3,8}}+")
 _CUT_NAME = regex.compile(PLAIN_NAME + r"\s{0,64}(?:<[^<>]{0,64})?")
@@ -308,6 +310,13 @@ class CallReader:
             draft.add(whole[1])
             return whole[0]
         if cur.buf[cur.pos] != "{":
+            none = yield from match_next(cur, _EMPTY_LIST)
+            tool = self.sink.options.tools.get(draft.name)
+            if none is not None and tool is not None and takes_none(tool.parameters):
+                cur.pos = none.end()
+                draft.note("repaired_json", "an empty list for no arguments", at)
+                draft.add("{}")
+                return {}
             raise Malformed("arguments_not_object", f"expected an object, found {cur.buf[cur.pos]!r}", at)
         yield from read_value(cur, draft, self._repaired(at), self.limits, tolerant=True)
         return decode(draft.pieces.text(), at, self.limits)

@@ -16,14 +16,16 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from toolfmt.parsers.patterns import GAP, LAYOUT, head, literal, strip_groups
+from toolfmt.parsers.patterns import GAP, LAYOUT, Head, head, literal, strip_groups
 from toolfmt.parsers.raw_ends import Closer, Ends
 from toolfmt.syntax import TAG_NAME
 
 if TYPE_CHECKING:
-    from toolfmt.parsers.patterns import Head
     from toolfmt.parsers.raw_ends import Around
     from toolfmt.syntax import Elements
+
+NUMBER = r"[0-9]{1,9}"
+"""An element of this name is the item of a list at this place, or a member of an object."""
 
 
 class ElementGrammar:
@@ -51,6 +53,7 @@ class ElementGrammar:
                 self.heads[kind] = head(opening)
                 self.closers[kind] = closing
                 parts.append(f"(?P<{kind}>{self.heads[kind].source})")
+        self._number(member, item, parts)
         self.opener_source = "|".join(parts)
         tag = re.match(r"<[^\s<>={}\"']+", member)
         self.member_tag = tag.group()[1:] if tag else ""
@@ -86,6 +89,14 @@ class ElementGrammar:
         self.after = regex.compile(GAP + f"(?:{self.around.after})", self.flags)
         self.inside_wrapper = f"{closing}|{around.tail}" if wrapper else around.tail
 
+    def _number(self, member: str, item: str, parts: list[str]) -> None:
+        """Read a number where the key is the element's name, if lists are elements too."""
+        before, keyed, _ = member.partition("<{key}>")
+        if keyed and item:
+            source = literal(before) + rf"<(?P<key>{NUMBER})\s{{0,64}}>"
+            self.heads["number"], self.closers["number"] = Head(source, {}, frozenset({"key"})), self.closers["member"]
+            parts.append(f"(?P<number>{source})")
+
     @cached_property
     def special(self) -> bool:
         """Whether the markers are tokens of the format's own, which ordinary text does not hold."""
@@ -118,7 +129,8 @@ class ElementGrammar:
         beginning = closing.strip()[:2] if self.special else ""
         before, tag, _ = closing.partition("</{key}>")
         if tag:
-            return Closer(rf"{literal(before)}</{TAG_NAME}\s{{0,64}}>", key, bool(self.flags), ending, beginning)
+            name = NUMBER if kind == "number" else TAG_NAME
+            return Closer(rf"{literal(before)}</\s{{0,8}}{name}\s{{0,64}}>", key, bool(self.flags), ending, beginning)
         return Closer(literal(before), ending=ending, beginning=beginning)
 
 

@@ -73,6 +73,8 @@ def leaf(  # noqa: PLR0911, PLR0913 - one per rule
 
 def is_broken(text: str, schema: JsonObject | None, wire_type: str) -> bool:
     """Whether text that stayed text was meant as a list or an object: it begins as one where no string may be."""
+    if wire_type == "string":
+        return False
     told = types(schema)
     due = told is not None and "string" not in told and bool(told & {"array", "object"})
     due = due or (told is None and wire_type in {"array", "object", "json"})
@@ -83,6 +85,12 @@ def lists_only(schema: JsonObject | None) -> bool:
     """Whether a place holds a list and cannot hold an object."""
     allowed = types(schema)
     return allowed is not None and "array" in allowed and "object" not in allowed
+
+
+def may_list(schema: JsonObject | None) -> bool:
+    """Whether a place may hold a list."""
+    allowed = types(schema)
+    return allowed is None or "array" in allowed
 
 
 def objects_only(schema: JsonObject | None) -> bool:
@@ -188,8 +196,9 @@ class ArgumentStream:
     def add(self, key: str, value: JsonValue, span: Span) -> None:
         """Add a complete argument, which stands at `span`."""
         known = key in self.values
-        listed = isinstance(value, str) and not self._repeats and lists_only(property_schema(self._schema, key))
-        if known and self._repeats and key in self._pending:
+        inner = property_schema(self._schema, key)
+        listed = isinstance(value, str) and not self._repeats and lists_only(inner)
+        if known and self._repeats and key in self._pending and may_list(inner):
             merge(self.values, key, value)
             return
         if listed:

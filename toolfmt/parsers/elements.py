@@ -20,24 +20,19 @@ import regex
 
 from toolfmt.jsontext import is_object
 from toolfmt.parsers.cursor import Malformed, Truncated
+from toolfmt.parsers.element_children import Children
 from toolfmt.parsers.element_values import (
     ArgumentStream,
-    Repeated,
     Untyped,
-    gather,
     is_broken,
     leaf,
-    lists_only,
-    objects_only,
-    plain,
-    plural,
 )
 from toolfmt.parsers.entities import decode_entities
 from toolfmt.parsers.patterns import NOTE, attributes, cut_off, match_next, strip_groups
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.raw_ends import Closer, Opening
 from toolfmt.parsers.raw_text import RawText
-from toolfmt.schema import declares, item_schema, property_schema, types
+from toolfmt.schema import declares, property_schema, types
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -148,8 +143,8 @@ class ElementReader:
         start = cur.base + opener.start()
         opened = self._opened(cur, opener)
         kind, key, wire_type = opened.kind, opened.key, opened.type
-        if kind == "item":
-            if not self.grammar.keyed_by_tag:
+        if kind in {"item", "number"}:
+            if kind == "number" or not self.grammar.keyed_by_tag:
                 raise Malformed("malformed", "a list item where an argument was due", cur.at)
             key = self.grammar.item_tag
         inner = property_schema(schema, key) if schema else None
@@ -257,44 +252,26 @@ class ElementReader:
 
     def _children(self, cur: Cursor, spot: Spot) -> Reading[JsonValue]:
         grammar = self.grammar
-        as_list = spot.type == "array" or (spot.type != "object" and lists_only(spot.schema))
-        member_of = item_schema(spot.schema, 0) if as_list and spot.schema else None
-        found: list[tuple[str, JsonValue]] = []
-        items = one = False
+        children = Children(grammar, spot.key, spot.schema, spot.type)
         while True:
             yield from skip_layout(cur, self.strays)
             opener = yield from match_next(cur, grammar.opener)
             if opener is None:
                 break
+            at = cur.at
             opened = self._opened(cur, opener)
-            kind, key, wire_type = opened.kind, opened.key, opened.type
-            if kind == "item" and grammar.keyed_by_tag and objects_only(spot.schema):
-                kind, key = "member", grammar.item_tag
-            items = items or kind == "item"
-            inner: JsonObject | None = None
-            if kind != "item" and not items and declares(member_of, key):
-                one = True  # the members of one item stand where its element was left out
-                inner = property_schema(member_of, key)
-            elif spot.schema:
-                listed = kind == "item" or (as_list and grammar.keyed_by_tag)
-                inner = item_schema(spot.schema, len(found)) if listed else property_schema(spot.schema, key)
+            inner = children.place(opened.kind, opened.key)
+            key = grammar.item_tag if opened.kind == "item" else opened.key
             if opened.text is not None:
-                found.append((key, leaf(opened.text, inner, wire_type, verbatim=False)))
+                value = leaf(opened.text, inner, opened.type, verbatim=False)
             else:
-                child = Spot(key, grammar.closer(kind, key), spot.closer, inner, wire_type, spot.depth + 1)
-                found.append((key, (yield from self.value(cur, child))))
+                closer = grammar.closer(opened.kind, opened.key)
+                child = Spot(opened.key, closer, spot.closer, inner, opened.type, spot.depth + 1)
+                value = yield from self.value(cur, child)
+            children.add(key, value, self.draft, (at, cur.at))
+        end = cur.at
         yield from self._close(cur, spot.closer)
-        if one and not items:
-            return Repeated([gather(found, repeats=grammar.repeats)])
-        if (
-            items
-            or as_list
-            or (grammar.keyed_by_tag and not spot.schema and spot.type != "object" and plural(spot.key, found))
-        ):
-            listed = [plain(value) for _, value in found]
-            lists = item_schema(spot.schema, 0) if spot.schema else None
-            return Repeated(listed) if grammar.keyed_by_tag and as_list and not lists_only(lists) else listed
-        return gather(found, repeats=grammar.repeats)
+        return children.value(end)
 
     def _raw(self, cur: Cursor, out: Taker, spot: Spot) -> Reading[RawText]:
         nested, padded = spot.depth > 1, self.grammar.padded
@@ -305,7 +282,7 @@ class ElementReader:
             self.draft.note("missing_close", "an argument's closing marker is missing", cur.at)
         if raw.misspelt is not None:
             self.draft.note("missing_close", "an argument's closing marker is misspelt", *raw.misspelt)
-            self.strays.ignore("a closing marker that is misspelt", raw.misspelt)
+            self.draft.note("unclaimed", "a misspelt closing marker is no part of the format", *raw.misspelt)
         if raw.ambiguous is not None:
             detail = "a closing tag without structure after it was read as text"
             self.draft.note("ambiguous_closer", detail, *raw.ambiguous)

@@ -55,6 +55,8 @@ _PUNCTUATION = re.compile(r"[\\()\[\]{},;`]+").fullmatch
 """A closer of which no text is made to be rid: a bracket may be anybody's."""
 _FIRST_TAG = re.compile(r"\A\s*(<[^<>{}\s]+>)")
 _BEHIND_NAME = re.compile(r"\{name\}\s*([^\w\s<>{}\"'.:/\-])")
+_MOST_WORDS = 4096
+"""Characters of a text that is held while it may still be the body of a call without any argument."""
 _YAML = r"""[ \t]{0,64}(?:\r?\n|</|\{|[^\s:<]{1,64}:)"""
 """What YAML behind a tag begins with; where prose goes on, the tag was only mentioned."""
 _BARE = r"(?:`{3,8}+[\w+.\-]{0,32}\s{0,64})?" + JSON_HINT
@@ -67,6 +69,7 @@ class CompiledSyntax:
         """Compile all forms and markers; `tools` are the names that open a call where nothing else does."""
         self.syntax = syntax
         self.tags = any_of(name for name in tools if regex.fullmatch(TAG_NAME, name))
+        self._end_tag = rf"</\s{{0,8}}(?:{self.tags})\s{{0,64}}>"
         self.names = any_of(name for name in tools if regex.fullmatch(PLAIN_NAME, name))
         self.breaks = "\n" if syntax.lines else ""
         """Behind one of these, what is plain text elsewhere may begin a marker."""
@@ -277,13 +280,20 @@ class CompiledSyntax:
             unsure = form.tentative and form.section == "{calls}" and not parts[0].rstrip().endswith("}")
             return replace(begin, source=begin.source + before_call(parts[0], form)) if unsure else begin
         if form.call.startswith("<"):
-            follow = {"yaml": _YAML, "args": rf"{GAP}\{{"}.get(parts[1], rf"{GAP}<")
+            others = rf"(?:[^<]|<(?!/?(?:{self.tags})[\s/>])){{1,{_MOST_WORDS}}}"
+            words = rf"(?![`\"']){others}{self._end_tag}"  # without any argument's element: no call, but meant as one
+            follow = {"yaml": f"{_YAML}|{words}", "args": rf"{GAP}\{{"}.get(parts[1], rf"{GAP}<|{words}")
             source = begin.source.replace(f"(?P<name>{TAG_NAME})", f"(?P<name>{self.tags})")
             return replace(begin, source=rf"{source}(?:(?<=/>)|(?={follow}))")
         source = begin.source.replace(f"(?P<name>{PLAIN_NAME})", f"(?P<name>{self.names})")
         return replace(begin, source=r"(?<![^\n>])" + source + r"(?<=\n)")  # on a line of its own, or behind a marker
 
     def _head(self, template: str) -> Head:
+        """Compile a call's head; a quote in place of the name shows that the marker before it is only mentioned."""
+        found = self._named_head(template)
+        return replace(found, source=found.source.replace("(?P<name>", "(?![`\"'])(?P<name>"))
+
+    def _named_head(self, template: str) -> Head:
         """Compile a call's head; a name stays on its line where lines matter, and is a plain word where it begins."""
         found = head(template)
         if self.syntax.lines:
@@ -301,7 +311,7 @@ class CompiledSyntax:
     def _form(self, form: Form, closer: str, begins: tuple[str, ...]) -> FormGrammar:
         pieces = BODY.split(form.call)
         tail = pieces[-1] if len(pieces) > 1 else ""
-        end = rf"</(?:{self.tags})\s{{0,64}}>" if form.offered and tail else literal(tail)
+        end = self._end_tag if form.offered and tail else literal(tail)
         end = "|".join([end, *map(literal, form.ends)]) if end else ""
         body = pieces[1] if len(pieces) > 1 else ""
         payload = None

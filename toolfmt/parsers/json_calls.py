@@ -18,7 +18,7 @@ from toolfmt.parsers.json_layout import peek, skip_space
 from toolfmt.parsers.json_values import decode, embedded, read_value, whole_value
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.surplus import ArgumentsText, misplaced, report, unclaimed
-from toolfmt.schema import property_names
+from toolfmt.schema import takes_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -371,7 +371,7 @@ class CallObject:
         if isinstance(value, str) and self.json.tolerant:
             value = self._decoded(value, at, held=True) if value.strip(WHITE) else dict[str, object]()
         tool = draft.sink.options.tools.get(draft.name)
-        if value == [] and self.json.tolerant and tool is not None and not any(property_names(tool.parameters)):
+        if value == [] and self.json.tolerant and tool is not None and takes_none(tool.parameters):
             draft.note("repaired_json", "an empty list for no arguments", at)
             value = dict[str, object]()
         if value is None and not self.json.arguments_required:

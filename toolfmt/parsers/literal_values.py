@@ -37,6 +37,10 @@ _SPACE = re.compile(r"\s*").match
 _WORD: Final = regex.compile(r"""[^\s,;:()\[\]{}='"<#]{1,5000}+(?=[\s,;:()\[\]{}='"<#])""")
 _KEYWORD: Final = regex.compile(rf"({KEYWORD})\s{{0,64}}=(?!=)")
 _BARE_KEY: Final = regex.compile(r"([^\s,:(){}\[\]'\"<](?:[^,:(){}\[\]'\"<\n]{0,254}[^\s,:(){}\[\]'\"<])?)\s{0,64}:")
+_QUOTED_KEY: Final = regex.compile(r"""["']([^,:(){}\[\]'"<\n\\]{1,256})["']\s{0,64}:""")
+_JSON_STRING: Final = regex.compile(
+    r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){0,4096}+"(?=\s{0,64}[,\]}])'
+)
 _COLON: Final = regex.compile(r"\s{0,64}:")
 _SET: Final = regex.compile(
     r"""\{\s{0,64}(?:'[^'\\\n]{0,255}'|"[^"\\\n]{0,255}"|[^\s,;:()\[\]{}='"<#]{1,255})\s{0,64}[,}]"""
@@ -200,12 +204,15 @@ class LiteralReader:
                 cur.pos = colon.end()
                 return text.text()
         found = yield from self._match(_BARE_KEY)
-        if found is None:
+        bare = self._grammar.literals.bare_keys
+        odd = (yield from self._match(_QUOTED_KEY)) if found is None and bare else None
+        key = found or odd
+        if key is None:
             raise Malformed("malformed", f"expected a key, found {cur.buf[cur.pos]!r}", cur.at)
-        if not self._grammar.literals.bare_keys:
-            self._note("a key without quotes")
-        cur.pos = found.end()
-        return found[1]
+        if odd or not bare:
+            self._note("a key in quotes" if odd else "a key without quotes")
+        cur.pos = key.end()
+        return key[1]
 
     def _match(self, pattern: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:
         """Match at the cursor; raises `Truncated` where the input ends inside what would have matched."""
@@ -242,7 +249,11 @@ class LiteralReader:
         word = yield from match_next(cur, _WHOLE_WORD)
         written = None if word is None else WORDS.get(word[1]) or _number(word[1])
         if word is None or written is None or (written != "null" and types(inner) == _STRING):
-            self._emit(jsontext.dumps((yield from self._bare(kind, schema))))
+            text = yield from match_next(cur, _JSON_STRING)
+            if text is not None:
+                cur.pos = text.end()
+                self._note("a text in the quotes of JSON")
+            self._emit(jsontext.dumps((yield from self._bare(kind, schema))) if text is None else text.group())
         else:
             cur.pos = word.end(1)
             self._emit(written)
@@ -311,7 +322,7 @@ class LiteralReader:
             return char in {",", _CLOSERS[kind]}
         if char == ",":
             key = yield from match_next(cur, _NEXT_KEY)
-            return key is not None and (not schema or declares(schema, key[1]))
+            return key is not None and (not schema or declares(schema, key[1].strip("\"'")))
         if char != "}" or kind != "top":
             return char == "}"
         end = self._grammar.braced_end

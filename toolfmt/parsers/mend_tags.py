@@ -33,6 +33,9 @@ _LIKE = re.compile(
     r"|/[\w:|\uff5c]{1,60}+>|\|[\w:]{1,60}+\|>"
 )
 """What looks like a tag: a whole one, one without its `>`, one without its `<`."""
+_FENCE = re.compile(r"(?m)^[ \t]{0,16}`{3,8}[\w+.\-]{0,32}[ \t]{0,16}(?:\n|\Z)")
+_ATTRIBUTE = re.compile(r"(?<=\w)\s+\w+\s*=")
+"""What other formats write where these tags have `=` or nothing: `<function name="f">`."""
 _WORDS = re.compile(r"\w+")
 _OPTIONAL = re.compile(r"\{\?.*?\?\}")
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -97,16 +100,25 @@ class TagMender:
         elements = form.elements
         self._openers: dict[str, str] = {}
         """The tags before an argument's value, and what closes it."""
+        self._arguments: dict[str, str] = {}
+        """Those of them that name the argument, by it."""
         if elements is not None:
             opener, _, closer = spelled(elements.member).partition("{value}")
+            self._collect(elements.member, {})
             for key in keys:
                 self._collect(elements.member, {"key": key})
                 for variant in dict.fromkeys((opener, _OPTIONAL.sub("", elements.member).partition("{value}")[0])):
                     last = _TAG.findall(variant.replace("{key}", key))[-1:]
                     self._openers.update(dict.fromkeys(last, closer.strip().replace("{key}", key)))
+                    if variant.count("<") == 1:
+                        self._arguments.update((key, tag) for tag in last)
             self._collect(elements.item, {})
             if elements.wrapper:
                 self._collect(f"<{elements.wrapper}></{elements.wrapper}>", {})
+        tail = spelled(form.call.partition("{members}")[2])
+        ends = (tail, tail + spelled(form.section.partition("{calls}")[2])) if tail.strip() else ()
+        self._ends = [end.strip() for end in ends if "{" not in end]
+        """What ends a call, and its section too."""
         self._parts: re.Pattern[str] | None = None
         self._spaced = elements is not None and "\n" in elements.separator + elements.member
         self._known: dict[str, list[Markup]] = {}
@@ -136,6 +148,7 @@ class TagMender:
         """Whether a text of a value holds a tag of the format, or most of one."""
         if self._parts is None:
             parts = {part for tag in self._tags for part in (tag[1:], tag[:-1])}
+            parts.update(f"</{key}>" for key in self._arguments)
             self._parts = re.compile("|".join(map(re.escape, sorted(parts))) or r"(?!)")
         stack = [value]
         while stack:
@@ -150,10 +163,29 @@ class TagMender:
 
     def mends(self, raw: str) -> Iterator[list[Mend]]:
         """Give the texts, in groups: what is in a group is less likely than what was in those before."""
+        yield [*self._unfenced(raw)]
         places = [place for found in _LIKE.finditer(raw) if (place := self._place(found)) is not None]
         yield from self._groups(raw, places)
         yield [*self._values(raw)]
         yield [*self._missing(raw)]
+
+    def ended(self, raw: str) -> Iterator[Mend]:
+        """End a call whose last argument is closed."""
+        text = raw.rstrip()
+        if any(text.endswith(tag) for tag in self._tags if tag.startswith("</")):
+            yield from (Mend(text + end, f"write {end} at the end") for end in self._ends)
+
+    def _unfenced(self, raw: str) -> Iterator[Mend]:
+        """Leave the lines of a code fence out, unless it is in an argument."""
+        text: list[str] = []
+        end, inside = 0, False
+        for fence in _FENCE.finditer(raw):
+            before = _TAG.findall(raw, 0, fence.start())[-1:]
+            inside = inside or (before[0] if before else "") in self._openers
+            text.append(raw[end : fence.start()])
+            end = fence.end()
+        if text and not inside:
+            yield Mend("".join(text) + raw[end:], "remove the code fence")
 
     def _groups(self, raw: str, places: list[list[tuple[int, int, Markup]]]) -> Iterator[list[Mend]]:
         if len(places) > _MOST:
@@ -177,7 +209,8 @@ class TagMender:
         if like in self._tags:
             return None
         letters = _letters(like)
-        tags = self._known.get(letters, [])
+        tags = self._known.get(letters, []) or self._known.get(_letters(_ATTRIBUTE.sub("=", like)), [])
+        tags = tags or self._keyed(like)
         if not tags and like[-1] == ">":
             tags = list(self._near(letters, closes="/" in like[:2]))
         elif not tags:  # text follows where the > is missing
@@ -185,6 +218,15 @@ class TagMender:
             tag = next(filter(None, begun), None)
             return [(start, start + len(tag.text) - 1, tag)] if tag is not None else None
         return [(start, end, tag) for tag in tags] or None
+
+    def _keyed(self, like: str) -> list[Markup]:
+        """The tag of an argument that was written as an element of the argument's name."""
+        name = like[1:-1].strip()
+        if like[-1:] != ">" or name.lstrip("/") not in self._arguments:
+            return []
+        opener = self._arguments[name.lstrip("/")]
+        text = self._openers[opener] if name.startswith("/") else opener
+        return [self._tags[text]] if text in self._tags else []
 
     def _near(self, letters: str, *, closes: bool) -> Iterator[Markup]:
         """The tags of which the markup differs by one letter."""

@@ -170,7 +170,7 @@ class Ends:
         self.quote_ends = frozenset(end for quote, end in quotes if quote in marks and not escaped)
         """What no text ends with that had no quote."""
         self.words = regex.compile(f"{GAP}(?:{'|'.join(words)})", flags) if words else None
-        near = rf"(?P<near>{closer.removesuffix('>')}\w{{0,8}}\s{{0,64}}(?:>|(?=<)))"
+        near = rf"(?P<near>{closer.removesuffix('>')}\w{{0,16}}\s{{0,64}}(?:>|(?=<)))"
         misspelt = [near] if nests and re.fullmatch(r"</[\w:.\\\-]+(?:\\s\{0,64\})?>", closer) else []
         self.candidate = regex.compile("|".join([*parts, f"(?P<closer>{closer})", *misspelt]), flags)
         outer = [around.begin, around.tail, around.wrapper_end] if nests else []

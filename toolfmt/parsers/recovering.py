@@ -33,7 +33,7 @@ _BROKEN_CALL = regex.compile(BROKEN_CALL)
 class Recovery:
     """Fails what cannot be read, and finds where reading goes on."""
 
-    __slots__ = ("_cur", "_looks", "_nothing", "_sink")
+    __slots__ = ("_cur", "_looks", "_nothing", "_sink", "mentions")
 
     def __init__(self, cur: Cursor, sink: Sink) -> None:
         """Read on in `cur`; failures go to `sink`."""
@@ -42,6 +42,8 @@ class Recovery:
         self._looks = MOST_SECOND_LOOKS
         self._nothing: dict[Resync, int] = {}
         """From where on no marker was found, up to the end of the input."""
+        self.mentions = 0
+        """Opening markers that were text and whose closers may follow."""
 
     def text(self, end: int) -> None:
         """Give up what was read from the mark to `end`: it is text."""
@@ -61,6 +63,7 @@ class Recovery:
         draft = Draft(self._sink, cur.mark_at)
         after = cur.buf[body - cur.base : body - cur.base + 1]
         if before == "`" or (before in {'"', "'"} and before == after):
+            self.mentions += 1
             return self.text(body)
         if cut_off(cur, *section.next):
             yield from self.failed(section, draft, Truncated(), body)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from toolfmt.parsers.cursor import Reading
     from toolfmt.parsers.sections import Section
 
+QUOTES = frozenset({"`", '"', "'"})
+
 
 class TextParser(GrammarDriver):
     """Reads one answer of a text dialect, in as many pieces as it comes in."""
@@ -92,11 +94,28 @@ class TextParser(GrammarDriver):
             if found is None:
                 return
             group = str(found.lastgroup)
+            if group[0] in "scmruh" and (mentioned := self._mentioned(found)) is not False:
+                if mentioned is None:
+                    yield
+                continue
             yield from self._handlers[group[0]](self, found, group)
             if self._around is not None and not self._stopped:
                 number, self._around = self._around, None
                 yield from self._reasoning(number)
         yield from self._discard()
+
+    def _mentioned(self, found: regex.Match[str]) -> bool | None:
+        """Whether a marker is in quotes, and so text, which is then passed on; None while that is not known."""
+        cur = self._cur
+        before, after = cur.buf[cur.pos - 1 : cur.pos], cur.buf[found.end() : found.end() + 1]
+        if before not in QUOTES or (after or before) != before or (cur.eof and not after):
+            return False
+        if not after:
+            return None
+        self._sink.text(found.group(), cur.at)
+        cur.pos = found.end()
+        self._recovery.mentions += 1
+        return True
 
     def _beginning(self) -> Reading[None]:
         """Read the reasoning that an answer may begin with."""
@@ -334,12 +353,15 @@ class TextParser(GrammarDriver):
 
     def _stray(self, found: regex.Match[str], group: str) -> Reading[None]:
         cur = self._cur
-        start, ticked, cur.pos = cur.at, cur.buf[cur.pos - 1 : cur.pos] == "`", found.end()
-        if ticked:
+        start, before, cur.pos = cur.at, cur.buf[cur.pos - 1 : cur.pos], found.end()
+        while before in QUOTES and cur.pos == len(cur.buf) and not cur.eof:
+            yield
+        recovery, quoted = self._recovery, before in QUOTES and cur.buf.startswith(before, cur.pos)
+        if quoted or before == "`" or recovery.mentions:
             self._sink.text(found.group(), start)
+            recovery.mentions -= recovery.mentions > 0
         elif group[:2] != "xu":
             self._sink.note("stray_closer", f"{found.group()!r} closes nothing", (start, cur.at))
-        yield from ()
 
     def _stop(self, found: regex.Match[str], _: str) -> Reading[None]:
         self._cur.pos = found.end()

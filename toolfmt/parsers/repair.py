@@ -158,6 +158,8 @@ class _Mender:
         if self._frames:
             yield from ([mend] for mend in self._json(raw, cut=cut))
         yield from self._tags.mends(raw)
+        if cut:
+            yield from ([mend] for mend in self._tags.ended(raw))
 
     def _json(self, raw: str, *, cut: bool) -> Iterator[Mend]:
         at = raw.find("{")

@@ -13,7 +13,7 @@ place or coercing a text never raises.
 from toolfmt.schema.branches import chosen, depends
 from toolfmt.schema.coercion import coerce, coerce_tree
 from toolfmt.schema.inference import infer
-from toolfmt.schema.places import declares, item_schema, kind_of, property_names, property_schema, types
+from toolfmt.schema.places import declares, item_schema, kind_of, property_names, property_schema, takes_none, types
 from toolfmt.schema.refs import inline_refs
 from toolfmt.schema.relaxing import relax
 from toolfmt.schema.spelling import normalise
@@ -36,5 +36,6 @@ __all__ = [
     "property_names",
     "property_schema",
     "relax",
+    "takes_none",
     "types",
 ]

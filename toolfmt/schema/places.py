@@ -94,6 +94,11 @@ def property_names(schema: JsonObject | None) -> Iterator[str]:
     yield from dict.fromkeys(names)
 
 
+def takes_none(schema: JsonObject | None) -> bool:
+    """Whether a schema names no member at all, not even in an alternative."""
+    return not any(_object(node, "properties") for node, _ in reach(schema))
+
+
 def item_schema(schema: JsonObject | None, index: int) -> JsonObject | None:
     """Return the schema of an array's item; None if the schema doesn't speak of it."""
     return _inside(schema, lambda node: _item(node, index))
