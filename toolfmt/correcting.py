@@ -20,7 +20,7 @@ from toolfmt.choice import Choice, chosen_only
 from toolfmt.events import CallFailed
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.schema import property_names
-from toolfmt.slips import Change, change
+from toolfmt.slips import Correction, change
 from toolfmt.templating import render_template
 from toolfmt.tools import tools as definitions
 
@@ -133,7 +133,7 @@ def _told(  # noqa: PLR0913, PLR0917 - what there is to tell
         name = next(iter(get_close_matches(name, offered, 1) or sorted(words & offered.keys())), "")
     example = _example(dialect, offered.get(name), offered)
     keys = list(property_names(offered[name].parameters)) if name in offered else []
-    found = change(dialect, tools, failure, example, keys) if failure is not None else Change()
+    found = change(dialect, tools, failure, example, keys) if failure is not None else Correction()
     return render_template(
         "feedback.jinja",
         reason=reason,

@@ -31,7 +31,7 @@ _OPEN: Final = "the call ends too early: a bracket, a quote or a tag in it is no
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Correction:
     """What is wrong in other words than the failure's, if better ones are known, and what to write instead."""
 
     detail: str = ""
@@ -40,31 +40,31 @@ class Change:
     """The reason of a failure whose advice fits better."""
 
 
-def change(dialect: AnyDialect, tools: object, failure: CallFailed, example: str, keys: Collection[str]) -> Change:
+def change(dialect: AnyDialect, tools: object, failure: CallFailed, example: str, keys: Collection[str]) -> Correction:
     """Find what one change makes of a call that failed a call that can be read.
 
     `example` is a correct call of the same tool, whose parameters are `keys`.
     """
     syntax = dialect.syntax
     if syntax is None or failure.reason not in {"malformed", "truncated"} or len(failure.raw) > LONGEST:
-        return Change()
+        return Correction()
     raw = failure.raw.rstrip()
     if failure.reason == "malformed":
-        return Change(slips=_fence(dialect, tools, raw) or _repaired(dialect, tools, raw))
+        return Correction(slips=_fence(dialect, tools, raw) or _repaired(dialect, tools, raw))
     if failure.name and example.startswith(raw) and not any(key in raw for key in keys):
-        return Change(_NOTHING, advice="missing_arguments")
-    for closer in _closers(syntax):
+        return Correction(_NOTHING, advice="missing_arguments")
+    for closer in _closers(syntax, failure.name):
         if raw.endswith(closer):
-            return Change(_OPEN, _repaired(dialect, tools, raw), "malformed")
+            return Correction(_OPEN, _repaired(dialect, tools, raw), "malformed")
         if _reads(dialect, tools, raw + closer):
-            return Change("the end of the call is missing", f"end the call with {closer!r}", "malformed")
-    return Change()
+            return Correction("the end of the call is missing", f"end the call with {closer!r}", "malformed")
+    return Correction()
 
 
-def _closers(syntax: Syntax) -> Iterator[str]:
+def _closers(syntax: Syntax, name: str) -> Iterator[str]:
     """What may end a call, the shorter first: its own marker, and its section's after that."""
     for form in syntax.forms[:1]:
-        tail = spelled(_BODY.split(form.call)[-1])
+        tail = spelled(_BODY.split(form.call)[-1]).replace("{name}", name)
         for closer in (tail, tail + spelled(form.section.partition("{calls}")[2])):
             if closer.strip() and "{" not in closer:
                 yield closer.strip()

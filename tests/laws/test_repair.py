@@ -120,6 +120,13 @@ SLIPS = {
     "letters that changed places": ("</parameter>\n<", "</paraemter>\n<"),
     "no closing tag": ("</parameter>\n<", "<"),
     "no comma in a list": ("[1, 2]", '["1" "2"]'),
+    "a code fence": ("<function=f>", "```xml\n<function=f>"),
+}
+WHOLE = {
+    "attributes": '<function name="f">\n<parameter name="a">\nx\n</parameter>\n</function>\n</tool_call>',
+    "elements of the arguments' names": "<function=f>\n<a>\nx\n</a>\n</function>\n</tool_call>",
+    "a code fence": "```xml\n<function=f>\n<parameter=a>\nx\n</parameter>\n</function>\n```\n</tool_call>",
+    "no end": "<function=f>\n<parameter=a>\nx\n</parameter>\n",
 }
 
 
@@ -130,6 +137,21 @@ def test_tags_are_mended(old: str, new: str) -> None:
     result = parse(text, dialect="qwen3-coder", tools=[slips.tool("f", given)], repair=True)
     assert [call.arguments for call in result.calls] == [given]
     assert result.text == ""
+
+
+@pytest.mark.parametrize("body", WHOLE.values(), ids=WHOLE)
+def test_all_tags_of_a_call_are_mended(body: str) -> None:
+    tools, text = [slips.tool("f", {"a": "x"})], f"<tool_call>\n{body}"
+    assert not parse(text, dialect="qwen3-coder", tools=tools).calls
+    result = parse(text, dialect="qwen3-coder", tools=tools, repair=True)
+    assert [call.arguments for call in result.calls] == [{"a": "x"}]
+
+
+def test_a_fence_in_an_argument_stays() -> None:
+    value = "```py\nf()\n```"
+    text = f"<tool_call>\n<function=f>\n<parameter=a>\n{value}\n</parameter>\n</function\n</tool_call>"
+    result = parse(text, dialect="qwen3-coder", tools=[slips.tool("f", {"a": "x"})], repair=True)
+    assert all(call.arguments == {"a": value} for call in result.calls)
 
 
 def test_a_tag_of_two_readings_is_not_mended() -> None:

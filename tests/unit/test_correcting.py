@@ -94,6 +94,16 @@ TOLD = {
         "<tool_call>\n<function=f>\n<parameter=a\nx\n</parameter>\n</function>\n</tool_call>",
         "write <parameter=a> instead of '<parameter=a'",
     ),
+    "a code fence": (
+        "qwen3-coder",
+        "<tool_call>\n```\n<function=f>\n<parameter=a>\nx\n</parameter>\n</function>\n```\n</tool_call>",
+        "remove the code fence",
+    ),
+    "a code fence in the arguments": (
+        "xml-items",
+        '<tool name="f">\n<arguments>\n```xml\n<arg name="a">x</arg>\n```\n</arguments>\n</tool>',
+        "remove the code fence",
+    ),
 }
 
 
@@ -105,4 +115,44 @@ def test_the_slip_is_named_and_its_place_quoted(dialect: str, answer: str, told:
     said = toolfmt.feedback(failure, dialect=dialect, tools=tools)
     assert f"What to change: {told}." in said
     assert "offset" not in said
-    assert "you wrote" in said
+    assert "you wrote" in said or "no call follows" in said
+
+
+ENDS = {
+    "elements": ("xml-items", '<tool name="f">\n<arguments>\n<arg name="a">x</arg>\n</arguments>\n', "'</tool>'"),
+    "YAML": ("yaml-xml", "<f>\na: x\n", "'</f>'"),
+    "pairs": ("glm45", "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>x</arg_value>\n", "'</tool_call>'"),
+}
+
+
+@pytest.mark.parametrize(("dialect", "answer", "end"), ENDS.values(), ids=ENDS)
+def test_a_missing_end_is_named(dialect: str, answer: str, end: str) -> None:
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}]
+    (failure,) = toolfmt.parse(answer, dialect=dialect, tools=tools).failures
+    said = toolfmt.feedback(failure, dialect=dialect, tools=tools)
+    assert f"end the call with {end}" in said
+    assert "cut off" not in said
+
+
+@pytest.mark.parametrize("answer", ["Action: search\n", "Action: search"])
+def test_missing_arguments_are_not_called_cut_off(answer: str) -> None:
+    (failure,) = toolfmt.parse(answer, dialect="react", tools=TOOLS).failures
+    said = toolfmt.feedback(failure, dialect="react", tools=TOOLS)
+    assert "before the call's arguments" in said
+    assert ADVICE["missing_arguments"] in said
+    (failure,) = toolfmt.parse('Action: search\nAction Input: {"q": "a', dialect="react", tools=TOOLS).failures
+    assert ADVICE["truncated"] in toolfmt.feedback(failure, dialect="react", tools=TOOLS)
+
+
+def test_brackets_that_are_not_closed_before_the_end_are_no_cut() -> None:
+    answer = '<tool_call>\n{"name": "search", "arguments": {"q": [["a"}}\n</tool_call>'
+    (failure,) = toolfmt.parse(answer, dialect="hermes", tools=TOOLS).failures
+    assert "cut off" not in toolfmt.feedback(failure, dialect="hermes", tools=TOOLS)
+
+
+def test_a_problem_of_the_arguments_as_a_whole_has_no_place() -> None:
+    (failure,) = toolfmt.parse(
+        '<tool_call>{"name": "search", "arguments": {}}</tool_call>', dialect="hermes", tools=TOOLS, validate=True
+    ).failures
+    said = toolfmt.feedback(failure, dialect="hermes", tools=TOOLS)
+    assert "(invalid_arguments): missing required argument 'q'" in said

@@ -120,3 +120,61 @@ def test_a_definition_that_is_quoted_is_no_call(dialect: str, attributes: str) -
     assert [failure.reason for failure in result.failures] == ([] if dialect == "auto" else ["malformed"])
     call = text.replace(' description="x"', "").replace('description="x" ', "")
     assert [found.arguments for found in toolfmt.parse(call, dialect=dialect).calls] == [{"a": "1"}]
+
+
+NUMBERED = "<0>1</0><1>2</1>"
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "value"),
+    [
+        ({"type": "array", "items": {"type": "integer"}}, NUMBERED, [1, 2]),
+        ({"type": "array", "items": {"type": "string"}}, NUMBERED, ["1", "2"]),
+        ({"type": "object"}, "<0>a</0><2>b</2><k>c</k>", {"0": "a", "2": "b", "k": "c"}),
+        ({}, NUMBERED, ["1", "2"]),
+        ({"type": "string"}, NUMBERED, NUMBERED),
+    ],
+)
+@pytest.mark.parametrize("dialect", ["morph-xml", "cline"])
+def test_numbered_elements_are_items_or_members(
+    dialect: str, schema: dict[str, object], text: str, value: object
+) -> None:
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"x": schema}}}]
+    (call,) = toolfmt.parse(f"<f><x>{text}</x></f>", dialect=dialect, tools=tools).calls
+    assert call.arguments == {"x": value}
+
+
+def test_items_whose_numbers_leave_one_out_fail() -> None:
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "array"}}}}]
+    result = toolfmt.parse("<f><x><0>a</0><2>b</2></x></f>", dialect="morph-xml", tools=tools)
+    assert [failure.reason for failure in result.failures] == ["malformed"]
+
+
+MEMBERS = {"o": {"type": "object", "properties": {"s": {"type": "string"}, "l": {"type": "array"}}}}
+
+
+@pytest.mark.parametrize(
+    ("inside", "value"),
+    [("<s>a</s><s>b</s>", None), ("<s>a</s><s>a</s>", {"s": "a"}), ("<l>a</l><l>b</l>", {"l": ["a", "b"]})],
+)
+def test_a_member_given_twice_is_a_list_only_where_one_may_be(inside: str, value: object) -> None:
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": MEMBERS}}]
+    result = toolfmt.parse(f"<f><o>{inside}</o></f>", dialect="morph-xml", tools=tools)
+    assert [call.arguments for call in result.calls] == ([] if value is None else [{"o": value}])
+    assert [failure.reason for failure in result.failures] == ([] if value is not None else ["duplicate_key"])
+
+
+@pytest.mark.parametrize("dialect", ["morph-xml", "cline"])
+def test_a_body_without_arguments_is_a_failure_and_a_mention_is_text(dialect: str) -> None:
+    for body in ("notes.txt", "Read <b>this</b> please.", "```\nx\n```"):
+        result = toolfmt.parse(f"So: <run>{body}</run> Done.", dialect=dialect, tools=[TOOL])
+        assert (result.calls, len(result.failures), result.text.split()) == ((), 1, ["So:", "Done."])
+    for text in ("Use <run> for that.", "Between `<run>` and `</run>`.", "<run> is a tool: run it."):
+        result = toolfmt.parse(text, dialect=dialect, tools=[TOOL])
+        assert (result.text, result.failures) == (text, ())
+
+
+@pytest.mark.parametrize("dialect", ["morph-xml", "cline"])
+def test_a_blank_in_a_closing_tag_is_none_of_its_name(dialect: str) -> None:
+    (call,) = toolfmt.parse("<run><path>a</ path></ run>", dialect=dialect, tools=[TOOL]).calls
+    assert call.arguments == {"path": "a"}

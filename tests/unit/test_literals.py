@@ -103,3 +103,18 @@ def test_a_quoted_argument_that_ends_its_call_is_a_failure() -> None:
     result = read("gemma4", '<|tool_call>call:bash{command:<|"|>a<|"|>} d<|"|>}<tool_call|>')
     assert not result.calls
     assert [failure.reason for failure in result.failures] == ["malformed"]
+
+
+QUOTED = [
+    ('{command:"a, b",n:1}', {"command": "a, b", "n": 1}),
+    ('{"command": "a", "n": 1}', {"command": "a", "n": 1}),
+    ('{tags:["a, }b", "c"],command:"q\\n"}', {"tags": ["a, }b", "c"], "command": "q\n"}),
+    ('{command:say "hi" now}', {"command": 'say "hi" now'}),
+]
+
+
+@pytest.mark.parametrize(("literal", "arguments"), QUOTED)
+def test_the_quotes_of_json_are_read_where_a_token_is_due(literal: str, arguments: dict[str, Any]) -> None:
+    result = read("gemma4", f"<|tool_call>call:bash{literal}<tool_call|>")
+    assert jsontext.equal(result.calls[0].arguments, arguments)
+    assert result.notices

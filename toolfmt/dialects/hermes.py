@@ -67,7 +67,7 @@ DIALECTS = (
         replace(
             VLLM, reference="vllm-project/vllm, qwen2_5_coder_tool_parser.py in a pull request", revision="e6b870f"
         ),
-        aliases=("qwen2.5-coder",),
+        aliases=("qwen2.5-coder", "qwen2-5-coder"),
     ),
     native(
         "granite4",

@@ -63,7 +63,15 @@ DIALECTS = (
         VLLM,
         SGLANG,
         XGRAMMAR,
-        aliases=("qwen3-xml", "nanbeige", "exaone-moe", "kexaone2", "minicpmv", "granite-thinking-parser"),
+        aliases=(
+            "qwen3-xml",
+            "nanbeige",
+            "exaone-moe",
+            "kexaone2",
+            "minicpmv",
+            "granite-thinking-parser",
+            "iquest-coder",
+        ),
         schema=function_elements,
     ),
     native(
@@ -148,7 +156,7 @@ DIALECTS = (
         template("MiniMaxAI/MiniMax-M2"),
         VLLM,
         SGLANG,
-        aliases=("minimax-append-think",),
+        aliases=("minimax-append-think", "minimax-m2-append-think"),
         schema=function_line,
     ),
     native(

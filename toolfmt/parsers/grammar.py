@@ -281,8 +281,9 @@ class CompiledSyntax:
             return replace(begin, source=begin.source + before_call(parts[0], form)) if unsure else begin
         if form.call.startswith("<"):
             others = rf"(?:[^<]|<(?!/?(?:{self.tags})[\s/>])){{1,{_MOST_WORDS}}}"
-            words = rf"(?![`\"']){others}{self._end_tag}"  # without any argument's element: no call, but meant as one
-            follow = {"yaml": f"{_YAML}|{words}", "args": rf"{GAP}\{{"}.get(parts[1], rf"{GAP}<|{words}")
+            # without any argument's element: no call, but meant as one
+            words = rf"(?!{GAP}\{{|`(?!``)|[\"']){others}{self._end_tag}"
+            follow = {"yaml": _YAML, "args": rf"{GAP}\{{"}.get(parts[1], rf"{GAP}<|{words}")
             source = begin.source.replace(f"(?P<name>{TAG_NAME})", f"(?P<name>{self.tags})")
             return replace(begin, source=rf"{source}(?:(?<=/>)|(?={follow}))")
         source = begin.source.replace(f"(?P<name>{PLAIN_NAME})", f"(?P<name>{self.names})")
