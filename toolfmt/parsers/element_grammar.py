@@ -34,14 +34,13 @@ class ElementGrammar:
     def __init__(self, elements: Elements, around: Around, *, ignore_case: bool) -> None:
         """Compile; `around` says what stands around the arguments."""
         self.flags = regex.IGNORECASE if ignore_case else 0
-        self.escaped = elements.escape == "xml"
-        self.keys_escaped = elements.escape != "none"
+        self.escaped, self.keys_escaped = elements.escape == "xml", elements.escape != "none"
         self.quotes = elements.quotes
         self.heads: dict[str, Head] = {}
         self.closers: dict[str, str] = {}
         parts: list[str] = []
-        member, item = elements.member, elements.item
-        self.nested, self.padded = bool(item), "\n{value}" in member
+        member, item, self.nested = elements.member, elements.item, bool(elements.item)
+        self.padded = "\n{value}" in member
         self.types = {wire: kind for kind, wire in elements.type_names.items() if wire not in elements.type_names}
         self.closers_optional, self.inferred = elements.closers_optional, elements.inferred
         self.declared = re.compile(rf"\s(?:{'|'.join(elements.declared)})\s*=") if elements.declared else None
