@@ -7,205 +7,232 @@
         {"type": "text", "text": "Checking."},
         {"type": "tool_use", "id": "toolu_A1", "name": "get_weather", "input": {"city": "Paris"}}]},
     {"role": "user", "content": [
-        {"type": "tool_result", "tool_use_id": "toolu_A1", "content": "18C", "is_error": false}]}],
+        {"type": "tool_result", "tool_use_id": "toolu_A1", "is_error": true, "content": [
+            {"type": "text", "text": "no such city"},
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo"}}]}]}],
  "tools": [{"name": "get_weather", "input_schema": {"type": "object"}}],
  "tool_choice": {"type": "auto", "disable_parallel_tool_use": true}}
 """
 
 from __future__ import annotations
 
+import binascii
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.conversation import Message, Part, ToolChoice, ToolDeclaration, Transcript
+from toolfmt.conversation import (
+    CallPart,
+    MediaPart,
+    ReasoningPart,
+    ResultPart,
+    Said,
+    TextPart,
+    ToolChoice,
+    ToolDeclaration,
+    Transcript,
+)
 from toolfmt.dialect import Provenance
-from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.schema.rules import ANTHROPIC, ANTHROPIC_STRICT, ANY
-from toolfmt.transcripts.anthropic_blocks import OWNER, TYPES, read_content, write_content
+from toolfmt.schema.rules import ANTHROPIC as SCHEMA
+from toolfmt.schema.rules import ANTHROPIC_STRICT, ANY
+from toolfmt.transcripts.blocks import PartRow, PartTable, content
+from toolfmt.transcripts.declaring import Declaring
+from toolfmt.transcripts.fields import PartField, arguments, citations, flag, ident, option, proof, text
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.native import read_hosted, write_hosted
-from toolfmt.transcripts.values import own, rest, text_at
+from toolfmt.transcripts.hosted import ANTHROPIC, hosted
+from toolfmt.transcripts.native import read_hosted
+from toolfmt.transcripts.request import ChoicePlace, RequestTable, SystemPlace, ToolsPlace
+from toolfmt.transcripts.values import tagged, text_at, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.chat import Mode
 
-_REQUEST: Final = frozenset({"messages", "system", "tools", "tool_choice"})
+OWNER: Final = "anthropic"
+_PLAIN: Final = "text/plain"
+_TYPES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp", "application/pdf", _PLAIN})
+"""The media types of the data that is taken."""
 _SERVER: Final = f"{OWNER}.server"
-_SAID: Final = frozenset({"role", "content"})
-_TOOL: Final = frozenset({"name", "description", "input_schema", "strict", "cache_control"})
+
+
+def _says(block: JsonValue) -> tuple[Said, ...]:
+    """Say what a block that only Anthropic has says to others: a call, its result, or text."""
+    said = hosted(block, ANTHROPIC)
+    if said or not is_object(block):
+        return said
+    match block.get("type"):
+        case "search_result":
+            found = block.get("content")
+            lines = "\n".join(word(item, "text") for item in found) if is_array(found) else ""
+            return (tagged("search_result", lines, title=word(block, "title"), source=word(block, "source")),)
+        case "compaction":
+            return (tagged("summary", word(block, "content")),) if word(block, "content") else ()
+        case "tool_addition":
+            return (tagged("tool_addition", word(block.get("tool"), "name")),)
+        case "tool_reference":
+            return (TextPart(f"tool: {word(block, 'tool_name')}"),)
+        case _:
+            return (TextPart(block["text"]),) if word(block, "text") else ()
+
+
+def _read_source(block: JsonObject, part: MediaPart) -> bool:
+    source = block.get("source")
+    if not is_object(source):
+        return False
+    part.kind = "image" if block["type"] == "image" else "document"
+    part.media_type = text_at(source, "media_type") or ""
+    match source.get("type"):
+        case "base64":
+            part.data = text_at(source, "data")
+        case "text" if isinstance(source.get("data"), str):
+            part.data = b64encode(source["data"].encode("utf-8", "surrogatepass")).decode()
+        case "url":
+            part.url = text_at(source, "url")
+        case "file":
+            part.file_id, part.owner = text_at(source, "file_id"), OWNER
+        case _:
+            return False
+    return True
+
+
+def _write_source(part: MediaPart, block: JsonObject) -> bool:
+    kind = part.media_type.partition(";")[0].lower()
+    if part.data is not None and kind == _PLAIN:
+        source = _plain(part.data)
+    elif part.data is not None:
+        source = {"type": "base64", "media_type": part.media_type, "data": part.data} if kind in _TYPES else None
+    elif part.url is not None:
+        source = {"type": "url", "url": part.url}
+    else:
+        source = {"type": "file", "file_id": part.file_id} if part.file_id is not None and part.owner == OWNER else None
+    block["source"] = source
+    return source is not None
+
+
+def _plain(data: str) -> JsonObject | None:
+    """Write a text as it is, if it is one."""
+    try:
+        found = b64decode(data, validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return None
+    return {"type": "text", "media_type": _PLAIN, "data": found}
+
+
+def _is_location(item: JsonObject) -> bool:
+    return str(item.get("type")).endswith("_location")
+
+
+_MEDIA: Final = PartField(("source",), _read_source, _write_source)
+_TITLE: Final = option("title", "name", odd="refuse")
+BLOCKS: Final = PartTable(
+    OWNER,
+    (
+        PartRow("text", TextPart, text("text"), citations("citations", None, _is_location, odd="opaque")),
+        PartRow(
+            "redacted_thinking",
+            ReasoningPart,
+            proof("data", OWNER, "encrypted", odd="refuse"),
+            when=lambda part: part.owner == OWNER and part.encrypted is not None,
+        ),
+        PartRow(
+            "thinking",
+            ReasoningPart,
+            text("thinking", odd="refuse", default=""),
+            proof("signature", OWNER, odd="refuse"),
+            when=lambda part: part.owner == OWNER,
+        ),
+        PartRow(
+            "tool_use",
+            CallPart,
+            ident("id", odd="refuse"),
+            text("name", "name", odd="refuse", default=""),
+            arguments("input"),
+        ),
+        PartRow("tool_result", ResultPart, ident("tool_use_id", odd="refuse"), content("content"), flag("is_error")),
+        PartRow("image", MediaPart, _MEDIA, _TITLE, when=lambda part: part.kind == "image"),
+        PartRow("document", MediaPart, _MEDIA, _TITLE, when=lambda part: part.kind == "document"),
+    ),
+    marks=True,
+    strings=True,
+    says=_says,
+)
+
+
+TOOLS: Final = Declaring(owner=OWNER, schema="input_schema", told_by="schema", strict=True, marks=True, bare="object")
+
+
+def _read_choice(value: JsonValue) -> ToolChoice | None:
+    kind = word(value, "type")
+    if kind == "tool" and word(value, "name"):
+        return ToolChoice("required", (value["name"],))
+    return ToolChoice(_MODES[kind]) if kind in _MODES else None
+
+
+def _write_choice(choice: ToolChoice) -> JsonObject:
+    if len(choice.names) == 1 and choice.mode == "required":
+        return {"type": "tool", "name": choice.names[0]}
+    return {"type": next(word for word, mode in _MODES.items() if mode == choice.mode)}
+
+
 _MODES: Final[dict[str, Mode]] = {"auto": "auto", "any": "required", "none": "none"}
 
 
+def _write_tools(tools: Sequence[ToolDeclaration]) -> list[JsonValue]:
+    """Write declarations; a server of MCP's that is new is a set of tools too."""
+    written: list[JsonValue] = []
+    for tool in tools:
+        item = None if _SERVER in tool.extra else TOOLS.write(tool)
+        if item is not None:
+            new = item.get("type") == "url"
+            written.append({"type": "mcp_toolset", "mcp_server_name": item.get("name")} if new else item)
+    return written
+
+
+_REQUEST: Final = RequestTable(
+    owner=OWNER,
+    roles={"user": "user", "assistant": "assistant", "system": "system"},
+    blocks=BLOCKS,
+    system=SystemPlace("system", BLOCKS.read_all, BLOCKS.write_all),
+    tools=ToolsPlace("tools", TOOLS.read_list, _write_tools),
+    choice=ChoicePlace("tool_choice", _read_choice, _write_choice),
+)
+
+
 def read(value: JsonValue) -> Transcript:
-    """Read a request's object or a list of messages."""
-    if is_array(value):
-        return Transcript(tuple(_read_message(item, at) for at, item in enumerate(value)))
-    if not is_object(value) or not is_array(value.get("messages")):
-        raise ParseError("anthropic: expected a list of messages, or an object with `messages`")
-    messages = [_read_message(item, at) for at, item in enumerate(value["messages"])]
-    if value.get("system"):
-        first = Message("system", _read_content(value, "system", ""))
-        first.origin, first.source, first.where = OWNER, value["system"], ("/system",)
-        messages.insert(0, first)
-    choice = value.get("tool_choice")
-    read = _read_choice(choice)
-    known = _REQUEST if read is not None or choice is None else _REQUEST - {"tool_choice"}
-    tools, servers = _read_tools(value.get("tools")), value.get("mcp_servers")
+    """Read a request's object or a list of messages; servers of MCP's are tools too."""
+    found = _REQUEST.read(value)
+    if not is_object(value):
+        return found
+    choice, servers = value.get("tool_choice"), value.get("mcp_servers")
+    if is_object(choice) and choice.get("disable_parallel_tool_use"):
+        found.parallel = False
     if is_array(servers) and servers and all(map(is_object, servers)):
-        known |= {"mcp_servers"}
-        tools = (tools or ()) + tuple(map(_read_server, servers))
-    return Transcript(
-        tuple(messages),
-        tools,
-        read,
-        False if is_object(choice) and choice.get("disable_parallel_tool_use") else None,
-        rest(value, known, OWNER),
-    )
-
-
-def _read_message(item: JsonValue, at: int) -> Message:
-    if not is_object(item) or item.get("role") not in ("user", "assistant", "system"):
-        raise ParseError(f"/messages/{at}: expected a message with the role user, assistant or system")
-    extra = {} if item.keys() <= _SAID else rest(item, _SAID, OWNER)
-    message = Message(item["role"], _read_content(item, "content", f"/messages/{at}"), extra=extra)
-    message.origin, message.source, message.where = OWNER, item, ("/messages", at)
-    return message
-
-
-def _read_content(item: JsonObject, key: str, where: str) -> tuple[Part, ...]:
-    try:
-        return read_content(item.get(key))
-    except ParseError as error:
-        raise ParseError(f"{where}/{key}/{error}") from None
-
-
-def _read_tools(items: JsonValue) -> tuple[ToolDeclaration, ...] | None:
-    if items is None:
-        return None
-    if not is_array(items):
-        raise ParseError(f"/tools: expected a list, not {type(items).__name__}")
-    tools: list[ToolDeclaration] = []
-    for at, item in enumerate(items):
-        if not is_object(item):
-            raise ParseError(f"/tools/{at}: a tool is an object, not {type(item).__name__}")
-        try:
-            tools.append(_read_tool(item))
-        except ParseError as error:
-            raise ParseError(f"/tools/{at}/{error}") from None
-    return tuple(tools)
-
-
-def _read_tool(item: JsonObject) -> ToolDeclaration:
-    name = text_at(item, "name")
-    if "input_schema" not in item:
-        return read_hosted(item, OWNER, name or text_at(item, "type") or "")
-    if name is None:
-        raise ParseError("name: a tool has a name")
-    mark: JsonObject = {"cache_control": item["cache_control"]} if "cache_control" in item else {}
-    strict = item.get("strict")
-    known = _TOOL if strict is None or isinstance(strict, bool) else _TOOL - {"strict"}
-    return ToolDeclaration(
-        name,
-        text_at(item, "description"),
-        item["input_schema"],
-        strict=strict if isinstance(strict, bool) else None,
-        extra=mark | rest(item, known, OWNER),
-    )
+        del found.extra[f"{OWNER}.mcp_servers"]
+        found.tools = (found.tools or ()) + tuple(map(_read_server, servers))
+    return found
 
 
 def _read_server(item: JsonObject) -> ToolDeclaration:
-    """Read a server of MCP's, which a request names beside its tools."""
     tool = read_hosted(item, OWNER, str(item.get("name", "")))
     tool.extra[_SERVER] = tool.extra.pop(f"{OWNER}.hosted")
     return tool
 
 
-def _read_choice(value: JsonValue) -> ToolChoice | None:
-    if not is_object(value):
-        return None
-    if value.get("type") == "tool":
-        name = value.get("name")
-        return ToolChoice("required", (name,)) if isinstance(name, str) else None
-    mode = _MODES.get(str(value.get("type")))
-    return None if mode is None else ToolChoice(mode)
-
-
-def write(transcript: Transcript) -> JsonObject:
-    """Write a request's object; leading instructions stand in `system`."""
-    value: JsonObject = own(transcript.extra, OWNER)
-    messages = list(transcript.messages)
-    leading = 0
-    while leading < len(messages) and messages[leading].role in ("system", "developer"):
-        leading += 1
-    system = [part for message in messages[:leading] for part in message.parts]
-    if leading == 1 and messages[0].where == ("/system",) and messages[0].origin == OWNER:
-        value["system"] = messages[0].source
-    elif system:
-        value["system"] = write_content(system)
-    value["messages"] = [written for message in messages[leading:] if (written := _write_message(message)) is not None]
-    if transcript.tools is not None:
-        _write_tools(transcript.tools, value)
-    choice = _write_choice(transcript)
-    if choice is not None:
-        value["tool_choice"] = choice
-    return value
-
-
-def _write_message(message: Message) -> JsonObject | None:
-    if message.origin == OWNER:
-        return message.source
-    role = "system" if message.role == "developer" else "user" if message.role == "tool" else message.role
-    content = write_content(message.parts)
-    return {"role": role, "content": content, **own(message.extra, OWNER)} if content else None
-
-
-def _write_tools(tools: tuple[ToolDeclaration, ...], value: JsonObject) -> None:
-    """Write declarations, and the servers of MCP's beside them; one that is new is a set of tools too."""
-    servers: list[JsonValue] = []
-    written: list[JsonValue] = []
-    for tool in tools:
-        item = tool.extra.get(_SERVER) or _write_tool(tool)
-        if item is None:
-            continue
-        if item.get("type") != "url":
-            written.append(item)
-            continue
-        servers.append(item)
-        if _SERVER not in tool.extra:
-            written.append({"type": "mcp_toolset", "mcp_server_name": item.get("name")})
-    if written or not servers:
-        value["tools"] = written
+def write(transcript: Transcript) -> JsonValue:
+    """Write a request's object; leading instructions stand in `system`, servers of MCP's beside the tools."""
+    value = _REQUEST.write(transcript)
+    tools = transcript.tools or ()
+    servers = [tool.extra.get(_SERVER) or TOOLS.write(tool) for tool in tools]
+    servers = [item for item in servers if item is not None and item.get("type") == "url"]
     if servers:
         value["mcp_servers"] = servers
-
-
-def _write_tool(tool: ToolDeclaration) -> JsonObject | None:
-    if tool.kind == "hosted":
-        return write_hosted(tool, OWNER)
-    item: JsonObject = {"name": tool.name}
-    if tool.description is not None:
-        item["description"] = tool.description
-    schema = tool.parameters if is_object(tool.parameters) else {}
-    item["input_schema"] = schema if "type" in schema else {"type": "object", **schema}
-    if tool.strict is not None:
-        item["strict"] = tool.strict
-    mark = {"cache_control": tool.extra["cache_control"]} if "cache_control" in tool.extra else {}
-    return item | own(tool.extra, OWNER) | mark
-
-
-def _write_choice(transcript: Transcript) -> JsonObject | None:
-    choice = transcript.tool_choice
-    if choice is None and transcript.parallel is not False:
-        return None
-    mode = choice.mode if choice is not None else "auto"
-    written: JsonObject = {"type": {"auto": "auto", "required": "any", "none": "none"}[mode]}
-    if choice is not None and choice.names and mode == "required" and len(choice.names) == 1:
-        written = {"type": "tool", "name": choice.names[0]}
-    if transcript.parallel is False and mode != "none":
-        written["disable_parallel_tool_use"] = True
-    return written
+        if not value["tools"]:
+            del value["tools"]
+    if transcript.parallel is False and word(value.get("tool_choice"), "type") != "none":
+        value["tool_choice"] = {**value.get("tool_choice", {"type": "auto"}), "disable_parallel_tool_use": True}
+    return value
 
 
 def recognise(value: JsonValue) -> bool:
@@ -250,7 +277,7 @@ _RULES: Final = Rules(
     results_in="user",
     result_kinds=frozenset({"text", "image", "document"}),
     user_kinds=frozenset({"text", "image", "document"}),
-    media_types=TYPES,
+    media_types=_TYPES,
     owners=frozenset({OWNER}),
     unsigned=False,
     alternate=True,
@@ -260,7 +287,7 @@ _RULES: Final = Rules(
     instructions_alone=False,
     ends_in_space=False,
     arguments="object",
-    schema=ANTHROPIC,
+    schema=SCHEMA,
     strict_schema=ANTHROPIC_STRICT,
 )
 

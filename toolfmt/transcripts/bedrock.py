@@ -2,106 +2,289 @@
 
 {"system": [{"text": "Be brief."}, {"cachePoint": {"type": "default"}}],
  "messages": [
-    {"role": "user", "content": [{"text": "Weather in Paris?"}]},
+    {"role": "user", "content": [{"text": "Weather in Paris?"},
+        {"document": {"format": "pdf", "name": "report", "source": {"s3Location": {"uri": "s3://bucket/report.pdf"}}}}]},
     {"role": "assistant", "content": [
+        {"reasoningContent": {"reasoningText": {"text": "One call.", "signature": "EqQB"}}},
         {"toolUse": {"toolUseId": "tooluse_A1", "name": "get_weather", "input": {"city": "Paris"}}}]},
-    {"role": "user", "content": [{"toolResult": {"toolUseId": "tooluse_A1", "content": [{"text": "18C"}]}}]}],
+    {"role": "user", "content": [{"toolResult": {"toolUseId": "tooluse_A1", "status": "error", "content": [
+        {"json": {"temp": "18C"}}, {"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo"}}}]}}]}],
  "toolConfig": {
     "tools": [{"toolSpec": {"name": "get_weather", "inputSchema": {"json": {"type": "object"}}}}],
     "toolChoice": {"any": {}}}}
+
+A block is an object with one key, which says what it is; a cache point marks what stands before it.
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.conversation import Message, Role, ToolChoice, ToolDeclaration, Transcript
+from toolfmt.conversation import (
+    CallPart,
+    JsonPart,
+    MediaPart,
+    Part,
+    ReasoningPart,
+    ResultPart,
+    Role,
+    Said,
+    TextPart,
+    ToolChoice,
+    ToolDeclaration,
+    Transcript,
+)
 from toolfmt.dialect import Provenance
-from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import BEDROCK, BEDROCK_STRICT
-from toolfmt.transcripts.bedrock_blocks import (
-    OWNER,
-    SIGNER,
-    TYPES,
-    read_blocks,
-    read_mark,
-    write_blocks,
-    write_mark,
-)
+from toolfmt.transcripts.blocks import MARK, PartRow, PartTable, content
+from toolfmt.transcripts.citations import cited, converse
+from toolfmt.transcripts.declaring import Declaring
+from toolfmt.transcripts.fields import PartField, arguments, flag, ident, option, text, where
 from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.media import MediaKind, kind_of
 from toolfmt.transcripts.native import read_hosted
-from toolfmt.transcripts.values import expected, own, rest, word
+from toolfmt.transcripts.request import RequestTable, SystemPlace
+from toolfmt.transcripts.values import expected, own, rest, tagged, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
-_REQUEST: Final = frozenset({"messages", "system", "toolConfig"})
-_ROLES: Final[dict[object, Role]] = {"user": "user", "assistant": "assistant", "system": "system"}
-_MESSAGE: Final = frozenset({"role", "content"})
-_SPEC: Final = frozenset({"name", "description", "inputSchema", "strict"})
+OWNER: Final = "bedrock"
+SIGNER: Final = "anthropic"
+"""Whose signatures reasoning has: no other maker's models on Bedrock sign theirs."""
+TYPES: Final = {
+    "png": "image/png",
+    "jpeg": "image/jpeg",
+    "gif": "image/gif",
+    "webp": "image/webp",
+    "mp3": "audio/mpeg",
+    "wav": "audio/wav",
+    "flac": "audio/flac",
+    "ogg": "audio/ogg",
+    "mp4": "video/mp4",
+    "mov": "video/quicktime",
+    "mkv": "video/x-matroska",
+    "webm": "video/webm",
+    "flv": "video/x-flv",
+    "mpeg": "video/mpeg",
+    "wmv": "video/x-ms-wmv",
+    "three_gp": "video/3gpp",
+    "pdf": "application/pdf",
+    "csv": "text/csv",
+    "html": "text/html",
+    "txt": "text/plain",
+    "md": "text/markdown",
+    "doc": "application/msword",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "xls": "application/vnd.ms-excel",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+"""Each `format` and its media type."""
+_STORED: Final = f"{OWNER}.s3"
+"""Whose the further fields of a stored file are."""
+_CITES: Final = frozenset({"location", "sourceContent"})
+_SAID: Final = frozenset({"text", "signature"})
+OURS: Final = "tool_use"
+"""The type that answers of some models give to a call which the client runs."""
+_CONFIG: Final = f"{OWNER}.toolConfig"
+
+
+def _read_mark(block: JsonValue) -> JsonObject | None:
+    """Read a cache point as the mark that other formats put on the part before it."""
+    point = block.get("cachePoint") if is_object(block) else None
+    if not is_object(point) or point.get("type") != "default" or not point.keys() <= {"type", "ttl"}:
+        return None
+    return {**point, "type": "ephemeral"}
+
+
+def _write_mark(mark: JsonObject) -> JsonObject:
+    return {"cachePoint": {"type": "default", "ttl": mark["ttl"]} if "ttl" in mark else {"type": "default"}}
+
+
+def _says(block: JsonValue) -> tuple[Said, ...]:
+    """Say what a block that only Bedrock has says to others: a call that it ran, its result, or text."""
+    for key, value in block.items() if is_object(block) else ():
+        if not is_object(value):
+            continue
+        inside = value.get("content")
+        texts = [word(found, "text") for found in inside] if is_array(inside) else []
+        match key:
+            case "toolUse" | "toolResult" if "type" in value:
+                part = BLOCKS.read({key: {name: found for name, found in value.items() if name != "type"}})
+                return (replace(part, extra={}),) if isinstance(part, (CallPart, ResultPart)) else ()
+            case "searchResult":
+                about = {name: word(value, name) for name in ("title", "source")}
+                return (tagged("search_result", "\n".join(texts), **about),)
+            case "citationsContent":
+                return (TextPart("".join(texts)),) if any(texts) else ()
+            case "guardContent":
+                text = word(value.get("text"), "text")
+                return (TextPart(text),) if text else ()
+            case _:
+                continue
+    return ()
+
+
+def _read_text(block: JsonObject) -> Part | None:
+    return TextPart(block["text"]) if isinstance(block["text"], str) else None
+
+
+def _read_json(block: JsonObject) -> Part:
+    return JsonPart(block["json"])
+
+
+def _write_json(part: JsonPart) -> JsonObject | None:
+    return {"json": part.value} if is_object(part.value) else None
+
+
+def _read_cited(block: JsonObject) -> Part | None:
+    """Read text with citations where it is one text."""
+    value = block["citationsContent"]
+    match value:
+        case {"content": [{"text": str() as said}], "citations": [_, *_] as found} if all(map(is_object, found)):
+            return TextPart(said, tuple(found))
+        case _:
+            return None
+
+
+def _write_cited(part: TextPart) -> JsonObject | None:
+    found = cited(part, converse, lambda item: not item.keys().isdisjoint(_CITES)) if part.citations else []
+    return {"citationsContent": {"content": [{"text": part.text}], "citations": found}} if found else None
+
+
+def _read_reasoning(block: JsonObject) -> Part | None:
+    value = block["reasoningContent"]
+    said = value.get("reasoningText") if is_object(value) else None
+    if is_object(said) and isinstance(said.get("text"), str):
+        signature = said.get("signature") or None
+        extra = rest(said, _SAID, f"{OWNER}.reasoningContent")
+        return ReasoningPart(said["text"], signature, None, SIGNER if signature else OWNER, extra)
+    hidden = value.get("redactedContent") if is_object(value) else None
+    return ReasoningPart("", None, hidden, SIGNER) if isinstance(hidden, str) else None
+
+
+def _write_reasoning(part: ReasoningPart) -> JsonObject | None:
+    if part.owner not in (OWNER, SIGNER):
+        return None
+    if part.encrypted is not None:
+        return {"reasoningContent": {"redactedContent": part.encrypted}}
+    said = {"text": part.text} if part.signature is None else {"text": part.text, "signature": part.signature}
+    return {"reasoningContent": {"reasoningText": said}}
+
+
+def _media(kind: MediaKind) -> PartRow:
+    """Make the block of a kind of media: its format, its name where it is a document, and its bytes or their place."""
+    known = {name: media for name, media in TYPES.items() if kind_of(media) == kind}
+    names = {media: name for name, media in known.items()}
+
+    def read_format(body: JsonObject, part: MediaPart) -> bool:
+        part.kind, part.media_type = kind, known.get(word(body, "format"), "")
+        return bool(part.media_type)
+
+    def write_format(part: MediaPart, body: JsonObject) -> bool:
+        body["format"] = names.get(part.media_type.partition(";")[0].lower())
+        return part.kind == kind and body["format"] is not None
+
+    def write_name(part: MediaPart, body: JsonObject) -> None:
+        if kind == "document":
+            body["name"] = _document_name(part)
+
+    name = option("name", "name")._replace(write=write_name)
+    source = PartField(("source",), _read_source, _write_source)
+    return PartRow(kind, MediaPart, PartField(("format",), read_format, write_format), name, source, inside=True)
+
+
+def _read_source(body: JsonObject, part: MediaPart) -> bool:
+    match body.get("source"):
+        case {"bytes": str() as data}:
+            part.data = data
+        case {"s3Location": {"uri": str() as uri, **further}}:
+            part.file_id, part.owner, part.extra = uri, OWNER, rest(further, set(), _STORED)
+        case _:
+            return False
+    return True
+
+
+def _write_source(part: MediaPart, body: JsonObject) -> bool:
+    if part.data is not None:
+        body["source"] = {"bytes": part.data}
+    elif part.file_id is not None and part.owner == OWNER:
+        body["source"] = {"s3Location": {"uri": part.file_id, **own(part.extra, _STORED)}}
+    return "source" in body
+
+
+def _document_name(part: MediaPart) -> str:
+    """Name a document as Bedrock allows it; one without a name is told apart by what is in it."""
+    if part.name:
+        return re.sub(r"\s+", " ", re.sub(r"[^a-zA-Z0-9\s()\[\]-]", "-", part.name))[:200]
+    return "document " + sha256((part.data or part.file_id or "").encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+_KINDS: Final[tuple[MediaKind, ...]] = ("image", "audio", "video", "document")
+_CONTENTS: Final = (
+    PartRow("citationsContent", TextPart, read=_read_cited, write=_write_cited),
+    PartRow("text", TextPart, read=_read_text, write=lambda part: {"text": part.text}),
+    *map(_media, _KINDS),
+)
+_INSIDE: Final = PartTable(OWNER, (*_CONTENTS, PartRow("json", JsonPart, read=_read_json, write=_write_json)), tag="")
+"""The blocks of a tool's result."""
+_OURS: Final = where(lambda body: body.get("type", OURS) == OURS)  # else the provider runs it
+_ID: Final = ident("toolUseId", odd="opaque")
+_CONTENT: Final = content("content", _INSIDE, listed=True)
+_STATUS: Final = flag("status", value="error")
+BLOCKS: Final = PartTable(
+    OWNER,
+    (
+        *_CONTENTS,
+        PartRow("reasoningContent", ReasoningPart, read=_read_reasoning, write=_write_reasoning),
+        PartRow("toolUse", CallPart, _OURS, _ID, text("name", "name"), arguments("input"), inside=True),
+        PartRow("toolResult", ResultPart, _OURS, _ID, _CONTENT, _STATUS, inside=True),
+    ),
+    tag="",
+    point=(_read_mark, _write_mark),
+    says=_says,
+)
+_ROLES: Final[dict[str, Role]] = {"user": "user", "assistant": "assistant", "system": "system"}
+_SYSTEM: Final = SystemPlace("system", BLOCKS.read_all, BLOCKS.write_list)
+_REQUEST: Final = RequestTable(owner=OWNER, roles=_ROLES, blocks=BLOCKS, texts=False, empty="always", system=_SYSTEM)
 
 
 def read(value: JsonValue) -> Transcript:
     """Read a request's object or a list of messages."""
-    if is_array(value):
-        return Transcript(tuple(_read_message(item, at) for at, item in enumerate(value)))
-    if not is_object(value) or not is_array(value.get("messages")):
-        raise ParseError("bedrock: expected a list of messages, or an object with `messages`")
-    messages = [_read_message(item, at) for at, item in enumerate(value["messages"])]
-    system = expected(value, "system", is_array, "a list of blocks")
-    if system:
-        first = Message("system", read_blocks(system))
-        first.origin, first.source, first.where = OWNER, system, ("/system",)
-        messages.insert(0, first)
+    if not is_object(value):
+        return _REQUEST.read(value)
+    expected(value, "system", is_array, "a list of blocks")
     config: JsonObject = expected(value, "toolConfig", is_object, "an object") or {}
-    further = rest(value, _REQUEST, OWNER) | rest(config, {"tools", "toolChoice"}, f"{OWNER}.toolConfig")
-    return Transcript(
-        tuple(messages),
-        _read_tools(expected(config, "tools", is_array, "a list")),
-        _read_choice(config.get("toolChoice")),
-        None,
-        further,
-    )
-
-
-def _read_message(item: JsonValue, at: int) -> Message:
-    name = item.get("role") if is_object(item) else None
-    role = _ROLES.get(name) if isinstance(name, str) else None
-    content = item.get("content") if is_object(item) else None
-    if role is None or not is_object(item) or not is_array(content):
-        raise ParseError(f"/messages/{at}: expected a message with the role user or assistant, and a list of blocks")
-    message = Message(role, read_blocks(content), extra=rest(item, _MESSAGE, OWNER))
-    message.origin, message.source, message.where = OWNER, item, ("/messages", at)
-    return message
+    found = _REQUEST.read(value)
+    found.tools = _read_tools(expected(config, "tools", is_array, "a list"))
+    found.tool_choice = _read_choice(config.get("toolChoice"))
+    found.extra.pop(_CONFIG, None)
+    found.extra |= rest(config, {"tools", "toolChoice"}, _CONFIG)
+    return found
 
 
 def _read_tools(value: JsonValue) -> tuple[ToolDeclaration, ...] | None:
-    if not is_array(value):
-        return None
     tools: list[ToolDeclaration] = []
-    for item in value:
-        mark = read_mark(item)
-        if mark is not None and tools and "cache_control" not in tools[-1].extra:
-            tools[-1].extra["cache_control"] = mark
+    for item in value or ():
+        mark = _read_mark(item)
+        if mark is not None and tools and MARK not in tools[-1].extra:
+            tools[-1].extra[MARK] = mark
         else:
             tools.append(_read_tool(item))
-    return tuple(tools)
+    return None if value is None else tuple(tools)
 
 
 def _read_tool(item: JsonValue) -> ToolDeclaration:
     spec = item.get("toolSpec") if is_object(item) else None
-    if not is_object(spec) or not isinstance(spec.get("name"), str):
+    if not word(spec, "name"):
         name = next(iter(item), "") if is_object(item) else ""
         return read_hosted(item, OWNER, name, kind=word(item.get(name), "name") if is_object(item) else "")
-    schema = spec.get("inputSchema")
-    tool = ToolDeclaration(
-        spec["name"],
-        spec.get("description"),
-        schema.get("json") if is_object(schema) else None,
-        strict=spec.get("strict"),
-        extra=rest(spec, _SPEC, OWNER),
-    )
+    tool = _SPEC.read(spec)
+    tool.parameters = tool.parameters.get("json") if is_object(tool.parameters) else None
     tool.origin, tool.source = OWNER, item
     return tool
 
@@ -117,18 +300,8 @@ def _read_choice(value: JsonValue) -> ToolChoice | None:
 
 def write(transcript: Transcript) -> JsonObject:
     """Write a request's object; leading instructions stand in `system`."""
-    value: JsonObject = own(transcript.extra, OWNER)
-    messages = transcript.messages
-    leading = 0
-    while leading < len(messages) and _stands_apart(messages[leading]):
-        leading += 1
-    system = [part for message in messages[:leading] for part in message.parts]
-    if leading == 1 and messages[0].origin == OWNER:
-        value["system"] = messages[0].source
-    elif system:
-        value["system"] = write_blocks(system)
-    value["messages"] = [_write_message(message) for message in messages[leading:]]
-    config: JsonObject = {key: value.pop(f"toolConfig.{key}") for key in own(transcript.extra, f"{OWNER}.toolConfig")}
+    value: JsonObject = _REQUEST.write(transcript)
+    config: JsonObject = {key: value.pop(f"toolConfig.{key}") for key in own(transcript.extra, _CONFIG)}
     tools = [item for tool in transcript.tools or () for item in _write_tool(tool)]
     if tools:
         config["tools"] = tools
@@ -140,32 +313,19 @@ def write(transcript: Transcript) -> JsonObject:
     return value
 
 
-def _stands_apart(message: Message) -> bool:
-    return message.role in ("system", "developer") and (message.origin, message.where[0]) != (OWNER, "/messages")
-
-
-def _write_message(message: Message) -> JsonValue:
-    if message.origin == OWNER:
-        return message.source
-    role = message.role if message.role in _ROLES else "user"
-    return {"role": role, "content": write_blocks(message.parts), **own(message.extra, OWNER)}
-
-
 def _write_tool(tool: ToolDeclaration) -> list[JsonValue]:
     if tool.kind == "hosted":
-        return [tool.extra[f"{OWNER}.hosted"], *write_mark(tool.extra)] if f"{OWNER}.hosted" in tool.extra else []
-    return [tool.source if tool.origin == OWNER else {"toolSpec": _spec(tool)}, *write_mark(tool.extra)]
+        written = tool.extra.get(f"{OWNER}.hosted")
+    elif tool.origin == OWNER:
+        written = tool.source
+    else:
+        spec = _SPEC.write(replace(tool, description=tool.description or None)) or {}
+        written = {"toolSpec": {**spec, "inputSchema": {"json": spec["inputSchema"]}}}
+    mark = [_write_mark(tool.extra[MARK])] if is_object(tool.extra.get(MARK)) else []
+    return [] if written is None else [written, *mark]
 
 
-def _spec(tool: ToolDeclaration) -> JsonObject:
-    spec: JsonObject = {"name": tool.name}
-    if tool.description:
-        spec["description"] = tool.description
-    schema: JsonObject = tool.parameters if is_object(tool.parameters) else {}
-    spec["inputSchema"] = {"json": schema if "type" in schema else {"type": "object", **schema}}
-    if tool.strict is not None:
-        spec["strict"] = tool.strict
-    return spec | own(tool.extra, OWNER)
+_SPEC: Final = Declaring(owner=OWNER, schema="inputSchema", strict=True, bare="object")
 
 
 def _write_choice(choice: ToolChoice | None) -> JsonObject | None:

@@ -59,7 +59,7 @@ def _at(value: JsonValue, path: str) -> JsonValue:
 
 
 def cited(
-    part: TextPart, form: Callable[[JsonObject, TextPart], JsonObject], own: Callable[[JsonObject], bool]
+    part: TextPart, form: Callable[[JsonObject, TextPart], JsonObject] | None, own: Callable[[JsonObject], bool]
 ) -> list[JsonObject]:
     """Write a text's citations: those that are `own` as they came, others in the format's form by their address."""
     written: list[JsonObject] = []
@@ -67,7 +67,7 @@ def cited(
         said = source(citation)
         if own(citation):
             written.append(citation)
-        elif "url" in said:
+        elif form is not None and "url" in said:
             written.append(form(said, part))
     return written
 

@@ -23,7 +23,7 @@ from toolfmt.conversation import CallPart, Message, OpaquePart, Part, ResultPart
 from toolfmt.dialect import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.anthropic_blocks import OWNER, read_content
+from toolfmt.transcripts.anthropic import BLOCKS, OWNER
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.session_lines import first_lines, read_lines, unwritable
 
@@ -54,7 +54,7 @@ def read(value: JsonValue) -> Transcript:
 def _content(content: JsonValue) -> tuple[Part, ...]:
     """Read what a line says; a log is no request, and one odd line is no reason to refuse all of it."""
     try:
-        return read_content(content)
+        return BLOCKS.read_all(content)
     except ParseError:
         return (OpaquePart(OWNER, content),)
 

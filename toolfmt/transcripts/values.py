@@ -25,6 +25,12 @@ def pointer(where: tuple[str, int] | tuple[str]) -> str:
     return "/".join(map(str, where))
 
 
+def located(place: str | int, error: ParseError) -> ParseError:
+    """Put a place before what an error says: of the value there (`: expected text`), or of a place inside it."""
+    said = str(error)
+    return ParseError(f"{place}{'' if said.startswith((':', '/')) else '/'}{said}")
+
+
 def rest(item: JsonObject, known: AbstractSet[str], owner: str) -> JsonObject:
     """Collect the keys of an object that its reader does not know, under their owner's name."""
     if item.keys() <= known:

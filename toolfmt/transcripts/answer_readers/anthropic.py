@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.jsontext import is_array
 from toolfmt.transcripts.answer_readers.steps import StepShape, ended, inner, kind, objects
 from toolfmt.transcripts.answer_usage import read_anthropic
-from toolfmt.transcripts.anthropic_blocks import OWNER
+from toolfmt.transcripts.anthropic import OWNER
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject

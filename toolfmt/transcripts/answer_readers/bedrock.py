@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.answer_readers.steps import StepShape, ended, inner, objects, whole_call
 from toolfmt.transcripts.answer_usage import read_bedrock
-from toolfmt.transcripts.bedrock_blocks import OURS, SIGNER
+from toolfmt.transcripts.bedrock import OURS, SIGNER
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject

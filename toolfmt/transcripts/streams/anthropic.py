@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.transcripts.answer_info import WRITTEN, Usage
 from toolfmt.transcripts.answer_usage import write_anthropic
-from toolfmt.transcripts.anthropic_blocks import OWNER
+from toolfmt.transcripts.anthropic import OWNER
 from toolfmt.transcripts.failures import write_error
 from toolfmt.transcripts.streams.sink import AnswerHead, StreamSink
 

@@ -1,0 +1,278 @@
+"""Parts of messages as blocks on the wire: one table reads them, writes them, and keeps what has no place of its own.
+
+    BLOCKS = PartTable("anthropic", (
+        PartRow("text", TextPart, text("text")),
+        PartRow("tool_use", CallPart, ident("id"), text("name", "name"), arguments("input")),
+        PartRow("tool_result", ResultPart, ident("tool_use_id"), content("content"), flag("is_error")),
+    ))
+    BLOCKS.read({"type": "tool_use", "id": "a", "name": "f", "input": {}, "caller": "x"})
+    CallPart("f", {}, id="a", extra={"anthropic.caller": "x"})
+    BLOCKS.write(CallPart("f", {}, id="a", extra={"anthropic.caller": "x"}))
+    {"type": "tool_use", "id": "a", "name": "f", "input": {}, "caller": "x"}
+
+A field is two functions: one puts what a block says into a new part, the other puts what a part
+says into a new block. A table is compiled once, into one reader for each type and one writer for
+each kind of part; what no block can say is a pair of functions in place of the fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from toolfmt import jsontext
+from toolfmt.conversation import (
+    CallPart,
+    Content,
+    JsonPart,
+    MediaPart,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    RefusalPart,
+    ResultPart,
+    Said,
+    TextPart,
+)
+from toolfmt.errors import ParseError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.fields import PartField
+from toolfmt.transcripts.values import located, own, plain_text, rest
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+
+MARK: Final = "cache_control"
+"""The mark for the prompt cache, which means the same to all who have it."""
+MARKED: Final = (TextPart, MediaPart, CallPart, ResultPart)
+"""The parts that may have one."""
+
+
+class PartRow:
+    """One kind of block: its type, the part that it is, and its fields; or the functions that read and write it."""
+
+    def __init__(  # noqa: PLR0913 - a row of a table
+        self,
+        type: str,  # noqa: A002 - the wire's word
+        part: type[Part],
+        *fields: PartField | Callable[[PartTable], PartField],
+        read: Callable[[JsonObject], Part | None] | None = None,
+        write: Callable[[Any], JsonObject | None] | None = None,
+        when: Callable[[Any], bool] | None = None,
+        inside: bool = False,
+    ) -> None:
+        """`when` says which parts are written as this block; `inside` that its fields are under the type's key."""
+        self.type, self.part, self.fields = type, part, fields
+        self.read, self.write, self.when, self.inside = read, write, when, inside
+
+
+_NEW: Final[dict[type, Callable[[], Part]]] = {
+    TextPart: lambda: TextPart(""),
+    ReasoningPart: lambda: ReasoningPart(""),
+    RefusalPart: lambda: RefusalPart(""),
+    MediaPart: lambda: MediaPart("document"),
+    CallPart: lambda: CallPart(""),
+    ResultPart: ResultPart,
+    JsonPart: lambda: JsonPart(None),
+}
+
+
+class PartTable:
+    """A format's table of blocks, compiled."""
+
+    def __init__(  # noqa: PLR0913 - each is a choice of the format's
+        self,
+        owner: str,
+        table: Iterable[PartRow],
+        *,
+        tag: str = "type",
+        marks: bool = False,
+        strings: bool = False,
+        point: tuple[Callable[[JsonValue], JsonObject | None], Callable[[JsonObject], JsonObject]] | None = None,
+        says: Callable[[JsonValue], tuple[Said, ...]] | None = None,
+    ) -> None:
+        """`tag` is the key of a block's type, empty if the type is itself a key; `says` reads what has no block.
+
+        `marks` are those for the prompt cache, in a key, or in a `point` behind the part: how it is read as one and
+        written; `strings` may stand for blocks of text.
+        """
+        self.owner, self._tag, self._marks, self._strings, self._says = owner, tag, marks, strings, says
+        self._point = point
+        self._readers: dict[str, Callable[[JsonObject], Part | None]] = {}
+        self._writers: dict[type, list[tuple[Callable[[Any], bool] | None, Callable[[Any], JsonObject | None]]]] = {}
+        for block in table:
+            self._readers[block.type] = block.read or self._reader(block)
+            if block.write is not None or block.fields:
+                self._writers.setdefault(block.part, []).append((block.when, block.write or self._writer(block)))
+
+    def read(self, item: JsonValue) -> Part:
+        """Read a block; one that is not understood is kept as it came."""
+        if not is_object(item):
+            return TextPart(item) if self._strings and isinstance(item, str) else OpaquePart(self.owner, item)
+        if self._tag:
+            kind = item.get(self._tag)
+            reader = self._readers.get(kind) if isinstance(kind, str) else None
+        else:
+            reader = next((self._readers[key] for key in item if key in self._readers), None)
+        if reader is not None and (part := reader(item)) is not None:
+            return part
+        return OpaquePart(self.owner, item, self._says(item) if self._says is not None else ())
+
+    def read_all(self, content: JsonValue) -> tuple[Part, ...]:
+        """Read a content: text, or a list of blocks."""
+        if isinstance(content, str):
+            return (TextPart(content),) if content else ()
+        if not is_array(content):
+            return () if content is None else (OpaquePart(self.owner, content),)
+        parts: list[Part] = []
+        for at, item in enumerate(content):
+            try:
+                if self._point is None or not _marked(parts[-1:], self._point[0](item)):
+                    parts.append(self.read(item))
+            except ParseError as error:
+                raise located(at, error) from None
+        return tuple(parts)
+
+    def read_key(self, item: JsonObject, key: str) -> tuple[Part, ...]:
+        """Read the content under a key."""
+        try:
+            return self.read_all(item.get(key))
+        except ParseError as error:
+            raise located(key, error) from None
+
+    def read_content(self, content: JsonValue) -> tuple[Content, ...]:
+        """Read what a tool gave back; what no result of the hub's holds is kept as it came."""
+        parts = self.read_all(content)
+        items = content if is_array(content) else [content] * len(parts)
+        return tuple(self._held(part, item) for part, item in zip(parts, items, strict=True))
+
+    def _held(self, part: Part, item: JsonValue) -> Content:
+        if isinstance(part, (TextPart, JsonPart, MediaPart, OpaquePart)):
+            return part
+        said = part.content if isinstance(part, ResultPart) else ()
+        if isinstance(part, (ReasoningPart, RefusalPart)):
+            said = (TextPart(part.text),)
+        return OpaquePart(self.owner, item, tuple(found for found in said if not isinstance(found, OpaquePart)))
+
+    def write(self, part: Part) -> JsonValue:
+        """Write a part; None where it has no place."""
+        if isinstance(part, OpaquePart):
+            return part.value if part.owner == self.owner else None
+        for when, write in self._writers.get(type(part), ()):
+            if (when is None or when(part)) and (block := write(part)) is not None:
+                return block
+        if isinstance(part, JsonPart):
+            return self.write(TextPart(jsontext.dumps(part.value)))
+        return self.write(TextPart(part.text)) if isinstance(part, RefusalPart) else None
+
+    def write_list(self, parts: Iterable[Part]) -> list[JsonValue]:
+        """Write parts as a list of blocks; what has no place is left out."""
+        if self._point is None:
+            return [block for part in parts if (block := self.write(part)) is not None]
+        blocks: list[JsonValue] = []
+        for part in parts:
+            if (block := self.write(part)) is not None:
+                mark = part.extra.get(MARK) if isinstance(part, MARKED) else None
+                blocks += [block] if mark is None else [block, self._point[1](mark)]
+        return blocks
+
+    def write_all(self, parts: Sequence[Part]) -> JsonValue:
+        """Write a content: text where it is one text, else a list of blocks."""
+        text = plain_text(parts)
+        return self.write_list(parts) if text is None else text
+
+    def _fields(self, block: PartRow) -> list[PartField]:
+        return [field if isinstance(field, PartField) else field(self) for field in block.fields]
+
+    def _reader(self, block: PartRow) -> Callable[[JsonObject], Part | None]:
+        new, kind, fields = _NEW[block.part], block.type, self._fields(block)
+        known = frozenset(key for field in fields for key in field.keys)
+        owner = f"{self.owner}.{kind}" if block.inside else self.owner
+        known |= {self._tag} if self._tag else frozenset() if block.inside else {kind}
+        marks = self._marks
+
+        def read(item: JsonObject) -> Part | None:
+            body = item[kind] if block.inside else item
+            if not is_object(body):
+                return None
+            part: Any = new()
+            beside: tuple[str, ...] = ()
+            for field in fields:
+                fits = field.read(body, part)
+                if not fits:
+                    if fits is False:
+                        return None
+                    beside += field.keys
+            if beside or not body.keys() <= known:
+                part.extra |= rest(body, known.difference(beside), owner)
+                if marks and MARK in body:
+                    part.extra[MARK] = part.extra.pop(f"{owner}.{MARK}")
+            return part
+
+        return read
+
+    def _writer(self, block: PartRow) -> Callable[[Any], JsonObject | None]:
+        kind, owner = block.type, self.owner
+        writes = tuple(field.write for field in self._fields(block))
+        marks = self._marks and block.part is not ReasoningPart  # which Anthropic's API refuses on a thought
+        tagged, inside, tag = bool(self._tag), block.inside, self._tag
+
+        def write(part: Any) -> JsonObject | None:
+            item: JsonObject = {tag: kind} if tagged else {}
+            body = item
+            if inside:
+                body = item[kind] = {}
+            for put in writes:
+                if put(part, body) is False:
+                    return None
+            extra: JsonObject = getattr(part, "extra", None) or {}
+            if extra:
+                item.update(found := own(extra, owner))
+                if inside:
+                    _put_inside(item, body, found, kind)
+                if marks and MARK in extra:
+                    item[MARK] = extra[MARK]
+            return item
+
+        return write
+
+
+def _marked(last: Sequence[Part], mark: JsonObject | None) -> bool:
+    """Put a mark on the last part, if it can have one and has none."""
+    if mark is None or not last or not isinstance(last[0], MARKED) or MARK in last[0].extra:
+        return False
+    last[0].extra[MARK] = mark
+    return True
+
+
+def _put_inside(item: JsonObject, body: JsonObject, further: JsonObject, kind: str) -> None:
+    """Move the further fields of a block's body into it; a field of the table has written those of other places."""
+    for key, value in further.items():
+        place, dot, name = key.partition(".")
+        if dot:
+            del item[key]
+            if place == kind:
+                body[name] = value
+
+
+def content(key: str, inside: PartTable | None = None, *, listed: bool = False) -> Callable[[PartTable], PartField]:
+    """What a tool gave back: text or a list of blocks, of the same table or another; `listed`: a list alone."""
+
+    def bound(table: PartTable) -> PartField:
+        table = inside or table
+
+        def read(item: JsonObject, part: ResultPart) -> bool:
+            if listed and not is_array(item.get(key)):
+                return False
+            try:
+                part.content = table.read_content(item.get(key))
+            except ParseError as error:
+                raise located(key, error) from None
+            return True
+
+        def write(part: ResultPart, item: JsonObject) -> None:
+            item[key] = table.write_list(part.content) if listed else table.write_all(part.content)
+
+        return PartField((key,), read, write)
+
+    return bound

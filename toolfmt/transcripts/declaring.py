@@ -1,0 +1,104 @@
+"""How a format declares a function: one table reads and writes it, and what is no function is the provider's own kind.
+
+TOOLS = Declaring("anthropic", schema="input_schema", strict=True, marks=True)
+TOOLS.read({"name": "f", "input_schema": {"type": "object"}, "type": "custom"})
+ToolDeclaration("f", None, {"type": "object"}, extra={"anthropic.type": "custom"})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from toolfmt.conversation import ToolDeclaration
+from toolfmt.errors import ParseError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.blocks import MARK
+from toolfmt.transcripts.native import read_hosted, write_hosted
+from toolfmt.transcripts.request import ToolsPlace
+from toolfmt.transcripts.values import located, own, rest, word
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaring:
+    """The keys of a function's declaration; it has a `name` and may have a `description`."""
+
+    owner: str
+    schema: str = "parameters"
+    typed: bool = False
+    """A declaration says `"type": "function"`."""
+    told_by: Literal["name", "schema"] = "name"
+    """The key that only a function has."""
+    strict: bool = False
+    """A declaration may say that the schema is strict."""
+    marks: bool = False
+    """A declaration may have a mark for the prompt cache."""
+    bare: Literal["absent", "object", "any"] = "absent"
+    """What is written where there is no schema: nothing, an object's schema, or one that anything fits."""
+
+    def read(self, item: JsonValue) -> ToolDeclaration:
+        """Read a declaration; raises ParseError, which begins with the key, where it is none."""
+        if not is_object(item):
+            raise ParseError(f": a tool is an object, not {type(item).__name__}")
+        name = word(item, "name")
+        foreign = self.typed and item.get("type", "function") != "function"
+        if foreign or (not name if self.told_by == "name" else self.schema not in item):
+            return read_hosted(item, self.owner, name or word(item, "type") or word(item, "id"))
+        if not name:
+            raise ParseError("name: a tool has a name")
+        description, strict = item.get("description"), item.get("strict")
+        known = {"name", self.schema, *(("type",) if self.typed else ())}
+        known |= {"description"} if isinstance(description, str | None) else set()
+        known |= {"strict"} if self.strict and isinstance(strict, bool | None) else set()
+        extra = rest(item, known, self.owner)
+        if self.marks and MARK in item:
+            extra[MARK] = extra.pop(f"{self.owner}.{MARK}")
+        return ToolDeclaration(
+            name,
+            description if isinstance(description, str) else None,
+            item.get(self.schema),
+            strict=strict if "strict" in known else None,
+            extra=extra,
+        )
+
+    def write(self, tool: ToolDeclaration) -> JsonObject | None:
+        """Write a declaration; None where the API has no words for it."""
+        if tool.kind == "hosted":
+            return write_hosted(tool, self.owner)
+        item: JsonObject = {"type": "function"} if self.typed else {}
+        item["name"] = tool.name
+        if tool.description is not None:
+            item["description"] = tool.description
+        if self.bare == "object":
+            schema = tool.parameters if is_object(tool.parameters) else {}
+            item[self.schema] = schema if "type" in schema else {"type": "object", **schema}
+        elif self.bare == "any" or tool.parameters is not None:
+            item[self.schema] = {} if tool.parameters is None else tool.parameters
+        if self.strict and tool.strict is not None:
+            item["strict"] = tool.strict
+        item |= own(tool.extra, self.owner)
+        return item | {MARK: tool.extra[MARK]} if self.marks and MARK in tool.extra else item
+
+    def read_list(self, value: JsonValue) -> Sequence[ToolDeclaration]:
+        """Read a list of declarations."""
+        if not is_array(value):
+            raise ParseError(f": expected a list, not {type(value).__name__}")
+        tools: list[ToolDeclaration] = []
+        for at, item in enumerate(value):
+            try:
+                tools.append(self.read(item))
+            except ParseError as error:
+                raise located(at, error) from None
+        return tools
+
+    def write_list(self, tools: Sequence[ToolDeclaration]) -> list[JsonValue]:
+        """Write declarations; what the API has no words for is left out."""
+        return [item for tool in tools if (item := self.write(tool)) is not None]
+
+    def listed(self, key: str = "tools") -> ToolsPlace:
+        """Make the place of a list of declarations."""
+        return ToolsPlace(key, self.read_list, self.write_list)

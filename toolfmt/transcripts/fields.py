@@ -1,0 +1,174 @@
+"""The fields of a table of blocks: each reads a key of a block into a part, and writes it from there.
+
+text("name", "name")        the text under `name`, which a block has to have
+ident("tool_use_id")        an id, where there is one
+arguments("input")          a call's arguments
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+
+from toolfmt.errors import ParseError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.citations import cited
+from toolfmt.transcripts.values import argument_object, argument_value
+
+if TYPE_CHECKING:
+    from toolfmt.conversation import CallPart, TextPart
+    from toolfmt.model import JsonObject, JsonValue
+
+Odd: TypeAlias = Literal["refuse", "opaque", "beside"]
+"""What becomes of a value of the wrong type: the read fails, its block is opaque, or it is a further field."""
+
+
+class PartField(NamedTuple):
+    """One field of a kind of block."""
+
+    keys: tuple[str, ...]
+    """The keys that it reads; all others go to `extra`."""
+    read: Callable[[JsonObject, Any], bool | None]
+    """Put what a block says into a part: False if it is no such block, None if the keys are further fields."""
+    write: Callable[[Any, JsonObject], bool | None]
+    """Put what a part says into a block; False if the format has no place for the part."""
+
+
+def text(key: str, attribute: str = "text", *, odd: Odd = "opaque", default: str | None = None) -> PartField:
+    """Text that a block has to have, or the `default` where it has none."""
+
+    def read(item: JsonObject, part: Any) -> bool | None:
+        found = item.get(key, default)
+        if not isinstance(found, str):
+            if found is not None or default is None:
+                return _odd(key, found, odd)
+            found = default
+        setattr(part, attribute, found)
+        return True
+
+    def write(part: Any, item: JsonObject) -> None:
+        item[key] = getattr(part, attribute)
+
+    return PartField((key,), read, write)
+
+
+def option(key: str, attribute: str, *, odd: Odd = "beside") -> PartField:
+    """Text that a block may have."""
+
+    def read(item: JsonObject, part: Any) -> bool | None:
+        found = item.get(key)
+        if found is None or isinstance(found, str):
+            setattr(part, attribute, found or None)
+            return True
+        return _odd(key, found, odd)
+
+    def write(part: Any, item: JsonObject) -> None:
+        found = getattr(part, attribute)
+        if found is not None:
+            item[key] = found
+
+    return PartField((key,), read, write)
+
+
+def ident(key: str, *, odd: Odd = "beside") -> PartField:
+    """The id of a call, or of the call that a result answers."""
+    return option(key, "id", odd=odd)
+
+
+def proof(key: str, owner: str, attribute: str = "signature", *, odd: Odd = "beside") -> PartField:
+    """What proves a part to its maker, whose it is then."""
+    given = option(key, attribute, odd=odd)
+
+    def read(item: JsonObject, part: Any) -> bool | None:
+        fits = given.read(item, part)
+        if getattr(part, attribute):
+            part.owner = owner
+        return fits
+
+    def write(part: Any, item: JsonObject) -> None:
+        if part.owner == owner:
+            given.write(part, item)
+
+    return PartField((key,), read, write)
+
+
+def arguments(key: str, form: Literal["object", "value", "text"] = "object") -> PartField:
+    """A call's arguments: a JSON object, any value with text for what is no JSON, or JSON text."""
+
+    def read(item: JsonObject, part: CallPart) -> bool:
+        found = item.get(key)
+        if isinstance(found, str) and form != "object":
+            part.text = found
+        else:
+            part.arguments = {} if found is None else found
+        return True
+
+    def write(part: CallPart, item: JsonObject) -> None:
+        item[key] = _WRITTEN[form](part)
+
+    return PartField((key,), read, write)
+
+
+_WRITTEN: Final[dict[str, Callable[[CallPart], JsonValue]]] = {
+    "object": argument_object,
+    "value": argument_value,
+    "text": lambda part: part.json,
+}
+
+
+def flag(key: str, attribute: str = "is_error", *, value: JsonValue = True) -> PartField:
+    """Something that is so where the key has a value, by default anything that is true, and else is not said."""
+
+    def read(item: JsonObject, part: Any) -> bool:
+        found = item.get(key)
+        setattr(part, attribute, bool(found) if value is True else found == value)
+        return True
+
+    def write(part: Any, item: JsonObject) -> None:
+        if getattr(part, attribute):
+            item[key] = value
+
+    return PartField((key,), read, write)
+
+
+def where(fits: Callable[[JsonObject], bool]) -> PartField:
+    """Nothing of its own: blocks that do not fit are opaque."""
+
+    def read(item: JsonObject, _: Any) -> bool:
+        return fits(item)
+
+    def write(_: Any, __: JsonObject) -> None:
+        return None
+
+    return PartField((), read, write)
+
+
+def citations(
+    key: str,
+    form: Callable[[JsonObject, TextPart], JsonObject] | None,
+    own: Callable[[JsonObject], bool],
+    *,
+    odd: Odd = "beside",
+) -> PartField:
+    """The sources of a text: the format's `own` as they came, others in its form if there is one."""
+
+    def read(item: JsonObject, part: TextPart) -> bool | None:
+        found = item.get(key)
+        if found is None:
+            return True
+        if not is_array(found) or not all(map(is_object, found)):
+            return _odd(key, found, odd)
+        part.citations = tuple(found)
+        return True
+
+    def write(part: TextPart, item: JsonObject) -> None:
+        if part.citations and (found := cited(part, form, own)):
+            item[key] = found
+
+    return PartField((key,), read, write)
+
+
+def _odd(key: str, found: JsonValue, odd: Odd) -> bool | None:
+    if odd == "refuse":
+        raise ParseError(f"{key}: expected text, not {type(found).__name__}")
+    return False if odd == "opaque" else None

@@ -1,0 +1,197 @@
+"""The request around a conversation's messages: one table says where a format keeps what, and reads and writes it.
+
+    REQUEST = RequestTable(owner="anthropic", roles={"user": "user", "assistant": "assistant"}, blocks=BLOCKS,
+                      system=SystemPlace("system", BLOCKS.read_all, BLOCKS.write_all), tools=TOOLS.listed())
+    REQUEST.read({"system": "Be brief.", "messages": [...], "tools": [...], "max_tokens": 9})
+    Transcript((Message("system", ...), ...), (ToolDeclaration(...),), extra={"anthropic.max_tokens": 9})
+
+A list of messages alone is read too. A value is written as it was read where it is unchanged;
+keys that are not read, or hold what is not understood, go to `extra`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from toolfmt.conversation import Message, Part, Role, ToolChoice, ToolDeclaration, Transcript
+from toolfmt.errors import ParseError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.pieces import sourced
+from toolfmt.transcripts.values import located, own, rest, word
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.blocks import PartTable
+
+INSTRUCTIONS: frozenset[str] = frozenset({"system", "developer"})
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPlace:
+    """The place of the instructions that come before a conversation."""
+
+    key: str
+    read: Callable[[JsonValue], tuple[Part, ...]]
+    write: Callable[[Sequence[Part]], JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsPlace:
+    """The place of the declarations."""
+
+    key: str
+    read: Callable[[JsonValue], Iterable[ToolDeclaration]]
+    """Read the value under the key."""
+    write: Callable[[Sequence[ToolDeclaration]], JsonValue]
+    """Write the value under the key; None leaves it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoicePlace:
+    """The place of the choice among the tools."""
+
+    key: str
+    read: Callable[[JsonValue], ToolChoice | None]
+    """None for what is not understood, which is kept as it came."""
+    write: Callable[[ToolChoice], JsonValue]
+    """Write the value under the key; None leaves it out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestTable:
+    """Where a format keeps what a request says."""
+
+    owner: str
+    roles: Mapping[str, Role]
+    blocks: PartTable
+    """What a message's content is made of."""
+    content: str = "content"
+    texts: bool = True
+    """A content may be text; else it is a list of blocks."""
+    empty: Literal["never", "alone", "always"] = "never"
+    """Which messages are written without content: those that had no parts, or those too whose parts have no place."""
+    read_message: Callable[[JsonObject, Role], Message | Sequence[Message]] | None = None
+    """Reads a message that is more than its role and content; several of the hub's where the format has them in one."""
+    write_message: Callable[[Message], Iterable[JsonValue]] | None = None
+    """Writes such a message that is new or changed; nothing if nothing of it has a place."""
+    role: str = "role"
+    messages: str = "messages"
+    system: SystemPlace | None = None
+    tools: ToolsPlace | None = None
+    choice: ChoicePlace | None = None
+    request: bool = True
+    """A request is always an object; else a list of messages is, where there is nothing more to say."""
+
+    def read(self, value: JsonValue) -> Transcript:
+        """Read a request's object or a list of messages."""
+        items = value.get(self.messages) if is_object(value) else value
+        if not is_array(items):
+            raise ParseError(f"{self.owner}: expected a list of {self.messages}, or an object with `{self.messages}`")
+        messages = self.read_messages(items)
+        if not is_object(value):
+            return Transcript(tuple(messages))
+        read: JsonObject = {self.messages: items}
+        if self.system is not None:
+            read[self.system.key] = True
+            if value.get(self.system.key):
+                messages.insert(0, self._instructions(value[self.system.key], self.system))
+        tools = choice = None
+        if self.tools is not None and value.get(self.tools.key) is not None:
+            try:
+                tools = read[self.tools.key] = tuple(self.tools.read(value[self.tools.key]))
+            except ParseError as error:
+                raise located(f"/{self.tools.key}", error) from None
+        if self.choice is not None:
+            choice = read[self.choice.key] = self.choice.read(value.get(self.choice.key))
+        known = {key for key in value if read.get(key) is not None or (key in read and value[key] is None)}
+        return Transcript(tuple(messages), tools, choice, None, rest(value, known, self.owner))
+
+    def read_messages(self, items: Sequence[JsonValue]) -> list[Message]:
+        """Read a list of messages; each keeps the value that it was read from."""
+        messages: list[Message] = []
+        where, owner = f"/{self.messages}", self.owner
+        for at, item in enumerate(items):
+            role = self.roles.get(word(item, self.role))
+            if role is None:
+                roles = ", ".join(self.roles)
+                raise ParseError(f"{where}/{at}: expected a message with a role of {roles}")
+            try:
+                found = (self.read_message or self._read_message)(item, role)
+            except ParseError as error:
+                raise located(f"{where}/{at}", error) from None
+            if isinstance(found, Message):
+                found.origin, found.source, found.where = owner, item, (where, at)
+                messages.append(found)
+            else:
+                messages += sourced(found, owner, item, (where, at))
+        return messages
+
+    def _instructions(self, value: JsonValue, system: SystemPlace) -> Message:
+        try:
+            first = Message("system", system.read(value))
+        except ParseError as error:
+            raise located(f"/{system.key}", error) from None
+        first.origin, first.source, first.where = self.owner, value, (f"/{system.key}",)
+        return first
+
+    def write(self, transcript: Transcript) -> JsonValue:
+        """Write a request's object; leading instructions stand in their place."""
+        value: JsonObject = own(transcript.extra, self.owner)
+        messages = transcript.messages
+        if self.system is not None:
+            messages = self._write_instructions(transcript.messages, value, self.system)
+        items = [item for message in messages for item in self.write_one(message)]
+        if not (self.request or value or transcript.tools is not None):
+            return items
+        value[self.messages] = items
+        if self.tools is not None and transcript.tools is not None:
+            written = self.tools.write(transcript.tools)
+            if written is not None:
+                value[self.tools.key] = written
+        if self.choice is not None and transcript.tool_choice is not None:
+            chosen = self.choice.write(transcript.tool_choice)
+            if chosen is not None:
+                value[self.choice.key] = chosen
+        return value
+
+    def write_one(self, message: Message) -> Iterable[JsonValue]:
+        """Write a message; one that is unchanged as it was read."""
+        if message.origin == self.owner:
+            return (message.source,)
+        return (self.write_message or self._write_message)(message)
+
+    def _read_message(self, item: JsonObject, role: Role) -> Message:
+        if not (self.texts or is_array(item.get(self.content))):
+            raise ParseError(f": expected a message with a list under `{self.content}`")
+        extra = rest(item, {self.role, self.content}, self.owner)
+        return Message(role, self.blocks.read_key(item, self.content), extra=extra)
+
+    def _write_message(self, message: Message) -> Iterable[JsonValue]:
+        content = self.blocks.write_all(message.parts) if self.texts else self.blocks.write_list(message.parts)
+        if not content and (self.empty == "never" or (message.parts and self.empty == "alone")):
+            return ()
+        item: JsonObject = {self.role: self.role_of(message), self.content: content}
+        return (item | own(message.extra, self.owner),) if message.extra else (item,)
+
+    def role_of(self, message: Message) -> str:
+        """Say a message's role in the format's word; results are the user's where they have no role."""
+        role = message.role
+        plain = "system" if role == "developer" else "user" if role == "tool" else role
+        meant = role if role in self.roles.values() else plain
+        return next(name for name, found in self.roles.items() if found == meant)
+
+    def _write_instructions(
+        self, messages: Sequence[Message], value: JsonObject, system: SystemPlace
+    ) -> Sequence[Message]:
+        leading, listed = 0, (self.owner, f"/{self.messages}")
+        for message in messages:
+            if message.role not in INSTRUCTIONS or (message.origin, message.where[0]) == listed:
+                break
+            leading += 1
+        if leading == 1 and messages[0].origin == self.owner:
+            value[system.key] = messages[0].source
+        elif parts := [part for message in messages[:leading] for part in message.parts]:
+            value[system.key] = system.write(parts)
+        return messages[leading:]
