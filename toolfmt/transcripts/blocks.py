@@ -85,13 +85,15 @@ class PartTable:
         owner: str,
         table: Iterable[PartRow],
         *,
-        tag: str = "type",
+        tag: str | None = "type",
         marks: bool = False,
         strings: bool = False,
         point: tuple[Callable[[JsonValue], JsonObject | None], Callable[[JsonObject], JsonObject]] | None = None,
         says: Callable[[JsonValue], tuple[Said, ...]] | None = None,
     ) -> None:
-        """`tag` is the key of a block's type, empty if the type is itself a key; `says` reads what has no block.
+        """`tag` is the key of a block's type, empty if the type is itself a key, None if all blocks have one type.
+
+        `says` reads what has no block. Of rows with the same type or part, the first that fits is taken.
 
         `marks` are those for the prompt cache, in a key, or in a `point` behind the part: how it is read as one and
         written; `strings` may stand for blocks of text.
@@ -101,7 +103,8 @@ class PartTable:
         self._readers: dict[str, Callable[[JsonObject], Part | None]] = {}
         self._writers: dict[type, list[tuple[Callable[[Any], bool] | None, Callable[[Any], JsonObject | None]]]] = {}
         for block in table:
-            self._readers[block.type] = block.read or self._reader(block)
+            read, other = block.read or self._reader(block), self._readers.get(block.type)
+            self._readers[block.type] = read if other is None else _either(other, read)
             if block.write is not None or block.fields:
                 self._writers.setdefault(block.part, []).append((block.when, block.write or self._writer(block)))
 
@@ -112,6 +115,8 @@ class PartTable:
         if self._tag:
             kind = item.get(self._tag)
             reader = self._readers.get(kind) if isinstance(kind, str) else None
+        elif self._tag is None:
+            reader = self._readers[""]
         else:
             reader = next((self._readers[key] for key in item if key in self._readers), None)
         if reader is not None and (part := reader(item)) is not None:
@@ -188,7 +193,7 @@ class PartTable:
         new, kind, fields = _NEW[block.part], block.type, self._fields(block)
         known = frozenset(key for field in fields for key in field.keys)
         owner = f"{self.owner}.{kind}" if block.inside else self.owner
-        known |= {self._tag} if self._tag else frozenset() if block.inside else {kind}
+        known |= {self._tag} if self._tag else {kind} if kind and not block.inside else frozenset()
         marks = self._marks
 
         def read(item: JsonObject) -> Part | None:
@@ -215,10 +220,10 @@ class PartTable:
         kind, owner = block.type, self.owner
         writes = tuple(field.write for field in self._fields(block))
         marks = self._marks and block.part is not ReasoningPart  # which Anthropic's API refuses on a thought
-        tagged, inside, tag = bool(self._tag), block.inside, self._tag
+        inside, tag = block.inside, self._tag
 
         def write(part: Any) -> JsonObject | None:
-            item: JsonObject = {tag: kind} if tagged else {}
+            item: JsonObject = {tag: kind} if tag else {}
             body = item
             if inside:
                 body = item[kind] = {}
@@ -235,6 +240,16 @@ class PartTable:
             return item
 
         return write
+
+
+def _either(
+    first: Callable[[JsonObject], Part | None], second: Callable[[JsonObject], Part | None]
+) -> Callable[[JsonObject], Part | None]:
+    def read(item: JsonObject) -> Part | None:
+        part = first(item)
+        return second(item) if part is None else part
+
+    return read
 
 
 def _marked(last: Sequence[Part], mark: JsonObject | None) -> bool:
@@ -272,6 +287,32 @@ def content(key: str, inside: PartTable | None = None, *, listed: bool = False) 
 
         def write(part: ResultPart, item: JsonObject) -> None:
             item[key] = table.write_list(part.content) if listed else table.write_all(part.content)
+
+        return PartField((key,), read, write)
+
+    return bound
+
+
+def returned(key: str, inside: PartTable | None = None, *, objects: bool = False) -> Callable[[PartTable], PartField]:
+    """What a tool gave back: text, a list of blocks, or any other JSON value; `objects`: of those, only an object."""
+
+    def bound(table: PartTable) -> PartField:
+        table = inside or table
+
+        def read(item: JsonObject, part: ResultPart) -> bool:
+            value = item.get(key)
+            if isinstance(value, str):
+                part.content = (TextPart(value),) if value else ()
+                return True
+            parts = table.read_content(value) if is_array(value) else ()
+            whole = bool(parts) and not any(isinstance(found, OpaquePart) for found in parts)
+            part.content = parts if whole else (JsonPart(value),)
+            return True
+
+        def write(part: ResultPart, item: JsonObject) -> None:
+            alone = part.content[0] if len(part.content) == 1 else None
+            plain = isinstance(alone, JsonPart) and (not objects or is_object(alone.value))
+            item[key] = alone.value if plain and isinstance(alone, JsonPart) else table.write_all(part.content)
 
         return PartField((key,), read, write)
 

@@ -57,14 +57,18 @@ def option(key: str, attribute: str, *, odd: Odd = "beside") -> PartField:
 
     def read(item: JsonObject, part: Any) -> bool | None:
         found = item.get(key)
+        if found:
+            if not isinstance(found, str):
+                return _odd(key, found, odd)
+            setattr(part, attribute, found)
+            return True
         if found is None or isinstance(found, str):
-            setattr(part, attribute, found or None)
             return True
         return _odd(key, found, odd)
 
     def write(part: Any, item: JsonObject) -> None:
         found = getattr(part, attribute)
-        if found is not None:
+        if found:
             item[key] = found
 
     return PartField((key,), read, write)
@@ -131,8 +135,20 @@ def flag(key: str, attribute: str = "is_error", *, value: JsonValue = True) -> P
     return PartField((key,), read, write)
 
 
-def where(fits: Callable[[JsonObject], bool]) -> PartField:
-    """Nothing of its own: blocks that do not fit are opaque."""
+def constant(key: str, value: JsonValue, *, needed: bool = True) -> PartField:
+    """A key that always has one value; else a block is of another kind, unless that is not `needed`."""
+
+    def read(item: JsonObject, _: Any) -> bool:
+        return not needed or item.get(key) == value
+
+    def write(_: Any, item: JsonObject) -> None:
+        item[key] = value
+
+    return PartField((key,), read, write)
+
+
+def where(fits: Callable[[JsonObject], bool], *ignored: str) -> PartField:
+    """Nothing of its own: blocks that do not fit are opaque, keys that are `ignored` say nothing."""
 
     def read(item: JsonObject, _: Any) -> bool:
         return fits(item)
@@ -140,7 +156,7 @@ def where(fits: Callable[[JsonObject], bool]) -> PartField:
     def write(_: Any, __: JsonObject) -> None:
         return None
 
-    return PartField((), read, write)
+    return PartField(ignored, read, write)
 
 
 def citations(

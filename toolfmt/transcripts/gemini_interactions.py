@@ -1,7 +1,10 @@
 """Gemini Interactions: a request, or its steps alone; the input may also be text, or the contents of one turn.
 
 {"model": "gemini-3-pro-preview", "system_instruction": "Be brief.", "input": [
-    {"type": "user_input", "content": [{"type": "text", "text": "Weather in Paris?"}]},
+    {"type": "user_input", "content": [{"type": "text", "text": "Weather in Paris?"},
+        {"type": "image", "mime_type": "image/png", "data": "iVBORw0KGgo"}]},
+    {"type": "thought", "signature": "c2ln", "summary": [{"type": "text", "text": "One call."}]},
+    {"type": "model_output", "content": [{"type": "text", "text": "Checking."}]},
     {"type": "function_call", "id": "a1", "name": "get_weather", "arguments": {"city": "Paris"}},
     {"type": "function_result", "call_id": "a1", "name": "get_weather", "result": "18C"}],
  "tools": [{"type": "function", "name": "get_weather", "parameters": {"type": "object"}}],
@@ -10,81 +13,134 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.conversation import Message, ResultPart, Role, TextPart, ToolChoice, ToolDeclaration, Transcript
+from toolfmt.conversation import (
+    CallPart,
+    MediaPart,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    ResultPart,
+    Role,
+    TextPart,
+    ToolChoice,
+    Transcript,
+)
 from toolfmt.dialect import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.blocks import PartRow, PartTable, returned
+from toolfmt.transcripts.citations import flat
+from toolfmt.transcripts.declaring import Declaring
+from toolfmt.transcripts.fields import PartField, arguments, citations, flag, ident, option, proof, text
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.gemini_parts import PROVIDER
-from toolfmt.transcripts.gemini_steps import CONTENTS, OWNER, read_step, write_contents, write_result, write_steps
-from toolfmt.transcripts.native import read_hosted, write_hosted
-from toolfmt.transcripts.values import expected, own, rest
+from toolfmt.transcripts.gemini_parts import FILES, PROVIDER
+from toolfmt.transcripts.hosted import INTERACTIONS, hosted
+from toolfmt.transcripts.media import MediaKind, media_type_of
+from toolfmt.transcripts.request import RequestTable, SystemPlace
+from toolfmt.transcripts.values import expected, own, rest, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.chat import Mode
 
-_REQUEST: Final = frozenset({"input", "system_instruction", "tools", "generation_config"})
-_ROLES: Final[dict[object, Role]] = {"user_input": "user", "function_result": "tool"}
+OWNER: Final = "gemini-interactions"
+_KINDS: Final[tuple[MediaKind, ...]] = ("image", "audio", "video", "document")
+_LOOSE: Final = ("text", *_KINDS)
 _SPOKEN: Final = ("user_input", "model_output")
-_STEP: Final = frozenset({"type", "content"})
-_MODES: Final = {"auto": "auto", "any": "required", "none": "none"}
-_WORDS: Final = {"auto": "auto", "required": "any", "none": "none"}
-_FUNCTION: Final = frozenset({"type", "name", "description", "parameters"})
+_ROLES: Final[dict[str, Role]] = {"user_input": "user", "function_result": "tool"}
+_MODES: Final[dict[str, Mode]] = {"auto": "auto", "any": "required", "none": "none"}
 
 
-def read(value: JsonValue) -> Transcript:
-    """Read a request's object or a list of steps."""
-    if is_array(value):
-        return Transcript(tuple(_read_messages(value)))
-    if not is_object(value) or "input" not in value:
-        raise ParseError("gemini-interactions: expected a list of steps, or an object with `input`")
-    given = value["input"]
-    messages = list(_read_messages(given if is_array(given) else [given]))
-    system = expected(value, "system_instruction", lambda found: isinstance(found, str), "text")
-    if system:
-        first = Message("system", (TextPart(system),))
-        first.origin, first.source, first.where = OWNER, system, ("/system_instruction",)
-        messages.insert(0, first)
-    choice, config = _read_choice(value.get("generation_config"))
-    extra = rest(value, _REQUEST, OWNER)
-    if config is not None:
-        extra[f"{OWNER}.generation_config"] = config
-    return Transcript(tuple(messages), _read_tools(expected(value, "tools", is_array, "a list")), choice, None, extra)
+def _media(kind: MediaKind) -> PartRow:
+    def read(item: JsonObject, part: MediaPart) -> bool:
+        address, part.kind = word(item, "uri"), kind
+        part.data = word(item, "data") or None
+        if address.startswith(FILES):
+            part.file_id, part.owner = address, PROVIDER
+        else:
+            part.url = address or None
+        return (part.data is None) != (not address) and isinstance(item.get("mime_type"), str | None)
+
+    return PartRow(kind, MediaPart, option("mime_type", "media_type"), PartField(("data", "uri"), read, _write_media))
 
 
-def _read_messages(items: list[JsonValue]) -> Iterator[Message]:
+def _write_media(part: MediaPart, item: JsonObject) -> bool:
+    address = part.url if part.url is not None else part.file_id if part.owner == PROVIDER else None
+    media_type = part.media_type or media_type_of(address or "")
+    item |= {"type": part.kind} | ({"mime_type": media_type} if media_type else {})
+    item |= {"uri": address} if part.data is None else {"data": part.data}
+    return part.data is not None or address is not None
+
+
+def _cites(item: JsonObject) -> bool:
+    """Whether a citation is flat, as Google writes it; others name a file's id, or put it under its type's name."""
+    kind = item.get("type")
+    return isinstance(kind, str) and kind.endswith("_citation") and kind not in item and "file_id" not in item
+
+
+def _read_summary(item: JsonObject, part: ReasoningPart) -> bool:
+    said = CONTENTS.read_all(item.get("summary")) if is_array(item.get("summary")) else ()
+    texts = [found.text for found in said if isinstance(found, TextPart)]
+    part.text = "\n\n".join(texts)
+    return len(texts) == len(said)
+
+
+def _write_summary(part: ReasoningPart, item: JsonObject) -> bool:
+    if part.text:
+        item["summary"] = [{"type": "text", "text": part.text}]
+    return bool(part.text) or (part.signature is not None and part.owner == PROVIDER)
+
+
+CONTENTS: Final = PartTable(
+    OWNER, (PartRow("text", TextPart, text("text"), citations("annotations", flat, _cites)), *map(_media, _KINDS))
+)
+_SIGNATURE: Final = proof("signature", PROVIDER, odd="opaque")
+_SUMMARY: Final = PartField(("summary",), _read_summary, _write_summary)
+_ID: Final = ident("id", odd="opaque")
+_CALL_ID: Final = ident("call_id", odd="opaque")
+_NAME: Final = option("name", "name", odd="opaque")
+_RESULT: Final = returned("result", CONTENTS, objects=True)
+STEPS: Final = PartTable(
+    OWNER,
+    (
+        PartRow("thought", ReasoningPart, _SIGNATURE, _SUMMARY),
+        PartRow("function_call", CallPart, _ID, text("name", "name"), arguments("arguments"), _SIGNATURE),
+        PartRow("function_result", ResultPart, _CALL_ID, _NAME, _RESULT, flag("is_error", value=True)),
+    ),
+    says=lambda step: hosted(step, INTERACTIONS),
+)
+
+
+def _read_items(items: Sequence[JsonValue]) -> Iterator[Message]:
     """Read each step as a message; those of the model that stand together are one."""
     at = 0
     for role, group in groupby(_steps(items), _role):
         steps = list(group)
-        for step in [steps] if role == "assistant" else [[step] for step in steps]:
-            parts = read_step(step[0]) if len(step) == 1 else tuple(part for item in step for part in read_step(item))
-            message = Message(role, parts, extra=_further(step))
-            message.origin, message.source, message.where = OWNER, step, ("/input", at)
-            at += len(step)
+        for run in [steps] if role == "assistant" else [[step] for step in steps]:
+            message = Message(role, tuple(part for step in run for part in _read_step(step)))
+            for step in run:
+                if step["type"] in _SPOKEN:
+                    message.extra |= rest(step, {"type", "content"}, OWNER)
+            message.origin, message.source, message.where = OWNER, run, ("/input", at)
+            at += len(run)
             yield message
 
 
-def _further(steps: list[JsonObject]) -> JsonObject:
-    """Collect what steps of text say beside it; other steps are one part each, which has its own."""
-    extra: JsonObject = {}
-    for step in steps:
-        if step["type"] in _SPOKEN:
-            extra |= rest(step, _STEP, OWNER)
-    return extra
+def _role(step: JsonObject) -> Role:
+    return _ROLES.get(step["type"], "assistant")
 
 
-def _steps(items: list[JsonValue]) -> Iterator[JsonObject]:
+def _steps(items: Sequence[JsonValue]) -> Iterator[JsonObject]:
     """Give the steps of an input; contents without a step are one turn of the user's."""
     for at, item in enumerate(items):
-        kind = item.get("type") if is_object(item) else None
-        if not isinstance(item, str) and not isinstance(kind, str):
+        if not (isinstance(item, str) or word(item, "type")):
             raise ParseError(f"/input/{at}: expected text, or an object with a `type`")
-    for loose, group in groupby(items, lambda item: isinstance(item, str) or item["type"] in CONTENTS):
+    for loose, group in groupby(items, lambda item: isinstance(item, str) or item["type"] in _LOOSE):
         if loose:
             contents = [{"type": "text", "text": item} if isinstance(item, str) else item for item in group]
             yield {"type": "user_input", "content": contents}
@@ -92,51 +148,95 @@ def _steps(items: list[JsonValue]) -> Iterator[JsonObject]:
             yield from group
 
 
-def _role(step: JsonObject) -> Role:
-    return _ROLES.get(step["type"], "assistant")
+def _read_step(step: JsonObject) -> tuple[Part, ...]:
+    """Read what a step says; what the model said and is not understood is a step of its own."""
+    content = step.get("content")
+    if step["type"] not in _SPOKEN or not isinstance(content, (str, list)):
+        return (STEPS.read(step),)
+    parts = CONTENTS.read_all(content)
+    if step["type"] == "user_input":
+        return parts
+    return tuple(OpaquePart(OWNER, _output([part.value])) if isinstance(part, OpaquePart) else part for part in parts)
 
 
-def _read_tools(value: JsonValue) -> tuple[ToolDeclaration, ...] | None:
-    return tuple(map(_read_tool, value)) if is_array(value) else None
+def _output(content: list[JsonValue]) -> JsonObject:
+    return {"type": "model_output", "content": content}
 
 
-def _read_tool(item: JsonValue) -> ToolDeclaration:
-    if not is_object(item):
-        raise ParseError("/tools: a tool is an object")
-    name = item.get("name")
-    if item.get("type") != "function" or not isinstance(name, str):
-        title = name if isinstance(name, str) else item.get("type")
-        return read_hosted(item, OWNER, title if isinstance(title, str) else "")
-    return ToolDeclaration(name, item.get("description"), item.get("parameters"), extra=rest(item, _FUNCTION, OWNER))
+def _write_message(message: Message) -> list[JsonValue]:
+    if message.role == "tool":
+        return [STEPS.write(part) for part in message.parts if isinstance(part, ResultPart)]
+    if message.role == "assistant":
+        steps = _write_steps(message.parts)
+    else:
+        steps = [{"type": "user_input", "content": CONTENTS.write_list(message.parts)}]
+    return [*steps[:-1], steps[-1] | own(message.extra, OWNER)] if steps else []
 
 
-def _read_choice(config: JsonValue) -> tuple[ToolChoice | None, JsonValue]:
-    """Read which tools may be called, and give what else `generation_config` says: `validated` is Gemini's alone."""
-    value = config.get("tool_choice") if is_object(config) else None
-    allowed = value.get("allowed_tools") if is_object(value) else None
-    mode = allowed.get("mode") if is_object(allowed) else value
-    names: JsonValue = allowed.get("tools") if is_object(allowed) else []
-    meant = _MODES.get(mode) if isinstance(mode, str) else None
-    if meant is None or not is_array(names) or not all(isinstance(name, str) for name in names):
-        return None, config
-    further = {key: item for key, item in config.items() if key != "tool_choice"}
-    choice = ToolChoice(meant, tuple(names))  # pyright: ignore[reportArgumentType] - the table holds modes only
-    return choice, further or None
+def _write_steps(parts: Sequence[Part]) -> list[JsonValue]:
+    """Write the model's turn: text and media that stand together are one output."""
+    steps: list[JsonValue] = []
+    for alone, run in groupby(parts, lambda part: isinstance(part, (ReasoningPart, CallPart, OpaquePart))):
+        if alone:
+            steps += STEPS.write_list(run)
+        elif output := CONTENTS.write_list(run):
+            steps.append(_output(output))
+    return steps
 
 
-def write(transcript: Transcript) -> JsonObject:
+def _read_choice(value: JsonValue) -> ToolChoice | None:
+    match value:
+        case str() if value in _MODES:
+            return ToolChoice(_MODES[value])
+        case {"allowed_tools": {"mode": str() as mode, "tools": [*names]}} if mode in _MODES:
+            return ToolChoice(_MODES[mode], tuple(names)) if all(isinstance(name, str) for name in names) else None
+        case _:
+            return None
+
+
+def _write_choice(choice: ToolChoice) -> JsonValue:
+    mode = next(name for name, meant in _MODES.items() if meant == choice.mode)
+    return {"allowed_tools": {"mode": mode, "tools": list(choice.names)}} if choice.names else mode
+
+
+def _write_system(parts: Sequence[Part]) -> JsonValue:
+    return "\n\n".join(part.text for part in parts if isinstance(part, TextPart)) or None
+
+
+_REQUEST: Final = RequestTable(
+    owner=OWNER,
+    roles=_ROLES,
+    blocks=CONTENTS,
+    read_items=_read_items,
+    write_message=_write_message,
+    messages="input",
+    system=SystemPlace("system_instruction", CONTENTS.read_all, _write_system),
+    tools=Declaring(owner=OWNER, typed=True).listed(),
+)
+
+
+def read(value: JsonValue) -> Transcript:
+    """Read a request's object or a list of steps."""
+    if not is_object(value) or "input" not in value:
+        return _REQUEST.read(value)
+    expected(value, "system_instruction", lambda found: isinstance(found, str), "text")
+    expected(value, "tools", is_array, "a list")
+    given = value["input"]
+    found = _REQUEST.read(value if is_array(given) else {**value, "input": [given]})
+    config = value.get("generation_config")
+    choice = _read_choice(config.get("tool_choice")) if is_object(config) else None
+    if choice is not None and is_object(config):
+        found.tool_choice = choice
+        further = {key: item for key, item in config.items() if key != "tool_choice"}
+        found.extra |= {f"{OWNER}.generation_config": further}
+        if not further:
+            del found.extra[f"{OWNER}.generation_config"]
+    return found
+
+
+def write(transcript: Transcript) -> JsonValue:
     """Write a request's object; leading instructions are the text of `system_instruction`."""
-    value: JsonObject = own(transcript.extra, OWNER)
-    messages = transcript.messages
-    leading = 0
-    while leading < len(messages) and messages[leading].role in ("system", "developer"):
-        leading += 1
-    system = [part.text for message in messages[:leading] for part in message.parts if isinstance(part, TextPart)]
-    if system:
-        value["system_instruction"] = "\n\n".join(system)
-    value["input"] = [step for message in messages[leading:] for step in _write_message(message)]
-    if transcript.tools is not None:
-        value["tools"] = [item for tool in transcript.tools if (item := _write_tool(tool)) is not None]
+    value = _REQUEST.write(transcript)
     if transcript.tool_choice is not None:
         config = value.get("generation_config")
         choice = _write_choice(transcript.tool_choice)
@@ -144,39 +244,10 @@ def write(transcript: Transcript) -> JsonObject:
     return value
 
 
-def _write_message(message: Message) -> list[JsonValue]:
-    if message.origin == OWNER:
-        return message.source
-    if message.role == "tool":
-        return [write_result(part) for part in message.parts if isinstance(part, ResultPart)]
-    if message.role == "assistant":
-        steps = write_steps(message.parts)
-    else:
-        steps = [{"type": "user_input", "content": write_contents(message.parts)}]
-    further = own(message.extra, OWNER)
-    return [*steps[:-1], steps[-1] | further] if steps and further else steps
-
-
-def _write_tool(tool: ToolDeclaration) -> JsonValue:
-    if tool.kind == "hosted":
-        return write_hosted(tool, OWNER)
-    item: JsonObject = {"type": "function", "name": tool.name}
-    if tool.description is not None:
-        item["description"] = tool.description
-    if tool.parameters is not None:
-        item["parameters"] = tool.parameters
-    return item | own(tool.extra, OWNER)
-
-
-def _write_choice(choice: ToolChoice) -> JsonValue:
-    mode = _WORDS[choice.mode]
-    return {"allowed_tools": {"mode": mode, "tools": list(choice.names)}} if choice.names else mode
-
-
 def recognise(value: JsonValue) -> bool:
     """Tell a request by steps that only this format has."""
     steps = value.get("input") if is_object(value) else value
-    return is_array(steps) and any(is_object(step) and step.get("type") in _TELLING for step in steps)
+    return is_array(steps) and any(word(step, "type") in _TELLING for step in steps)
 
 
 _TELLING: Final = ("user_input", "model_output", "thought", "function_result")

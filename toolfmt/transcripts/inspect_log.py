@@ -1,8 +1,10 @@
 """Inspect's ChatMessage, as its logs keep them: `messages` of a sample, or the messages alone.
 
 [{"id": "m2", "role": "user", "content": "Weather in Paris?"},
- {"id": "m3", "role": "assistant", "source": "generate", "model": "openai/gpt-5.1",
-    "content": [{"type": "reasoning", "reasoning": "One call.", "signature": "EqQB", "redacted": false}],
+ {"id": "m3", "role": "assistant", "source": "generate", "model": "openai/gpt-5.1", "content": [
+    {"type": "reasoning", "reasoning": "gAAAAAB", "summary": "One call.", "redacted": true},
+    {"type": "image", "image": "data:image/png;base64,iVBORw0KGgo", "detail": "auto"},
+    {"type": "audio", "audio": "data:audio/wav;base64,UklGRg", "format": "wav"}],
     "tool_calls": [
         {"id": "call_A1", "function": "get_weather", "arguments": {"city": "Paris"}, "type": "function"}]},
  {"id": "m4", "role": "tool", "tool_call_id": "call_A1", "function": "get_weather", "content": "",
@@ -13,127 +15,180 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.conversation import CallPart, Message, ResultPart, Role, TextPart, Transcript, parse_failure
+from toolfmt.conversation import (
+    CallPart,
+    MediaPart,
+    Message,
+    ReasoningPart,
+    RefusalPart,
+    ResultPart,
+    Role,
+    TextPart,
+    parse_failure,
+)
 from toolfmt.dialect import Provenance
-from toolfmt.errors import ParseError
-from toolfmt.jsontext import is_array, is_object
+from toolfmt.jsontext import is_array
+from toolfmt.transcripts.blocks import PartRow, PartTable, content
+from toolfmt.transcripts.citations import addressed
+from toolfmt.transcripts.fields import PartField, citations, constant, ident, option, text, where
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
-from toolfmt.transcripts.inspect_content import NAME, read_content, read_said, write_content
-from toolfmt.transcripts.values import INVALID, argument_object, misread, own, rest, word
+from toolfmt.transcripts.hosted import INSPECT, hosted
+from toolfmt.transcripts.media import MediaKind, from_url, known_type, to_url
+from toolfmt.transcripts.request import RequestTable, objects_in
+from toolfmt.transcripts.values import INVALID, argument_object, own, rest, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
-_ROLES: Final[dict[str, Role]] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
-_MESSAGE: Final = frozenset({"role", "content"})
-_ANSWER: Final = frozenset({"role", "content", "tool_calls"})
-_RESULT: Final = frozenset({"role", "content", "tool_call_id", "function", "error"})
-_CALL: Final = frozenset({"id", "function", "arguments", "type"})
+NAME: Final = "inspect"
+_MAKERS: Final = {"anthropic": "anthropic", "bedrock": "anthropic", "google": "google", "openai": "openai"}
+"""Whose proofs an answer holds, by the provider that its `model` begins with."""
+_FORMATS: Final = {
+    "audio/wav": "wav",
+    "audio/x-wav": "wav",
+    "audio/mp3": "mp3",
+    "audio/mpeg": "mp3",
+    "video/mp4": "mp4",
+    "video/mpeg": "mpeg",
+    "video/quicktime": "mov",
+}
+_TYPES: Final = {"mov": "quicktime"}
 
 
-def read(value: JsonValue) -> Transcript:
-    """Read a sample's object or a list of messages."""
-    items = value.get("messages") if is_object(value) else value
-    if not is_array(items):
-        raise ParseError(f"{NAME}: expected a list of messages, or an object with `messages`")
-    found = tuple(_read_message(item, at) for at, item in enumerate(items))
-    return Transcript(found, extra=rest(value, {"messages"}, NAME) if is_object(value) else {})
+def _media(kind: MediaKind) -> PartRow:
+    def read(item: JsonObject) -> MediaPart | None:
+        if not word(item, kind):
+            return None
+        part = from_url(item[kind], kind, detail=word(item, "detail") or None, name=word(item, "filename") or None)
+        written = word(item, "format")
+        typed = f"{kind}/{_TYPES.get(written, written)}" if written else word(item, "mime_type")
+        part.media_type = part.media_type or typed
+        part.extra = rest(item, {"type", kind, "detail", "filename", "format", "mime_type"}, NAME)
+        return part
+
+    return PartRow(kind, MediaPart, read=read, write=_write_media, when=lambda part: part.kind == kind)
 
 
-def _read_message(item: JsonValue, at: int) -> Message:
-    role = _ROLES.get(word(item, "role"))
-    if role is None:
-        raise ParseError(f"/messages/{at}: expected a message with the role system, user, assistant or tool")
-    if role == "tool":
-        message = Message(role, (_read_result(item),))
-    else:
-        parts = read_content(item.get("content"), word(item, "model"))
-        known = _MESSAGE
-        calls = item.get("tool_calls")
-        if is_array(calls) and all(word(call, "function") for call in calls):
-            parts = (*parts, *map(_read_call, calls))
-            known = _ANSWER
-        message = Message(role, parts, extra=rest(item, known, NAME))
-    message.origin, message.source, message.where = NAME, item, ("/messages", at)
-    return message
+def _write_media(part: MediaPart) -> JsonObject | None:
+    address, written = to_url(part), _FORMATS.get(known_type(part))
+    if address is None or (part.kind in ("audio", "video") and written is None):
+        return None
+    beside: JsonObject = {"format": written}
+    if part.kind == "image":
+        beside = {"detail": part.detail}
+    elif part.kind == "document":
+        beside = {"filename": part.name, "mime_type": part.media_type}
+    said = {key: value for key, value in beside.items() if value}
+    return {"type": part.kind, part.kind: address, **said, **own(part.extra, NAME)}
 
 
-def _read_call(item: JsonObject) -> CallPart:
-    arguments = item.get("arguments")
-    part = CallPart(item["function"], id=word(item, "id") or None, extra=rest(item, _CALL - misread(item, "id"), NAME))
-    if item.get("type") == "custom" and is_object(arguments) and isinstance(arguments.get("input"), str):
-        part.custom, part.text = True, arguments["input"]
-    else:
-        part.arguments = {} if arguments is None else arguments
-    return part
+def _cites(item: JsonObject) -> bool:
+    return word(item, "type") in ("content", "document", "url")
 
 
-def _read_result(item: JsonObject) -> ResultPart:
-    """Read a result; of an error without content, the model is told its message."""
+_SIGNATURE: Final = option("signature", "signature")
+BLOCKS: Final = PartTable(
+    NAME,
+    (
+        PartRow("text", RefusalPart, text("text"), constant("refusal", True)),  # noqa: FBT003 - the wire's value
+        PartRow("text", TextPart, text("text"), citations("citations", addressed, _cites), where(bool, "refusal")),
+        PartRow(
+            "reasoning",
+            ReasoningPart,
+            text("reasoning", "encrypted"),
+            option("summary", "text"),
+            _SIGNATURE,
+            constant("redacted", True),  # noqa: FBT003 - the wire's value
+            when=lambda part: part.encrypted is not None,
+        ),
+        PartRow("reasoning", ReasoningPart, text("reasoning"), _SIGNATURE, constant("redacted", False, needed=False)),  # noqa: FBT003 - the wire's value
+        *map(_media, ("image", "audio", "video", "document")),
+    ),
+    says=lambda item: hosted(item, INSPECT),
+)
+
+
+def _read_error(item: JsonObject, part: ResultPart) -> bool | None:
+    """Read an error; of one without content, the model is told its message."""
     error = item.get("error")
-    extra = rest(item, _RESULT - misread(item, "tool_call_id", "function"), NAME)
-    content = read_said(item.get("content"))
-    if error is not None:
-        extra[f"{NAME}.error"] = error
-        if not content and word(error, "message"):
-            content = (TextPart(error["message"]),)
-    ident, name = word(item, "tool_call_id") or None, word(item, "function") or None
-    return ResultPart(content, ident, name, error is not None, extra=extra)
+    part.is_error = error is not None
+    if not part.content and (said := word(error, "message")):
+        part.content = (TextPart(said),)
+    return None if part.is_error else True
 
 
-def write(transcript: Transcript) -> JsonValue:
-    """Write a list of messages."""
-    items = [item for message in transcript.messages for item in _write_message(message)]
-    beside = own(transcript.extra, NAME)
-    return {**beside, "messages": items} if beside else items
-
-
-def _write_message(message: Message) -> list[JsonValue]:
-    if message.origin == NAME:
-        return [message.source]
-    if message.role == "tool":
-        return [_write_result(part) for part in message.parts if isinstance(part, ResultPart)]
-    content = write_content(message.parts)
-    calls = [_write_call(part) for part in message.parts if isinstance(part, CallPart)]
-    if message.parts and not content and not calls:
-        return []
-    item: JsonObject = {"role": "system" if message.role == "developer" else message.role, "content": content}
-    if calls:
-        item["tool_calls"] = calls
-    return [item | own(message.extra, NAME)]
-
-
-def _write_call(part: CallPart) -> JsonObject:
-    arguments = argument_object(part)
-    item: JsonObject = {
-        "id": part.id,
-        "function": part.name,
-        "arguments": arguments,
-        "type": "custom" if part.custom else "function",
-    }
-    if INVALID in arguments and part.text is not None:
-        item["parse_error"] = parse_failure(part)
-    return item | own(part.extra, NAME)
-
-
-def _write_result(part: ResultPart) -> JsonObject:
-    item: JsonObject = {"role": "tool", "content": write_content(part.content), "tool_call_id": part.id}
-    if part.name is not None:
-        item["function"] = part.name
+def _write_error(part: ResultPart, item: JsonObject) -> None:
     if part.is_error:
         said = [found.text for found in part.content if isinstance(found, TextPart)]
         item["error"] = {"type": "unknown", "message": "\n".join(said)}
-    return item | own(part.extra, NAME)
+
+
+_ERROR: Final = PartField(("error",), _read_error, _write_error)
+_RESULT: Final = PartRow(
+    "tool", ResultPart, content("content", BLOCKS), ident("tool_call_id"), option("function", "name"), _ERROR
+)
+_RESULTS: Final = PartTable(NAME, (_RESULT,), tag="role")
+
+
+def _read_arguments(item: JsonObject, part: CallPart) -> bool:
+    given = item.get("arguments")
+    if item.get("type") == "custom" and (said := word(given, "input")):
+        part.custom, part.text = True, said
+    else:
+        part.arguments = {} if given is None else given
+    return True
+
+
+def _write_arguments(part: CallPart, item: JsonObject) -> None:
+    arguments = argument_object(part)
+    item |= {"arguments": arguments, "type": "custom" if part.custom else "function"}
+    if INVALID in arguments and part.text is not None:
+        item["parse_error"] = parse_failure(part)
+
+
+_ARGUMENTS: Final = PartField(("arguments", "type"), _read_arguments, _write_arguments)
+_CALLS: Final = PartTable(NAME, (PartRow("", CallPart, ident("id"), text("function", "name"), _ARGUMENTS),), tag=None)
+
+
+def _read_message(item: JsonObject, role: Role) -> Message:
+    if role == "tool":
+        return Message(role, (_RESULTS.read(item),))
+    parts = BLOCKS.read_all(item.get("content"))
+    known, calls = {"role", "content"}, item.get("tool_calls")
+    if is_array(calls) and all(word(call, "function") for call in calls):
+        parts = (*parts, *map(_CALLS.read, calls))
+        known.add("tool_calls")
+    maker = _MAKERS.get(word(item, "model").partition("/")[0], NAME)
+    for part in parts:
+        if isinstance(part, ReasoningPart) and (part.signature is not None or part.encrypted is not None):
+            part.owner = maker
+    return Message(role, parts, extra=rest(item, known, NAME))
+
+
+def _write_message(message: Message) -> list[JsonValue]:
+    if message.role == "tool":
+        return [_RESULTS.write(part) for part in message.parts if isinstance(part, ResultPart)]
+    written = BLOCKS.write_all([part for part in message.parts if not isinstance(part, CallPart)])
+    calls = [_CALLS.write(part) for part in message.parts if isinstance(part, CallPart)]
+    if message.parts and not written and not calls:
+        return []
+    item: JsonObject = {"role": _REQUEST.role_of(message), "content": written}
+    return [item | ({"tool_calls": calls} if calls else {}) | own(message.extra, NAME)]
+
+
+_ROLES: Final[dict[str, Role]] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
+_REQUEST: Final = RequestTable(
+    owner=NAME, roles=_ROLES, blocks=BLOCKS, read_message=_read_message, write_message=_write_message, request=False
+)
 
 
 def recognise(value: JsonValue) -> bool:
     """Tell messages by calls that name their function in plain, or by who is their source."""
-    items = value.get("messages") if is_object(value) else value
-    return is_array(items) and any(
+    return any(
         word(item, "source") in ("input", "generate", "operator")
         or (word(item, "role") == "tool" and word(item, "function"))
         or any(word(call, "function") for call in item.get("tool_calls") or ())
-        for item in items
+        for item in objects_in(value)
         if word(item, "role") and (item.get("tool_calls") is None or is_array(item["tool_calls"]))
     )
 
@@ -141,8 +196,8 @@ def recognise(value: JsonValue) -> bool:
 FORMAT: Final = TranscriptFormat(
     name=NAME,
     summary="Inspect's ChatMessage: what evaluation logs keep of a conversation.",
-    read=read,
-    write=write,
+    read=_REQUEST.read,
+    write=_REQUEST.write,
     recognise=recognise,
     relative_of="hf-chat",
     rules=Rules(

@@ -2,7 +2,8 @@
 
 {"gen_ai.system_instructions": [{"type": "text", "content": "Be brief."}],
  "gen_ai.input.messages": [
-    {"role": "user", "parts": [{"type": "text", "content": "Weather in Paris?"}]},
+    {"role": "user", "parts": [{"type": "text", "content": "Weather here?"},
+        {"type": "uri", "mime_type": null, "modality": "image", "uri": "https://a.b/c.png"}]},
     {"role": "assistant", "parts": [
         {"type": "tool_call", "id": "call_A1", "name": "get_weather", "arguments": {"city": "Paris"}}]},
     {"role": "tool", "parts": [{"type": "tool_call_response", "id": "call_A1", "response": "18C"}]}],
@@ -16,46 +17,111 @@ for a choice of tools, for the flag of an error, or for a proof of reasoning.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
-from toolfmt.conversation import Message, Role, ToolDeclaration, Transcript
+from toolfmt.conversation import CallPart, MediaPart, Message, ReasoningPart, ResultPart, Role, TextPart, Transcript
 from toolfmt.dialect import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.blocks import PartRow, PartTable, returned
+from toolfmt.transcripts.declaring import Declaring
+from toolfmt.transcripts.fields import PartField, arguments, ident, text, where
 from toolfmt.transcripts.format import ANYTHING, Kind, Rules, TranscriptFormat
-from toolfmt.transcripts.otel_parts import NAME, read_part, write_parts
-from toolfmt.transcripts.values import own, rest, word
+from toolfmt.transcripts.hosted import OTEL, hosted
+from toolfmt.transcripts.media import kind_of
+from toolfmt.transcripts.request import RequestTable, SystemPlace
+from toolfmt.transcripts.values import misread, own, rest, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
+NAME: Final = "otel-genai"
 _SYSTEM: Final = "gen_ai.system_instructions"
 _INPUT: Final = "gen_ai.input.messages"
 _OUTPUT: Final = "gen_ai.output.messages"
 _TOOLS: Final = "gen_ai.tool.definitions"
-_REQUEST: Final = frozenset({_SYSTEM, _INPUT, _OUTPUT, _TOOLS})
+_LISTS: Final = frozenset({_SYSTEM, _INPUT, _OUTPUT, _TOOLS})
+
+
+def _media(type: str, key: str, attribute: str) -> PartRow:  # noqa: A002 - the wire's word
+    """Make the block of media that are data, at an address, or a file."""
+
+    def read(item: JsonObject, part: MediaPart) -> bool:
+        media_type, modality = word(item, "mime_type"), word(item, "modality")
+        part.kind, part.media_type = kind_of(f"{modality}/" if modality else media_type), media_type
+        part.owner = NAME if attribute == "file_id" else ""
+        return bool(word(item, key))
+
+    def write(part: MediaPart, item: JsonObject) -> bool:
+        item |= {"mime_type": part.media_type or None, "modality": part.kind}
+        return getattr(part, attribute) is not None and (attribute != "file_id" or part.owner == NAME)
+
+    return PartRow(type, MediaPart, PartField(("mime_type", "modality"), read, write), text(key, attribute))
+
+
+_READABLE: Final = where(lambda item: isinstance(item.get("id"), str | None))
+_RESPONSE: Final = where(lambda item: "response" in item)
+BLOCKS: Final = PartTable(
+    NAME,
+    (
+        PartRow("text", TextPart, text("content")),
+        PartRow("reasoning", ReasoningPart, text("content"), when=lambda part: bool(part.text)),
+        _media("blob", "content", "data"),
+        _media("uri", "uri", "url"),
+        _media("file", "file_id", "file_id"),
+        PartRow("tool_call", CallPart, _READABLE, ident("id"), text("name", "name"), arguments("arguments", "value")),
+        PartRow(
+            "tool_call_response",
+            ResultPart,
+            _READABLE,
+            where(lambda item: "response" in item),
+            ident("id"),
+            returned("response"),
+        ),
+    ),
+    says=lambda item: hosted(item, OTEL),
+)
+
+
+def _read_message(item: JsonObject, role: Role) -> Message:
+    if not is_array(item.get("parts")):
+        raise ParseError(": expected a message with parts")
+    extra = rest(item, {"role", "parts", "name"} - misread(item, "name"), NAME)
+    return Message(role, BLOCKS.read_all(item["parts"]), word(item, "name") or None, extra)
+
+
+def _write_message(message: Message) -> list[JsonValue]:
+    parts = BLOCKS.write_list(message.parts)
+    if message.parts and not parts:
+        return []
+    name = {} if message.name is None else {"name": message.name}
+    return [{"role": _REQUEST.role_of(message), "parts": parts, **name, **own(message.extra, NAME)}]
+
+
 _ROLES: Final[dict[str, Role]] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
-_MESSAGE: Final = frozenset({"role", "parts", "name"})
-_FUNCTION: Final = frozenset({"type", "name", "description", "parameters"})
+_REQUEST: Final = RequestTable(
+    owner=NAME,
+    roles=_ROLES,
+    blocks=BLOCKS,
+    read_message=_read_message,
+    write_message=_write_message,
+    messages=_INPUT,
+    system=SystemPlace(_SYSTEM, BLOCKS.read_all, BLOCKS.write_list),
+    tools=Declaring(owner=NAME, typed=True).listed(_TOOLS),
+)
 
 
 def read(value: JsonValue) -> Transcript:
     """Read a span's attributes or a list of messages."""
-    if is_array(value):
-        return Transcript(tuple(_read_message(item, (f"/{_INPUT}", at)) for at, item in enumerate(value)))
-    if not is_object(value) or value.keys().isdisjoint(_REQUEST):
-        raise ParseError(f"{NAME}: expected a list of messages, or an object with `{_INPUT}` or `{_OUTPUT}`")
-    messages: list[Message] = []
-    system = _listed(value, _SYSTEM)
-    if system:
-        first = Message("system", tuple(map(read_part, system)))
-        first.origin, first.source, first.where = NAME, system, (f"/{_SYSTEM}",)
-        messages.append(first)
-    for key in (_INPUT, _OUTPUT):
-        messages += [_read_message(item, (f"/{key}", at)) for at, item in enumerate(_listed(value, key))]
-    tools = tuple(map(_read_tool, _listed(value, _TOOLS))) if _TOOLS in value else None
-    return Transcript(tuple(messages), tools, extra=rest(value, _REQUEST, NAME))
+    if not is_object(value) or value.keys().isdisjoint(_LISTS):
+        return _REQUEST.read(value)
+    given = {_INPUT: [], **value, **{key: _listed(value, key) for key in _LISTS if key in value}}
+    found = _REQUEST.read(given)
+    output = _REQUEST.read_messages(given.pop(_OUTPUT, []), _OUTPUT)
+    found.extra.pop(f"{NAME}.{_OUTPUT}", None)
+    return replace(found, messages=(*found.messages, *output))
 
 
 def _listed(value: JsonObject, key: str) -> list[JsonValue]:
@@ -67,80 +133,25 @@ def _listed(value: JsonObject, key: str) -> list[JsonValue]:
     return found or []
 
 
-def _read_message(item: JsonValue, where: tuple[str, int]) -> Message:
-    role = _ROLES.get(word(item, "role"))
-    if role is None or not is_array(item.get("parts")):
-        raise ParseError(f"{where[0]}/{where[1]}: expected a message with a role and parts")
-    name = item.get("name")
-    known = _MESSAGE if name is None or isinstance(name, str) else _MESSAGE - {"name"}
-    message = Message(role, tuple(map(read_part, item["parts"])), word(item, "name") or None, rest(item, known, NAME))
-    message.origin, message.source, message.where = NAME, item, where
-    return message
-
-
-def _read_tool(item: JsonValue) -> ToolDeclaration:
-    if word(item, "type") != "function" or not word(item, "name"):
-        title = word(item, "name") or word(item, "type")
-        return ToolDeclaration(title, kind="hosted", extra={f"{NAME}.hosted": item})
-    told = item.get("description")
-    known = _FUNCTION if told is None or isinstance(told, str) else _FUNCTION - {"description"}
-    description = told if isinstance(told, str) else None
-    return ToolDeclaration(item["name"], description, item.get("parameters"), extra=rest(item, known, NAME))
-
-
-def write(transcript: Transcript) -> JsonObject:
+def write(transcript: Transcript) -> JsonValue:
     """Write a span's attributes."""
-    value: JsonObject = own(transcript.extra, NAME)
-    messages = list(transcript.messages)
-    first = messages[0] if messages else None
-    if first is not None and first.role in ("system", "developer") and first.where[0] != f"/{_INPUT}":
-        value[_SYSTEM] = first.source if first.origin == NAME else write_parts(first.parts)
-        del messages[0]
+    messages = transcript.messages
     end = len(messages)
     while end and _is_output(messages[end - 1]):
         end -= 1
-    value[_INPUT] = [item for message in messages[:end] for item in _write_message(message)]
-    output = [item for message in messages[end:] for item in _write_message(message)]
-    if output:
-        value[_OUTPUT] = output
-    if transcript.tools is not None:
-        value[_TOOLS] = [written for tool in transcript.tools if (written := _write_tool(tool)) is not None]
-    return value
+    value = _REQUEST.write(replace(transcript, messages=messages[:end]))
+    output = [item for message in messages[end:] for item in _REQUEST.write_one(message)]
+    return {**value, _OUTPUT: output} if output else value
 
 
 def _is_output(message: Message) -> bool:
     return message.where[0] == f"/{_OUTPUT}" or f"{NAME}.finish_reason" in message.extra
 
 
-def _write_message(message: Message) -> list[JsonValue]:
-    if message.origin == NAME:
-        return [message.source]
-    parts = write_parts(message.parts)
-    if message.parts and not parts:
-        return []
-    item: JsonObject = {"role": "system" if message.role == "developer" else message.role, "parts": parts}
-    if message.name is not None:
-        item["name"] = message.name
-    return [item | own(message.extra, NAME)]
-
-
-def _write_tool(tool: ToolDeclaration) -> JsonValue:
-    if tool.kind == "hosted":
-        return tool.extra.get(f"{NAME}.hosted")
-    item: JsonObject = {"type": "function", "name": tool.name}
-    if tool.description is not None:
-        item["description"] = tool.description
-    if tool.kind == "custom":
-        item["parameters"] = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
-    elif tool.parameters is not None:
-        item["parameters"] = tool.parameters
-    return item | own(tool.extra, NAME)
-
-
 def recognise(value: JsonValue) -> bool:
     """Tell attributes by their names, and messages by parts whose type stands beside `content` or `response`."""
     if is_object(value):
-        return not value.keys().isdisjoint(_REQUEST)
+        return not value.keys().isdisjoint(_LISTS)
     return is_array(value) and any(
         word(part, "type") in ("text", "reasoning", "tool_call", "tool_call_response")
         and not part.keys().isdisjoint(("content", "arguments", "response"))

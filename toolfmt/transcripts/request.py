@@ -35,6 +35,7 @@ class SystemPlace:
     key: str
     read: Callable[[JsonValue], tuple[Part, ...]]
     write: Callable[[Sequence[Part]], JsonValue]
+    """Write the value under the key; None leaves it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,8 @@ class RequestTable:
     """Reads a message that is more than its role and content; several of the hub's where the format has them in one."""
     write_message: Callable[[Message], Iterable[JsonValue]] | None = None
     """Writes such a message that is new or changed; nothing if nothing of it has a place."""
+    read_items: Callable[[Sequence[JsonValue]], Iterable[Message]] | None = None
+    """Reads all messages, where several values make one, whose source is their list; else each is read by itself."""
     role: str = "role"
     messages: str = "messages"
     system: SystemPlace | None = None
@@ -89,7 +92,7 @@ class RequestTable:
         items = value.get(self.messages) if is_object(value) else value
         if not is_array(items):
             raise ParseError(f"{self.owner}: expected a list of {self.messages}, or an object with `{self.messages}`")
-        messages = self.read_messages(items)
+        messages = self.read_messages(items) if self.read_items is None else list(self.read_items(items))
         if not is_object(value):
             return Transcript(tuple(messages))
         read: JsonObject = {self.messages: items}
@@ -108,10 +111,10 @@ class RequestTable:
         known = {key for key in value if read.get(key) is not None or (key in read and value[key] is None)}
         return Transcript(tuple(messages), tools, choice, None, rest(value, known, self.owner))
 
-    def read_messages(self, items: Sequence[JsonValue]) -> list[Message]:
-        """Read a list of messages; each keeps the value that it was read from."""
+    def read_messages(self, items: Sequence[JsonValue], key: str = "") -> list[Message]:
+        """Read a list of messages, which is under a key; each keeps the value that it was read from."""
         messages: list[Message] = []
-        where, owner = f"/{self.messages}", self.owner
+        where, owner = f"/{key or self.messages}", self.owner
         for at, item in enumerate(items):
             role = self.roles.get(word(item, self.role))
             if role is None:
@@ -159,7 +162,7 @@ class RequestTable:
     def write_one(self, message: Message) -> Iterable[JsonValue]:
         """Write a message; one that is unchanged as it was read."""
         if message.origin == self.owner:
-            return (message.source,)
+            return (message.source,) if self.read_items is None else message.source
         return (self.write_message or self._write_message)(message)
 
     def _read_message(self, item: JsonObject, role: Role) -> Message:
@@ -193,5 +196,12 @@ class RequestTable:
         if leading == 1 and messages[0].origin == self.owner:
             value[system.key] = messages[0].source
         elif parts := [part for message in messages[:leading] for part in message.parts]:
-            value[system.key] = system.write(parts)
+            written = system.write(parts)
+            value |= {} if written is None else {system.key: written}
         return messages[leading:]
+
+
+def objects_in(value: JsonValue, key: str = "messages") -> list[JsonObject]:
+    """List the messages of a request, or of a list, that are objects."""
+    items = value.get(key) if is_object(value) else value
+    return [item for item in items if is_object(item)] if is_array(items) else []
