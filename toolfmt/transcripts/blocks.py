@@ -18,7 +18,7 @@ each kind of part; what no block can say is a pair of functions in place of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.conversation import (
@@ -66,6 +66,8 @@ class PartRow:
         self.read, self.write, self.when, self.inside = read, write, when, inside
 
 
+Further: TypeAlias = Callable[["JsonObject", Any, frozenset[str]], None]
+"""Puts what a block says beside the keys that its row knows into the part."""
 _NEW: Final[dict[type, Callable[[], Part]]] = {
     TextPart: lambda: TextPart(""),
     ReasoningPart: lambda: ReasoningPart(""),
@@ -89,6 +91,7 @@ class PartTable:
         marks: bool = False,
         strings: bool = False,
         point: tuple[Callable[[JsonValue], JsonObject | None], Callable[[JsonObject], JsonObject]] | None = None,
+        further: tuple[Further, Callable[[JsonObject, Any], JsonObject]] | None = None,
         says: Callable[[JsonValue], tuple[Said, ...]] | None = None,
     ) -> None:
         """`tag` is the key of a block's type, empty if the type is itself a key, None if all blocks have one type.
@@ -96,15 +99,17 @@ class PartTable:
         `says` reads what has no block. Of rows with the same type or part, the first that fits is taken.
 
         `marks` are those for the prompt cache, in a key, or in a `point` behind the part: how it is read as one and
-        written; `strings` may stand for blocks of text.
+        written; `strings` may stand for blocks of text; `further` takes what a block says beside its fields, and puts
+        it back.
         """
         self.owner, self._tag, self._marks, self._strings, self._says = owner, tag, marks, strings, says
-        self._point = point
+        self._point, self._further = point, further
         self._readers: dict[str, Callable[[JsonObject], Part | None]] = {}
         self._writers: dict[type, list[tuple[Callable[[Any], bool] | None, Callable[[Any], JsonObject | None]]]] = {}
         for block in table:
-            read, other = block.read or self._reader(block), self._readers.get(block.type)
-            self._readers[block.type] = read if other is None else _either(other, read)
+            if block.read is not None or block.fields:
+                read, other = block.read or self._reader(block), self._readers.get(block.type)
+                self._readers[block.type] = read if other is None else _either(other, read)
             if block.write is not None or block.fields:
                 self._writers.setdefault(block.part, []).append((block.when, block.write or self._writer(block)))
 
@@ -208,7 +213,11 @@ class PartTable:
                     if fits is False:
                         return None
                     beside += field.keys
-            if beside or not body.keys() <= known:
+            if not (beside or not body.keys() <= known):
+                return part
+            if self._further is not None:
+                self._further[0](body, part, known.difference(beside))
+            else:
                 part.extra |= rest(body, known.difference(beside), owner)
                 if marks and MARK in body:
                     part.extra[MARK] = part.extra.pop(f"{owner}.{MARK}")
@@ -231,6 +240,8 @@ class PartTable:
                 if put(part, body) is False:
                     return None
             extra: JsonObject = getattr(part, "extra", None) or {}
+            if self._further is not None:
+                return self._further[1](item, part)
             if extra:
                 item.update(found := own(extra, owner))
                 if inside:

@@ -7,9 +7,9 @@ ToolDeclaration("f", None, {"type": "object"}, extra={"anthropic.type": "custom"
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from toolfmt.conversation import ToolDeclaration
 from toolfmt.errors import ParseError
@@ -21,6 +21,7 @@ from toolfmt.transcripts.values import located, own, rest, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.blocks import Further
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,8 @@ class Declaring:
     """A declaration may say that the schema is strict."""
     marks: bool = False
     """A declaration may have a mark for the prompt cache."""
+    further: tuple[Further, Callable[[JsonObject, Any], JsonObject]] | None = None
+    """Takes what a declaration says beside, and puts it back."""
     bare: Literal["absent", "object", "any"] = "absent"
     """What is written where there is no schema: nothing, an object's schema, or one that anything fits."""
 
@@ -57,13 +60,12 @@ class Declaring:
         extra = rest(item, known, self.owner)
         if self.marks and MARK in item:
             extra[MARK] = extra.pop(f"{self.owner}.{MARK}")
-        return ToolDeclaration(
-            name,
-            description if isinstance(description, str) else None,
-            item.get(self.schema),
-            strict=strict if "strict" in known else None,
-            extra=extra,
-        )
+        said = description if isinstance(description, str) else None
+        strict = strict if "strict" in known else None
+        tool = ToolDeclaration(name, said, item.get(self.schema), strict=strict, extra=extra)
+        if self.further is not None:
+            self.further[0](item, tool, frozenset(known))
+        return tool
 
     def write(self, tool: ToolDeclaration) -> JsonObject | None:
         """Write a declaration; None where the API has no words for it."""
@@ -80,6 +82,8 @@ class Declaring:
             item[self.schema] = {} if tool.parameters is None else tool.parameters
         if self.strict and tool.strict is not None:
             item["strict"] = tool.strict
+        if self.further is not None:
+            return self.further[1](item, tool)
         item |= own(tool.extra, self.owner)
         return item | {MARK: tool.extra[MARK]} if self.marks and MARK in tool.extra else item
 

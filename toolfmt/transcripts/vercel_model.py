@@ -8,7 +8,8 @@
         {"type": "reasoning", "text": "One call.", "providerOptions": {"anthropic": {"signature": "EqQB"}}},
         {"type": "tool-call", "toolCallId": "call_A1", "toolName": "get_weather", "input": {"city": "Paris"}}]},
     {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "call_A1", "toolName": "get_weather",
-        "output": {"type": "text", "value": "18C"}}]}],
+        "output": {"type": "content", "value": [
+            {"type": "text", "text": "18C"}, {"type": "image-data", "data": "iVBOR", "mediaType": "image/png"}]}}]}],
  "tools": [{"type": "function", "name": "get_weather", "inputSchema": {"type": "object"}}],
  "toolChoice": {"type": "auto"}}
 
@@ -20,141 +21,240 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import (
+    CallPart,
+    JsonPart,
+    MediaPart,
     Message,
     OpaquePart,
+    Part,
+    ReasoningPart,
     ResultPart,
     Role,
     TextPart,
     ToolChoice,
-    ToolDeclaration,
-    Transcript,
 )
 from toolfmt.dialect import Provenance
-from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.blocks import PartRow, PartTable
+from toolfmt.transcripts.declaring import Declaring
+from toolfmt.transcripts.fields import PartField, arguments, text
 from toolfmt.transcripts.format import ANYTHING, Kind, Rules, TranscriptFormat
-from toolfmt.transcripts.values import own, plain_text, rest, word
-from toolfmt.transcripts.vercel_content import NAME, read_content, write_content, write_results
-from toolfmt.transcripts.vercel_parts import further, put_further
+from toolfmt.transcripts.media import known_type
+from toolfmt.transcripts.request import ChoicePlace, RequestTable, objects_in
+from toolfmt.transcripts.values import plain_text
+from toolfmt.transcripts.vercel_parts import further, put_further, read_file, taken
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
-_ROLES: Final[dict[str, Role]] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
-_MESSAGE: Final = frozenset({"role", "content"})
-_REQUEST: Final = frozenset({"messages", "tools", "toolChoice"})
-_FUNCTION: Final = frozenset({"type", "name", "description", "inputSchema", "strict"})
+NAME: Final = "vercel-model"
+_FILE: Final = frozenset({"type", "data", "image", "url", "mediaType", "filename", "fileId", "providerReference"})
+_INSIDE: Final = {
+    "media": "data",
+    "image-data": "data",
+    "image-url": "url",
+    "file-data": "data",
+    "file-url": "url",
+    "file": "data",
+    "file-id": "fileId",
+    "image-file-id": "fileId",
+    "file-reference": "providerReference",
+    "image-file-reference": "providerReference",
+}
+"""The key that holds the data or the address, for each kind of file in a result."""
+_FURTHER: Final = taken(NAME, "providerOptions")
 
 
-def read(value: JsonValue) -> Transcript:
-    """Read a call's options or a list of messages."""
-    if is_array(value):
-        return Transcript(tuple(_read_message(item, at) for at, item in enumerate(value)))
-    if not is_object(value) or not is_array(value.get("messages")):
-        raise ParseError(f"{NAME}: expected a list of messages, or an object with `messages`")
-    tools, choice = value.get("tools"), _read_choice(value.get("toolChoice"))
-    extra = rest(value, _REQUEST, NAME)
-    if choice is None and "toolChoice" in value:
-        extra[f"{NAME}.toolChoice"] = value["toolChoice"]
-    if tools is not None and not is_array(tools):
-        raise ParseError(f"{NAME}: /tools: expected a list")
-    return Transcript(
-        tuple(_read_message(item, at) for at, item in enumerate(value["messages"])),
-        None if tools is None else tuple(map(_read_tool, tools)),
-        choice,
-        None,
-        extra,
-    )
+def _media(type: str, key: str) -> PartRow:  # noqa: A002 - the wire's word
+    """Make the block of a file, with its data or its address under a key."""
+
+    def read(item: JsonObject) -> MediaPart | None:
+        given, name = item.get("mediaType"), item.get("filename")
+        if given is None:
+            given = "image/*" if type.startswith("image") else "*/*"
+        if not (isinstance(given, str) and isinstance(name, str | None)):
+            return None
+        part = read_file(item.get(key), given, name)
+        if part is not None:
+            part.extra = further(item, _FILE, NAME)
+        return part
+
+    return PartRow(type, MediaPart, read=read)
 
 
-def _read_message(item: JsonValue, at: int) -> Message:
-    role = _ROLES.get(word(item, "role"))
-    if role is None:
-        raise ParseError(f"/messages/{at}: expected a message with the role system, user, assistant or tool")
-    content = item.get("content")
-    extra = further(item, _MESSAGE, NAME)
+def _write_file(part: MediaPart) -> JsonObject | None:
+    return _file(part, {"type": "file"}, "data")
+
+
+def _write_said(part: MediaPart) -> JsonObject | None:
+    """Write what a user shows; an image's type may stay open."""
+    if part.kind != "image":
+        return _write_file(part)
+    item = _file(part, {"type": "image"}, "image")
+    if item is not None and not part.media_type:
+        del item["mediaType"]
+    return item
+
+
+def _file(part: MediaPart, item: JsonObject, key: str) -> JsonObject | None:
+    data = part.data if part.data is not None else part.url
+    if data is None:
+        return None
+    name = {} if part.name is None else {"filename": part.name}
+    return put_further({**item, key: data, "mediaType": known_type(part), **name}, part, NAME)
+
+
+def _write_inside(part: MediaPart) -> JsonObject | None:
+    kind, key = "image" if part.kind == "image" else "file", "url" if part.data is None else "data"
+    item = _file(part, {"type": f"{kind}-{key}"}, key)
+    if item is not None and part.data is None and not part.media_type:
+        del item["mediaType"]
+    return item
+
+
+def _read_output(item: JsonObject, part: ResultPart) -> bool:
+    """Read what a tool gave back; what else is said of it stands beside."""
+    match item.get("output"):
+        case {"type": "text" | "error-text", "value": str() as said, **beside}:
+            part.content = (TextPart(said),) if said else ()
+        case {"type": "json" | "error-json", "value": said, **beside}:
+            part.content = (JsonPart(said),)
+        case {"type": "content", "value": [*said], **beside}:
+            part.content = _CONTENTS.read_content(said)
+        case {"type": "execution-denied", **beside}:
+            reason = beside.pop("reason", None)
+            part.content = (TextPart(reason),) if isinstance(reason, str) else ()
+            beside["type"] = "execution-denied"
+        case _:
+            return False
+    part.is_error = item["output"]["type"] not in ("text", "json", "content")
+    if beside:
+        part.extra[_OUTPUT] = beside
+    return True
+
+
+_OUTPUT: Final = f"{NAME}.output"
+
+
+def _write_output(part: ResultPart, item: JsonObject) -> None:
+    beside: JsonObject = part.extra.get(_OUTPUT, {})
+    item["output"] = output = _said(part) | beside
+    if output["type"] == "execution-denied":
+        reason = output.pop("value")
+        item["output"] = {"type": "execution-denied", "reason": reason} | output if reason else output
+
+
+def _said(part: ResultPart) -> JsonObject:
+    failed = "error-" if part.is_error else ""
+    said = plain_text(part.content)
+    if said is not None:
+        return {"type": f"{failed}text", "value": said}
+    match part.content:
+        case (JsonPart(value=value),):
+            return {"type": f"{failed}json", "value": value}
+        case content:
+            texts = [found.text for found in content if isinstance(found, TextPart)]
+            if part.is_error and len(texts) == len(content):
+                return {"type": "error-text", "value": "\n".join(texts)}
+            return {"type": "content", "value": _CONTENTS.write_list(content)}
+
+
+_ID: Final = text("toolCallId", "id")
+_NAMED: Final = text("toolName", "name")
+_TEXT: Final = PartRow("text", TextPart, text("text"))
+_CONTENTS: Final = PartTable(
+    NAME,
+    (_TEXT, *(_media(*row) for row in _INSIDE.items()), PartRow("", MediaPart, write=_write_inside)),
+    further=_FURTHER,
+)
+"""The contents of a result."""
+BLOCKS: Final = PartTable(
+    NAME,
+    (
+        _TEXT,
+        PartRow("reasoning", ReasoningPart, text("text")),
+        _media("file", "data"),
+        _media("image", "image"),
+        PartRow("", MediaPart, write=_write_file),
+        PartRow("tool-call", CallPart, _ID, _NAMED, arguments("input", "value")),
+        PartRow("tool-result", ResultPart, _ID, _NAMED, PartField(("output",), _read_output, _write_output)),
+    ),
+    further=_FURTHER,
+)
+_PROMPT: Final = PartTable(NAME, (_TEXT, PartRow("", MediaPart, write=_write_said)), further=_FURTHER)
+"""What a user says, as it is written."""
+
+
+def _read_message(item: JsonObject, role: Role) -> Message:
+    content, extra = item.get("content"), further(item, {"role", "content"}, NAME)
     if isinstance(content, str):
-        message = Message(role, (TextPart(content, extra=extra),) if content or extra else ())
-    else:
-        message = Message(role, read_content(content, role), extra=extra)
-    message.origin, message.source, message.where = NAME, item, ("/messages", at)
-    return message
+        return Message(role, (TextPart(content, extra=extra),) if content or extra else ())
+    parts = BLOCKS.read_all(content)
+    if is_array(content):
+        parts = tuple(_run(part, block, role) for part, block in zip(parts, content, strict=True))
+    return Message(role, parts, extra=extra)
 
 
-def _read_tool(item: JsonValue) -> ToolDeclaration:
-    if not is_object(item):
-        raise ParseError(f"{NAME}: /tools: a tool is an object")
-    name = item.get("name")
-    if item.get("type", "function") != "function" or not isinstance(name, str):
-        return ToolDeclaration(
-            name if isinstance(name, str) else str(item.get("id", "")), kind="hosted", extra={f"{NAME}.hosted": item}
-        )
-    extra = further(item, _FUNCTION, NAME)
-    schema, strict = item.get("inputSchema"), item.get("strict")
-    return ToolDeclaration(name, item.get("description"), schema, strict=strict, extra=extra)
-
-
-def _read_choice(value: JsonValue) -> ToolChoice | None:
-    kind = word(value, "type") or value
-    if kind == "tool" and word(value, "toolName"):
-        return ToolChoice("required", (value["toolName"],))
-    return ToolChoice(kind) if kind in ("auto", "none", "required") else None
-
-
-def write(transcript: Transcript) -> JsonObject:
-    """Write a call's options."""
-    messages = [written for message in transcript.messages for written in _write_message(message)]
-    value: JsonObject = {**own(transcript.extra, NAME), "messages": messages}
-    if transcript.tools is not None:
-        value["tools"] = [written for tool in transcript.tools if (written := _write_tool(tool)) is not None]
-    choice = transcript.tool_choice
-    if choice is not None and len(choice.names) == 1 and choice.mode == "required":
-        value["toolChoice"] = {"type": "tool", "toolName": choice.names[0]}
-    elif choice is not None and not choice.names:
-        value["toolChoice"] = {"type": choice.mode}
-    return value
+def _run(part: Part, item: JsonValue, role: Role) -> Part:
+    """Keep calls and results as they came that the provider ran: they say so, or another speaks than they would."""
+    if not isinstance(part, (CallPart, ResultPart)):
+        return part
+    ours = "providerExecuted" not in item and (role == "assistant") == isinstance(part, CallPart)
+    return part if ours else OpaquePart(NAME, item, (part,))
 
 
 def _write_message(message: Message) -> list[JsonValue]:
     """Write a message; instructions are one text each."""
-    if message.origin == NAME:
-        return [message.source]
     parts, role = message.parts, message.role
     if role == "tool":
-        content: JsonValue = write_results(part for part in parts if isinstance(part, (ResultPart, OpaquePart)))
-        return [{"role": role, "content": content}] if content else []
+        results = BLOCKS.write_list(part for part in parts if isinstance(part, (ResultPart, OpaquePart)))
+        return [{"role": role, "content": results}] if results else []
     if role in ("system", "developer"):
-        return [
-            put_further({"role": "system", "content": part.text}, part, NAME)
-            for part in parts
-            if isinstance(part, TextPart)
-        ]
-    text = plain_text(parts)
-    content = text if text is not None else write_content(parts, role)
-    if content == [] and parts:
+        said = [part for part in parts if isinstance(part, TextPart)]
+        return [put_further({"role": "system", "content": part.text}, part, NAME) for part in said]
+    written = _PROMPT.write_all(parts) if role == "user" else BLOCKS.write_all(parts)
+    if written == [] and parts:
         return []
-    return [put_further({"role": role, "content": content}, TextPart("", extra=message.extra), NAME)]
+    return [put_further({"role": role, "content": written}, TextPart("", extra=message.extra), NAME)]
 
 
-def _write_tool(tool: ToolDeclaration) -> JsonValue:
-    if tool.kind == "hosted":
-        return tool.extra.get(f"{NAME}.hosted")
-    item: JsonObject = {"type": "function", "name": tool.name}
-    if tool.description is not None:
-        item["description"] = tool.description
-    item["inputSchema"] = {} if tool.parameters is None else tool.parameters
-    if tool.strict is not None:
-        item["strict"] = tool.strict
-    return put_further(item, TextPart("", extra=tool.extra), NAME)
+_FUNCTION: Final = Declaring(owner=NAME, schema="inputSchema", typed=True, strict=True, bare="any", further=_FURTHER)
+
+
+def _read_choice(value: JsonValue) -> ToolChoice | None:
+    match value:
+        case {"type": "tool", "toolName": str() as name}:
+            return ToolChoice("required", (name,))
+        case {"type": "auto" | "none" | "required" as mode} | ("auto" | "none" | "required" as mode):
+            return ToolChoice(mode)
+        case _:
+            return None
+
+
+def _write_choice(choice: ToolChoice) -> JsonValue:
+    if len(choice.names) == 1 and choice.mode == "required":
+        return {"type": "tool", "toolName": choice.names[0]}
+    return None if choice.names else {"type": choice.mode}
+
+
+_ROLES: Final[dict[str, Role]] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
+_REQUEST: Final = RequestTable(
+    owner=NAME,
+    roles=_ROLES,
+    blocks=BLOCKS,
+    read_message=_read_message,
+    write_message=_write_message,
+    tools=_FUNCTION.listed(),
+    choice=ChoicePlace("toolChoice", _read_choice, _write_choice),
+)
 
 
 def recognise(value: JsonValue) -> bool:
     """Tell messages by their parts: calls with a `toolCallId`, files with a `mediaType`."""
-    messages = value.get("messages") if is_object(value) else value
-    return is_array(messages) and any(
+    return any(
         is_object(part) and ("toolCallId" in part or "mediaType" in part or "providerOptions" in part)
-        for item in messages
-        if is_object(item) and is_array(item.get("content"))
+        for item in objects_in(value)
+        if is_array(item.get("content"))
         for part in item["content"]
     )
 
@@ -162,8 +262,8 @@ def recognise(value: JsonValue) -> bool:
 FORMAT: Final = TranscriptFormat(
     name=NAME,
     summary="The AI SDK's ModelMessage: parts with tool-call and tool-result.",
-    read=read,
-    write=write,
+    read=_REQUEST.read,
+    write=_REQUEST.write,
     recognise=recognise,
     rules=Rules(
         roles=frozenset({"system", "user", "assistant", "tool"}),

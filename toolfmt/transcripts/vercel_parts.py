@@ -7,16 +7,20 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from toolfmt.conversation import MediaPart
+from toolfmt.conversation import CallPart, MediaPart, ReasoningPart
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.media import from_url, kind_of
 from toolfmt.transcripts.values import own, rest
 
 if TYPE_CHECKING:
-    from toolfmt.conversation import CallPart, ReasoningPart, ResultPart, TextPart
+    from collections.abc import Callable
+    from collections.abc import Set as AbstractSet
+
+    from toolfmt.conversation import ResultPart, TextPart
     from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.blocks import Further
 
 _OPTIONS: Final = "vercel.providerOptions"
 _PROOFS: Final = (
@@ -34,7 +38,7 @@ _RESOLD: Final = frozenset({"bedrock"})
 """Who passes the proofs of another maker on."""
 
 
-def further(item: JsonObject, known: frozenset[str], owner: str, options: str = "providerOptions") -> JsonObject:
+def further(item: JsonObject, known: AbstractSet[str], owner: str, options: str = "providerOptions") -> JsonObject:
     """Collect what a part says beside what its reader knows; a mark for the prompt cache means the same to all."""
     if item.keys() <= known:
         return {}
@@ -94,6 +98,21 @@ def _without(options: JsonObject, provider: str, key: str) -> JsonObject:
     mine = {name: value for name, value in options[provider].items() if name != key}
     left = {name: value for name, value in options.items() if name != provider}
     return left | {provider: mine} if mine else left
+
+
+def taken(owner: str, options: str) -> tuple[Further, Callable[[JsonObject, Any], JsonObject]]:
+    """Give a table's two functions for what a part says beside its fields."""
+
+    def take(item: JsonObject, part: Any, known: frozenset[str]) -> None:
+        part.extra |= further(item, known, owner, options)
+        if isinstance(part, (ReasoningPart, CallPart)):
+            proven(part)
+
+    def put(item: JsonObject, part: Any) -> JsonObject:
+        found = put_further({}, part, owner, options) if hasattr(part, "extra") else {}
+        return item | {key: value for key, value in found.items() if key not in item}
+
+    return take, put
 
 
 def read_file(data: JsonValue, media_type: str, name: str | None = None) -> MediaPart | None:

@@ -8,7 +8,9 @@
         {"type": "tool-get_weather", "toolCallId": "call_A1", "state": "output-available",
             "input": {"city": "Paris"}, "output": "18C"},
         {"type": "step-start"},
-        {"type": "text", "text": "18C."}]}]}
+        {"type": "dynamic-tool", "toolName": "get_weather", "toolCallId": "call_B2", "state": "output-error",
+            "input": {"city": "Atlantis"}, "errorText": "unknown city"},
+        {"type": "file", "mediaType": "image/png", "url": "data:image/png;base64,iVBORw0KGgo"}]}]}
 """
 
 from __future__ import annotations
@@ -16,45 +18,156 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.conversation import CallPart, Message, OpaquePart, Part, ResultPart, Role, Transcript
+from toolfmt import jsontext
+from toolfmt.conversation import (
+    CallPart,
+    Content,
+    JsonPart,
+    MediaPart,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    ResultPart,
+    Role,
+    TextPart,
+    Transcript,
+)
 from toolfmt.dialect import Provenance
 from toolfmt.errors import ParseError
-from toolfmt.jsontext import is_array, is_object
+from toolfmt.jsontext import is_array
+from toolfmt.transcripts.blocks import PartRow, PartTable
+from toolfmt.transcripts.fields import PartField, option, text
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
-from toolfmt.transcripts.pieces import kept_or_new, sourced
-from toolfmt.transcripts.values import own, rest, word
-from toolfmt.transcripts.vercel_steps import NAME, is_tool, read_part, read_tool, write_part, write_tool
+from toolfmt.transcripts.media import from_url, kind_of, known_type
+from toolfmt.transcripts.pieces import kept_or_new
+from toolfmt.transcripts.request import RequestTable, objects_in
+from toolfmt.transcripts.values import argument_value, own, rest, word
+from toolfmt.transcripts.vercel_parts import further, proven, put_further, taken
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
-_ROLES: Final[dict[str, Role]] = {"system": "system", "user": "user", "assistant": "assistant"}
-_MESSAGE: Final = frozenset({"role", "parts"})
+NAME: Final = "vercel-ui"
+_PREFIX: Final = "tool-"
+_DYNAMIC: Final = "dynamic-tool"
+_TOOL: Final = frozenset({"type", "toolName", "toolCallId", "state", "input", "output", "errorText"})
+_CALLED: Final = frozenset({"input-available", "approval-requested", "approval-responded"})
+_STATES: Final = _CALLED | {"output-available", "output-error", "output-denied"}
 _ID: Final = f"{NAME}.id"
 
 
-def read(value: JsonValue) -> Transcript:
-    """Read a chat's object or a list of messages."""
-    items = value.get("messages") if is_object(value) else value
-    if not is_array(items):
-        raise ParseError(f"{NAME}: expected a list of messages, or an object with `messages`")
-    found = [message for at, item in enumerate(items) for message in _read_message(item, at)]
-    return Transcript(tuple(found), extra=rest(value, {"messages"}, NAME) if is_object(value) else {})
+def _is_tool(item: JsonValue) -> bool:
+    """Whether a part is a call whose input is complete."""
+    kind = word(item, "type")
+    return (
+        (kind.startswith(_PREFIX) or (kind == _DYNAMIC and isinstance(item.get("toolName"), str)))
+        and isinstance(item.get("toolCallId"), str)
+        and word(item, "state") in _STATES
+    )
 
 
-def _read_message(item: JsonValue, at: int) -> Sequence[Message]:
-    role = _ROLES.get(word(item, "role"))
-    if role is None or not is_array(item.get("parts")):
-        raise ParseError(f"/messages/{at}: expected a message with a role and parts")
-    extra = rest(item, _MESSAGE, NAME)
-    if extra.get(_ID) == _ident(at):
-        del extra[_ID]
+def _read_tool(item: JsonObject) -> tuple[CallPart, ResultPart | None]:
+    """Read a call, and its result if it has one."""
+    dynamic, ident, state = item["type"] == _DYNAMIC, item["toolCallId"], item["state"]
+    extra = further(item, _TOOL, NAME, "callProviderMetadata")
+    call = CallPart(item["toolName"] if dynamic else item["type"][len(_PREFIX) :], id=ident, extra=extra)
+    given = item.get("input")
+    if given is None and isinstance(extra.get(f"{NAME}.rawInput"), str):
+        given = extra.pop(f"{NAME}.rawInput")
+    if isinstance(given, str):
+        call.text = given
+    else:
+        call.arguments = given
+    if dynamic:
+        extra[f"{NAME}.type"] = _DYNAMIC
+    proven(call)
+    content: tuple[Content, ...]
+    if state == "output-available":
+        output = item.get("output")
+        content = ((TextPart(output),) if output else ()) if isinstance(output, str) else (JsonPart(output),)
+    elif state == "output-error":
+        content = (TextPart(text),) if (text := word(item, "errorText")) else ()
+    elif state == "output-denied":
+        extra[f"{NAME}.state"] = state
+        content = (TextPart(text),) if (text := word(item.get("approval"), "reason")) else ()
+    else:
+        if state != "input-available":
+            extra[f"{NAME}.state"] = state
+        return call, None
+    return call, ResultPart(content, ident, None, state != "output-available")
+
+
+def _write_tool(call: CallPart, result: ResultPart | None) -> JsonObject:
+    """Write a call with its result."""
+    item: JsonObject = {
+        "type": _PREFIX + call.name,
+        "toolCallId": call.id,
+        "state": "input-available",
+        "input": argument_value(call),
+    }
+    put_further(item, call, NAME, "callProviderMetadata")
+    if item["type"] == _DYNAMIC:
+        item["toolName"] = call.name
+    if result is not None and not result.is_error:
+        item |= {"state": "output-available", "output": _output(result)}
+    elif result is not None and item["state"] != "output-denied":
+        item |= {"state": "output-error", "errorText": _text(result)}
+    return item
+
+
+def _output(result: ResultPart) -> JsonValue:
+    match result.content:
+        case (JsonPart(value=value),):
+            return value
+        case _:
+            return _text(result)
+
+
+def _text(result: ResultPart) -> str:
+    return "\n".join(
+        part.text if isinstance(part, TextPart) else jsontext.dumps(part.value)
+        for part in result.content
+        if isinstance(part, (TextPart, JsonPart))
+    )
+
+
+def _read_file(item: JsonObject, part: MediaPart) -> bool:
+    address, media_type = word(item, "url"), word(item, "mediaType")
+    found = from_url(address, kind_of(media_type))
+    part.kind, part.url, part.data = found.kind, found.url, found.data
+    part.media_type = "" if media_type.endswith("/*") else media_type
+    return bool(address and media_type)
+
+
+def _write_file(part: MediaPart, item: JsonObject) -> bool:
+    kind = known_type(part)
+    item |= {"mediaType": kind, "url": part.url if part.data is None else f"data:{kind};base64,{part.data}"}
+    return item["url"] is not None
+
+
+_FILE: Final = PartField(("mediaType", "url"), _read_file, _write_file)
+BLOCKS: Final = PartTable(
+    NAME,
+    (
+        PartRow("text", TextPart, text("text")),
+        PartRow("reasoning", ReasoningPart, text("text")),
+        PartRow("file", MediaPart, option("filename", "name"), _FILE),
+    ),
+    further=taken(NAME, "providerMetadata"),
+)
+
+
+def _read_message(item: JsonObject, role: Role) -> Sequence[Message]:
+    if not is_array(item.get("parts")):
+        raise ParseError(": expected a message with parts")
+    extra = rest(item, {"role", "parts"}, NAME)
     if role == "assistant":
         messages = list(_steps(item["parts"])) or [Message(role)]
         messages[0].extra = extra
     else:
-        messages = [Message(role, tuple(map(read_part, item["parts"])), extra=extra)]
-    return sourced(messages, NAME, item, ("/messages", at))
+        messages = [Message(role, BLOCKS.read_all(item["parts"]), extra=extra)]
+    return messages
 
 
 def _ident(at: int) -> str:
@@ -72,17 +185,30 @@ def _steps(items: list[JsonValue]) -> Iterator[Message]:
                 yield Message("assistant", tuple(parts))
                 yield from (Message("tool", (result,)) for result in results)
             parts, results = [], []
-        elif is_tool(item) and item.get("providerExecuted"):
-            parts.append(OpaquePart(NAME, item, tuple(said for said in read_tool(item) if said is not None)))
-        elif is_tool(item):
-            call, result = read_tool(item)
+        elif _is_tool(item) and item.get("providerExecuted"):
+            parts.append(OpaquePart(NAME, item, tuple(said for said in _read_tool(item) if said is not None)))
+        elif _is_tool(item):
+            call, result = _read_tool(item)
             parts.append(call)
             results += [] if result is None else [result]
         else:
-            parts.append(read_part(item))
+            parts.append(BLOCKS.read(item))
 
 
 _STEP: Final[JsonObject] = {"type": "step-start"}
+
+
+_ROLES: Final[dict[str, Role]] = {"system": "system", "user": "user", "assistant": "assistant"}
+_REQUEST: Final = RequestTable(owner=NAME, roles=_ROLES, blocks=BLOCKS, read_message=_read_message)
+
+
+def read(value: JsonValue) -> Transcript:
+    """Read a chat's object or a list of messages; the id of a message that nobody has named says nothing."""
+    found = _REQUEST.read(value)
+    for message in found.messages:
+        if len(message.where) > 1 and message.extra.get(_ID) == _ident(message.where[1]):
+            del message.extra[_ID]
+    return found
 
 
 def write(transcript: Transcript) -> JsonValue:
@@ -129,7 +255,7 @@ def _write_run(run: list[Message]) -> JsonObject | None:
         role, parts = "assistant", [part for step in _of_steps(run) for part in _write_step(step)]
     else:
         role = "user" if first.role == "user" else "system"
-        parts = [part for found in first.parts if (part := write_part(found)) is not None]
+        parts = BLOCKS.write_list(first.parts)
     return {"role": role, "parts": parts, **own(first.extra, NAME)} if parts else None
 
 
@@ -154,25 +280,23 @@ def _write_step(step: list[Message]) -> list[JsonValue]:
     for message in step:
         for part in message.parts:
             if isinstance(part, CallPart):
-                parts.append(write_tool(part, results.pop(part.id, None)))
+                parts.append(_write_tool(part, results.pop(part.id, None)))
             elif message.role == "assistant" or isinstance(part, OpaquePart):
-                written = write_part(part)
+                written = BLOCKS.write(part)
                 parts += [] if written is None else [written]
     return parts if len(parts) > 1 else []
 
 
 def recognise(value: JsonValue) -> bool:
     """Tell messages by their parts: steps, tools with their state, texts under `text`, files with a `mediaType`."""
-    items = value.get("messages") if is_object(value) else value
-    return is_array(items) and any(
+    return any(
         word(part, "type") == "step-start"
-        or is_tool(part)
+        or _is_tool(part)
         or (word(part, "type") in ("text", "reasoning") and "text" in part)
         or "mediaType" in part
-        for item in items
-        if is_object(item) and word(item, "role") and is_array(item.get("parts"))
-        for part in item["parts"]
-        if is_object(part)
+        for item in objects_in(value)
+        if word(item, "role") and is_array(item.get("parts"))
+        for part in objects_in(item["parts"])
     )
 
 
