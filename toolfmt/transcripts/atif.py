@@ -4,52 +4,223 @@
  "agent": {"name": "my-agent", "version": "1.0", "model_name": "gpt-5.1", "tool_definitions": [
     {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]},
  "steps": [
-    {"step_id": 1, "source": "user", "message": "Weather in Paris?"},
+    {"step_id": 1, "source": "user", "message": [{"type": "text", "text": "Weather here?"},
+        {"type": "image", "source": {"media_type": "image/png", "path": "images/a.png"}}]},
     {"step_id": 2, "source": "agent", "message": "", "tool_calls": [
         {"tool_call_id": "call_A1", "function_name": "get_weather", "arguments": {"city": "Paris"}}],
         "observation": {"results": [{"source_call_id": "call_A1", "content": "18C"}]}}]}
 
+What is observed without a call is what the surroundings tell the agent: a message of the user's.
 There is no place for a choice of tools, for the flag of an error, or for a proof of reasoning.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.conversation import Transcript
+from toolfmt.conversation import (
+    CallPart,
+    MediaPart,
+    Message,
+    Part,
+    ReasoningPart,
+    ResultPart,
+    Role,
+    TextPart,
+    Transcript,
+)
 from toolfmt.dialect import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.atif_steps import NAME, read_step, steps_of, write_step
+from toolfmt.transcripts.blocks import PartRow, PartTable
 from toolfmt.transcripts.chat import ChatShape
 from toolfmt.transcripts.chat_request import list_tools, write_tools
+from toolfmt.transcripts.fields import PartField, arguments, ident, text
 from toolfmt.transcripts.format import Kind, Rules, TranscriptFormat
+from toolfmt.transcripts.media import from_url, media_type_in, media_type_of, to_url
 from toolfmt.transcripts.pieces import kept_or_new
+from toolfmt.transcripts.request import RequestTable
 from toolfmt.transcripts.values import own, rest, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
+NAME: Final = "atif"
 _SHAPE: Final = ChatShape(owner=NAME, provider=NAME, custom=False)
 _TOOLS: Final = "tool_definitions"
 _SHOWN: Final = frozenset[Kind]({"text", "image"})
+_SOURCES: Final = {"system": "system", "developer": "system", "user": "user"}
+_RESULT: Final = frozenset({"source_call_id", "content"})
+_OBSERVED: Final = f"{NAME}.observed"
+"""The key of a message that was observed without a call; its value is what further was said of it."""
+_TYPES: Final = {
+    "image/jpeg": "image/jpeg",
+    "image/jpg": "image/jpeg",
+    "image/png": "image/png",
+    "image/gif": "image/gif",
+    "image/webp": "image/webp",
+    "audio/mp3": "audio/mpeg",
+    "audio/mpeg": "audio/mpeg",
+    "audio/wav": "audio/wav",
+    "audio/x-wav": "audio/wav",
+}
+"""The media types that a source may have, by how others spell them."""
+
+
+def _read_source(item: JsonObject, part: MediaPart) -> bool:
+    source = item.get("source")
+    path = word(source, "path")
+    part.kind = "audio" if item["type"] == "audio" else "image"
+    if path.startswith("data:") or "://" in path:
+        found = from_url(path, part.kind)
+        part.media_type, part.url, part.data = found.media_type, found.url, found.data
+    else:
+        part.file_id, part.owner = path, NAME
+    part.media_type = part.media_type or word(source, "media_type")
+    part.extra = rest(source, {"path", "media_type"}, _SOURCE) if is_object(source) else {}
+    return bool(path)
+
+
+def _write_source(part: MediaPart) -> JsonObject | None:
+    path = part.file_id if part.owner == NAME and part.file_id is not None else to_url(part)
+    known = part.media_type or (media_type_in(part.data) if part.data else media_type_of(part.name or part.url or ""))
+    media_type = known if part.owner == NAME else _TYPES.get(known)
+    if path is None or media_type is None:
+        return None
+    beside = {key: value for key, value in own(part.extra, NAME).items() if not key.startswith("source.")}
+    return {"type": part.kind, "source": {"media_type": media_type, "path": path, **own(part.extra, _SOURCE)}, **beside}
+
+
+_SOURCE: Final = f"{NAME}.source"
+_MEDIA: Final = PartField(("source",), _read_source)
+BLOCKS: Final = PartTable(
+    NAME,
+    (
+        PartRow("text", TextPart, text("text")),
+        PartRow("image", MediaPart, _MEDIA, write=_write_source),
+        PartRow("audio", MediaPart, _MEDIA, write=_write_source),
+    ),
+)
+_CALL: Final = PartRow(
+    "", CallPart, ident("tool_call_id"), text("function_name", "name"), arguments("arguments", "either")
+)
+_CALLS: Final = PartTable(NAME, (_CALL,), tag=None)
+
+
+def _read_step(item: JsonObject, role: Role) -> Sequence[Message]:
+    """Read a step: a message, and one for each result behind it."""
+    parts: list[Part] = list(BLOCKS.read_all(item.get("message")))
+    read = {"step_id", "source", "message"}
+    thought, calls = item.get("reasoning_content"), item.get("tool_calls")
+    if isinstance(thought, str) and role == "assistant":
+        parts.insert(0, ReasoningPart(thought))
+        read.add("reasoning_content")
+    called: list[Part] = []
+    if is_array(calls) and role == "assistant" and all(word(call, "function_name") for call in calls):
+        called = [_CALLS.read(call) for call in calls]
+        read.add("tool_calls")
+    results = _results(item.get("observation"))
+    if results is not None:
+        read.add("observation")
+    observed = list(_observed(results or (), called))
+    said = Message(role, (*parts, *called), extra=rest(item, read, NAME))
+    return [said, *observed] if said.parts or said.extra or not observed else observed
+
+
+def _results(observation: JsonValue) -> list[JsonObject] | None:
+    """List the results of an observation; None if it is not just a list of them."""
+    found = observation.get("results") if is_object(observation) and len(observation) == 1 else None
+    if not is_array(found):
+        return None
+    results = [item for item in found if is_object(item)]
+    return results if len(results) == len(found) else None
+
+
+def _observed(items: Sequence[JsonObject], calls: Sequence[Part]) -> Iterator[Message]:
+    """Read results, each a message; one that names no call answers the next that is open."""
+    named = {word(item, "source_call_id") for item in items}
+    waiting = sum(isinstance(call, CallPart) and call.id not in named for call in calls)
+    for item in items:
+        content, ident = BLOCKS.read_content(item.get("content")), word(item, "source_call_id") or None
+        extra = rest(item, _RESULT, NAME)
+        if ident is None and not waiting:
+            yield Message("user", content, extra={_OBSERVED: own(extra, NAME)})
+            continue
+        waiting -= ident is None
+        yield Message("tool", (ResultPart(content, ident, extra=extra),))
+
+
+def _steps_of(messages: Sequence[Message]) -> Iterator[list[Message]]:
+    """Split messages into steps: what was observed belongs to the message before."""
+    run: list[Message] = []
+    for message in messages:
+        if run and message.role != "tool" and _OBSERVED not in message.extra:
+            yield run
+            run = []
+        run.append(message)
+    if run:
+        yield run
+
+
+def _write_step(run: Sequence[Message]) -> JsonObject | None:
+    """Write a message, with the results behind it; None if nothing of them has a place."""
+    first = run[0]
+    says = first.role != "tool" and _OBSERVED not in first.extra
+    parts = first.parts if says else ()
+    source = _SOURCES.get(first.role, "agent") if says else "agent"
+    item: JsonObject = {"source": source, "message": _write_content(parts)}
+    thought = "\n\n".join(part.text for part in parts if isinstance(part, ReasoningPart) and part.text)
+    if thought:
+        item["reasoning_content"] = thought
+    calls = [_CALLS.write(part) for part in parts if isinstance(part, CallPart)]
+    if calls:
+        item["tool_calls"] = calls
+    results = [result for message in run[says:] for result in _write_observed(message)]
+    if results:
+        item["observation"] = {"results": results}
+    if first.parts and not item["message"] and len(item) == 2:  # noqa: PLR2004 - its source and an empty message
+        return None
+    return item | own(first.extra, NAME) if says and first.extra else item
+
+
+def _write_observed(message: Message) -> Iterator[JsonObject]:
+    if _OBSERVED in message.extra:
+        yield {"content": _write_content(message.parts), **message.extra[_OBSERVED]}
+        return
+    for part in message.parts:
+        if isinstance(part, ResultPart):
+            link = {} if part.id is None else {"source_call_id": part.id}
+            yield {**link, "content": _write_content(part.content), **own(part.extra, NAME)}
+
+
+def _write_content(parts: Sequence[Part]) -> JsonValue:
+    """Write a content: text where it is one text, else a list."""
+    written = BLOCKS.write_all([part for part in parts if not isinstance(part, (CallPart, ReasoningPart))])
+    if is_array(written) and len(written) == 1 and is_object(written[0]) and written[0].keys() == {"type", "text"}:
+        return written[0]["text"]
+    return written or ""
+
+
+_TABLE: Final = RequestTable(
+    owner=NAME,
+    roles={"system": "system", "user": "user", "agent": "assistant"},
+    blocks=BLOCKS,
+    read_message=_read_step,
+    role="source",
+    messages="steps",
+)
 
 
 def read(value: JsonValue) -> Transcript:
     """Read a trajectory."""
-    steps = value.get("steps") if is_object(value) else None
-    if not is_object(value) or not is_array(steps):
+    if not is_object(value):
         raise ParseError(f"{NAME}: expected an object with `steps`")
-    agent = value.get("agent")
-    known, tools = {"steps"}, None
-    extra: JsonObject = {}
-    if is_object(agent):
-        listed = agent.get(_TOOLS)
-        tools = None if listed is None else list_tools(listed, f"/agent/{_TOOLS}", NAME)
-        extra = {f"{NAME}.agent": {key: found for key, found in agent.items() if key != _TOOLS or listed is None}}
-        known.add("agent")
-    messages = [message for at, item in enumerate(steps) for message in read_step(item, at)]
-    return Transcript(tuple(messages), tools, extra=rest(value, known, NAME) | extra)
+    found, agent = _TABLE.read(value), value.get("agent")
+    if is_object(agent) and agent.get(_TOOLS) is not None:
+        found.tools = list_tools(agent[_TOOLS], f"/agent/{_TOOLS}", NAME)
+        found.extra[f"{NAME}.agent"] = {key: item for key, item in agent.items() if key != _TOOLS}
+    return found
 
 
 def write(transcript: Transcript) -> JsonObject:
@@ -58,8 +229,8 @@ def write(transcript: Transcript) -> JsonObject:
     for kept, new in kept_or_new(transcript.messages, NAME, answered_inside=True):
         if is_object(kept):
             steps.append({**kept, "step_id": len(steps) + 1})
-        for run in steps_of(new):
-            item = write_step(run)
+        for run in _steps_of(new):
+            item = _write_step(run)
             if item is not None:
                 steps.append({"step_id": len(steps) + 1, **item})
     value: JsonObject = {"schema_version": "ATIF-v1.7", "agent": {"name": "unknown", "version": "unknown"}}

@@ -57,7 +57,7 @@ class PartRow:
         part: type[Part],
         *fields: PartField | Callable[[PartTable], PartField],
         read: Callable[[JsonObject], Part | None] | None = None,
-        write: Callable[[Any], JsonObject | None] | None = None,
+        write: Callable[[Any], JsonValue] | None = None,
         when: Callable[[Any], bool] | None = None,
         inside: bool = False,
     ) -> None:
@@ -105,7 +105,7 @@ class PartTable:
         self.owner, self._tag, self._marks, self._strings, self._says = owner, tag, marks, strings, says
         self._point, self._further = point, further
         self._readers: dict[str, Callable[[JsonObject], Part | None]] = {}
-        self._writers: dict[type, list[tuple[Callable[[Any], bool] | None, Callable[[Any], JsonObject | None]]]] = {}
+        self._writers: dict[type, list[tuple[Callable[[Any], bool] | None, Callable[[Any], JsonValue]]]] = {}
         for block in table:
             if block.read is not None or block.fields:
                 read, other = block.read or self._reader(block), self._readers.get(block.type)
@@ -134,8 +134,12 @@ class PartTable:
             return (TextPart(content),) if content else ()
         if not is_array(content):
             return () if content is None else (OpaquePart(self.owner, content),)
+        return self.read_list(content)
+
+    def read_list(self, items: Sequence[JsonValue]) -> tuple[Part, ...]:
+        """Read a list of blocks."""
         parts: list[Part] = []
-        for at, item in enumerate(content):
+        for at, item in enumerate(items):
             try:
                 if self._point is None or not _marked(parts[-1:], self._point[0](item)):
                     parts.append(self.read(item))
@@ -227,7 +231,7 @@ class PartTable:
 
     def _writer(self, block: PartRow) -> Callable[[Any], JsonObject | None]:
         kind, owner = block.type, self.owner
-        writes = tuple(field.write for field in self._fields(block))
+        writes = tuple(field.write for field in self._fields(block) if field.write is not None)
         marks = self._marks and block.part is not ReasoningPart  # which Anthropic's API refuses on a thought
         inside, tag = block.inside, self._tag
 

@@ -30,7 +30,7 @@ class PartField(NamedTuple):
     """The keys that it reads; all others go to `extra`."""
     read: Callable[[JsonObject, Any], bool | None]
     """Put what a block says into a part: False if it is no such block, None if the keys are further fields."""
-    write: Callable[[Any, JsonObject], bool | None]
+    write: Callable[[Any, JsonObject], bool | None] | None = None
     """Put what a part says into a block; False if the format has no place for the part."""
 
 
@@ -81,23 +81,23 @@ def ident(key: str, *, odd: Odd = "beside") -> PartField:
 
 def proof(key: str, owner: str, attribute: str = "signature", *, odd: Odd = "beside") -> PartField:
     """What proves a part to its maker, whose it is then."""
-    given = option(key, attribute, odd=odd)
+    given = option(key, attribute, odd=odd).read
 
     def read(item: JsonObject, part: Any) -> bool | None:
-        fits = given.read(item, part)
+        fits = given(item, part)
         if getattr(part, attribute):
             part.owner = owner
         return fits
 
     def write(part: Any, item: JsonObject) -> None:
-        if part.owner == owner:
-            given.write(part, item)
+        if part.owner == owner and (found := getattr(part, attribute)):
+            item[key] = found
 
     return PartField((key,), read, write)
 
 
-def arguments(key: str, form: Literal["object", "value", "text"] = "object") -> PartField:
-    """A call's arguments: a JSON object, any value with text for what is no JSON, or JSON text."""
+def arguments(key: str, form: Literal["object", "value", "text", "either"] = "object") -> PartField:
+    """A call's arguments: a JSON object, any value with text for what is no JSON, or JSON text; `either` is read."""
 
     def read(item: JsonObject, part: CallPart) -> bool:
         found = item.get(key)
@@ -116,6 +116,7 @@ def arguments(key: str, form: Literal["object", "value", "text"] = "object") -> 
 _WRITTEN: Final[dict[str, Callable[[CallPart], JsonValue]]] = {
     "object": argument_object,
     "value": argument_value,
+    "either": argument_object,
     "text": lambda part: part.json,
 }
 
@@ -153,10 +154,7 @@ def where(fits: Callable[[JsonObject], bool], *ignored: str) -> PartField:
     def read(item: JsonObject, _: Any) -> bool:
         return fits(item)
 
-    def write(_: Any, __: JsonObject) -> None:
-        return None
-
-    return PartField(ignored, read, write)
+    return PartField(ignored, read)
 
 
 def citations(

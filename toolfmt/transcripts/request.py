@@ -146,7 +146,7 @@ class RequestTable:
         if self.system is not None:
             messages = self._write_instructions(transcript.messages, value, self.system)
         items = [item for message in messages for item in self.write_one(message)]
-        if not (self.request or value or transcript.tools is not None):
+        if not (self.request or value or (self.tools is not None and transcript.tools is not None)):
             return items
         value[self.messages] = items
         if self.tools is not None and transcript.tools is not None:
