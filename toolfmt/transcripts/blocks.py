@@ -60,9 +60,13 @@ class PartRow:
         write: Callable[[Any], JsonValue] | None = None,
         when: Callable[[Any], bool] | None = None,
         inside: bool = False,
+        around: Sequence[PartField] = (),
     ) -> None:
-        """`when` says which parts are written as this block; `inside` that its fields are under the type's key."""
-        self.type, self.part, self.fields = type, part, fields
+        """`when` says which parts are written as this block.
+
+        `inside` says that its fields are under the type's key, and only those `around` them beside it.
+        """
+        self.type, self.part, self.fields, self.around = type, part, fields, around
         self.read, self.write, self.when, self.inside = read, write, when, inside
 
 
@@ -92,6 +96,7 @@ class PartTable:
         strings: bool = False,
         point: tuple[Callable[[JsonValue], JsonObject | None], Callable[[JsonObject], JsonObject]] | None = None,
         further: tuple[Further, Callable[[JsonObject, Any], JsonObject]] | None = None,
+        spelled: Callable[[JsonObject], JsonObject] | None = None,
         says: Callable[[JsonValue], tuple[Said, ...]] | None = None,
     ) -> None:
         """`tag` is the key of a block's type, empty if the type is itself a key, None if all blocks have one type.
@@ -100,10 +105,10 @@ class PartTable:
 
         `marks` are those for the prompt cache, in a key, or in a `point` behind the part: how it is read as one and
         written; `strings` may stand for blocks of text; `further` takes what a block says beside its fields, and puts
-        it back.
+        it back; `spelled` gives a block the spelling of the table's keys.
         """
         self.owner, self._tag, self._marks, self._strings, self._says = owner, tag, marks, strings, says
-        self._point, self._further = point, further
+        self._point, self._further, self._spelled = point, further, spelled
         self._readers: dict[str, Callable[[JsonObject], Part | None]] = {}
         self._writers: dict[type, list[tuple[Callable[[Any], bool] | None, Callable[[Any], JsonValue]]]] = {}
         for block in table:
@@ -117,16 +122,17 @@ class PartTable:
         """Read a block; one that is not understood is kept as it came."""
         if not is_object(item):
             return TextPart(item) if self._strings and isinstance(item, str) else OpaquePart(self.owner, item)
+        block = item if self._spelled is None else self._spelled(item)
         if self._tag:
-            kind = item.get(self._tag)
+            kind = block.get(self._tag)
             reader = self._readers.get(kind) if isinstance(kind, str) else None
         elif self._tag is None:
             reader = self._readers[""]
         else:
-            reader = next((self._readers[key] for key in item if key in self._readers), None)
-        if reader is not None and (part := reader(item)) is not None:
+            reader = next((self._readers[key] for key in block if key in self._readers), None)
+        if reader is not None and (part := reader(block)) is not None:
             return part
-        return OpaquePart(self.owner, item, self._says(item) if self._says is not None else ())
+        return OpaquePart(self.owner, item, self._says(block) if self._says is not None else ())
 
     def read_all(self, content: JsonValue) -> tuple[Part, ...]:
         """Read a content: text, or a list of blocks."""
@@ -198,11 +204,12 @@ class PartTable:
     def _fields(self, block: PartRow) -> list[PartField]:
         return [field if isinstance(field, PartField) else field(self) for field in block.fields]
 
-    def _reader(self, block: PartRow) -> Callable[[JsonObject], Part | None]:
+    def _reader(self, block: PartRow) -> Callable[[JsonObject], Part | None]:  # noqa: C901 - one plan for a row
         new, kind, fields = _NEW[block.part], block.type, self._fields(block)
         known = frozenset(key for field in fields for key in field.keys)
         owner = f"{self.owner}.{kind}" if block.inside else self.owner
         known |= {self._tag} if self._tag else {kind} if kind and not block.inside else frozenset()
+        outer = frozenset({kind, *(key for field in block.around for key in field.keys)})
         marks = self._marks
 
         def read(item: JsonObject) -> Part | None:
@@ -217,7 +224,11 @@ class PartTable:
                     if fits is False:
                         return None
                     beside += field.keys
-            if not (beside or not body.keys() <= known):
+            if block.inside:
+                for field in block.around:
+                    field.read(item, part)
+                part.extra |= rest(item, outer, self.owner)
+            if not beside and body.keys() <= known:
                 return part
             if self._further is not None:
                 self._further[0](body, part, known.difference(beside))
@@ -232,6 +243,7 @@ class PartTable:
     def _writer(self, block: PartRow) -> Callable[[Any], JsonObject | None]:
         kind, owner = block.type, self.owner
         writes = tuple(field.write for field in self._fields(block) if field.write is not None)
+        around = tuple(field.write for field in block.around if field.write is not None)
         marks = self._marks and block.part is not ReasoningPart  # which Anthropic's API refuses on a thought
         inside, tag = block.inside, self._tag
 
@@ -243,6 +255,8 @@ class PartTable:
             for put in writes:
                 if put(part, body) is False:
                     return None
+            for put in around:
+                put(part, item)
             extra: JsonObject = getattr(part, "extra", None) or {}
             if self._further is not None:
                 return self._further[1](item, part)

@@ -10,28 +10,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
-from toolfmt.conversation import (
-    CallPart,
-    Content,
-    JsonPart,
-    MediaPart,
-    OpaquePart,
-    Part,
-    ReasoningPart,
-    RefusalPart,
-    ResultPart,
-    Said,
-    TextPart,
-)
+from toolfmt.conversation import CallPart, JsonPart, MediaPart, ReasoningPart, ResultPart, Said, TextPart
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.blocks import PartRow, PartTable
+from toolfmt.transcripts.fields import PartField, arguments, ident, option, proof, text, where
 from toolfmt.transcripts.hosted import readable
 from toolfmt.transcripts.media import kind_of, media_type_of
-from toolfmt.transcripts.values import argument_object, put_own, rest, says
+from toolfmt.transcripts.values import own, rest, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -53,29 +42,26 @@ def camel(item: JsonObject) -> JsonObject:
     return {_camel(key) if "_" in key else key: value for key, value in item.items()}
 
 
-def read_parts(parts: Iterable[JsonValue]) -> tuple[Part, ...]:
-    """Read the parts of a content."""
-    return tuple(map(_read, parts))
+def _spelled(item: JsonObject) -> JsonObject:
+    """Spell a part in camelCase, and data in it; a key of a kind that holds nothing says nothing."""
+    made = camel(item)
+    for key in _KINDS.intersection(made):
+        if made[key] is None:
+            del made[key]
+        elif key in _DATA and is_object(made[key]):
+            made[key] = camel(made[key])
+    return made
 
 
-def _read(item: JsonValue) -> Part:
-    if isinstance(item, str):
-        return TextPart(item)
-    if not is_object(item):
-        return OpaquePart(OWNER, item)
-    part = camel(item)
-    for key, value in part.items():
-        reader = _READERS.get(key)
-        if reader is not None and value is not None:
-            return reader(value, part) or OpaquePart(OWNER, item)
-    return OpaquePart(OWNER, item, _says(part))
+_DATA: Final = frozenset({"inlineData", "fileData"})
+_KINDS: Final = frozenset({"text", "functionCall", "functionResponse", *_DATA})
 
 
-def _says(part: JsonObject) -> tuple[Said, ...]:
+def _says(part: JsonValue) -> tuple[Said, ...]:
     """Say what the provider ran itself: code, or one of its tools."""
-    for key, value in part.items():
+    for key, value in part.items() if is_object(part) else ():
         inside = camel(value) if is_object(value) else {}
-        ident = _id(inside)
+        ident = word(inside, "id") or None
         match key:
             case "executableCode":
                 return (CallPart("code_execution", {name: inside[name] for name in inside if name != "id"}, id=ident),)
@@ -96,140 +82,42 @@ def _tool(inside: JsonObject) -> str:
     return str(inside.get("toolType", "tool")).lower()
 
 
-def _signature(part: JsonObject) -> str | None:
-    found = part.get("thoughtSignature")
-    return found if isinstance(found, str) and found else None
-
-
-def _text(value: JsonValue, part: JsonObject) -> Part | None:
-    if not isinstance(value, str):
+def _read_thought(part: JsonObject) -> ReasoningPart | None:
+    if part.get("thought") is not True or not isinstance(part["text"], str):
         return None
-    if part.get("thought") is True:
-        signature = _signature(part)
-        owner = PROVIDER if signature else ""
-        return ReasoningPart(value, signature, None, owner, rest(part, _SIGNED, OWNER))
-    if len(part) == 1:
-        return TextPart(value)
-    return TextPart(value, extra=rest(part, {"text", "thought"}, OWNER))
+    signature = word(part, "thoughtSignature") or None
+    extra = rest(part, {"text", "thought", "thoughtSignature"}, OWNER)
+    return ReasoningPart(part["text"], signature, None, PROVIDER if signature else "", extra)
 
 
-def _call(value: JsonValue, part: JsonObject) -> Part | None:
-    if not is_object(value) or not isinstance(value.get("name"), str) or not says(value, "id"):
-        return None
-    signature = _signature(part)
-    call = CallPart(value["name"], value.get("args"), None, _id(value), signature=signature)
-    if call.arguments is None:
-        call.arguments = {}
-    if signature is not None:
-        call.owner = PROVIDER
-    if not (value.keys() <= _CALL and part.keys() <= _SIGNED):
-        call.extra = rest(part, _SIGNED, OWNER) | rest(value, _CALL, f"{OWNER}.functionCall")
-    return call
-
-
-def _id(value: JsonObject) -> str | None:
-    found = value.get("id")
-    return found if isinstance(found, str) and found else None
-
-
-def _response(value: JsonValue, part: JsonObject) -> Part | None:
-    if not is_object(value) or not is_object(value.get("response")) or not says(value, "id", "name"):
-        return None
-    answer: JsonObject = value["response"]
-    failed = answer.keys() == {"error"}
-    said = answer["error"] if failed else answer["output"] if answer.keys() == {"output"} else answer
-    content: list[Content] = []
-    if isinstance(said, str):
-        content.extend([TextPart(said)] if said else [])
-    else:
-        content.append(JsonPart(said))
-    data = value.get("parts")
-    for item in data if is_array(data) else ():
-        found = _read(item)
-        content.append(found if isinstance(found, MediaPart) else OpaquePart(OWNER, item))
-    name = value.get("name")
-    result = ResultPart(tuple(content), _id(value), name if isinstance(name, str) else None, failed)
-    if not (value.keys() <= _RESPONSE and len(part) == 1):
-        result.extra = rest(part, {"functionResponse"}, OWNER) | rest(value, _RESPONSE, f"{OWNER}.functionResponse")
-    return result
-
-
-def _data(value: JsonValue, part: JsonObject) -> Part | None:
-    value = camel(value) if is_object(value) else {}
-    kind, data = value.get("mimeType") or "", value.get("data")
-    if not (isinstance(kind, str) and isinstance(data, str)):
-        return None
-    extra = rest(part, {"inlineData"}, OWNER) | rest(value, {"mimeType", "data"}, f"{OWNER}.inlineData")
-    return MediaPart(kind_of(kind), kind, data, extra=extra)
-
-
-def _file(value: JsonValue, part: JsonObject) -> Part | None:
-    value = camel(value) if is_object(value) else {}
-    kind, address = value.get("mimeType") or "", value.get("fileUri")
-    if not (isinstance(kind, str) and isinstance(address, str)):
-        return None
-    media = MediaPart(kind_of(kind or media_type_of(address)), kind)
-    if address.startswith(FILES):
-        media.file_id, media.owner = address, PROVIDER
-    else:
-        media.url = address
-    media.extra = rest(part, {"fileData"}, OWNER) | rest(value, {"mimeType", "fileUri"}, f"{OWNER}.fileData")
-    return media
-
-
-_SIGNED: Final = frozenset({"text", "thought", "functionCall", "thoughtSignature"})
-_CALL: Final = frozenset({"id", "name", "args"})
-_RESPONSE: Final = frozenset({"id", "name", "response", "parts"})
-_READERS: Final[dict[str, Callable[[JsonValue, JsonObject], Part | None]]] = {
-    "text": _text,
-    "functionCall": _call,
-    "functionResponse": _response,
-    "inlineData": _data,
-    "fileData": _file,
-}
-
-
-def write_parts(parts: Iterable[Part]) -> list[JsonValue]:
-    """Write parts; what has no place is left out."""
-    return [written for part in parts if (written := _write(part)) is not None]
-
-
-def _write(part: Part) -> JsonValue:
-    if isinstance(part, OpaquePart):
-        return part.value if part.owner == OWNER else None
-    written = _WRITERS[type(part)](part)
-    extra: JsonObject = getattr(part, "extra", {})
-    if extra and written is not None:
-        put_own(written, extra, OWNER)
-    return written
-
-
-def _write_reasoning(part: ReasoningPart) -> JsonObject | None:
+def _write_thought(part: ReasoningPart) -> JsonObject | None:
     if not part.text and part.owner != PROVIDER:
         return None
-    return _sign({"text": part.text, "thought": True}, part)
+    signed = {"thoughtSignature": part.signature} if part.signature and part.owner == PROVIDER else {}
+    return {"text": part.text, "thought": True, **signed, **own(part.extra, OWNER)}
 
 
-def _write_call(part: CallPart) -> JsonObject:
-    call: JsonObject = {"name": part.name, "args": argument_object(part)}
-    return _sign({"functionCall": call if part.id is None else {"id": part.id, **call}}, part)
+def _read_text(part: JsonObject) -> TextPart | None:
+    said = part["text"]
+    return TextPart(said, extra=rest(part, {"text", "thought"}, OWNER)) if isinstance(said, str) else None
 
 
-def _sign(written: JsonObject, part: ReasoningPart | CallPart) -> JsonObject:
-    if part.signature is not None and part.owner == PROVIDER:
-        written["thoughtSignature"] = part.signature
-    return written
+def _read_response(body: JsonObject, part: ResultPart) -> bool:
+    answer, data = body.get("response"), body.get("parts")
+    if not is_object(answer):
+        return False
+    part.is_error = answer.keys() == {"error"}
+    said = answer["error"] if part.is_error else answer["output"] if answer.keys() == {"output"} else answer
+    shown = BLOCKS.read_content(data) if is_array(data) else ()
+    part.content = (*(() if said == "" else (TextPart(said) if isinstance(said, str) else JsonPart(said),)), *shown)
+    return True
 
 
-def _write_result(part: ResultPart) -> JsonObject:
-    body: JsonObject = {} if part.id is None else {"id": part.id}
-    if part.name is not None:
-        body["name"] = part.name
+def _write_response(part: ResultPart, body: JsonObject) -> None:
     body["response"] = _answer(part)
-    data = [found for found in part.content if not isinstance(found, (TextPart, JsonPart))]
-    if data and (written := write_parts(data)):
-        body["parts"] = written
-    return {"functionResponse": body}
+    data = BLOCKS.write_list(found for found in part.content if not isinstance(found, (TextPart, JsonPart)))
+    if data:
+        body["parts"] = data
 
 
 def _answer(part: ResultPart) -> JsonObject:
@@ -244,22 +132,62 @@ def _answer(part: ResultPart) -> JsonObject:
     return {"error" if part.is_error else "output": value}
 
 
-def _write_media(part: MediaPart) -> JsonObject | None:
-    if part.data is not None:
-        return {"inlineData": {"mimeType": part.media_type, "data": part.data}}
-    address = part.url if part.url is not None else part.file_id if part.owner == PROVIDER else None
-    if address is None:
-        return None
-    kind = part.media_type or media_type_of(address)
-    return {"fileData": {"mimeType": kind, "fileUri": address} if kind else {"fileUri": address}}
+def _read_type(body: JsonObject, part: MediaPart) -> bool:
+    part.media_type = word(body, "mimeType")
+    part.kind = kind_of(part.media_type or media_type_of(word(body, "fileUri")))
+    return isinstance(body.get("mimeType"), str | None)
 
 
-_WRITERS: Final[dict[type, Callable[[Any], JsonObject | None]]] = {
-    TextPart: lambda part: {"text": part.text},
-    RefusalPart: lambda part: {"text": part.text},
-    JsonPart: lambda part: {"text": jsontext.dumps(part.value)},
-    ReasoningPart: _write_reasoning,
-    CallPart: _write_call,
-    ResultPart: _write_result,
-    MediaPart: _write_media,
-}
+def _write_type(part: MediaPart, body: JsonObject) -> None:
+    kind = part.media_type or media_type_of(part.url or part.file_id or "")
+    if kind or part.data is not None:
+        body["mimeType"] = kind
+
+
+def _read_address(body: JsonObject, part: MediaPart) -> bool:
+    address = body.get("fileUri")
+    if not isinstance(address, str):
+        return False
+    if address.startswith(FILES):
+        part.file_id, part.owner = address, PROVIDER
+    else:
+        part.url = address
+    return True
+
+
+def _write_address(part: MediaPart, body: JsonObject) -> bool:
+    body["fileUri"] = part.url if part.url is not None else part.file_id if part.owner == PROVIDER else None
+    return body["fileUri"] is not None
+
+
+_TYPE: Final = PartField(("mimeType",), _read_type, _write_type)
+_ADDRESS: Final = PartField(("fileUri",), _read_address, _write_address)
+_RESPONSE: Final = PartField(("response", "parts"), _read_response, _write_response)
+_ID: Final = ident("id", odd="opaque")
+_NAME: Final = option("name", "name", odd="opaque")
+_SIGNATURE: Final = proof("thoughtSignature", PROVIDER)
+BLOCKS: Final = PartTable(
+    OWNER,
+    (
+        PartRow("text", ReasoningPart, read=_read_thought, write=_write_thought),
+        PartRow("text", TextPart, read=_read_text, write=lambda part: {"text": part.text, **own(part.extra, OWNER)}),
+        PartRow(
+            "functionCall",
+            CallPart,
+            _ID,
+            text("name", "name"),
+            arguments("args"),
+            inside=True,
+            around=(_SIGNATURE, where(bool, "text", "thought")),
+        ),
+        PartRow("functionResponse", ResultPart, _ID, _NAME, _RESPONSE, inside=True),
+        PartRow(
+            "inlineData", MediaPart, _TYPE, text("data", "data"), inside=True, when=lambda part: part.data is not None
+        ),
+        PartRow("fileData", MediaPart, _TYPE, _ADDRESS, inside=True),
+    ),
+    tag="",
+    strings=True,
+    spelled=_spelled,
+    says=_says,
+)

@@ -117,7 +117,7 @@ class RequestTable:
         where, owner = f"/{key or self.messages}", self.owner
         for at, item in enumerate(items):
             role = self.roles.get(word(item, self.role))
-            if role is None:
+            if role is None or not is_object(item):
                 roles = ", ".join(self.roles)
                 raise ParseError(f"{where}/{at}: expected a message with a role of {roles}")
             try:
