@@ -20,6 +20,7 @@ from toolfmt.dialect import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import MCP
+from toolfmt.transcripts.declaring import Declaring
 from toolfmt.transcripts.format import ANYTHING, Kind, Rules, TranscriptFormat
 from toolfmt.transcripts.mcp_content import CALL, NAME, read_call, read_result, write_call, write_result
 from toolfmt.transcripts.pieces import SharedSource
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 _LIST: Final = "tools/list"
 _OTHERS: Final = f"{NAME}.others"
-_TOOL: Final = frozenset({"name", "description", "inputSchema"})
 _PARAMS: Final = frozenset({"name", "arguments", "_meta", "task"})
 _RESULT: Final = frozenset({"content", "structuredContent", "isError", "resultType", "_meta"})
 
@@ -71,7 +71,7 @@ class _Reader:
         self.messages.append(message)
 
     def _declare(self, result: JsonObject, exchange: list[JsonValue]) -> None:
-        found = [_read_tool(item) for item in result["tools"]]
+        found = _TOOLS.read_list(result["tools"])
         for number, tool in enumerate(found):
             tool.origin, tool.source = NAME, SharedSource(exchange, number, len(found))
         self.tools += found
@@ -114,13 +114,7 @@ def _items(value: JsonValue) -> list[JsonValue]:
     return listed if is_array(listed) else [value]
 
 
-def _read_tool(item: JsonValue) -> ToolDeclaration:
-    if not word(item, "name"):
-        return ToolDeclaration("", kind="hosted", extra={f"{NAME}.hosted": item})
-    told = item.get("description")
-    known = _TOOL if told is None or isinstance(told, str) else _TOOL - {"description"}
-    description = told if isinstance(told, str) else None
-    return ToolDeclaration(item["name"], description, item.get("inputSchema"), extra=rest(item, known, NAME))
+_TOOLS: Final = Declaring(owner=NAME, schema="inputSchema", bare="object")
 
 
 def write(transcript: Transcript) -> list[JsonValue]:
@@ -168,7 +162,7 @@ def _in_order(pieces: Iterable[tuple[JsonValue, int]]) -> bool:
 
 def _write_tools(tools: Sequence[ToolDeclaration], transcript: Transcript) -> list[JsonValue]:
     """Write a request for the list of tools, and its response."""
-    written = [item for tool in tools if (item := _write_tool(tool)) is not None]
+    written = _TOOLS.write_list(tools)
     if not written:
         return []
     parts = [part for message in transcript.messages for part in message.parts]
@@ -181,17 +175,6 @@ def _write_tools(tools: Sequence[ToolDeclaration], transcript: Transcript) -> li
         {"jsonrpc": "2.0", "id": ident, "method": _LIST},
         {"jsonrpc": "2.0", "id": ident, "result": result},
     ]
-
-
-def _write_tool(tool: ToolDeclaration) -> JsonValue:
-    if tool.kind == "hosted":
-        return tool.extra.get(f"{NAME}.hosted")
-    item: JsonObject = {"name": tool.name}
-    if tool.description is not None:
-        item["description"] = tool.description
-    schema = tool.parameters if is_object(tool.parameters) else {}
-    item["inputSchema"] = schema if "type" in schema else {"type": "object", **schema}
-    return item | own(tool.extra, NAME)
 
 
 def recognise(value: JsonValue) -> bool:
