@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
@@ -27,11 +27,13 @@ from toolfmt.conversation import (
     Role,
     TextPart,
 )
-from toolfmt.jsontext import is_array, is_object
+from toolfmt.jsontext import is_array
+from toolfmt.transcripts.blocks import PartRow, PartTable
 from toolfmt.transcripts.citations import cited, flat
+from toolfmt.transcripts.fields import PartField, arguments, citations, option, text
 from toolfmt.transcripts.hosted import RESPONSES, hosted, readable
 from toolfmt.transcripts.media import file_name, file_of, from_url, to_url
-from toolfmt.transcripts.values import argument_object, own, plain_text, rest, word
+from toolfmt.transcripts.values import argument_object, own, rest, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -49,9 +51,6 @@ _DETAIL: Final = "auto"
 """What an image says that does not say how closely to look, because it has to say it."""
 _ANSWERED: Final = frozenset({"id", "status"})
 _REASONING: Final = frozenset({"type", "summary", "content", "encrypted_content"})
-_FUNCTION: Final = frozenset({"type", "call_id", "name", "arguments", "namespace"})
-_CUSTOM: Final = frozenset({"type", "call_id", "name", "input", "namespace"})
-_OUTPUT: Final = frozenset({"type", "call_id", "output"})
 
 
 def read_item(item: JsonObject) -> Message:
@@ -123,8 +122,7 @@ def link_items(messages: Iterable[Message]) -> None:
 
 def _came_back(value: JsonValue) -> tuple[Content, ...]:
     if word(value, "type") == "computer_screenshot":
-        image = _image(value)
-        return (image,) if isinstance(image, MediaPart) else ()
+        return (_read_image(value),)
     return tuple(
         TextPart(jsontext.dumps(part.value)) if isinstance(part, JsonPart) else part for part in readable(value)
     )
@@ -135,61 +133,76 @@ def _message(item: JsonObject) -> Message | None:
     if role is None:
         return None
     content = item.get("content")
-    parts: tuple[Part, ...]
-    if isinstance(content, str):
-        parts = (TextPart(content),) if content else ()
-    else:
-        parts = tuple(_part(part) for part in content) if is_array(content) else ()
-    return Message(role, parts, extra={} if item.keys() <= _MESSAGE else rest(item, _MESSAGE, OWNER))
+    parts = GIVEN.read_all(content) if isinstance(content, str) or is_array(content) else ()
+    return Message(role, parts, extra=rest(item, _MESSAGE, OWNER))
 
 
-def _part(item: JsonValue) -> Part:
-    if isinstance(item, str):
-        return TextPart(item)
-    reader = _PARTS.get(item.get("type")) if is_object(item) else None
-    part = reader(item) if reader is not None else None
-    return OpaquePart(OWNER, item) if part is None else part
-
-
-def _text(item: JsonObject) -> Part | None:
-    if not isinstance(item.get("text"), str):
-        return None
-    return TextPart(item["text"], tuple(item.get("annotations") or ()), rest(item, _TEXT, OWNER))
-
-
-def _image(item: JsonObject) -> Part | None:
-    extra = rest(item, _IMAGE, OWNER)
+def _read_image(item: JsonObject) -> MediaPart:
     detail = None if item.get("detail") == _DETAIL else item.get("detail")
-    if isinstance(item.get("image_url"), str):
-        part = from_url(item["image_url"], "image", detail=detail)
-        part.extra = extra
-        return part
-    return MediaPart("image", file_id=item.get("file_id"), detail=detail, owner=PROVIDER, extra=extra)
+    address = item.get("image_url")
+    part = from_url(address, "image") if isinstance(address, str) else MediaPart("image", owner=PROVIDER)
+    part.file_id = None if isinstance(address, str) else item.get("file_id")
+    part.detail, part.extra = detail, rest(item, _IMAGE, OWNER)
+    return part
 
 
-def _file(item: JsonObject) -> Part | None:
-    extra = rest(item, _FILE, OWNER)
-    name = item.get("filename")
-    if isinstance(item.get("file_data"), str):
-        part = file_of(item["file_data"], name)
-        part.extra = extra
-        return part
-    return MediaPart(
-        "document", url=item.get("file_url"), file_id=item.get("file_id"), name=name, owner=PROVIDER, extra=extra
-    )
+def _read_file(item: JsonObject) -> MediaPart:
+    data, name = item.get("file_data"), item.get("filename")
+    part = file_of(data, name) if isinstance(data, str) else MediaPart("document", name=name, owner=PROVIDER)
+    if not isinstance(data, str):
+        part.url, part.file_id = item.get("file_url"), item.get("file_id")
+    part.extra = rest(item, _FILE, OWNER)
+    return part
+
+
+def _annotates(item: JsonObject) -> bool:
+    """Whether a citation is flat, as Responses has it; chat puts it under a key that is named like its type."""
+    kind = word(item, "type")
+    return kind.endswith(("_citation", "_path")) and kind not in item
+
+
+def _write_media(part: MediaPart) -> JsonObject | None:
+    known = part.file_id if part.owner == PROVIDER else None
+    url = to_url(part)
+    if (url is None and known is None) or part.kind not in ("image", "document"):
+        return None
+    if part.kind == "image":
+        item = {"type": "input_image"} | ({"image_url": url} if url else {"file_id": known})
+        return {**item, "detail": part.detail or _DETAIL, **own(part.extra, OWNER)}
+    item = {"type": "input_file", **({"filename": part.name} if part.name else {}), **own(part.extra, OWNER)}
+    if part.data is not None:
+        return {**item, "file_data": url, "filename": file_name(part)}
+    return item | ({"file_url": url} if url else {"file_id": known})
 
 
 _TEXT: Final = frozenset({"type", "text", "annotations"})
 _IMAGE: Final = frozenset({"type", "image_url", "file_id", "detail"})
 _FILE: Final = frozenset({"type", "file_data", "file_id", "file_url", "filename"})
-_PARTS: Final[dict[object, Callable[[JsonObject], Part | None]]] = {
-    "input_text": _text,
-    "output_text": _text,
-    "text": _text,
-    "input_image": _image,
-    "input_file": _file,
-    "refusal": lambda item: RefusalPart(item["refusal"]) if isinstance(item.get("refusal"), str) else None,
-}
+_MEDIA: Final = (
+    PartRow("input_image", MediaPart, read=_read_image, write=_write_media),
+    PartRow("input_file", MediaPart, read=_read_file),
+)
+_REFUSAL: Final = PartRow("refusal", RefusalPart, text("refusal"))
+
+
+def _write_given(part: TextPart) -> JsonObject:
+    return {"type": "input_text", "text": part.text, **own(part.extra, OWNER)}
+
+
+def _write_said(part: TextPart) -> JsonObject:
+    found = cited(part, flat, _annotates)
+    return {"type": "output_text", "text": part.text, "annotations": found, **own(part.extra, OWNER)}
+
+
+_GIVEN: Final = tuple(
+    PartRow(kind, TextPart, text("text"), citations("annotations", flat, _annotates), write=_write_given)
+    for kind in ("input_text", "output_text", "text")
+)
+_SAID: Final = PartRow("output_text", TextPart, write=_write_said)
+GIVEN: Final = PartTable(OWNER, (*_GIVEN, _REFUSAL, *_MEDIA), strings=True)
+"""What is given to the model, and all that is read."""
+SAID: Final = PartTable(OWNER, (_SAID, _REFUSAL, *_MEDIA))
+"""What the model says, as it is written."""
 
 
 def _reasoning(item: JsonObject) -> Message:
@@ -202,49 +215,54 @@ def _reasoning(item: JsonObject) -> Message:
     return Message("assistant", (part,))
 
 
-def _function(item: JsonObject) -> Message:
-    arguments = item.get("arguments")
-    part = CallPart(item.get("name") or "", id=item.get("call_id"), namespace=item.get("namespace"))
-    if isinstance(arguments, str):
-        part.text = arguments
-    else:
-        part.arguments = {} if arguments is None else arguments
-    if not item.keys() <= _FUNCTION:
-        part.extra = rest(item, _FUNCTION, OWNER)
-    return Message("assistant", (part,))
+def _read_input(item: JsonObject, part: CallPart) -> bool:
+    part.custom, part.text = True, item.get("input") or ""
+    return True
 
 
-def _custom(item: JsonObject) -> Message:
-    text = item.get("input") or ""
-    call = CallPart(
-        item.get("name") or "", None, text, item.get("call_id"), custom=True, namespace=item.get("namespace")
-    )
-    call.extra = rest(item, _CUSTOM, OWNER)
-    return Message("assistant", (call,))
+def _write_input(part: CallPart, item: JsonObject) -> None:
+    item["input"] = part.json
 
 
-def _output(item: JsonObject) -> Message:
+def _read_output(item: JsonObject, part: ResultPart) -> bool:
     output = item.get("output")
-    content: tuple[Content, ...]
-    if isinstance(output, str):
-        content = (TextPart(output),) if output else ()
-    elif is_array(output):
-        found = [_part(part) for part in output]
-        content = tuple(part if isinstance(part, (TextPart, MediaPart)) else OpaquePart(OWNER, part) for part in found)
-    else:
-        content = () if output is None else (JsonPart(output),)
-    custom = item.get("type") == "custom_tool_call_output"
-    extra = {} if item.keys() <= _OUTPUT else rest(item, _OUTPUT, OWNER)
-    return Message("tool", (ResultPart(content, item.get("call_id"), custom=custom, extra=extra),))
+    plain = output is None or isinstance(output, str) or is_array(output)
+    part.content = GIVEN.read_content(output) if plain else (JsonPart(output),)
+    part.custom = item.get("type") == "custom_tool_call_output"
+    return True
+
+
+def _write_output(part: ResultPart, item: JsonObject) -> None:
+    said = [TextPart(jsontext.dumps(found.value)) if isinstance(found, JsonPart) else found for found in part.content]
+    item["output"] = GIVEN.write_all(said)
+
+
+_ID: Final = option("call_id", "id")
+_CALLED: Final = (_ID, text("name", "name", default=""))
+_SPACE: Final = option("namespace", "namespace")
+_INPUT: Final = PartField(("input",), _read_input, _write_input)
+_OUTPUT: Final = PartField(("output",), _read_output, _write_output)
+CALLS: Final = PartTable(
+    OWNER,
+    (
+        PartRow("custom_tool_call", CallPart, *_CALLED, _INPUT, _SPACE, when=lambda part: part.custom),
+        PartRow("function_call", CallPart, *_CALLED, arguments("arguments", "text"), _SPACE),
+        PartRow("custom_tool_call_output", ResultPart, _ID, _OUTPUT, when=lambda part: part.custom),
+        PartRow("function_call_output", ResultPart, _ID, _OUTPUT),
+    ),
+)
+"""Calls of functions and of tools for free text, and what came back."""
+
+
+def _called(item: JsonObject) -> Message:
+    part = CALLS.read(item)
+    return Message("tool" if isinstance(part, ResultPart) else "assistant", (part,))
 
 
 _READERS: Final[dict[object, Callable[[JsonObject], Message | None]]] = {
     "message": _message,
     "reasoning": _reasoning,
-    "function_call": _function,
-    "custom_tool_call": _custom,
-    "function_call_output": _output,
-    "custom_tool_call_output": _output,
+    **dict.fromkeys(("function_call", "custom_tool_call", "function_call_output", "custom_tool_call_output"), _called),
 }
 
 
@@ -272,7 +290,7 @@ def write_items(messages: Iterable[Message]) -> list[JsonValue]:
 def _say(message: Message, spoken: list[Part], items: list[JsonValue]) -> None:
     if not spoken:
         return
-    content = [found for part in spoken if (found := _write(part, message.role)) is not None]
+    content = (SAID if message.role == "assistant" else GIVEN).write_list(spoken)
     spoken.clear()
     if content:
         item: JsonObject = {"type": "message", "role": message.role, "content": content, **own(message.extra, OWNER)}
@@ -295,22 +313,12 @@ def _alone(part: Part, custom: set[str | None]) -> JsonObject | None:
             return _write_reasoning(part)
         case CallPart() | ResultPart() if f"{OWNER}.type" in part.extra:
             return _write_client(part)
-        case CallPart():
-            kind, key = ("custom_tool_call", "input") if part.custom else ("function_call", "arguments")
-            if part.custom:
+        case CallPart() | ResultPart():
+            if isinstance(part, CallPart) and part.custom:
                 custom.add(part.id)
-            space = {} if part.namespace is None else {"namespace": part.namespace}
-            return {
-                "type": kind,
-                "call_id": part.id,
-                "name": part.name,
-                key: part.json,
-                **space,
-                **own(part.extra, OWNER),
-            }
-        case ResultPart():
-            kind = "custom_tool_call_output" if part.custom or part.id in custom else "function_call_output"
-            return {"type": kind, "call_id": part.id, "output": _write_output(part.content), **own(part.extra, OWNER)}
+            item = CALLS.write(part)
+            later = isinstance(part, ResultPart) and part.id in custom
+            return {**item, "type": "custom_tool_call_output"} if later else item
         case OpaquePart():
             return part.value if part.owner == OWNER else None
         case _:
@@ -331,50 +339,3 @@ def _write_reasoning(part: ReasoningPart) -> JsonObject | None:
     summary: list[JsonValue] = [{"type": "summary_text", "text": part.text}] if part.text else []
     item: JsonObject = {"type": "reasoning", "summary": summary, **own(part.extra, OWNER)}
     return item if part.encrypted is None else {**item, "encrypted_content": part.encrypted}
-
-
-def _write(part: Part, role: Role) -> JsonObject | None:
-    extra = own(getattr(part, "extra", {}), OWNER)
-    match part:
-        case TextPart():
-            if role != "assistant":
-                return {"type": "input_text", "text": part.text, **extra}
-            return {"type": "output_text", "text": part.text, "annotations": cited(part, flat, _annotates), **extra}
-        case RefusalPart():
-            return {"type": "refusal", "refusal": part.text}
-        case JsonPart():
-            return _write(TextPart(jsontext.dumps(part.value)), role)
-        case MediaPart():
-            written = _write_media(part)
-            return None if written is None else {**written, **extra}
-        case _:
-            return part.value if isinstance(part, OpaquePart) and part.owner == OWNER else None
-
-
-def _annotates(item: JsonObject) -> bool:
-    """Whether a citation is flat, as Responses has it; chat puts it under a key that is named like its type."""
-    kind = word(item, "type")
-    return kind.endswith(("_citation", "_path")) and kind not in item
-
-
-def _write_media(part: MediaPart) -> JsonObject | None:
-    known = part.file_id if part.owner == PROVIDER else None
-    url = to_url(part)
-    if url is None and known is None:
-        return None
-    if part.kind == "image":
-        place = {"image_url": url} if url else {"file_id": known}
-        return {"type": "input_image", **place, "detail": part.detail or _DETAIL}
-    if part.kind == "document":
-        name = {"filename": part.name} if part.name else {}
-        if part.data is not None:
-            return {"type": "input_file", "file_data": url, "filename": file_name(part)}
-        place = {"file_url": url} if url else {"file_id": known}
-        return {"type": "input_file", **place, **name}
-    return None
-
-
-def _write_output(content: Sequence[Content]) -> JsonValue:
-    said = tuple(TextPart(jsontext.dumps(part.value)) if isinstance(part, JsonPart) else part for part in content)
-    text = plain_text(said)
-    return text if text is not None else [found for part in said if (found := _write(part, "tool")) is not None]
