@@ -110,13 +110,15 @@ class PartTable:
         self.owner, self._tag, self._marks, self._strings, self._says = owner, tag, marks, strings, says
         self._point, self._further, self._spelled = point, further, spelled
         self._readers: dict[str, Callable[[JsonObject], Part | None]] = {}
-        self._writers: dict[type, list[tuple[Callable[[Any], bool] | None, Callable[[Any], JsonValue]]]] = {}
+        self._writers: dict[type, Callable[[Any], JsonValue]] = {}
         for block in table:
             if block.read is not None or block.fields:
                 read, other = block.read or self._reader(block), self._readers.get(block.type)
                 self._readers[block.type] = read if other is None else _either(other, read)
             if block.write is not None or block.fields:
-                self._writers.setdefault(block.part, []).append((block.when, block.write or self._writer(block)))
+                write, other = block.write or self._writer(block), self._writers.get(block.part)
+                write = write if block.when is None else _where(block.when, write)
+                self._writers[block.part] = write if other is None else _either(other, write)
 
     def read(self, item: JsonValue) -> Part:
         """Read a block; one that is not understood is kept as it came."""
@@ -162,6 +164,8 @@ class PartTable:
 
     def read_content(self, content: JsonValue) -> tuple[Content, ...]:
         """Read what a tool gave back; what no result of the hub's holds is kept as it came."""
+        if isinstance(content, str):
+            return (TextPart(content),) if content else ()
         parts = self.read_all(content)
         items = content if is_array(content) else [content] * len(parts)
         return tuple(self._held(part, item) for part, item in zip(parts, items, strict=True))
@@ -176,11 +180,11 @@ class PartTable:
 
     def write(self, part: Part) -> JsonValue:
         """Write a part; None where it has no place."""
+        writer = self._writers.get(type(part))
+        if writer is not None and (block := writer(part)) is not None:
+            return block
         if isinstance(part, OpaquePart):
             return part.value if part.owner == self.owner else None
-        for when, write in self._writers.get(type(part), ()):
-            if (when is None or when(part)) and (block := write(part)) is not None:
-                return block
         if isinstance(part, JsonPart):
             return self.write(TextPart(jsontext.dumps(part.value)))
         return self.write(TextPart(part.text)) if isinstance(part, RefusalPart) else None
@@ -210,21 +214,22 @@ class PartTable:
         owner = f"{self.owner}.{kind}" if block.inside else self.owner
         known |= {self._tag} if self._tag else {kind} if kind and not block.inside else frozenset()
         outer = frozenset({kind, *(key for field in block.around for key in field.keys)})
-        marks = self._marks
+        marks, inside = self._marks, block.inside
+        reads = [(field.read, field.keys) for field in fields]
 
         def read(item: JsonObject) -> Part | None:
-            body = item[kind] if block.inside else item
-            if not is_object(body):
+            body = item[kind] if inside else item
+            if inside and not is_object(body):
                 return None
             part: Any = new()
             beside: tuple[str, ...] = ()
-            for field in fields:
-                fits = field.read(body, part)
+            for take, keys in reads:
+                fits = take(body, part)
                 if not fits:
                     if fits is False:
                         return None
-                    beside += field.keys
-            if block.inside:
+                    beside += keys
+            if inside:
                 for field in block.around:
                     field.read(item, part)
                 part.extra |= rest(item, outer, self.owner)
@@ -245,7 +250,8 @@ class PartTable:
         writes = tuple(field.write for field in self._fields(block) if field.write is not None)
         around = tuple(field.write for field in block.around if field.write is not None)
         marks = self._marks and block.part is not ReasoningPart  # which Anthropic's API refuses on a thought
-        inside, tag = block.inside, self._tag
+        inside, tag, further = block.inside, self._tag, self._further
+        holds = "extra" in _NEW[block.part]().__slots__
 
         def write(part: Any) -> JsonObject | None:
             item: JsonObject = {tag: kind} if tag else {}
@@ -257,10 +263,9 @@ class PartTable:
                     return None
             for put in around:
                 put(part, item)
-            extra: JsonObject = getattr(part, "extra", None) or {}
-            if self._further is not None:
-                return self._further[1](item, part)
-            if extra:
+            if further is not None:
+                return further[1](item, part)
+            if holds and (extra := part.extra):
                 item.update(found := own(extra, owner))
                 if inside:
                     _put_inside(item, body, found, kind)
@@ -271,14 +276,16 @@ class PartTable:
         return write
 
 
-def _either(
-    first: Callable[[JsonObject], Part | None], second: Callable[[JsonObject], Part | None]
-) -> Callable[[JsonObject], Part | None]:
-    def read(item: JsonObject) -> Part | None:
-        part = first(item)
-        return second(item) if part is None else part
+def _either(first: Callable[[Any], Any], second: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def either(given: Any) -> Any:
+        found = first(given)
+        return second(given) if found is None else found
 
-    return read
+    return either
+
+
+def _where(when: Callable[[Any], bool], write: Callable[[Any], JsonValue]) -> Callable[[Any], JsonValue]:
+    return lambda part: write(part) if when(part) else None
 
 
 def _marked(last: Sequence[Part], mark: JsonObject | None) -> bool:

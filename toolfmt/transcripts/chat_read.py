@@ -241,16 +241,17 @@ def read_parts(content: JsonValue, shape: ChatShape) -> list[Part]:
     """Read the parts of a content; one that is not understood is kept as it came."""
     if not is_array(content):
         return [OpaquePart(shape.owner, content)]
-    found: list[Part] = []
-    for item in content:
-        if isinstance(item, str):
-            found.append(TextPart(item))
-            continue
-        kind = item.get("type") if is_object(item) else None
-        read = _PART.get(kind) if isinstance(kind, str) else None
-        part = read(item, shape) if read is not None else None
-        found.append(part if part is not None else OpaquePart(shape.owner, item))
-    return found
+    return [read_part(item, shape) for item in content]
+
+
+def read_part(item: JsonValue, shape: ChatShape) -> Part:
+    """Read a part of a content."""
+    if isinstance(item, str):
+        return TextPart(item)
+    kind = item.get("type") if is_object(item) else None
+    read = CHAT_PARTS.get(kind) if isinstance(kind, str) else None
+    part = read(item, shape) if read is not None else None
+    return part if part is not None else OpaquePart(shape.owner, item)
 
 
 def _text(item: JsonObject, shape: ChatShape) -> Part | None:
@@ -276,7 +277,7 @@ def _document(item: JsonObject, shape: ChatShape) -> Part | None:
     )
 
 
-_PART: Final[dict[str, Callable[[JsonObject, ChatShape], Part | None]]] = {
+CHAT_PARTS: Final[dict[str, Callable[[JsonObject, ChatShape], Part | None]]] = {
     "text": _text,
     "refusal": lambda item, _: RefusalPart(item["refusal"]) if isinstance(item.get("refusal"), str) else None,
     "thinking": _thinking,

@@ -107,8 +107,10 @@ def arguments(key: str, form: Literal["object", "value", "text", "either"] = "ob
             part.arguments = {} if found is None else found
         return True
 
+    written = _WRITTEN[form]
+
     def write(part: CallPart, item: JsonObject) -> None:
-        item[key] = _WRITTEN[form](part)
+        item[key] = written(part)
 
     return PartField((key,), read, write)
 

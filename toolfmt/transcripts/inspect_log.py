@@ -172,7 +172,7 @@ def _write_message(message: Message) -> list[JsonValue]:
     calls = [_CALLS.write(part) for part in message.parts if isinstance(part, CallPart)]
     if message.parts and not written and not calls:
         return []
-    item: JsonObject = {"role": _REQUEST.role_of(message), "content": written}
+    item: JsonObject = {"role": _REQUEST.words[message.role], "content": written}
     return [item | ({"tool_calls": calls} if calls else {}) | own(message.extra, NAME)]
 
 

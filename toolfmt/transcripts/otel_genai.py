@@ -97,7 +97,7 @@ def _write_message(message: Message) -> list[JsonValue]:
     if message.parts and not parts:
         return []
     name = {} if message.name is None else {"name": message.name}
-    return [{"role": _REQUEST.role_of(message), "parts": parts, **name, **own(message.extra, NAME)}]
+    return [{"role": _REQUEST.words[message.role], "parts": parts, **name, **own(message.extra, NAME)}]
 
 
 _ROLES: Final[dict[str, Role]] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}

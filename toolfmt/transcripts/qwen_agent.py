@@ -15,32 +15,32 @@ the same order. An id, where there is one, is a note of the application's.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
 from toolfmt.conversation import (
     CallPart,
-    Content,
-    JsonPart,
     MediaPart,
     Message,
-    OpaquePart,
     Part,
     ReasoningPart,
-    RefusalPart,
     ResultPart,
     Role,
     TextPart,
     Transcript,
 )
 from toolfmt.dialect import Provenance
-from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.blocks import PartRow, PartTable
 from toolfmt.transcripts.chat import ChatShape
 from toolfmt.transcripts.chat_request import list_tools, messages_in, write_tools
+from toolfmt.transcripts.fields import arguments, text
 from toolfmt.transcripts.format import ANYTHING, Kind, Rules, TranscriptFormat
 from toolfmt.transcripts.media import MediaKind, from_url, to_url
-from toolfmt.transcripts.values import argument_object, misread, own, plain_text, rest, word
+from toolfmt.transcripts.request import RequestTable
+from toolfmt.transcripts.values import argument_object, misread, own, rest, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -49,46 +49,38 @@ NAME: Final = "qwen-agent"
 _SHAPE: Final = ChatShape(owner=NAME, provider=NAME, custom=False, strict="")
 _ROLES: Final[dict[str, Role]] = {"system": "system", "user": "user", "assistant": "assistant", "function": "tool"}
 _MEDIA: Final[dict[str, MediaKind]] = {"image": "image", "audio": "audio", "video": "video", "file": "document"}
-_KEYS: Final[dict[MediaKind, str]] = {kind: key for key, kind in _MEDIA.items()}
 _ID: Final = "function_id"
 _EXTRA: Final = f"{NAME}.extra"
 
 
 def read(value: JsonValue) -> Transcript:
     """Read a request's object or a list of messages."""
-    items = value.get("messages") if is_object(value) else value
-    if not is_array(items):
-        raise ParseError(f"{NAME}: expected a list of messages, or an object with `messages`")
     called: set[str] = set()
-    messages = tuple(_read_message(item, at, called) for at, item in enumerate(items))
-    if not is_object(value):
-        return Transcript(messages)
-    functions = value.get("functions")
-    tools = None if functions is None else list_tools(functions, "/functions", NAME, bare={})
-    known = {"messages"} if functions is None else {"messages", "functions"}
-    return Transcript(messages, tools, extra=rest(value, known, NAME))
+    found = replace(_TABLE, read_message=partial(_read_message, called)).read(value)
+    functions = value.get("functions") if is_object(value) else None
+    if functions is not None:
+        found.tools = list_tools(functions, "/functions", NAME, bare={})
+        del found.extra[f"{NAME}.functions"]
+    return found
 
 
-def _read_message(item: JsonValue, at: int, called: set[str]) -> Message:
+def _read_message(called: set[str], item: JsonObject, role: Role) -> Message:
     """Read a message; a result's id that no call has had says nothing: `1` is written where there is none."""
-    role = _ROLES.get(word(item, "role"))
-    if role is None:
-        raise ParseError(f"/messages/{at}: expected a message with the role system, user, assistant or function")
     known = {"role", "content"}
-    parts: list[Part] = list(_content(item.get("content")))
+    parts: list[Part] = list(BLOCKS.read_all(item.get("content")))
     extra = item.get("extra")
     ident = word(extra, _ID) or None
     call = item.get("function_call")
     if role == "tool":
         ident = ident if ident in called else None
-        parts = [ResultPart(_content(item.get("content")), ident, word(item, "name") or None)]
+        parts = [ResultPart(BLOCKS.read_content(item.get("content")), ident, word(item, "name") or None)]
         known |= {"name"} - misread(item, "name")
     elif role == "assistant":
         if isinstance(item.get("reasoning_content"), str):
             parts[:0] = [ReasoningPart(item["reasoning_content"])] if item["reasoning_content"] else []
             known.add("reasoning_content")
         if is_object(call) and word(call, "name"):
-            parts.append(_read_call(call, ident))
+            parts.append(replace(_CALLS.read(call), id=ident))
             known.add("function_call")
             if ident is not None:
                 called.add(ident)
@@ -98,57 +90,55 @@ def _read_message(item: JsonValue, at: int, called: set[str]) -> Message:
     if ident is not None and ("function_call" in known or role == "tool"):
         notes = {key: found for key, found in message.extra.pop(_EXTRA).items() if key != _ID}
         message.extra |= {_EXTRA: notes} if notes else {}
-    message.origin, message.source, message.where = NAME, item, ("/messages", at)
     return message
 
 
-def _read_call(item: JsonObject, ident: str | None) -> CallPart:
-    part = CallPart(item["name"], id=ident, extra=rest(item, {"name", "arguments"}, NAME))
-    arguments = item.get("arguments")
-    if isinstance(arguments, str):
-        part.text = arguments
-    else:
-        part.arguments = {} if arguments is None else arguments
-    return part
+_CALL: Final = PartRow("", CallPart, text("name", "name"), arguments("arguments", "text"))
+_CALLS: Final = PartTable(NAME, (_CALL,), tag=None)
 
 
-def _content(value: JsonValue) -> tuple[Content, ...]:
-    if isinstance(value, str):
-        return (TextPart(value),) if value else ()
-    if not is_array(value):
-        return () if value is None else (OpaquePart(NAME, value),)
-    return tuple(map(_read_item, value))
+def _read_text(item: JsonObject) -> TextPart | None:
+    return TextPart(item["text"]) if len(item) == 1 and isinstance(item["text"], str) else None
 
 
-def _read_item(item: JsonValue) -> Content:
-    """Read an item, which its only key tells; an address is one of the web, or a file's path."""
-    key, found = next(iter(item.items())) if is_object(item) and len(item) == 1 else ("", None)
-    if not isinstance(found, str):
-        return OpaquePart(NAME, item)
-    if key == "text":
-        return TextPart(found)
-    if key not in _MEDIA or not found:
-        return OpaquePart(NAME, item)
-    if found.startswith(("http://", "https://", "data:")):
-        return from_url(found, _MEDIA[key])
-    return MediaPart(_MEDIA[key], file_id=found, owner=NAME)
+def _media(key: str, kind: MediaKind) -> PartRow:
+    def read(item: JsonObject) -> MediaPart | None:
+        """Read media at an address of the web, or a file's path."""
+        found = word(item, key)
+        if not found or len(item) > 1:
+            return None
+        web = found.startswith(("http://", "https://", "data:"))
+        return from_url(found, kind) if web else MediaPart(kind, file_id=found, owner=NAME)
+
+    def write(part: MediaPart) -> JsonObject | None:
+        address = part.file_id if part.owner == NAME and part.file_id is not None else to_url(part)
+        return None if address is None or part.kind != kind else {key: address}
+
+    return PartRow(key, MediaPart, read=read, write=write)
+
+
+BLOCKS: Final = PartTable(
+    NAME,
+    (
+        PartRow("text", TextPart, read=_read_text, write=lambda part: {"text": part.text}),
+        *(_media(key, kind) for key, kind in _MEDIA.items()),
+    ),
+    tag="",
+)
 
 
 def write(transcript: Transcript) -> JsonValue:
     """Write a list of messages, or a request's object where there is more to say."""
-    items = [item for message in transcript.messages for item in _write_message(message)]
-    value: JsonObject = {**own(transcript.extra, NAME), "messages": items}
-    if transcript.tools is not None:
-        declared: JsonObject = {}
-        write_tools(transcript.tools, declared, _SHAPE)
-        value["functions"] = [item.get("function", item) for item in declared["tools"]]
-    return items if len(value) == 1 else value
+    value = _TABLE.write(transcript)
+    if transcript.tools is None:
+        return value
+    declared: JsonObject = {}
+    write_tools(transcript.tools, declared, _SHAPE)
+    functions = [item.get("function", item) for item in declared["tools"]]
+    return {**(value if is_object(value) else {"messages": value}), "functions": functions}
 
 
 def _write_message(message: Message) -> Iterator[JsonValue]:
-    if message.origin == NAME:
-        yield message.source
-        return
     further = own(message.extra, NAME)
     for parts in _cut(message):
         item = _write_parts(parts, message)
@@ -200,28 +190,13 @@ def _noted(item: JsonObject, further: JsonObject) -> JsonObject:
 
 def _write_content(parts: Sequence[Part]) -> JsonValue:
     """Write a content: text where it is one text, else a list; what has no place is left out."""
-    text = plain_text(parts)
-    if text is not None:
-        return text
-    written = [item for part in parts if (item := _write_item(part)) is not None]
-    if len(written) == 1 and is_object(written[0]) and written[0].keys() == {"text"}:
+    written = BLOCKS.write_all([part for part in parts if not isinstance(part, (CallPart, ReasoningPart))])
+    if is_array(written) and len(written) == 1 and is_object(written[0]) and written[0].keys() == {"text"}:
         return written[0]["text"]
     return written or ""
 
 
-def _write_item(part: Part) -> JsonValue:
-    match part:
-        case TextPart() | RefusalPart():
-            return {"text": part.text}
-        case JsonPart():
-            return {"text": jsontext.dumps(part.value)}
-        case MediaPart():
-            address = part.file_id if part.owner == NAME and part.file_id is not None else to_url(part)
-            return None if address is None else {_KEYS[part.kind]: address}
-        case OpaquePart():
-            return part.value if part.owner == NAME else None
-        case _:
-            return None
+_TABLE: Final = RequestTable(owner=NAME, roles=_ROLES, blocks=BLOCKS, write_message=_write_message, request=False)
 
 
 def recognise(value: JsonValue) -> bool:

@@ -12,7 +12,7 @@ keys that are not read, or hold what is not understood, go to `extra`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from toolfmt.conversation import Message, Part, Role, ToolChoice, ToolDeclaration, Transcript
@@ -86,6 +86,14 @@ class RequestTable:
     choice: ChoicePlace | None = None
     request: bool = True
     """A request is always an object; else a list of messages is, where there is nothing more to say."""
+    words: Mapping[str, str] = field(default_factory=dict[str, str], init=False)
+    """The format's word for each role; results are the user's where they have none of their own."""
+
+    def __post_init__(self) -> None:
+        """Find the words."""
+        words: dict[str, str] = {role: name for name, role in list(self.roles.items())[::-1]}
+        others = {"developer": words.get("system", ""), "tool": words.get("user", "")}
+        object.__setattr__(self, "words", others | words)
 
     def read(self, value: JsonValue) -> Transcript:
         """Read a request's object or a list of messages."""
@@ -145,7 +153,9 @@ class RequestTable:
         messages = transcript.messages
         if self.system is not None:
             messages = self._write_instructions(transcript.messages, value, self.system)
-        items = [item for message in messages for item in self.write_one(message)]
+        items: list[JsonValue] = []
+        for message in messages:
+            items += self.write_one(message)
         if not (self.request or value or (self.tools is not None and transcript.tools is not None)):
             return items
         value[self.messages] = items
@@ -168,22 +178,16 @@ class RequestTable:
     def _read_message(self, item: JsonObject, role: Role) -> Message:
         if not (self.texts or is_array(item.get(self.content))):
             raise ParseError(f": expected a message with a list under `{self.content}`")
-        extra = rest(item, {self.role, self.content}, self.owner)
+        plain = len(item) == 2 and self.content in item  # noqa: PLR2004 - and the role
+        extra = {} if plain else rest(item, {self.role, self.content}, self.owner)
         return Message(role, self.blocks.read_key(item, self.content), extra=extra)
 
     def _write_message(self, message: Message) -> Iterable[JsonValue]:
         content = self.blocks.write_all(message.parts) if self.texts else self.blocks.write_list(message.parts)
         if not content and (self.empty == "never" or (message.parts and self.empty == "alone")):
             return ()
-        item: JsonObject = {self.role: self.role_of(message), self.content: content}
+        item: JsonObject = {self.role: self.words[message.role], self.content: content}
         return (item | own(message.extra, self.owner),) if message.extra else (item,)
-
-    def role_of(self, message: Message) -> str:
-        """Say a message's role in the format's word; results are the user's where they have no role."""
-        role = message.role
-        plain = "system" if role == "developer" else "user" if role == "tool" else role
-        meant = role if role in self.roles.values() else plain
-        return next(name for name, found in self.roles.items() if found == meant)
 
     def _write_instructions(
         self, messages: Sequence[Message], value: JsonObject, system: SystemPlace
