@@ -68,7 +68,7 @@ def option(key: str, attribute: str, *, odd: Odd = "beside") -> PartField:
 
     def write(part: Any, item: JsonObject) -> None:
         found = getattr(part, attribute)
-        if found:
+        if found is not None:
             item[key] = found
 
     return PartField((key,), read, write)
@@ -90,7 +90,8 @@ def proof(key: str, owner: str, attribute: str = "signature", *, odd: Odd = "bes
         return fits
 
     def write(part: Any, item: JsonObject) -> None:
-        if part.owner == owner and (found := getattr(part, attribute)):
+        found = getattr(part, attribute)
+        if part.owner == owner and found is not None:
             item[key] = found
 
     return PartField((key,), read, write)

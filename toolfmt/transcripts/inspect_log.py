@@ -86,6 +86,11 @@ def _cites(item: JsonObject) -> bool:
     return word(item, "type") in ("content", "document", "url")
 
 
+def _write_summary(part: ReasoningPart, item: JsonObject) -> None:
+    item |= {"summary": part.text} if part.text else {}
+
+
+_SUMMARY: Final = PartField(("summary",), option("summary", "text").read, _write_summary)
 _SIGNATURE: Final = option("signature", "signature")
 BLOCKS: Final = PartTable(
     NAME,
@@ -96,7 +101,7 @@ BLOCKS: Final = PartTable(
             "reasoning",
             ReasoningPart,
             text("reasoning", "encrypted"),
-            option("summary", "text"),
+            _SUMMARY,
             _SIGNATURE,
             constant("redacted", True),  # noqa: FBT003 - the wire's value
             when=lambda part: part.encrypted is not None,
