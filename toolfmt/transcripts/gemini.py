@@ -231,6 +231,7 @@ FORMAT: Final = TranscriptFormat(
         neighbours="joined",
         empty_messages=False,
         instructions_alone=False,
+        user_first=True,
         arguments="object",
         own_schema=_own_schema,
         own_dialect=GEMINI_OPENAPI,
