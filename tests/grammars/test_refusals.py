@@ -9,7 +9,7 @@ import pytest
 from grammar_samples import TOOLS
 
 from toolfmt import ToolDefinition, UnknownDialectError, default_registry, grammar
-from toolfmt.errors import SchemaError, UnknownToolError, UnrepresentableError
+from toolfmt.errors import SchemaError, UnknownToolError, UnrepresentableError, UnsupportedSchemaError
 
 
 def made(schema: dict[str, Any], **options: Any) -> Any:
@@ -76,3 +76,17 @@ def test_what_is_not_held_to_is_told(schema: dict[str, Any], told: str, target: 
 
 def test_nothing_is_told_of_plain_schemas() -> None:
     assert grammar("hermes", TOOLS).relaxed == grammar("hermes", TOOLS).narrowed == ()
+
+
+@pytest.mark.parametrize("dialect", ["pythonic", "xml-items", "gemma4"])
+def test_lists_in_lists_are_written_or_refused_at_once(dialect: str) -> None:
+    inner: dict[str, Any] = {}
+    for _ in range(30):
+        inner = {"items": inner}
+    tool = {"name": "f", "parameters": {"type": "object", "properties": {"a": inner}}}
+    try:
+        text = grammar(dialect, [tool], target="lark").text
+    except UnsupportedSchemaError as error:
+        assert "use the target gbnf" in str(error)
+    else:
+        assert len(text) < 100_000

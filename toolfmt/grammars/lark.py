@@ -30,6 +30,11 @@ _ENDLESS: Final = (
     "a schema that holds itself, around text that only what follows it ends: its lexemes cannot be told apart; "
     "use the target gbnf or structural-tag"
 )
+_MOST_ROWS: Final = 20_000
+_DEEP: Final = (
+    f"lists in lists, so deep that the grammar would have more than {_MOST_ROWS:,} rows; "
+    "say what the lists hold, or use the target gbnf"
+)
 _UNTOLD: Final = (
     "text that only what follows it ends is in a list without end: its lexemes cannot be told apart; "
     "use the target gbnf or structural-tag"
@@ -62,18 +67,18 @@ class _Writer:
         """How many rules of `_opened` are being made."""
         self._kept: list[tuple[Node, ...]] = []
         """What the keys of `_opened` stand for, so that no other node is given their ids."""
+        self._rows = 0
         self._regular: dict[int, tuple[Node, bool]] = {}
         self._atoms: dict[int, tuple[Node, str]] = {}
         self._schemas: dict[str, str] = {}
 
     def text(self) -> str:
         start = self._rule(self._answer.body)
-        for name in self._needed:
+        needed = self._needed()
+        for name in needed:
             if needs_more(self._answer.rules[name]):
                 raise UnsupportedSchemaError(_ENDLESS)
-        rules = [
-            f"{_name(name)}: {self._rule(node)}" for name, node in self._answer.rules.items() if name in self._needed
-        ]
+        rules = [f"{_name(name)}: {self._rule(node)}" for name, node in self._answer.rules.items() if name in needed]
         return "\n".join(["%llguidance {}", f"start: {start}", *rules, *self._lines]) + "\n"
 
     def whole(self) -> str | None:
@@ -83,13 +88,17 @@ class _Writer:
         start = self._terminal(self._answer.body)
         return "\n".join(["%llguidance {}", f"start: {start}", *self._lines]) + "\n"
 
-    @property
     def _needed(self) -> set[str]:
         """The rules that are not only for targets without schemas."""
         found: set[str] = set()
+        seen: set[int] = set()
         pending: list[Node] = [self._answer.body]
         while pending:
-            match pending.pop():
+            node = pending.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            match node:
                 case Seq(items) | Alt(items):
                     pending += items
                 case Repeat(inner):
@@ -122,6 +131,9 @@ class _Writer:
 
     def _row(self, items: tuple[Node, ...]) -> str:  # noqa: C901 - one loop over what may stand in a row
         """Spell what is in a row, cut into lexemes only where it is plain that one has ended."""
+        self._rows += 1
+        if self._rows > _MOST_ROWS:
+            raise UnsupportedSchemaError(_DEEP)
         out: list[str] = []
         run: list[Node] = []
         for at, item in enumerate(items):

@@ -77,6 +77,7 @@ def _excludes(node: Meet) -> bool:
     )
 
 
+@lru_cache(maxsize=4096)
 def texts_in(node: Node) -> int:
     """How many texts that exclude something stand in a node."""
     match node:
@@ -90,6 +91,7 @@ def texts_in(node: Node) -> int:
             return 0
 
 
+@lru_cache(maxsize=4096)
 def needs_more(node: Node) -> bool:
     """Whether a text inside is ended by more than its closer: by what follows that."""
     match node:
