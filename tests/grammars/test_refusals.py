@@ -78,15 +78,14 @@ def test_nothing_is_told_of_plain_schemas() -> None:
     assert grammar("hermes", TOOLS).relaxed == grammar("hermes", TOOLS).narrowed == ()
 
 
-@pytest.mark.parametrize("dialect", ["pythonic", "xml-items", "gemma4"])
-def test_lists_in_lists_are_written_or_refused_at_once(dialect: str) -> None:
+@pytest.mark.parametrize(("dialect", "written"), [("pythonic", False), ("xml-items", True), ("gemma4", False)])
+def test_lists_in_lists_are_written_or_refused_at_once(dialect: str, *, written: bool) -> None:
     inner: dict[str, Any] = {}
     for _ in range(30):
         inner = {"items": inner}
     tool = {"name": "f", "parameters": {"type": "object", "properties": {"a": inner}}}
-    try:
-        text = grammar(dialect, [tool], target="lark").text
-    except UnsupportedSchemaError as error:
-        assert "use the target gbnf" in str(error)
+    if written:
+        assert len(grammar(dialect, [tool], target="lark").text) < 100_000
     else:
-        assert len(text) < 100_000
+        with pytest.raises(UnsupportedSchemaError, match="use the target gbnf"):
+            grammar(dialect, [tool], target="lark")
