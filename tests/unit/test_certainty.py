@@ -17,7 +17,7 @@ CASES = [
     ("hermes", "<think>Perhaps " + HERMES % '{"a": "x"}', "guessed"),
     ("hermes", "<think>So.</think>" + HERMES % '{"a": "x"}', "exact"),
     ("xml-items", ITEMS % '<arg name="a">x</arg>', "exact"),
-    ("xml-items", ITEMS % '<arg name="a">x</arg>y</arg>', "guessed"),
+    ("xml-items", ITEMS % '<arg name="a">x </arg> y</arg>', "guessed"),
     ("xml-items", ITEMS % '<arg name="a">x</arg><arg name="a">x</arg>', "tolerated"),
     ("pythonic", '[f(a="x")]', "exact"),
     ("pythonic", '[f(a="say "x" now")]', "guessed"),

@@ -13,26 +13,55 @@ from toolfmt import jsontext
 from toolfmt.parsers.cursor import Malformed
 from toolfmt.parsers.json_values import decode
 from toolfmt.parsers.resuming import Fault
-from toolfmt.schema import extra_arguments, problems
+from toolfmt.schema import declares, extra_arguments, problems, property_schema
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from toolfmt.dialect import Limits
-    from toolfmt.model import JsonObject, ToolDefinition
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
 
 def one_reading(arguments: JsonObject, tool: ToolDefinition | None, outer: Collection[str] = ()) -> bool:
     """Whether the arguments can only be these; `outer` are the keys that the call has beside them."""
+    if _last(arguments).endswith(("}", "]", ")")):
+        return False  # the bracket may be the one that is missing
     if tool is not None:
-        return not problems(tool, arguments) and not extra_arguments(tool, arguments)
-    last: object = arguments
-    while jsontext.is_object(last) and last:
-        key = next(reversed(last))
-        if key in outer or (last is not arguments and len(last) > 1):
+        fits = not problems(tool, arguments) and not extra_arguments(tool, arguments)
+        return fits and not _strayed(arguments, tool.parameters)
+    node: object = arguments
+    while jsontext.is_object(node) and node:
+        key = next(reversed(node))
+        if key in outer or (node is not arguments and len(node) > 1):
             return False
-        last = last[key]
+        node = node[key]
     return True
+
+
+def _last(value: JsonValue) -> str:
+    """The text with which a value ends; "" where it ends with anything else."""
+    while value:
+        if jsontext.is_object(value):
+            value = value[next(reversed(value))]
+        elif jsontext.is_array(value):
+            value = value[-1]
+        else:
+            return value if isinstance(value, str) else ""
+    return ""
+
+
+def _strayed(arguments: JsonObject, schema: JsonObject) -> bool:
+    """Whether the last of the objects at the end holds what only one around it declares: it may belong there."""
+    inner: object = arguments
+    place: JsonObject | None = schema
+    outer: list[JsonObject] = []
+    while jsontext.is_object(inner) and inner and place is not None:
+        if any(not declares(place, key) and any(declares(each, key) for each in outer) for key in inner):
+            return True
+        last = next(reversed(inner))
+        outer.append(place)
+        inner, place = inner[last], property_schema(place, last)
+    return False
 
 
 def without_brace(text: str, tool: ToolDefinition | None, limits: Limits) -> JsonObject | None:

@@ -46,6 +46,8 @@ _BROKEN_TAG = regex.compile(r"(?=[<\[\]][\s\S]{25})(?![^\s\w]{1,4}(?:\w{1,16}[^\
 _EMPTY_LIST = regex.compile(r"\[\s{0,64}\]")
 _FENCE = regex.compile(rf"{GAP}{FENCE}")
 _FENCE_END = regex.compile(rf"{GAP}`{{3,8}}+")
+_GOES_ON = regex.compile(r"[ \t]{0,64},\s{0,64}\"[^\"\n]{1,64}\"\s{0,8}:")
+"""What shows that a brace too many has ended an object."""
 _CUT_NAME = regex.compile(PLAIN_NAME + r"\s{0,64}(?:<[^<>]{0,64})?")
 _DRAFT_SLOTS = frozenset({"name", "id", "server", "agent"})
 
@@ -230,7 +232,8 @@ class CallReader:
                 raise Malformed("malformed", "a tool's definition, not a call", cur.base + match.end())
             self.empty = tag.empty
             if tag.unquoted:
-                draft.note("missing_close", "a quote is missing in a tag", cur.at, cur.base + match.end())
+                detail = "a quote in a tag is missing or of another kind"
+                draft.note("missing_close", detail, cur.at, cur.base + match.end())
             if form.form.offered:
                 self.attributes = dict(tag.strays)
             else:
@@ -327,7 +330,7 @@ class CallReader:
         from toolfmt.parsers.literal_values import LiteralReader
 
         reader = LiteralReader(literals, self.cur, draft, self._repaired(at), self.sink.options)
-        yield from reader.arguments(tool.parameters if tool else None)
+        yield from reader.arguments(tool)
         return reader.checked(decode(draft.pieces.text(), at, self.limits))
 
     def _repaired(self, at: int) -> Callable[..., None]:
@@ -357,6 +360,8 @@ class CallReader:
                     self.draft.note("repaired_json", "surplus closing brackets", cur.at)
                 cur.pos = extra.end()
             else:
+                if (yield from match_next(cur, _GOES_ON)) is not None:
+                    raise Malformed("malformed", "members after the brace that ends the call", cur.at)
                 at, cut = cur.at, skip_cut(cur, form.extra_tail)
                 what = "cut off" if cut else "missing"
                 self.draft.note("missing_close", f"the call's closing marker is {what}", at, cur.at)

@@ -101,6 +101,12 @@ class ElementGrammar:
         """Whether the markers are tokens of the format's own, which ordinary text does not hold."""
         return re.search(r"[^\w<>/:=.\s\"'{}?\-]", self.closers["member"]) is not None
 
+    @cached_property
+    def nameless(self) -> str:
+        """The pattern of an argument's tag without a name; "" where the name is no part of the tag."""
+        named = self.heads["member"].attributes or self.heads["member"].bare
+        return rf"<{re.escape(self.member_tag)}\s{{0,64}}>" if self.member_tag and named else ""
+
     @lru_cache(maxsize=256)  # noqa: B019 - a grammar lives as long as its dialect
     def ends(self, closer: str, parent: str) -> Ends:
         """How raw text may end in a place whose own and whose parent's closers have these patterns."""
@@ -113,6 +119,7 @@ class ElementGrammar:
             flags=self.flags,
             around=self.around,
             openers=self.openers.get(closer) or [strip_groups(head.source) for head in self.heads.values()],
+            nameless=self.nameless if closer in self.openers else "",
             optional=self.closers_optional,
         )
 
@@ -124,13 +131,15 @@ class ElementGrammar:
     def closer(self, kind: str, key: str) -> Closer:
         """What ends a child; one pattern fits all where the key is the element's name."""
         closing = self.closers["member" if kind == "item" and self.unnamed else kind]
-        ending = closing.replace("{key}", key).strip()[-3:]
+        text = closing.replace("{key}", key).strip()
+        ending = text[-3:]
         beginning = closing.strip()[:2] if self.special else ""
         before, tag, _ = closing.partition("</{key}>")
         if tag:
             name = NUMBER if kind == "number" else TAG_NAME
-            return Closer(rf"{literal(before)}</\s{{0,8}}{name}\s{{0,64}}>", key, bool(self.flags), ending, beginning)
-        return Closer(literal(before), ending=ending, beginning=beginning)
+            source = rf"{literal(before)}</\s{{0,8}}{name}\s{{0,64}}>"
+            return Closer(source, key, bool(self.flags), ending, beginning, text)
+        return Closer(literal(before), ending=ending, beginning=beginning, text=text)
 
 
 def _tag(template: str) -> str:

@@ -71,16 +71,6 @@ def leaf(  # noqa: PLR0911, PLR0913 - one per rule
     return value
 
 
-def is_broken(text: str, schema: JsonObject | None, wire_type: str) -> bool:
-    """Whether text that stayed text was meant as a list or an object: it begins as one where no string may be."""
-    if wire_type == "string":
-        return False
-    told = types(schema)
-    due = told is not None and "string" not in told and bool(told & {"array", "object"})
-    due = due or (told is None and wire_type in {"array", "object", "json"})
-    return due and text.lstrip()[:1] in {"[", "{"}
-
-
 def lists_only(schema: JsonObject | None) -> bool:
     """Whether a place holds a list and cannot hold an object."""
     allowed = types(schema)

@@ -20,11 +20,11 @@ import regex
 
 from toolfmt.jsontext import is_object
 from toolfmt.parsers.cursor import Malformed, Truncated
+from toolfmt.parsers.damage import misread
 from toolfmt.parsers.element_children import Children
 from toolfmt.parsers.element_values import (
     ArgumentStream,
     Untyped,
-    is_broken,
     leaf,
 )
 from toolfmt.parsers.entities import decode_entities
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 _LAYOUT = regex.compile(rf"\s{{1,256}}|{NOTE}")
 _NAME = re.compile(r"<([A-Za-z_][\w.\-]*)[\s/>]").match
+_QUOTE = regex.compile("[\"']")
 _NOTES = frozenset({"!", "?", ""})  # what follows the `<` of a note; "" while nothing does
 _STRING = frozenset({"string"})
 _TEXT = frozenset({"string", "text"})
@@ -81,6 +82,10 @@ class Opened:
     key: str
     type: str
     text: str | None
+    odd: bool
+    """Its key holds markup."""
+    unquoted: bool
+    """One of the quotes in it is missing."""
 
 
 class ElementReader:
@@ -147,6 +152,10 @@ class ElementReader:
             if kind == "number" or not self.grammar.keyed_by_tag:
                 raise Malformed("malformed", "a list item where an argument was due", cur.at)
             key = self.grammar.item_tag
+        if opened.unquoted and (yield from match_next(cur, _QUOTE)) is not None:
+            raise Malformed("malformed", "a quote after a tag that lacks one", cur.at)
+        if (opened.odd or (schema is not None and key[-1:] in {"[", "{", "("})) and not declares(schema, key):
+            raise Malformed("malformed", f"the name of an argument holds markup: {key[:60]!r}", cur.at)
         inner = property_schema(schema, key) if schema else None
         if opened.text is not None:
             members.add(key, leaf(opened.text, inner, wire_type, verbatim=False), (start, cur.at))
@@ -207,7 +216,7 @@ class ElementReader:
         span = cur.base + opener.start(), cur.base + opener.end()
         cur.pos = opener.end()
         if tag.unquoted:
-            self.draft.note("missing_close", "a quote is missing in a tag", *span)
+            self.draft.note("missing_close", "a quote in a tag is missing or of another kind", *span)
         value: str | None = None
         for name, text in tag.strays:
             if tag.empty and value is None and name == "value":
@@ -220,7 +229,9 @@ class ElementReader:
         found = self.grammar.types.get(wire_type, wire_type) or BY_FLAG.get(told.lower(), told)
         if found not in KNOWN:
             self.strays.ignore(found, span)
-        return Opened(kind, tag.slots.get("key", ""), found, (value or "") if tag.empty else None)
+        return Opened(
+            kind, tag.slots.get("key", ""), found, (value or "") if tag.empty else None, tag.odd, tag.unquoted
+        )
 
     def value(self, cur: Cursor, spot: Spot) -> Reading[JsonValue]:
         """Read one value and its closer: children, or raw text typed by the schema."""
@@ -246,7 +257,8 @@ class ElementReader:
             repeats=grammar.repeats,
             inferred=self.draft.sink.options.infer_types,
         )
-        if isinstance(value, str) and is_broken(value, spot.schema, spot.type):
+        of_items = isinstance(value, Repeated) and grammar.nested and f"</{grammar.item_tag}" in pieces.text()
+        if of_items or (isinstance(value, str) and misread(value, spot.schema, spot.type)):
             raise Malformed("malformed", f"the JSON of {spot.key!r} is broken", at, cur.at)
         return value
 
@@ -262,6 +274,8 @@ class ElementReader:
             opened = self._opened(cur, opener)
             inner = children.place(opened.kind, opened.key)
             key = grammar.item_tag if opened.kind == "item" else opened.key
+            if opened.odd and not declares(spot.schema, key):
+                raise Malformed("malformed", f"the name of a member holds markup: {key[:60]!r}", cur.at)
             if opened.text is not None:
                 value = leaf(opened.text, inner, opened.type, verbatim=False)
             else:

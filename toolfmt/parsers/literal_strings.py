@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 import regex
 
 from toolfmt.parsers.cursor import WHITE, Malformed, Truncated
+from toolfmt.parsers.damage import mentioned, part_of
 from toolfmt.parsers.patterns import cut_off, match_first, match_next
 from toolfmt.parsers.pieces import IGNORED
 
@@ -40,8 +41,12 @@ _CLOSES: Final = re.compile(r"[\w)\]}.,;:!?]")
 """What a quote that closes a quoted part, or an apostrophe, follows."""
 
 
-_INNER: Final = frozenset("{[(")
 _AFTER_KEY: Final = re.compile(r",\s{0,64}[\w.\-]{1,64}\s{0,64}:\s{0,64}\Z").search
+_BEFORE_INNER: Final = frozenset(":,[{(")
+_AFTER_INNER: Final = frozenset(":,]})")
+"""What is around quotes that are balanced inside a text, as in a literal that it quotes."""
+_SOME, _SURE = 1, 2
+_INNER: Final = frozenset("{[(")
 
 
 def unescaped(text: str) -> str:
@@ -79,6 +84,7 @@ class LiteralTexts:
         self._cur = cur
         self._note = note
         self._tail = _Tail(IGNORED)
+        self._doubt = 0  # a quote is in the text that is no mention
 
     def read(self, quote: str, kind: str, out: Taker, *, raw: bool) -> Reading[None]:
         """Read a text up to its quote, which is read too; `kind` is what it is in."""
@@ -89,6 +95,8 @@ class LiteralTexts:
         self._tail = out = _Tail(out)
         put = out.add
         inside = opened = False  # quotes were read as text; the last of them opened a quoted part
+        self._doubt = 0
+        count, last = 0, -1  # how many they are, and where the last one ends
         while True:
             run = plain(cur.buf, cur.pos)
             if run is not None and run.end() > cur.pos:
@@ -110,14 +118,25 @@ class LiteralTexts:
                 cur.pos += 1
                 continue
             if (yield from self._ends(quote, kind, inside=inside, opened=opened)):
+                self._check_end(quote, odd=bool(count % 2), twice=last == cur.at)
                 cur.pos += len(quote)
                 return
-            yield from self._check(quote, kind, expression=escapes and not inside)
+            yield from self._check(quote, expression=escapes and not inside)
             self._note("a quote inside text", "ambiguous_closer")
             opened = self._grammar.literals.escapes and not opened and not _CLOSES.match(cur.buf, cur.pos - 1)
             inside = True
             put(quote)
             cur.pos += len(quote)
+            count, last = count + 1, cur.at
+
+    def _check_end(self, quote: str, *, odd: bool, twice: bool) -> None:
+        """Refuse a text of which a quote may be missing, or before whose last quote a part of one is."""
+        if self._grammar.literals.escapes:
+            wrong = odd and twice
+        else:
+            wrong = self._doubt == _SURE or (odd and self._doubt) or part_of(self._tail.text, quote)
+        if wrong:
+            raise Malformed("malformed", "quotes inside a text that do not match", self._cur.at)
 
     def _ends(self, quote: str, kind: str, *, inside: bool, opened: bool) -> Reading[bool]:
         """Whether the quote at the cursor ends the text."""
@@ -135,19 +154,20 @@ class LiteralTexts:
             raise Malformed("malformed", "quotes inside a quoted text: where it ends is not certain", cur.at)
         return True
 
-    def _check(self, quote: str, kind: str, *, expression: bool) -> Reading[None]:
+    def _check(self, quote: str, *, expression: bool) -> Reading[None]:
         """Refuse a quote that is text, but only if what it is in is no text: a sum of texts, or the next argument."""
         cur = self._cur
         if expression and (yield from match_next(cur, self._grammar.expression[quote])) is not None:
             raise Malformed("malformed", "an expression where a literal is due", cur.at)
-        if self._opens_next(kind):
+        if not self._grammar.literals.escapes and _AFTER_KEY(self._tail.text) is not None:
             raise Malformed("malformed", "the next argument begins in a text that is not closed", cur.at)
-
-    def _opens_next(self, kind: str) -> bool:
-        """Whether the quote at the cursor, of a kind that no ordinary text holds, is right after a key."""
-        if self._grammar.literals.escapes or kind not in {"top", "{"}:
-            return False
-        return _AFTER_KEY(self._tail.text) is not None
+        while cur.pos + len(quote) >= len(cur.buf) and not cur.eof:
+            yield
+        end = cur.pos + len(quote)
+        before, after = self._tail.text, cur.buf[end : end + 1]
+        if not mentioned(before, after):
+            inner = before.rstrip()[-1:] in _BEFORE_INNER or after in _AFTER_INNER
+            self._doubt = max(self._doubt, _SOME if inner else _SURE)
 
     def _escape(self) -> Reading[str]:
         cur = self._cur

@@ -17,8 +17,10 @@ import regex
 
 from toolfmt import jsontext
 from toolfmt.literals import KEYWORD
+from toolfmt.parsers.braces import one_reading
 from toolfmt.parsers.cursor import Malformed, Truncated
-from toolfmt.parsers.element_values import StringText, is_broken
+from toolfmt.parsers.damage import misread, one_apart
+from toolfmt.parsers.element_values import StringText
 from toolfmt.parsers.literal_strings import LiteralTexts
 from toolfmt.parsers.patterns import cut_off, match_first, match_next
 from toolfmt.parsers.pieces import Pieces
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toolfmt.dialect import ParserOptions
-    from toolfmt.model import JsonObject
+    from toolfmt.model import JsonObject, ToolDefinition
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.literal_grammar import LiteralGrammar
     from toolfmt.parsers.sink import Draft
@@ -79,13 +81,15 @@ class LiteralReader:
         self._note = note
         self._limits = options.limits
         self._texts = LiteralTexts(grammar, cur, note)
-        self._named = False
+        self._named = self._open = False
+        self._tool: ToolDefinition | None = None
         self._schema: JsonObject | None = None
         self._by_place: list[str] = []  # the arguments that were given without their names
 
-    def arguments(self, schema: JsonObject | None) -> Reading[None]:
+    def arguments(self, tool: ToolDefinition | None) -> Reading[None]:
         """Read all arguments: in braces, or keywords up to the parenthesis behind them, which is not read."""
-        self._schema = schema
+        self._tool = tool
+        schema = self._schema = tool.parameters if tool else None
         kind = "keywords" if self._grammar.literals.keywords else "{"
         if kind == "{":
             self._cur.pos += 1
@@ -119,6 +123,8 @@ class LiteralReader:
             told, kind = types(property_schema(self._schema, name)), kind_of(arguments[name])
             if not (told is None or kind in told or (kind == "integer" and "number" in told)):
                 raise Malformed("malformed", f"an argument without a name: {name!r} is no {kind}", self._cur.at)
+        if self._open and not one_reading(arguments, self._tool):
+            raise Malformed("malformed", "the bracket that is missing may be that of an inner value", self._cur.at)
         return arguments
 
     def _ended(self) -> Reading[None]:
@@ -134,6 +140,7 @@ class LiteralReader:
         if found is None or (name is not None and name not in self._tools):
             return False
         self._note("the arguments are not closed", "missing_close", guessed=True)
+        self._open = True
         return True
 
     def _entry(self, char: str, stack: list[str], schema: JsonObject | None) -> Reading[bool]:
@@ -249,11 +256,18 @@ class LiteralReader:
         word = yield from match_next(cur, _WHOLE_WORD)
         written = None if word is None else WORDS.get(word[1]) or _number(word[1])
         if word is None or written is None or (written != "null" and types(inner) == _STRING):
-            text = yield from match_next(cur, _JSON_STRING)
-            if text is not None:
-                cur.pos = text.end()
+            quoted = yield from match_next(cur, _JSON_STRING)
+            if quoted is not None:
+                cur.pos = quoted.end()
                 self._note("a text in the quotes of JSON")
-            self._emit(jsontext.dumps((yield from self._bare(kind, schema))) if text is None else text.group())
+                self._emit(quoted.group())
+                return
+            text = yield from self._bare(kind, schema)
+            value = coerce(text, inner)[0] if self._grammar.literals.typed_by_schema else text
+            allowed = types(inner)
+            if isinstance(value, str) and allowed is not None and "string" not in allowed:
+                raise Malformed("malformed", "a text without quotes where none may be", cur.at)
+            self._emit(jsontext.dumps(value))
         else:
             cur.pos = word.end(1)
             self._emit(written)
@@ -269,7 +283,7 @@ class LiteralReader:
         at = cur.at
         yield from self._texts.read(opened["quote"], kind, text, raw=False)
         value = coerce(text.text(), schema)[0]
-        if isinstance(value, str) and is_broken(value, schema, ""):
+        if isinstance(value, str) and misread(value, schema, ""):
             raise Malformed("malformed", "the JSON of an argument is broken", at, cur.at)
         self._emit(jsontext.dumps(value))
 
@@ -302,10 +316,14 @@ class LiteralReader:
             quote = yield from match_first(cur, grammar.openers)
             if quote is not None:
                 if (yield from match_next(cur, grammar.follow[quote["quote"]][kind])) is not None:
+                    self._check_begin(text.text(), quote["quote"])
                     cur.pos += len(quote.group())
                     self._note("a text without its opening quote")
                     return text.text()
+                raise Malformed("malformed", "a quote inside a text that has none before it", cur.at)
             elif (yield from self._bare_ends(kind, schema)):
+                if not text.text().strip():
+                    raise Malformed("malformed", "nothing where a value was due", cur.at)
                 self._note("a text without quotes", guessed=True)
                 return text.text().rstrip()
             if cur.eof and any(opener.match(cur.buf, cur.pos, partial=True) for opener in grammar.openers):
@@ -314,6 +332,11 @@ class LiteralReader:
                 raise Malformed("malformed", "markup in a text without quotes", cur.at)
             text.add(cur.buf[cur.pos])
             cur.pos += 1
+
+    def _check_begin(self, text: str, quote: str) -> None:
+        """Refuse a text that begins with its quote in which one character is wrong."""
+        if any(one_apart(text[:length], quote) for length in range(len(quote) - 1, len(quote) + 2)):
+            raise Malformed("malformed", "the quote before a text is misspelt", self._cur.at)
 
     def _bare_ends(self, kind: str, schema: JsonObject | None) -> Reading[bool]:
         """Whether a text without quotes ends at the cursor: before the next value, or the end of what it is in."""

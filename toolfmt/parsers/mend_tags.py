@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.parsers.damage import one_apart
 from toolfmt.parsers.mend_json import JsonMender
 from toolfmt.schema import property_names
 from toolfmt.syntax import spelled
@@ -72,19 +73,6 @@ class Mend:
 
 def _letters(text: str) -> str:
     return "".join(_WORDS.findall(text))
-
-
-def _near(one: str, other: str) -> bool:
-    """Whether two words differ by one letter: another, one more, one less, or two that changed places."""
-    if len(one) > len(other):
-        one, other = other, one
-    if len(other) - len(one) > 1:
-        return False
-    at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
-    if len(one) < len(other):
-        return one[at:] == other[at + 1 :]
-    swapped = one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :]
-    return one[at + 1 :] == other[at + 1 :] or swapped
 
 
 class TagMender:
@@ -232,7 +220,7 @@ class TagMender:
         """The tags of which the markup differs by one letter."""
         for word in self._words:
             for length in range(len(word) - 1, len(word) + 2):
-                if len(word) >= _SHORTEST and _near(letters[:length], word):
+                if len(word) >= _SHORTEST and one_apart(letters[:length], word):
                     yield from self._known.get(word + letters[length:], ())
         if closes and letters[-1:].isdigit():
             yield from (tag for tag in self._known.get(letters[:-1], ()) if tag.closes)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from toolfmt.parsers.cursor import WHITE
+from toolfmt.parsers.damage import is_odd
 from toolfmt.parsers.entities import decode_entities
 from toolfmt.syntax import PLAIN_NAME, TAG_NAME
 
@@ -59,6 +60,8 @@ _TOKEN = re.compile(r"\{\?|\?\}|\{([a-z_]+1?)\}|(\s+)|([\"'])|(=)|((?:(?!\?\})[^
 _LOOSE = re.compile(r">(?=<)|\\\|>(?=\\\[)|(?<=\\\])(?=<\\\|)")
 """Where blanks may come between two markers, in an escaped literal: `><`, `|>[`, `]<|`."""
 _PLAIN_TAG = re.compile(r"</?[\w:.\-]+>")
+_SLOTS = ("key", "type", "string", "name", "id", "server", "agent")
+_TYPOGRAPHIC = frozenset({"\u201c\u201d", "\u201c\u201c", "\u201d\u201d"})
 _OPTIONAL = {"{?": (1, "(?:"), "?}": (-1, ")?")}
 _OWN_GROUPS = frozenset({"attributes", "empty"})
 SLOT = r"[^\s<>{](?:[^<>{\n]{0,510}?[^\s<>{])??"
@@ -76,6 +79,8 @@ class Tag:
     empty: bool
     unquoted: bool
     """One of the two quotes around a value is missing."""
+    odd: bool = False
+    """The key or the name holds markup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +110,19 @@ class Head:
                 strays.append((name, text))
             else:
                 found[slot] = text
+        quoted = [name for name, value in found.items() if len(value) > 1 and value[0] + value[-1] in _TYPOGRAPHIC]
+        found |= {name: found[name][1:-1] for name in quoted}
+        marked = any(is_odd(found.get(name, "")) for name in ("key", "name"))
         if escaped:
             found = {name: decode_entities(value) for name, value in found.items()}
             strays = [(name, decode_entities(value)) for name, value in strays]
         complete = all(found.get(name) or (name == "key" and name in found) for name in self.required)
         text = groups.get("attributes") or ""
-        odd = text.count('"') % 2 or ('"' not in text and text.count("'") % 2)
-        return Tag(found, strays, empty, bool(odd)) if complete else None
+        if "attributes" in groups:
+            odd = text.count('"') % 2 or ('"' not in text and text.count("'") % 2)
+        else:
+            odd = (match.group().count('"') - sum((groups.get(name) or "").count('"') for name in _SLOTS)) % 2
+        return Tag(found, strays, empty, bool(odd or quoted), marked) if complete else None
 
 
 def attributes(text: str | None) -> list[tuple[str, str]]:

@@ -35,6 +35,8 @@ class Closer:
     """Its last characters: a value that ends with them, and has no closer, may end with a broken one."""
     beginning: str = ""
     """Its first characters, where no ordinary text holds them: a value without a closer may hold a broken one."""
+    text: str = ""
+    """As it is written."""
 
     def ends(self, found: str) -> bool:
         """Whether a closing tag that the pattern fits is the one."""
@@ -128,12 +130,13 @@ class Ends:
         flags: int,
         around: Around = NOTHING,
         openers: Sequence[str] = (),
+        nameless: str = "",
         optional: bool = False,
     ) -> None:
         """Compile the closer's pattern, what must follow it, the quotes, and what is `around` the value.
 
         Where `parent`, the closer around the place, follows, its name is still to be compared.
-        `openers` open such a value, or another one beside it.
+        `openers` open such a value, or another one beside it; `nameless` looks like one, and names none.
         """
         parts: list[str] = []
         words: list[str] = []
@@ -146,6 +149,7 @@ class Ends:
         if nests and optional and around.lead:
             parts.append(f"(?P<lead>{around.lead})")
         parts += [f"(?P<opener>{'|'.join(openers)})"] if openers else []
+        parts += [f"(?P<nameless>{nameless})"] if nameless else []
         self.optional = optional
         self.whole_end = regex.compile(f"{GAP}{closing}(?:{around.tail})", flags) if nests else None
         """The ends of a call from a value's closer on."""
@@ -167,11 +171,10 @@ class Ends:
         near_marks = "|".join(f"(?!{re.escape(mark)}){_misspelt(mark)}" for mark in marks)
         self.near_quote = regex.compile(f"{GAP}(?:{near_marks})") if marks else None
         """What begins a value as a misspelt quote does."""
-        self.quote_ends = frozenset(end for quote, end in quotes if quote in marks and not escaped)
+        self.quote_ends = tuple(end for quote, end in quotes if quote in marks and not escaped)
         """What no text ends with that had no quote."""
         self.words = regex.compile(f"{GAP}(?:{'|'.join(words)})", flags) if words else None
-        near = rf"(?P<near>{closer.removesuffix('>')}\w{{0,16}}\s{{0,64}}(?:>|(?=<)))"
-        misspelt = [near] if nests and re.fullmatch(r"</[\w:.\\\-]+(?:\\s\{0,64\})?>", closer) else []
+        misspelt = [f"(?P<near>{_near(closer)})"] if nests and closer.endswith(">") else []
         self.candidate = regex.compile("|".join([*parts, f"(?P<closer>{closer})", *misspelt]), flags)
         outer = [around.begin, around.tail, around.wrapper_end] if nests else []
         sources = [closer, *openers, *outer, *map(re.escape, marks)]
@@ -191,6 +194,13 @@ def _misspelt(mark: str) -> str:
     word = max(re.findall(r"\w+", mark), key=len, default="")
     first, rest = re.escape(mark[0]), rf"[\s\S]{{{len(mark) - 1}}}"  # else the end of what is here would be the slip
     return rf"(?={first}{rest}){first}[^\w\s]{{1,4}}{word}" if word else r"(?!)"
+
+
+def _near(closer: str) -> str:
+    """A closer with more letters in its name, or without its last character before the next tag."""
+    if re.fullmatch(r"</[\w:.\\\-]+(?:\\s\{0,64\})?>", closer):
+        return rf"{closer.removesuffix('>')}\w{{0,16}}\s{{0,64}}(?:>|(?=<))"
+    return rf"{closer[:-1]}(?=<)"
 
 
 def _either(*patterns: str) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt.parsers.cursor import WHITE, Malformed, Truncated
+from toolfmt.parsers.damage import ends_nearly, mentioned, part_of
 from toolfmt.parsers.entities import PARTIAL, decode_entities
 from toolfmt.parsers.patterns import match_next
 from toolfmt.parsers.pieces import Pieces
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from toolfmt.parsers.pieces import Taker
     from toolfmt.parsers.raw_ends import Closer, Ends, Opening
 
+_DOUBLED = regex.compile(r">[ \t]{0,64}\r?\n")
+_DOUBLED_ESCAPED = regex.compile(r">(?=[^\s>=])")
+"""The second of two `>` at the end of a tag, where no value begins with it."""
+_UNFOLLOWED = "a value's closing tag is followed by neither the next value nor the end of what is around it"
 MOST_BACK = 16
 """How often the input may be read again where closers are missing; after that, such calls fail."""
 _LATER = frozenset({"closer", "lead", "near", "opener"})
@@ -35,24 +40,24 @@ _BREAK = regex.compile(r"\r?\n")
 
 
 class RawText:
-    """One raw value while it is read.
-
-    From the first argument on that begins inside it, the text is held until it is known to be the value's.
-    """
+    """One raw value while it is read; held, from an argument on that begins in it, until that is known to be text."""
 
     __slots__ = (
         "_before",
         "_blank",
         "_certain",
         "_closer",
+        "_doubt",
         "_ended",
         "_given",
         "_led",
         "_levels",
+        "_nameless",
         "_nested",
         "_open",
         "_opened",
         "_opens",
+        "_own",
         "_parent",
         "_quote",
         "_text",
@@ -80,7 +85,7 @@ class RawText:
         self._text = ValueText(out, closer.beginning, padded=padded)
         self._closer = closer
         self._parent = parent
-        self._opens = opens or _nothing
+        self._opens = opens
         self._nested = nested
         self._blank: list[str] = []
         self._open = True  # blank text here may still be layout
@@ -89,9 +94,12 @@ class RawText:
         self._certain = False  # it is one, if the value has no end of its own
         self._given = False
         self._before: list[str] = []  # the white space before it
+        self._own = ""  # the last characters before the argument inside of it
         self._led = False  # the first marker of a call is in it
         self._ended: int | None = None  # where a call ends that the text did not open
         self._quote = ""
+        self._nameless = 0  # tags as those of arguments, without a name
+        self._doubt: int | None = None  # where a closer is in the text that nothing opens and nobody mentions
         self.unclosed = False
         """The value has no closing tag: it ended with its call, or before the next argument."""
         self.verbatim = False
@@ -101,17 +109,9 @@ class RawText:
         self.ambiguous: Span | None = None
         """The first closer that was read as text, as no structure followed it."""
 
-    def read(self, cur: Cursor, ends: Ends) -> Reading[None]:  # noqa: C901 - one loop over what may end the value
+    def read(self, cur: Cursor, ends: Ends) -> Reading[None]:
         """Read up to and with the closer; raises `Truncated`, or `Malformed` where the whole call ends before."""
-        if ends.words is not None:
-            word = yield from match_next(cur, ends.words)
-            if word is not None:
-                cur.pos = word.end()
-                line = yield from match_next(cur, _BREAK)
-                cur.pos = cur.pos if line is None else line.end()
-                yield from self._quoted(cur, ends, str(word.lastgroup))
-        if ends.near_quote is not None and (yield from match_next(cur, ends.near_quote)) is not None:
-            raise Malformed("malformed", "the quote around a value is misspelt", cur.at, inside=True)
+        yield from self._begin(cur, ends)
         while True:
             found = self._candidate(cur, ends)
             if found is not None:
@@ -133,6 +133,21 @@ class RawText:
             if found is None:
                 cur.take = lambda: self._candidate(cur, ends) is None
             yield
+
+    def _begin(self, cur: Cursor, ends: Ends) -> Reading[None]:
+        """Read what only the beginning of a value can be: a quote that is a word, a part of the tag before it."""
+        if ends.words is not None:
+            word = yield from match_next(cur, ends.words)
+            if word is not None:
+                cur.pos = word.end()
+                line = yield from match_next(cur, _BREAK)
+                cur.pos = cur.pos if line is None else line.end()
+                yield from self._quoted(cur, ends, str(word.lastgroup))
+        if ends.near_quote is not None and (yield from match_next(cur, ends.near_quote)) is not None:
+            raise Malformed("malformed", "the quote around a value is misspelt", cur.at, inside=True)
+        for pattern in (_DOUBLED, _DOUBLED_ESCAPED)[: 1 + ends.escaped]:
+            if (yield from match_next(cur, pattern)) is not None:
+                raise Malformed("malformed", "the end of a tag is doubled", cur.at)
 
     def _candidate(self, cur: Cursor, ends: Ends) -> regex.Match[str] | None:
         """What must be decided next, with the text before it not yet passed on; None where that is all there is."""
@@ -156,13 +171,16 @@ class RawText:
             self._text.wait(cur, ends.stop)
         return None
 
-    def _decide(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
+    def _decide(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:  # noqa: PLR0911 - one per kind
         """What a candidate is: True the end, False something that was read, None not yet known."""
         group = str(found.lastgroup)
         if group in {"closer", "near"} or (group == "end" and self._closer.name and self._closer.ends(found.group())):
             return self._closes(cur, ends, found)
         if group == "begin":
             return self._call_begins(cur, ends, found)
+        if group == "nameless":
+            self._nameless += 1
+            return self._literal(cur, found, ends)
         if group == "opener":
             return self._argument_begins(cur, ends, found)
         self._led = self._led or group == "lead"
@@ -182,9 +200,10 @@ class RawText:
             self._levels[-1] -= exact
             return self._literal(cur, found, ends)
         follow = ends.follow.match(cur.buf, found.end(), partial=not cur.eof)
-        if follow is None or not (follow.partial or self._followed(follow)):
-            if exact:
-                self.ambiguous = self.ambiguous or (cur.base + found.start(), cur.base + found.end())
+        foreign = follow is not None and follow.lastgroup == "parent" and not self._parent.ends(follow["parent"])
+        if follow is None or (foreign and not follow.partial):
+            if exact or f"{found.group().rstrip()}>" == self._closer.text:
+                self._unbalanced(cur, ends, found)
             return self._literal(cur, found, ends)
         nested = None if follow.partial else self._in_nested(cur, ends, found.end())
         if nested:
@@ -192,23 +211,47 @@ class RawText:
         self._pass(cur, found.start(), ends, whole=nested is False)
         if nested is None:
             return None
-        if self._text.last in ends.quote_ends and not self.verbatim:
+        last = self._text.last
+        if not self.verbatim and last.endswith(ends.quote_ends):
             raise Malformed("malformed", "a quote around a value ends that does not begin", cur.at)
+        if not self.verbatim and cur.buf[cur.pos - 1] == found.group()[0] and part_of(last, found.group()):
+            raise Malformed("malformed", "the beginning of a closing tag is in the value before it", cur.at)
+        if self._doubt is not None:
+            raise Malformed("malformed", _UNFOLLOWED, self._doubt, cur.at)
         self._text.finish()
         if not exact:
             self.misspelt = (cur.base + found.start(), cur.base + found.end())
         cur.pos = found.end()
         return True
 
-    def _argument_begins(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool:
-        opening = self._opens(found)
+    def _unbalanced(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> None:
+        """A closer that ends nothing: text, as far as it is mentioned; else the value was meant to end there."""
+        self.ambiguous = self.ambiguous or (cur.base + found.start(), cur.base + found.end())
+        if self._nameless:
+            self._nameless -= 1
+            return
+        if self._doubt is None and not self._mentioned(cur, ends, found):
+            self._doubt = cur.base + found.end()
+
+    def _mentioned(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool:
+        text = cur.buf[cur.pos : found.start()]
+        before = "".join((self._text.last, *self._text.white, decode_entities(text) if ends.escaped else text))
+        return mentioned(before, cur.buf[found.end() : found.end() + 1])
+
+    def _argument_begins(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
+        opening = self._opens(found) if self._opens is not None else None
+        given = opening is not None and (opening.given or opening.given_on_line)
+        if given and found.end() == len(cur.buf) and not cur.eof:
+            self._pass(cur, found.start(), ends)
+            return None
+        mention = given and self._mentioned(cur, ends, found)
         self._pass(cur, found.start(), ends, whole=True)
         if opening is not None:
             if self._opened is None and len(self._levels) == 1:
                 begins_line = "".join(self._text.white).endswith("\n")
-                self._given = opening.given or (opening.given_on_line and not begins_line)
+                self._given = mention and (opening.given or not begins_line)
                 self._opened, self._certain = cur.at, opening.certain
-                self._before = self._text.white[:]
+                self._before, self._own = self._text.white[:], self._text.last
                 self._text.held = Pieces()
             self._levels[-1] += opening.nests and not found.group().endswith("/>")
         return self._literal(cur, found, ends)
@@ -228,8 +271,8 @@ class RawText:
     def _take_as_text(self, cur: Cursor, opened: int) -> None:
         """Read on from `opened`, where an argument seemed to begin that was given before: the value has none."""
         self.ambiguous = self.ambiguous or (opened, opened)
-        self._opened, self._opens = None, _nothing
-        self._text.held, self._levels = None, [0]
+        self._opened = self._opens = None
+        self._text.held, self._text.last, self._levels = None, self._own, [0]
         self._ended = None
         self._text.white = [*self._before]
         cur.go(opened)
@@ -253,9 +296,6 @@ class RawText:
             return False
         return not cur.eof or bool(cur.buf[end.end() :].strip(WHITE))
 
-    def _followed(self, follow: regex.Match[str]) -> bool:
-        return follow.lastgroup != "parent" or self._parent.ends(follow["parent"])
-
     def _literal(self, cur: Cursor, found: regex.Match[str], ends: Ends) -> bool:
         self._pass(cur, found.end(), ends, whole=True)
         return False
@@ -276,8 +316,7 @@ class RawText:
     def _unclosed(self, end: int) -> Malformed:
         """What to say of a value that does not end before its call does, at `end`."""
         if self.ambiguous is not None and self.ambiguous[1] <= end:
-            detail = "a value's closing tag is followed by neither the next value nor the end of what is around it"
-            return Malformed("malformed", detail, self.ambiguous[1], end)
+            return Malformed("malformed", _UNFOLLOWED, self.ambiguous[1], end)
         return Malformed("malformed", "a value is not closed before the end of its call", end)
 
     def _call_ends(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
@@ -309,7 +348,9 @@ class RawText:
 
     def _broken(self) -> bool:
         """Whether the value, which has no closer, ends as its closer does: there may be a broken one in it."""
-        return self._text.marked or (bool(self._closer.ending) and self._text.last == self._closer.ending)
+        last = self._text.last if self._opened is None else self._own
+        broken = bool(self._closer.ending) and last.endswith(self._closer.ending)
+        return self._text.marked or broken or ends_nearly(last, self._closer.text)
 
     def _quoted(self, cur: Cursor, ends: Ends, group: str) -> Reading[None]:
         end = ends.quotes[group]
@@ -352,7 +393,3 @@ class RawText:
             self._open = False
         if text:
             self._text.say(text)
-
-
-def _nothing(_: regex.Match[str]) -> None:
-    """No argument begins inside the value."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from toolfmt.parsers.cursor import WHITE
+from toolfmt.parsers.damage import REACH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +38,7 @@ class ValueText:
         self.held: Pieces | None = None
         """What waits until it is known to be the value's."""
         self.last = ""
-        """The last characters that were passed on."""
+        """The last characters of it."""
         self.marked = False
         """Something in it begins as its closer does."""
 
@@ -96,11 +97,11 @@ class ValueText:
 
     def _counted(self, text: str) -> bool:
         """Whether text is certain; else it is held."""
+        before, self.last = self.last, (self.last + text[-REACH:])[-REACH:]
         if self.held is not None:
             self.held.add(text)
             return False
-        self.marked = self.marked or (bool(self._beginning) and self._beginning in self.last + text)
-        self.last = (self.last + text[-3:])[-3:]
+        self.marked = self.marked or (bool(self._beginning) and self._beginning in before + text)
         return True
 
     def _give(self, text: str) -> None:

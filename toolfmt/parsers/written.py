@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from toolfmt import jsontext
 from toolfmt.jsontext import MAX_DIGITS, encodable, is_object, try_value
 from toolfmt.parsers.cursor import WHITE
-from toolfmt.parsers.element_values import is_broken, leaf, plain
+from toolfmt.parsers.damage import misread, part_of
+from toolfmt.parsers.element_values import leaf, plain
 from toolfmt.parsers.elements import BY_FLAG, KNOWN, WRAPPERS
 from toolfmt.parsers.entities import decode_entities
 from toolfmt.parsers.form_patterns import with_and_without
@@ -208,7 +209,9 @@ class _WrittenMembers:
         grammar = self._grammar
         flag, named = labels.get("string") or "", labels.get("type") or ""
         wire_type = grammar.types.get(named, named) or BY_FLAG.get(flag, flag)
-        child = grammar.nested and not verbatim and text.lstrip().startswith("<")
+        if not verbatim and (text[:1] == ">" or (text[-1:] == self._closer[0] and part_of(text, self._closer))):
+            return _DOUBT
+        child = grammar.nested and not verbatim and "<" in text
         if wire_type not in KNOWN or not encodable(text) or child:
             return _DOUBT
         if grammar.escaped and not verbatim:
@@ -222,7 +225,7 @@ class _WrittenMembers:
         typed = wire_type or ("json" if grammar.inferred and told is None else "")
         inferred = sink.options.infer_types
         value = leaf(text, schema, typed, verbatim=verbatim, repeats=grammar.repeats, inferred=inferred)
-        return _DOUBT if isinstance(value, str) and is_broken(value, schema, wire_type) else plain(value)
+        return _DOUBT if isinstance(value, str) and misread(value, schema, wire_type) else plain(value)
 
 
 class WrittenSection:

@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
-from toolfmt.parsers.element_values import is_broken
+from toolfmt.parsers.damage import misread, part_of
 from toolfmt.parsers.literal_strings import unescaped
 from toolfmt.parsers.literal_values import WORDS
 from toolfmt.schema import coerce, property_schema, types
@@ -89,7 +89,7 @@ class WrittenLiterals:
             return value, at
         if literals.typed_by_schema:
             value = coerce(quoted[0], schema)[0]
-            if isinstance(value, str) and is_broken(value, schema, ""):
+            if isinstance(value, str) and misread(value, schema, ""):
                 raise _Doubt
             return value, quoted[1]
         return quoted
@@ -107,6 +107,8 @@ class WrittenLiterals:
         if run is None or not text.startswith(quote, run.end()):
             raise _Doubt
         found = run.group()
+        if not escapes and part_of(found, quote):
+            raise _Doubt
         return unescaped(found) if escapes else found, run.end() + len(quote)
 
     def _value(self, text: str, at: int, depth: int) -> tuple[JsonValue, int]:

@@ -27,7 +27,7 @@ from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.yaml_flow import Plain, YamlNode
 from toolfmt.parsers.yaml_scalars import YamlError, resolve
 from toolfmt.parsers.yaml_subset import parse
-from toolfmt.schema import chosen, coerce, depends, item_schema, property_schema, types
+from toolfmt.schema import chosen, coerce, declares, depends, item_schema, property_schema, types
 from toolfmt.schema.places import kind_of
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from toolfmt.parsers.sink import Draft
 
 _DEEPEST = 256
+_OBJECT = frozenset({"object"})
 
 
 class YamlBody:
@@ -57,13 +58,13 @@ class YamlBody:
         text, closer = yield from self._body(cur)
         try:
             node = parse(text, self.limits.depth)
+            if node is not None and not isinstance(node, dict):
+                raise Malformed("arguments_not_object", "expected keys and values", closer)
+            values = self._members(node or {}, schema)
+            if schema is not None and depends(schema):
+                values = self._members(node or {}, chosen(schema, values))
         except YamlError as error:
             raise Malformed(error.reason, str(error), closer) from None
-        if node is not None and not isinstance(node, dict):
-            raise Malformed("arguments_not_object", "expected keys and values", closer)
-        values = self._members(node or {}, schema)
-        if schema is not None and depends(schema):
-            values = self._members(node or {}, chosen(schema, values))
         self.draft.add(jsontext.dumps(values))
         return values
 
@@ -112,15 +113,20 @@ class YamlBody:
         return (yield from match_next(cur, _compiled(rf"{at}(?:[ \t]{{0,64}}\r?\n){{1,16}}(?:{below})"))) is None
 
     def _members(self, node: dict[str, YamlNode], schema: JsonObject | None) -> JsonObject:
+        odd = next((key for key in node if key.endswith(":") and not declares(schema, key)), None)
+        if odd is not None:
+            raise YamlError(f"the key {odd!r} has two colons")
         return {key: self._typed(inner, property_schema(schema, key)) for key, inner in node.items()}
 
     def _typed(self, node: YamlNode, schema: JsonObject | None) -> JsonValue:
         """Give a node its value: the tool's schema decides, then what YAML says."""
+        told = types(schema)
         if isinstance(node, dict):
+            if told is not None and not told & {"object", "null"}:
+                raise YamlError("keys and values where none may be")
             return self._members(node, schema)
         if isinstance(node, list):
             return [self._typed(inner, item_schema(schema, at)) for at, inner in enumerate(node)]
-        told = types(schema)
         if not isinstance(node, Plain):
             return coerce(node, schema)[0]
         value = resolve(node.text, self.limits.digits)
@@ -128,6 +134,8 @@ class YamlBody:
         if told is None or kind in told or (kind == "integer" and "number" in told) or node.text.lower() == "null":
             return value  # a null is told, whatever else a place should hold: the text "null" would be quoted
         text, changed = coerce(node.text, schema)
+        if not changed and node.text and told == _OBJECT:
+            raise YamlError("a text where keys and values are due")
         return text if changed or node.text or "string" in told else None
 
 

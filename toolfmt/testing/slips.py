@@ -194,3 +194,28 @@ def misspelt(text: str, values: Sequence[str]) -> Iterator[Slip]:
         yield Slip(text[:opened] + fenced + text[closed + 1 :], "a fence")
     for match in _PIECE.finditer(text, max(0, len(text) - 24)):
         yield Slip(text[: match.start()], "a cut")
+
+
+_OTHERS = dict(zip("<>()[]{}\"'=:/|,.", ")(][}{[]'\"-;\\!.,", strict=True))
+"""What a character of markup is mistaken for."""
+
+
+def damaged(text: str, held: Sequence[str]) -> Iterator[tuple[str, int, str]]:
+    """A call's text with one character outside its values, names and keys wrong: what was done, where, and the text.
+
+    A character is left out, doubled, mistaken for another one, or changes its place with the next one. Blanks stay:
+    few formats give them a meaning.
+    """
+    words = rf"(?<![a-z])(?:{'|'.join(map(re.escape, sorted(held, key=len, reverse=True)))})(?![a-z])"
+    kept = {at for match in re.finditer(words, text) for at in range(*match.span())}
+    for at, char in enumerate(text):
+        if at in kept or char.isspace():
+            continue
+        before, after = text[:at], text[at + 1 :]
+        yield "left out", at, before + after
+        yield "doubled", at, before + char + char + after
+        yield "mistaken", at, before + _OTHERS.get(char, "y" if char == "x" else "x") + after
+        if after and at + 1 not in kept and not after[0].isspace() and after[0] != char:
+            yield "swapped", at, before + after[0] + char + after[1:]
+    for match in _MARKED.finditer(text):
+        yield "no tag", match.start(), text[: match.start()] + text[match.end() :]

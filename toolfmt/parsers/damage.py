@@ -1,0 +1,74 @@
+r"""What a slip in a format's markup leaves in a value, a key or a name.
+
+    <parameter=path>a.txt</parameter>\n<parametercount>3</parameter>     the closer was due: the value is in doubt
+    <parameter=text>Close it with "</parameter>" here</parameter>        a mention: text
+
+A value in which the markup does not balance was meant as two, unless what is in it is plainly mentioned.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from toolfmt.parsers.cursor import WHITE
+from toolfmt.schema import types
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject
+
+REACH = 64
+"""How many of a value's last characters are looked at."""
+_QUOTES = "\"'`\u201c\u201d\u2018\u2019\xab\xbb"
+_OPENING = frozenset(f"{_QUOTES}([\\|/")
+_AFTER = frozenset(f"{_QUOTES}\\ \t")
+_BLANK_BEFORE = re.compile(r"\S[^\S\r\n]+\Z").search
+_NAME_MARKS = re.compile(r"[<>=\"\u201c\u201d]").search
+_MARKS = re.compile(rf"[<>\[\]{{}}()=|{_QUOTES}]").search
+
+
+def one_apart(one: str, other: str) -> bool:
+    """Whether two texts differ by one character: another, one more, one less, or two that changed places."""
+    if len(one) > len(other):
+        one, other = other, one
+    if len(other) - len(one) > 1:
+        return False
+    at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+    if len(one) < len(other):
+        return one[at:] == other[at + 1 :]
+    swapped = one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :]
+    return one[at + 1 :] == other[at + 1 :] or swapped
+
+
+def ends_nearly(text: str, closer: str) -> bool:
+    """Whether a text ends with a closer in which at most one character is wrong."""
+    lengths = range(max(len(closer) - 1, 2), len(closer) + 2)
+    return bool(closer) and any(one_apart(text[-length:], closer) for length in lengths)
+
+
+def mentioned(before: str, after: str) -> bool:
+    """Whether a marker between two texts is only mentioned: in quotes, in brackets, between words."""
+    if after[:1] in _AFTER or _BLANK_BEFORE(before):
+        return bool(after)
+    return before[-1:] in _OPENING and bool(after) and after[0] not in "\r\n<"
+
+
+def part_of(text: str, marker: str) -> bool:
+    """Whether a text before a marker ends with the marker's first character, where that is no end of its own."""
+    if marker[:1] == "<":
+        return text[-1:] == "<" and (text[-2:-1].isalnum() or text[-2:-1] == "\n")
+    return marker[:1] == "]" and text[-1:] == "]" and text.count("]") > text.count("[")
+
+
+def is_odd(name: str) -> bool:
+    """Whether an argument's name holds markup: `path" string"true`."""
+    return _NAME_MARKS(name) is not None
+
+
+def misread(text: str, schema: JsonObject | None, wire_type: str) -> bool:
+    """Whether text that stayed text was meant as another value: it holds markup where no string may be."""
+    told = types(schema)
+    if told is not None:
+        return "string" not in told and _MARKS(text) is not None
+    text = text.strip(WHITE)
+    return wire_type in {"array", "object", "json"} and (text[:1] in {"[", "{"} or text[-1:] in {"]", "}"})
