@@ -112,7 +112,7 @@ class Head:
                 found[slot] = text
         quoted = [name for name, value in found.items() if len(value) > 1 and value[0] + value[-1] in _TYPOGRAPHIC]
         found |= {name: found[name][1:-1] for name in quoted}
-        marked = any(is_odd(found.get(name, "")) for name in ("key", "name"))
+        marked = "attributes" not in groups and any(is_odd(found.get(name, "")) for name in ("key", "name"))
         if escaped:
             found = {name: decode_entities(value) for name, value in found.items()}
             strays = [(name, decode_entities(value)) for name, value in strays]
