@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.head_parts import HeadParts
     from toolfmt.parsers.literal_grammar import LiteralGrammar
+    from toolfmt.parsers.patterns import Tag
     from toolfmt.parsers.sections import FormGrammar
     from toolfmt.parsers.sink import Sink
     from toolfmt.parsers.skipping import Skipper
@@ -213,6 +214,13 @@ class CallReader:
         )
         return (yield from reader.arguments(self.cur, schema, self.attributes, empty=self.empty))
 
+    def _check_tag(self, tag: Tag, end: int) -> None:
+        name = tag.slots.get("name", "")
+        if tag.odd and name not in self.sink.options.tools:
+            raise Malformed("malformed", f"the tool's name holds markup: {name[:60]!r}", end)
+        if tag.unquoted:
+            self.draft.note("missing_close", "a quote in a tag is missing or of another kind", self.cur.at, end)
+
     def _head(self, form: FormGrammar) -> JsonObject:
         """Read the head, whose pattern is known to match; the slots that are parameters."""
         draft, cur = self.draft, self.cur
@@ -231,9 +239,7 @@ class CallReader:
             if declared and declared.search(match.groupdict().get("attributes") or ""):
                 raise Malformed("malformed", "a tool's definition, not a call", cur.base + match.end())
             self.empty = tag.empty
-            if tag.unquoted:
-                detail = "a quote in a tag is missing or of another kind"
-                draft.note("missing_close", detail, cur.at, cur.base + match.end())
+            self._check_tag(tag, cur.base + match.end())
             if form.form.offered:
                 self.attributes = dict(tag.strays)
             else:

@@ -24,6 +24,7 @@ from toolfmt.parsers.damage import misread
 from toolfmt.parsers.element_children import Children
 from toolfmt.parsers.element_values import (
     ArgumentStream,
+    Repeated,
     Untyped,
     leaf,
 )
