@@ -25,9 +25,9 @@ def growth_section() -> str:
                 "one, a quote, a backslash, a bracket or white space, repeated up to 32,000 characters, whole and in "
                 "pieces of four and of one, with each option. Time proportional to the length has the exponent 1, to "
                 "its square 2. A cell above 1.2 is measured again with 50,000 and 400,000 characters, and is a failure "
-                f"if it stays above. These are {count:,} of {figures['cells']:,} cells: every trap of every format "
-                "once, with the options and the sizes of pieces in turn; `--turn 1` to `--turn 23` give the traps "
-                "the others."
+                f"if it stays above. These are {count:,} of {figures['cells']:,} cells. `--all` takes every trap of "
+                "every format once, in a fixed random order, with the options and the sizes of pieces in turn; "
+                "`--turn 1` to `--turn 23` give the traps the others."
             ),
             "```console\npython -m bench.growth --all --write && python docs/generate.py\n```",
             table(("format", "cells", "largest exponent"), rows),

@@ -60,80 +60,84 @@ def before(upstream: Loopback, api: str, **options: Any) -> Config:
 
 
 def by_chat(url: str, *, stream: bool) -> tuple[str, list[tuple[str, Any]]]:
-    client = OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
-    tools: Any = [{"type": "function", "function": {"name": "look", "description": "Look.", "parameters": SCHEMA}}]
-    asked: Any = {"model": "m", "messages": [{"role": "user", "content": "Weather?"}], "tools": tools}
-    if not stream:
-        message = client.chat.completions.create(**asked).choices[0].message
-        made = [(one.function.name, json.loads(one.function.arguments)) for one in message.tool_calls or []]  # type: ignore[union-attr]
+    with OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client:
+        tools: Any = [{"type": "function", "function": {"name": "look", "description": "Look.", "parameters": SCHEMA}}]
+        asked: Any = {"model": "m", "messages": [{"role": "user", "content": "Weather?"}], "tools": tools}
+        if not stream:
+            message = client.chat.completions.create(**asked).choices[0].message
+            made = [(one.function.name, json.loads(one.function.arguments)) for one in message.tool_calls or []]  # type: ignore[union-attr]
+            return message.content or "", made
+        with client.chat.completions.stream(**asked) as events:
+            for _ in events:
+                pass
+            message = events.get_final_completion().choices[0].message
+        made = [(one.function.name, json.loads(one.function.arguments)) for one in message.tool_calls or []]
         return message.content or "", made
-    with client.chat.completions.stream(**asked) as events:
-        for _ in events:
-            pass
-        message = events.get_final_completion().choices[0].message
-    made = [(one.function.name, json.loads(one.function.arguments)) for one in message.tool_calls or []]
-    return message.content or "", made
 
 
 def by_responses(url: str, *, stream: bool) -> tuple[str, list[tuple[str, Any]]]:
-    client = OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
-    tools: Any = [{"type": "function", "name": "look", "description": "Look.", "parameters": SCHEMA, "strict": False}]
-    asked: Any = {"model": "m", "input": "Weather?", "tools": tools}
-    if stream:
-        with client.responses.stream(**asked) as events:
-            for _ in events:
-                pass
-            response: Any = events.get_final_response()
-    else:
-        response = client.responses.create(**asked)
-    made = [(one.name, json.loads(one.arguments)) for one in response.output if one.type == "function_call"]
-    return response.output_text, made
+    with OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client:
+        tools: Any = [
+            {"type": "function", "name": "look", "description": "Look.", "parameters": SCHEMA, "strict": False}
+        ]
+        asked: Any = {"model": "m", "input": "Weather?", "tools": tools}
+        if stream:
+            with client.responses.stream(**asked) as events:
+                for _ in events:
+                    pass
+                response: Any = events.get_final_response()
+        else:
+            response = client.responses.create(**asked)
+        made = [(one.name, json.loads(one.arguments)) for one in response.output if one.type == "function_call"]
+        return response.output_text, made
 
 
 def by_anthropic(url: str, *, stream: bool) -> tuple[str, list[tuple[str, Any]]]:
-    client = Anthropic(base_url=url, api_key="none", max_retries=0)
-    asked: Any = {
-        "model": "m",
-        "max_tokens": 100,
-        "messages": [{"role": "user", "content": "Weather?"}],
-        "tools": [{"name": "look", "description": "Look.", "input_schema": SCHEMA}],
-    }
-    if stream:
-        with client.messages.stream(**asked) as events:
-            message: Any = events.get_final_message()
-    else:
-        message = client.messages.create(**asked)
-    text = "".join(block.text for block in message.content if block.type == "text")
-    return text, [(block.name, block.input) for block in message.content if block.type == "tool_use"]
+    with Anthropic(base_url=url, api_key="none", max_retries=0) as client:
+        asked: Any = {
+            "model": "m",
+            "max_tokens": 100,
+            "messages": [{"role": "user", "content": "Weather?"}],
+            "tools": [{"name": "look", "description": "Look.", "input_schema": SCHEMA}],
+        }
+        if stream:
+            with client.messages.stream(**asked) as events:
+                message: Any = events.get_final_message()
+        else:
+            message = client.messages.create(**asked)
+        text = "".join(block.text for block in message.content if block.type == "text")
+        return text, [(block.name, block.input) for block in message.content if block.type == "tool_use"]
 
 
 def by_gemini(url: str, *, stream: bool) -> tuple[str, list[tuple[str, Any]]]:
-    client = genai.Client(api_key="none", http_options=HttpOptions(base_url=url))
-    look = FunctionDeclaration(name="look", description="Look.", parameters_json_schema=SCHEMA)
-    asked: Any = {
-        "model": "m",
-        "contents": "Weather?",
-        "config": GenerateContentConfig(tools=[Tool(function_declarations=[look])]),
-    }
-    answers = (
-        list(client.models.generate_content_stream(**asked)) if stream else [client.models.generate_content(**asked)]
-    )
-    parts = [part for one in answers for part in (one.candidates[0].content.parts or [] if one.candidates else [])]  # type: ignore[union-attr]
-    text = "".join(part.text for part in parts if part.text)
-    return text, [(part.function_call.name, part.function_call.args) for part in parts if part.function_call]  # type: ignore[misc]
+    with genai.Client(api_key="none", http_options=HttpOptions(base_url=url)) as client:
+        look = FunctionDeclaration(name="look", description="Look.", parameters_json_schema=SCHEMA)
+        asked: Any = {
+            "model": "m",
+            "contents": "Weather?",
+            "config": GenerateContentConfig(tools=[Tool(function_declarations=[look])]),
+        }
+        answers = (
+            list(client.models.generate_content_stream(**asked))
+            if stream
+            else [client.models.generate_content(**asked)]
+        )
+        parts = [part for one in answers for part in (one.candidates[0].content.parts or [] if one.candidates else [])]  # type: ignore[union-attr]
+        text = "".join(part.text for part in parts if part.text)
+        return text, [(part.function_call.name, part.function_call.args) for part in parts if part.function_call]  # type: ignore[misc]
 
 
 def by_interactions(url: str, *, stream: bool) -> tuple[str, list[tuple[str, Any]]]:
-    client = genai.Client(api_key="none", http_options=HttpOptions(base_url=url))
-    look: Any = {"type": "function", "name": "look", "description": "Look.", "parameters": SCHEMA}
-    asked: Any = {"model": "m", "input": "Weather?", "tools": [look], "stream": stream}
-    answer: Any = client.interactions.create(**asked)
-    events = [json.loads(one.model_dump_json(by_alias=True)) for one in answer] if stream else None
-    read = (
-        read_stream(events, source="gemini-interactions") if events else read_answer(answer).events
-    )  # the SDK gathers no stream
-    result = ParseResult(tuple(read))
-    return result.text, [(call.name, call.arguments) for call in result.calls]
+    with genai.Client(api_key="none", http_options=HttpOptions(base_url=url)) as client:
+        look: Any = {"type": "function", "name": "look", "description": "Look.", "parameters": SCHEMA}
+        asked: Any = {"model": "m", "input": "Weather?", "tools": [look], "stream": stream}
+        answer: Any = client.interactions.create(**asked)
+        events = [json.loads(one.model_dump_json(by_alias=True)) for one in answer] if stream else None
+        read = (
+            read_stream(events, source="gemini-interactions") if events else read_answer(answer).events
+        )  # the SDK gathers no stream
+        result = ParseResult(tuple(read))
+        return result.text, [(call.name, call.arguments) for call in result.calls]
 
 
 def by_ollama(url: str, *, stream: bool) -> tuple[str, list[tuple[str, Any]]]:

@@ -133,12 +133,13 @@ def test_bodies_are_bounded_and_losses_are_seen() -> None:
 def test_models_are_listed_for_every_client() -> None:
     config = Config(backs={"it": Back(url="http://127.0.0.1:9")}, routes=(ModelRoute(model="small", backs=("it",)),))
     with gateway(config) as url:
-        assert [one.id for one in OpenAI(base_url=f"{url}/v1", api_key="none").models.list()] == ["small"]
-        assert [one.id for one in Anthropic(base_url=url, api_key="none").models.list()] == ["small"]
+        with OpenAI(base_url=f"{url}/v1", api_key="none") as openai, Anthropic(base_url=url, api_key="none") as claude:
+            assert [one.id for one in openai.models.list()] == ["small"]
+            assert [one.id for one in claude.models.list()] == ["small"]
         with OllamaClient(host=url) as ollama:
             assert [one.model for one in ollama.list().models] == ["small"]
-        client = genai.Client(api_key="none", http_options=HttpOptions(base_url=url))
-        assert [one.name for one in client.models.list()] == ["models/small"]
+        with genai.Client(api_key="none", http_options=HttpOptions(base_url=url)) as client:
+            assert [one.name for one in client.models.list()] == ["models/small"]
 
 
 def test_what_cannot_be_served_is_refused_at_the_start() -> None:

@@ -27,21 +27,21 @@ LOOK: Any = {"name": "look", "description": "Look.", "input_schema": SCHEMA}
 
 
 def by_anthropic(url: str) -> int:
-    client = Anthropic(base_url=url, api_key="none", max_retries=0)
-    return client.messages.count_tokens(
-        model="m", system="Be brief.", messages=[{"role": "user", "content": "Weather?"}], tools=[LOOK]
-    ).input_tokens
+    with Anthropic(base_url=url, api_key="none", max_retries=0) as client:
+        return client.messages.count_tokens(
+            model="m", system="Be brief.", messages=[{"role": "user", "content": "Weather?"}], tools=[LOOK]
+        ).input_tokens
 
 
 def by_gemini(url: str) -> int:
-    client = genai.Client(api_key="none", http_options=HttpOptions(base_url=url))
-    return client.models.count_tokens(model="m", contents="Weather?").total_tokens or 0
+    with genai.Client(api_key="none", http_options=HttpOptions(base_url=url)) as client:
+        return client.models.count_tokens(model="m", contents="Weather?").total_tokens or 0
 
 
 def by_responses(url: str) -> int:
-    client = OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
-    tool: Any = {"type": "function", "name": "look", "parameters": SCHEMA, "strict": False}
-    return client.responses.input_tokens.count(model="m", input="Weather?", tools=[tool]).input_tokens
+    with OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client:
+        tool: Any = {"type": "function", "name": "look", "parameters": SCHEMA, "strict": False}
+        return client.responses.input_tokens.count(model="m", input="Weather?", tools=[tool]).input_tokens
 
 
 CLIENTS: Mapping[str, Callable[[str], int]] = {
@@ -113,14 +113,16 @@ def test_a_back_that_can_shortens_conversations() -> None:
     with serving(Body(200, jsontext.dumps(made))) as upstream:
         config = before(upstream, "openai-responses")
         config = config.model_copy(update={"routes": (ModelRoute(backs=("it",), as_model="gpt"),)})
-        with gateway(config) as url:
-            client = OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
+        with gateway(config) as url, OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client:
             assert client.responses.compact(model="m", input="Weather?").id == "c1"
     (asked,) = upstream.requests
     assert asked.path.endswith("/v1/responses/compact")
     assert asked.body == {"model": "gpt", "input": "Weather?"}
-    with serving() as upstream, gateway(before(upstream, "anthropic")) as url:
-        client = OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
+    with (
+        serving() as upstream,
+        gateway(before(upstream, "anthropic")) as url,
+        OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client,
+    ):
         with pytest.raises(OpenAINotFoundError, match="shortens"):
             client.responses.compact(model="gpt-5", input="Weather?")
     assert upstream.requests == []
@@ -145,12 +147,14 @@ def test_a_backs_own_models_are_listed(api: str) -> None:
             ModelRoute(model="s*", backs=("gone", "it")),
             ModelRoute(model="b*", backs=("it",), as_model="x"),
         )
-        with gateway(Config(backs=backs, routes=routes)) as url:
-            client = OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
+        with (
+            gateway(Config(backs=backs, routes=routes)) as url,
+            OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client,
+        ):
             assert [one.id for one in client.models.list()] == ["mine", "small"]
             assert client.models.retrieve("small").id == "small"
-            anthropic = Anthropic(base_url=url, api_key="none", max_retries=0)
-            with pytest.raises(NotFoundError, match="no route"):
-                anthropic.models.retrieve("nobody")
-            google = genai.Client(api_key="none", http_options=HttpOptions(base_url=url))
-            assert google.models.get(model="small").name == "models/small"
+            with Anthropic(base_url=url, api_key="none", max_retries=0) as anthropic:
+                with pytest.raises(NotFoundError, match="no route"):
+                    anthropic.models.retrieve("nobody")
+                with genai.Client(api_key="none", http_options=HttpOptions(base_url=url)) as google:
+                    assert google.models.get(model="small").name == "models/small"

@@ -27,25 +27,30 @@ def received(connection: Any) -> Any:
 def test_several_answers_come_over_one_connection(tmp_path: Path) -> None:
     with serving(CALL, Answer("It rains.")) as upstream:
         config = before(upstream, "anthropic").model_copy(update={"store": f"sqlite:///{tmp_path / 'gateway.db'}"})
-        with gateway(config) as url:
-            client = OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
-            with client.responses.connect(max_retries=0) as connection:
-                connection.response.create(model="m", input="Weather?", tools=[LOOK])
-                first = received(connection).response
-                (call,) = (one for one in first.output if one.type == "function_call")
-                assert (call.name, json.loads(call.arguments)) == ("look", {"city": "Zürich"})
-                result: Any = {"type": "function_call_output", "call_id": call.call_id, "output": "rain"}
-                connection.response.create(model="m", input=[result], previous_response_id=first.id, tools=[LOOK])
-                assert received(connection).response.output[0].content[0].text == "It rains."
-                connection.response.create(model="m", input="x", previous_response_id="resp_0")
-                assert received(connection).error.message.startswith("previous_response_id")
+        with (
+            gateway(config) as url,
+            OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client,
+            client.responses.connect(max_retries=0) as connection,
+        ):
+            connection.response.create(model="m", input="Weather?", tools=[LOOK])
+            first = received(connection).response
+            (call,) = (one for one in first.output if one.type == "function_call")
+            assert (call.name, json.loads(call.arguments)) == ("look", {"city": "Zürich"})
+            result: Any = {"type": "function_call_output", "call_id": call.call_id, "output": "rain"}
+            connection.response.create(model="m", input=[result], previous_response_id=first.id, tools=[LOOK])
+            assert received(connection).response.output[0].content[0].text == "It rains."
+            connection.response.create(model="m", input="x", previous_response_id="resp_0")
+            assert received(connection).error.message.startswith("previous_response_id")
     assert len(upstream.requests) == 2
 
 
 def test_what_fails_is_an_error_and_the_connection_goes_on() -> None:
     slow = Body(429, '{"error": {"message": "slow down"}}')
-    with serving(slow, Answer("It rains.")) as upstream, gateway(before(upstream, "openai-chat")) as url:
-        client = OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
+    with (
+        serving(slow, Answer("It rains.")) as upstream,
+        gateway(before(upstream, "openai-chat")) as url,
+        OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client,
+    ):
         with client.responses.connect(max_retries=0) as connection:
             connection.response.create(model="m", input="Weather?")
             failed = received(connection)
@@ -61,11 +66,12 @@ def test_a_connection_needs_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GATEWAY_KEY", "secret")
     with serving(Answer("It rains.")) as upstream:
         config = before(upstream, "openai-chat").model_copy(update={"key_env": "GATEWAY_KEY"})
-        with gateway(config) as url:
-            client = OpenAI(base_url=f"{url}/v1", api_key="wrong", max_retries=0)
+        with gateway(config) as url, OpenAI(base_url=f"{url}/v1", api_key="wrong", max_retries=0) as client:
             with pytest.raises(InvalidStatus), client.responses.connect(max_retries=0):
                 pass
-            client = OpenAI(base_url=f"{url}/v1", api_key="secret", max_retries=0)
-            with client.responses.connect(max_retries=0) as connection:
+            with (
+                OpenAI(base_url=f"{url}/v1", api_key="secret", max_retries=0) as allowed,
+                allowed.responses.connect(max_retries=0) as connection,
+            ):
                 connection.response.create(model="m", input="Weather?")
                 assert received(connection).response.status == "completed"
