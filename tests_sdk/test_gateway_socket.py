@@ -50,16 +50,16 @@ def test_what_fails_is_an_error_and_the_connection_goes_on() -> None:
         serving(slow, Answer("It rains.")) as upstream,
         gateway(before(upstream, "openai-chat")) as url,
         OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client,
+        client.responses.connect(max_retries=0) as connection,
     ):
-        with client.responses.connect(max_retries=0) as connection:
-            connection.response.create(model="m", input="Weather?")
-            failed = received(connection)
-            assert (failed.status, failed.error.message) == (429, "slow down")
-            for wrong in ("{", "[]", '{"type": "response.cancel"}'):
-                connection.send_raw(wrong)
-                assert received(connection).status == 400
-            connection.response.create(model="m", input="Weather?")
-            assert received(connection).response.status == "completed"
+        connection.response.create(model="m", input="Weather?")
+        failed = received(connection)
+        assert (failed.status, failed.error.message) == (429, "slow down")
+        for wrong in ("{", "[]", '{"type": "response.cancel"}'):
+            connection.send_raw(wrong)
+            assert received(connection).status == 400
+        connection.response.create(model="m", input="Weather?")
+        assert received(connection).response.status == "completed"
 
 
 def test_a_connection_needs_the_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -277,7 +277,7 @@ def test_a_request_without_a_model_is_named_by_the_answer(spans: Exported) -> No
 
 def test_the_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
-    with pytest.raises(MissingExtraError, match=r"toolfmt\[otel\]"):
+    with pytest.raises(MissingExtraError, match=r"\[otel\]"):
         traced()
 
 

@@ -28,7 +28,7 @@ def call(dialect: str, arguments: dict[str, Any], one: ToolDefinition) -> str:
 
 
 @pytest.mark.parametrize(
-    "value", ["if a < b and c < d: pass", "<p>x</p>", "</content>", "<path>", "a</write>b", "<write>"]
+    "value", ["if a < b and c < d: pass", "<p>x</p>", "a </content> b", "<path>", "a</write>b", "<write>"]
 )
 def test_raw_text_where_the_tool_names_the_element(value: str) -> None:
     text = call("cline", {"path": "p", "content": value}, WRITE)

@@ -63,7 +63,7 @@ def test_regular_expression(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["qwen3-coder", "glm45", "minimax-m2", "deepseek-v32"])
-@pytest.mark.parametrize("value", ["a</parameter>b", "</arg_value>", "<", "x\n</function>", "<invoke", "\n\n"])
+@pytest.mark.parametrize("value", ["a </parameter> b", "a </arg_value> b", "<", "x\n</function>", "<invoke", "\n\n"])
 def test_a_closer_inside_raw_text(name: str, value: str) -> None:
     calls = [{"name": "get_weather", "arguments": {"city": value, "days": 2}}]
     text = render_calls(calls, dialect=name, tools=TOOLS)

@@ -33,13 +33,13 @@ def place(**schema: Any) -> ToolDefinition:
     return tool_of({"type": "object", "properties": {"x": schema}})
 
 
-def written(dialect: Dialect[str], tool: ToolDefinition, arguments: JsonObject) -> str:
-    """What the dialect writes; the test ends here where it cannot hold the arguments."""
+def written(dialect: Dialect[str], tool: ToolDefinition, arguments: JsonObject) -> str | None:
+    """What the dialect writes; None where it cannot hold the arguments."""
     server = "local" if dialect.traits.carries_server else None
     try:
         return dialect.calls([ToolInvocation(name="f", arguments=arguments, server=server)], {"f": tool})
-    except UnrepresentableError as error:
-        pytest.skip(str(error))
+    except UnrepresentableError:
+        return None
 
 
 def read(dialect: Dialect[str], text: str, tool: ToolDefinition, **options: Any) -> JsonObject:
@@ -52,7 +52,8 @@ def read(dialect: Dialect[str], text: str, tool: ToolDefinition, **options: Any)
 
 @pytest.mark.parametrize("number", LONG)
 def test_a_number_of_many_digits_is_a_number(dialect: Dialect[str], number: str) -> None:
-    text = written(dialect, place(type="integer"), {"x": NUMBER}).replace(str(NUMBER), number)
+    text = (written(dialect, place(type="integer"), {"x": NUMBER}) or "").replace(str(NUMBER), number)
+    assert number in text
     assert jsontext.equal(read(dialect, text, place(type="number")), {"x": jsontext.loads(number)})
 
 
@@ -73,27 +74,31 @@ UNIONS: list[tuple[list[str], JsonValue]] = [
 @pytest.mark.parametrize(("types", "value"), UNIONS)
 def test_what_a_union_may_hold_comes_back(dialect: Dialect[str], types: list[str], value: JsonValue) -> None:
     tool = place(type=types if len(types) > 1 else types[0])
-    assert jsontext.equal(read(dialect, written(dialect, tool, {"x": value}), tool), {"x": value})
+    text = written(dialect, tool, {"x": value})
+    assert text is None or jsontext.equal(read(dialect, text, tool), {"x": value})
 
 
 @pytest.mark.parametrize("key", ["oneOf", "anyOf"])
 @pytest.mark.parametrize("arguments", [{"kind": "text", "x": "7"}, {"kind": "count", "x": 7}])
 def test_alternatives_at_the_root_are_told_apart(dialect: Dialect[str], key: str, arguments: JsonObject) -> None:
     tool = tool_of({"type": "object", key: BRANCHES})
-    assert jsontext.equal(read(dialect, written(dialect, tool, arguments), tool), arguments)
+    text = written(dialect, tool, arguments)
+    assert text is None or jsontext.equal(read(dialect, text, tool), arguments)
 
 
 @pytest.mark.parametrize("arguments", [{}, {"x": 7}])
 def test_arguments_that_may_be_null_are_arguments(dialect: Dialect[str], arguments: JsonObject) -> None:
     tool = tool_of({"type": ["object", "null"], "properties": {"x": {"type": "integer"}}})
-    assert jsontext.equal(read(dialect, written(dialect, tool, arguments), tool), arguments)
+    text = written(dialect, tool, arguments)
+    assert text is None or jsontext.equal(read(dialect, text, tool), arguments)
 
 
 @pytest.mark.parametrize(("kind", "text", "value"), [("integer", "5", 5), ("boolean", "true", True)])
 def test_texts_are_coerced_where_that_is_asked_for(
     dialect: Dialect[str], kind: str, text: str, value: JsonValue
 ) -> None:
-    answer = written(dialect, place(type="string"), {"x": TEXT}).replace(TEXT, text)
+    answer = (written(dialect, place(type="string"), {"x": TEXT}) or "").replace(TEXT, text)
+    assert answer
     result = parse(answer, dialect=dialect, tools=[place(type=kind)], coerce=True)
     (call,) = result.calls
     assert jsontext.equal(call.arguments, {"x": value})
@@ -105,6 +110,7 @@ def test_texts_are_coerced_where_that_is_asked_for(
 def test_an_empty_list_is_no_arguments_where_the_tool_takes_none(dialect: Dialect[str]) -> None:
     tool = tool_of({"type": "object", "properties": {}})
     text = written(dialect, tool, {})
+    assert text is not None
     if text.count("{}") != 1 or dialect.traits.strict:
         return
     result = parse(text.replace("{}", "[]"), dialect=dialect, tools=[tool])

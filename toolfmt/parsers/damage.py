@@ -24,7 +24,6 @@ _OPENING = frozenset(f"{_QUOTES}([\\|/")
 _AFTER = frozenset(f"{_QUOTES}\\ \t")
 _BLANK_BEFORE = re.compile(r"\S[^\S\r\n]+\Z").search
 _NAME_MARKS = re.compile(r"[<>=\"\u201c\u201d]").search
-_MARKS = re.compile(rf"[<>\[\]{{}}()=|{_QUOTES}]").search
 
 
 def one_apart(one: str, other: str) -> bool:
@@ -67,8 +66,9 @@ def is_odd(name: str) -> bool:
 
 def misread(text: str, schema: JsonObject | None, wire_type: str) -> bool:
     """Whether text that stayed text was meant as another value: it holds markup where no string may be."""
-    told = types(schema)
-    if told is not None:
-        return "string" not in told and _MARKS(text) is not None
+    allowed = types(schema)
     text = text.strip(WHITE)
+    if allowed is not None:
+        unbalanced = any(text.count(one) != text.count(other) for one, other in ("[]", "{}", "()"))
+        return "string" not in allowed and ("<" in text or ">" in text or text[:1] in {"[", "{", '"'} or unbalanced)
     return wire_type in {"array", "object", "json"} and (text[:1] in {"[", "{"} or text[-1:] in {"]", "}"})

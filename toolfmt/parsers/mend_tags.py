@@ -133,11 +133,11 @@ class TagMender:
                     self._tags[text] = Markup(text, word if word != whole else whole, letters if word != whole else "")
 
     def holds(self, value: JsonValue) -> bool:
-        """Whether a text of a value holds a tag of the format, or most of one."""
+        """Whether a text of a value holds a tag of the format, or most of one, or ends with any closing tag."""
         if self._parts is None:
             parts = {part for tag in self._tags for part in (tag[1:], tag[:-1])}
             parts.update(f"</{key}>" for key in self._arguments)
-            self._parts = re.compile("|".join(map(re.escape, sorted(parts))) or r"(?!)")
+            self._parts = re.compile("|".join([*map(re.escape, sorted(parts)), r"</\w{1,64}>\s*\Z"]))
         stack = [value]
         while stack:
             node = stack.pop()

@@ -110,7 +110,7 @@ class Head:
                 strays.append((name, text))
             else:
                 found[slot] = text
-        quoted = [name for name, value in found.items() if len(value) > 1 and value[0] + value[-1] in _TYPOGRAPHIC]
+        quoted = [name for name, value in found.items() if value[1:-1] and value[0] + value[-1] in _TYPOGRAPHIC]
         found |= {name: found[name][1:-1] for name in quoted}
         marked = "attributes" not in groups and any(is_odd(found.get(name, "")) for name in ("key", "name"))
         if escaped:

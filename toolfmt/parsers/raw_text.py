@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from toolfmt.parsers.pieces import Taker
     from toolfmt.parsers.raw_ends import Closer, Ends, Opening
 
-_DOUBLED = regex.compile(r">[ \t]{0,64}\r?\n")
-_DOUBLED_ESCAPED = regex.compile(r">(?=[^\s>=])")
-"""The second of two `>` at the end of a tag, where no value begins with it."""
 _UNFOLLOWED = "a value's closing tag is followed by neither the next value nor the end of what is around it"
 MOST_BACK = 16
 """How often the input may be read again where closers are missing; after that, such calls fail."""
@@ -145,9 +142,6 @@ class RawText:
                 yield from self._quoted(cur, ends, str(word.lastgroup))
         if ends.near_quote is not None and (yield from match_next(cur, ends.near_quote)) is not None:
             raise Malformed("malformed", "the quote around a value is misspelt", cur.at, inside=True)
-        for pattern in (_DOUBLED, _DOUBLED_ESCAPED)[: 1 + ends.escaped]:
-            if (yield from match_next(cur, pattern)) is not None:
-                raise Malformed("malformed", "the end of a tag is doubled", cur.at)
 
     def _candidate(self, cur: Cursor, ends: Ends) -> regex.Match[str] | None:
         """What must be decided next, with the text before it not yet passed on; None where that is all there is."""
