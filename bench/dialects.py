@@ -23,12 +23,12 @@ import jiter
 
 from bench.measure import peak, seconds
 from bench.workload import Workload, kinds
-from toolfmt.registry import default_registry
+from toolfmt.lookup.registry import default_registry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from toolfmt.dialect import Dialect
+    from toolfmt.dialect.record import Dialect
 
 SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
 CHUNKS = (1, 4, 50)

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 from bench.measure import seconds
 from bench.workload import TOOL, Workload
 from toolfmt import ToolRegistry
-from toolfmt.execution import AgentLoop, TextDriver
+from toolfmt.agents import AgentLoop, TextDriver
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, StepStarted
-from toolfmt.registry import default_registry
+from toolfmt.lookup.registry import default_registry
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

@@ -13,7 +13,7 @@ from typing import Final
 from bench.measure import seconds
 from toolfmt import ToolDefinition, grammar
 from toolfmt.errors import SchemaError
-from toolfmt.grammars import WRITERS
+from toolfmt.workshop.grammars import WRITERS
 
 FORMATS: Final = ("hermes", "qwen3-coder", "xml-items", "pythonic", "harmony")
 

@@ -35,8 +35,8 @@ from typing import TYPE_CHECKING
 from bench.traps import Mixture, Trap, beginnings, mixture, offers, repeated
 from toolfmt import open_parser
 from toolfmt.events import CallEnd, coalesce
-from toolfmt.leaks import drop_leaks
-from toolfmt.registry import default_registry
+from toolfmt.lookup.registry import default_registry
+from toolfmt.parsers.leaks import drop_leaks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from toolfmt import default_registry, jsontext, parse
 from toolfmt.errors import UnrepresentableError
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.testing.slips import misspelt
+from toolfmt.workshop.testing.slips import misspelt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from toolfmt.dialect import Dialect
+    from toolfmt.dialect.record import Dialect
 
 _PROPERTIES = {
     "path": {"type": "string"},

@@ -31,13 +31,13 @@ from bench.peer_engines import ENGINES
 from bench.speeds import CHUNK, SIZES
 from bench.workload import TOOL, Workload
 from toolfmt import jsontext
+from toolfmt.dialect.syntax import markers
 from toolfmt.events import CallEnd
-from toolfmt.registry import default_registry
-from toolfmt.syntax import markers
+from toolfmt.lookup.registry import default_registry
 
 if TYPE_CHECKING:
     from bench.peer_engines import Engine, Reader
-    from toolfmt.dialect import Dialect
+    from toolfmt.dialect.record import Dialect
     from toolfmt.model import JsonObject
 
 LIMIT: Final = 5.0

@@ -18,7 +18,7 @@ from toolfmt import ParseResult, ToolDefinition, ToolInvocation, default_registr
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from toolfmt.dialect import Dialect
+    from toolfmt.dialect.record import Dialect
 
 PROPERTIES = {"path": {"type": "string"}, "count": {"type": "integer"}, "text": {"type": "string"}}
 TOOLS = [

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Final
 
 from bench.measure import seconds
 from bench.workload import Workload
-from toolfmt.registry import default_registry
+from toolfmt.lookup.registry import default_registry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from toolfmt.dialect import Dialect
+    from toolfmt.dialect.record import Dialect
 
 FIGURES: Final = Path(__file__).with_name("speeds.json")
 SIZES: Final = (1_000, 10_000, 100_000, 1_000_000)

@@ -18,14 +18,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from toolfmt.dialect.syntax import markers
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.syntax import markers
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator, Sequence
 
-    from toolfmt.dialect import Dialect
+    from toolfmt.dialect.record import Dialect
     from toolfmt.model import JsonObject
 
 UNITS = (

@@ -13,13 +13,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
-from toolfmt.dialect import ParserOptions
+from toolfmt.dialect.record import ParserOptions
 from toolfmt.model import ToolDefinition, ToolInvocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from toolfmt.dialect import Dialect
+    from toolfmt.dialect.record import Dialect
     from toolfmt.events import Event
 
 PROSE = "The file has two branches that say the same, so I will write it anew and keep the names as they are. "

@@ -16,16 +16,16 @@ from names import PACKAGE, doc, field_docs, find, source
 from speeds import speed
 
 from toolfmt import jsontext
-from toolfmt.dialect import AnyDialect, Traits
-from toolfmt.discovery import package_dialects
+from toolfmt.dialect.record import AnyDialect, Traits
+from toolfmt.dialect.records import dump
 from toolfmt.errors import UnrepresentableError
+from toolfmt.lookup.discovery import package_dialects
+from toolfmt.lookup.providers import MODEL_PATTERNS
+from toolfmt.lookup.registry import Registry
 from toolfmt.manifests import manifest
-from toolfmt.marking import markers
 from toolfmt.model import ToolDefinition, ToolInvocation, ToolResult
 from toolfmt.parsing import parse
-from toolfmt.providers import MODEL_PATTERNS
-from toolfmt.registry import Registry
-from toolfmt.syntax_records import dump
+from toolfmt.workshop.marking import markers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ def told(value: bool | str) -> str:  # noqa: FBT001 - a trait's value
 
 def dialect_table() -> str:
     """Compare the formats."""
-    meanings = field_docs(find("dialect", "Traits")[1])
+    meanings = field_docs(find("dialect.record", "Traits")[1])
     rows = (
         (
             f"[`{one.name}`]({one.name}.md)",
@@ -121,7 +121,7 @@ def dialect_page(dialect: AnyDialect) -> str:
         ),
     ]
     if dialect.syntax is not None:
-        described = "The description that the format is written and read by, as `toolfmt.syntax_records.load` takes it:"
+        described = "The description that the format is written and read by, as `toolfmt.dialect.records.load` takes:"
         parts += [
             "## Syntax",
             described,

@@ -25,7 +25,8 @@ from matrix import matrix_page
 from names import api_page, doc, package_page, source
 from speeds import speed_page
 
-from toolfmt import errors, providers
+from toolfmt import errors
+from toolfmt.lookup import providers
 from toolfmt.transcripts import check, loss
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ PLACE: Final = Path(__file__).resolve().parent / "reference"
 MADE: Final = "<!-- Written by docs/generate.py from the package: a change made here is lost. -->\n"
 HELP_WIDTH: Final = 100
 RUNNING: Final = "Import each name from the package that it stands under."
-PACKAGES: Final = ("execution", "execution.clients", "mcp")
+PACKAGES: Final = ("execution", "agents", "agents.clients", "mcp")
 """What needs an extra and is no part of `toolfmt` itself."""
 
 
@@ -61,7 +62,7 @@ def pages() -> dict[str, str]:
 
 
 def provider_page() -> str:
-    """Show the tables of `toolfmt.providers`."""
+    """Show the tables of `toolfmt.lookup.providers`."""
     known = {providers.MODEL_PATTERNS: "by [any known id](#models)", providers.OPEN_MODELS: "by open weights' ids"}
     rows = (
         (
@@ -99,7 +100,7 @@ def linked(dialect: str) -> str:
 def error_page() -> str:
     """Show the tree of exceptions, and each in a line."""
     first, tree, rest = cleandoc(errors.__doc__ or "").split("\n\n", 2)
-    homes = ("errors", "execution.records", "execution.state")
+    homes = ("errors", "execution.records", "agents.state")
     nodes = (node for home in homes for node in source(home).body if isinstance(node, ast.ClassDef))
     found = [node for node in nodes if node.name.endswith("Error")]
     rows = ((f"`{node.name}`", codes(map(ast.unparse, node.bases)), doc(node).split("\n")[0]) for node in found)

@@ -19,7 +19,17 @@ if TYPE_CHECKING:
 
 PACKAGE: Final = Path(toolfmt.__file__).parent
 PUBLIC: Final = frozenset(toolfmt.__all__)
-SUBMODULES: Final = ("conversation", "dialect", "errors", "events", "ids", "literals", "frames", "settings", "syntax")
+SUBMODULES: Final = (
+    "conversation",
+    "dialect.frames",
+    "dialect.literals",
+    "dialect.record",
+    "dialect.syntax",
+    "errors",
+    "events",
+    "ids",
+    "lookup.settings",
+)
 """Modules whose names without an underscore are public too."""
 UNSAID: Final = {"__post_init__", "__repr__", "__str__"}
 """Methods that need no words; others with two underscores say what an object can be used as."""
@@ -57,18 +67,28 @@ def package_page(title: str, intro: str, packages: tuple[str, ...]) -> str:
 
 
 def exports(package: str) -> list[str]:
-    """Read what a package lists in `__all__`."""
+    """List the public names of a package: those of its stub, or of its `__all__`."""
+    if listed := stub(package):
+        return sorted(alias.name for node in listed for alias in node.names)
     for node in source(package).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return ast.literal_eval(node.value)
     raise LookupError(f"toolfmt.{package} has no __all__")
 
 
+@cache
+def stub(package: str) -> list[ast.ImportFrom]:
+    """Read what the stub of a package imports; nothing where the package has none."""
+    path = PACKAGE / package.replace(".", "/") / "__init__.pyi"
+    body = ast.parse(path.read_text(encoding="utf-8")).body if path.is_file() else []
+    return [node for node in body if isinstance(node, ast.ImportFrom)]
+
+
 def modules() -> dict[str, list[str]]:
     """Find the root's public names by the module that defines them, in the package's stub."""
     found: dict[str, list[str]] = {}
-    for node in ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ImportFrom) and node.module is not None:
+    for node in stub(""):
+        if node.module is not None:
             found.setdefault(node.module, []).extend(alias.name for alias in node.names)
     for module, names in found.items():
         # What a signature unpacks is part of it.
@@ -98,6 +118,9 @@ def home(node: ast.ImportFrom) -> str:
 
 def find(module: str, name: str) -> tuple[str, Definition]:
     """Find what a module defines under a name, or imports from another: the module that defines it, and the node."""
+    for node in stub(module):
+        if name in (alias.name for alias in node.names):
+            return find(f"{module}.{node.module}", name)
     blocks = [node.body for node in source(module).body if isinstance(node, ast.If)]
     for node in chain(source(module).body, *blocks):
         if isinstance(node, Definition) and name_of(node) == name:

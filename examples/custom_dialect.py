@@ -6,10 +6,10 @@ python examples/custom_dialect.py
 from __future__ import annotations
 
 from toolfmt import ToolInvocation, default_registry, manifest, parse, render_calls, text_dialect
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
+from toolfmt.dialect.syntax import Form, JsonCall, Syntax
 from toolfmt.formatters.signatures import signature
-from toolfmt.syntax import Form, JsonCall, Syntax
-from toolfmt.testing import laws
+from toolfmt.workshop.testing import laws
 
 DIALECT = text_dialect(
     name="do-block",

@@ -43,22 +43,22 @@ from toolfmt import (
     text_dialect,
     write_stream,
 )
+from toolfmt.agents.state import AgentState
 from toolfmt.corpora.rows import TextRow, entries
-from toolfmt.dialect import ParserOptions
+from toolfmt.dialect.record import ParserOptions
+from toolfmt.dialect.records import dump, load
 from toolfmt.errors import ToolFmtError
-from toolfmt.execution.state import AgentState
-from toolfmt.grammars import WRITERS
 from toolfmt.mcp import reading as mcp_reading
 from toolfmt.mcp.writing import write_result, write_tool
 from toolfmt.model import ToolInvocation, ToolResult
-from toolfmt.syntax_records import dump, load
 from toolfmt.tools import tools as definitions
 from toolfmt.transcripts.formats import formats
+from toolfmt.workshop.grammars import WRITERS
 
 if TYPE_CHECKING:
     from random import Random
 
-    from toolfmt.dialect import AnyDialect
+    from toolfmt.dialect.record import AnyDialect
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,15 +18,15 @@ from zlib import crc32
 from bench.traps import UNITS, offers, prefixes
 from fuzz.mutating import text as mutated
 from toolfmt.errors import UnrepresentableError
+from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolInvocation
-from toolfmt.registry import default_registry
-from toolfmt.testing import laws
+from toolfmt.workshop.testing import laws
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from random import Random
 
-    from toolfmt.dialect import Dialect
+    from toolfmt.dialect.record import Dialect
     from toolfmt.model import JsonObject, ToolDefinition
 
 DIALECTS = {dialect.name: dialect for dialect in default_registry() if dialect.syntax is not None}

@@ -14,10 +14,10 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any, TypeAlias, TypeVar
 
-from toolfmt.dialect import Dialect
-from toolfmt.registry import default_registry
-from toolfmt.syntax import Maybe, Piece, Slot, pieces
-from toolfmt.syntax_records import dump
+from toolfmt.dialect.record import Dialect
+from toolfmt.dialect.records import dump
+from toolfmt.dialect.syntax import Maybe, Piece, Slot, pieces
+from toolfmt.lookup.registry import default_registry
 
 T = TypeVar("T")
 Part: TypeAlias = tuple[str, object]

@@ -15,7 +15,7 @@ from google import genai
 from google.genai.types import HttpOptions
 from mistralai.client import Mistral
 
-from toolfmt.execution.clients import (
+from toolfmt.agents.clients import (
     SdkClient,
     anthropic_messages,
     google_genai,

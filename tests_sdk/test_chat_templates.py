@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from transformers.utils import chat_template_utils
 
 import toolfmt
-from toolfmt.chat_templates.sandbox import render
 from toolfmt.errors import TemplateError
+from toolfmt.workshop.chat_templates.sandbox import render
 
 OTHER_FORM = "PARTS"
 """Takes a user's content in a form that ours finds out, and transformers loses the text."""

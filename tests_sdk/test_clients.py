@@ -14,9 +14,9 @@ from loopback import Answer, Body, serving
 from sdks import CASES, Case, openai_async
 
 from toolfmt import CallEnd, convert, jsontext
+from toolfmt.agents.clients import anthropic_messages, openai_chat, text_model
 from toolfmt.conversation import CallPart
 from toolfmt.errors import DriverError
-from toolfmt.execution.clients import anthropic_messages, openai_chat, text_model
 from toolfmt.transcripts.answer_info import Usage
 from toolfmt.transcripts.answers import answered
 

@@ -13,8 +13,8 @@ from loopback import Answer, Body, Loopback, responses, serving, sse
 from sdks import CASES, Case
 
 from toolfmt import ToolRegistry
+from toolfmt.agents import AgentLoop, AgentState, NativeDriver, Patience, TextDriver
 from toolfmt.conversation import CallPart
-from toolfmt.execution import AgentLoop, AgentState, NativeDriver, Patience, TextDriver
 from toolfmt.model import JsonObject
 
 IDS = ("a1b2c3d4e", "b1b2c3d4e", "c1b2c3d4e")

@@ -2,15 +2,12 @@
 
 from . import errors as errors
 from . import ids as ids
-from .chat_templates.finding import find_dialect as find_dialect
-from .chat_templates.prompt import render_prompt as render_prompt
 from .conversation import Message as Message
 from .conversation import Transcript as Transcript
 from .correcting import feedback as feedback
 from .detection import detect as detect
-from .dialect import Dialect as Dialect
-from .dialect import Limits as Limits
-from .doctor.diagnosis import diagnose as diagnose
+from .dialect.record import Dialect as Dialect
+from .dialect.record import Limits as Limits
 from .errors import ConversionError as ConversionError
 from .errors import MalformedCallError as MalformedCallError
 from .errors import ParseError as ParseError
@@ -24,7 +21,9 @@ from .events import Event as Event
 from .events import Notice as Notice
 from .events import ReasoningDelta as ReasoningDelta
 from .events import TextDelta as TextDelta
-from .grammars import grammar as grammar
+from .lookup.registry import Registry as Registry
+from .lookup.registry import default_registry as default_registry
+from .lookup.registry import register as register
 from .manifests import inject as inject
 from .manifests import manifest as manifest
 from .model import Media as Media
@@ -36,12 +35,8 @@ from .parsing import aparse_stream as aparse_stream
 from .parsing import open_parser as open_parser
 from .parsing import parse as parse
 from .parsing import parse_stream as parse_stream
-from .registry import Registry as Registry
-from .registry import default_registry as default_registry
-from .registry import register as register
 from .rendering import render_calls as render_calls
 from .rendering import render_results as render_results
-from .response_templates import response_dialect as response_dialect
 from .text import text_dialect as text_dialect
 from .tools import ToolRegistry as ToolRegistry
 from .tools import load_tools as load_tools
@@ -59,6 +54,11 @@ from .transcripts.repair import repair as repair
 from .transcripts.schemas import lower_schema as lower_schema
 from .transcripts.streams.relay import awrite_stream as awrite_stream
 from .transcripts.streams.relay import write_stream as write_stream
+from .workshop.chat_templates.finding import find_dialect as find_dialect
+from .workshop.chat_templates.prompt import render_prompt as render_prompt
+from .workshop.doctor.diagnosis import diagnose as diagnose
+from .workshop.grammars import grammar as grammar
+from .workshop.response_templates import response_dialect as response_dialect
 
 __all__: list[str]  # noqa: PYI035 - `__init__.py` makes it of the names above
 __version__: str

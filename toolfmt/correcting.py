@@ -16,18 +16,18 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, Unpack
 
-from toolfmt.choice import Choice, chosen_only
 from toolfmt.events import CallFailed
+from toolfmt.formatters.templating import render_template
+from toolfmt.lookup.choice import Choice, chosen_only
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.schema import property_names
 from toolfmt.slips import Correction, change
-from toolfmt.templating import render_template
 from toolfmt.tools import tools as definitions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from toolfmt.dialect import AnyDialect
+    from toolfmt.dialect.record import AnyDialect
 
 ADVICE: Final = {
     "truncated": "The call was cut off. Write it again, whole, and shorter if it was very long.",

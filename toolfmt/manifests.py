@@ -16,22 +16,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Unpack
 
 from toolfmt import jsontext
-from toolfmt.choice import Choice, chosen_only
+from toolfmt.dialect.syntax import Syntax
 from toolfmt.errors import ParseError, ToolFmtError
 from toolfmt.formatters.chosen_examples import ExampleChoice, Examples
 from toolfmt.formatters.declared import declared, harmless_example, schema_text
 from toolfmt.formatters.json_schemas import parameters_object
+from toolfmt.formatters.templating import render_template
 from toolfmt.formatters.untrusted import Untrusted
-from toolfmt.syntax import Syntax
-from toolfmt.templating import render_template
+from toolfmt.lookup.choice import Choice, chosen_only
 from toolfmt.tools import tools as definitions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from toolfmt.dialect import AnyDialect, Example
+    from toolfmt.dialect.record import AnyDialect, Example
+    from toolfmt.lookup.registry import Registry
     from toolfmt.model import JsonObject, ToolDefinition
-    from toolfmt.registry import Registry
 
 NO_TOOLS: Final = "No tools available for this agent."
 PREFIX: Final = (

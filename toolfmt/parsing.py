@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
-from toolfmt.choice import Choice, chosen, chosen_registry, known_options, nothing_chosen
 from toolfmt.conversation import CallPart, ReasoningPart, TextPart
-from toolfmt.dialect import Limits, ParserOptions
+from toolfmt.dialect.record import Limits, ParserOptions
 from toolfmt.errors import MalformedCallError
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
-from toolfmt.registry import is_auto
+from toolfmt.lookup.choice import Choice, chosen, chosen_registry, known_options, nothing_chosen
+from toolfmt.lookup.registry import is_auto
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
     from toolfmt.detection import DetectingParser, Detection
-    from toolfmt.dialect import AnyDialect, Parser
+    from toolfmt.dialect.record import AnyDialect, Parser
     from toolfmt.events import Event
     from toolfmt.model import ToolDefinition, ToolInvocation
 
@@ -178,7 +178,7 @@ def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
         name = dialect.name
     events = coalesce(events)
     if options.get("drop_leaks", False):
-        from toolfmt.leaks import drop_leaks as without_leaks
+        from toolfmt.parsers.leaks import drop_leaks as without_leaks
 
         events = without_leaks(events, [event.call for event in events if isinstance(event, CallEnd)])
     return ParseResult(tuple(events), name, detection)

@@ -14,8 +14,8 @@ from typing import Any, TypeVar, Unpack, cast
 from pydantic import BaseModel, ValidationError
 
 from toolfmt import jsontext
-from toolfmt.choice import Choice, chosen_only
 from toolfmt.errors import RenderError
+from toolfmt.lookup.choice import Choice, chosen_only
 from toolfmt.model import ToolInvocation, ToolResult
 from toolfmt.tools import tools as definitions
 

@@ -11,16 +11,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.dialect.syntax import BODY_SLOTS, spelled
 from toolfmt.errors import ToolFmtError
 from toolfmt.parsing import parse
-from toolfmt.syntax import BODY_SLOTS, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from toolfmt.dialect import AnyDialect
+    from toolfmt.dialect.record import AnyDialect
+    from toolfmt.dialect.syntax import Syntax
     from toolfmt.events import CallFailed
-    from toolfmt.syntax import Syntax
 
 LONGEST: Final = 20_000
 """Characters of a call that is read again."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.dialect import Dialect, ParserOptions, Traits
+from toolfmt.dialect.record import Dialect, ParserOptions, Traits
+from toolfmt.dialect.syntax import member_slots, template_slots
 from toolfmt.errors import DialectRecordError, UnrepresentableError
 from toolfmt.events import CallEnd
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.syntax import member_slots, template_slots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from toolfmt.dialect import (
+    from toolfmt.dialect.record import (
         CallFormatter,
         Example,
         ExampleFormatter,
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
         ResultFormatter,
         SchemaFormatter,
     )
+    from toolfmt.dialect.syntax import Form, Syntax
     from toolfmt.model import ToolResult
-    from toolfmt.syntax import Form, Syntax
 
 
 def _thinks(syntax: Syntax) -> bool:

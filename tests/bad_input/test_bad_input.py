@@ -11,12 +11,12 @@ import pytest
 from bench.traps import offers, prefixes, sample
 from tests import sampling
 from toolfmt import jsontext
+from toolfmt.dialect.syntax import BODY_SLOTS
 from toolfmt.events import CallEnd, CallFailed
-from toolfmt.syntax import BODY_SLOTS
-from toolfmt.testing import laws
+from toolfmt.workshop.testing import laws
 
 if TYPE_CHECKING:
-    from toolfmt.dialect import Dialect
+    from toolfmt.dialect.record import Dialect
     from toolfmt.events import Event
     from toolfmt.model import ToolInvocation
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from toolfmt.errors import UnsupportedSchemaError
-from toolfmt.grammars import grammar
+from toolfmt.workshop.grammars import grammar
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -9,10 +9,10 @@ import pytest
 import toolfmt
 from tests import sampling
 from toolfmt import jsontext
-from toolfmt.dialect import Dialect
+from toolfmt.dialect.record import Dialect
 from toolfmt.events import CallEnd, CallFailed, Event, TextDelta
-from toolfmt.registry import default_registry
-from toolfmt.testing import laws
+from toolfmt.lookup.registry import default_registry
+from toolfmt.workshop.testing import laws
 
 DIALECTS = sampling.dialects()
 WRITE = toolfmt.ToolDefinition(

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from toolfmt.chat_templates.folder import read_folder
 from toolfmt.errors import ParseError, TemplateError
+from toolfmt.workshop.chat_templates.folder import read_folder
 
 ONE = "{% for m in messages %}{{ m.content }}{% endfor %}"
 TWO = "{{ bos_token }}" + ONE

@@ -12,9 +12,9 @@ from new_families import FAMILIES, HOPELESS, ONE_AT_A_TIME
 
 import toolfmt
 from toolfmt import Dialect, ToolDefinition, ToolInvocation
-from toolfmt.chat_templates.finding import FoundDialect
-from toolfmt.chat_templates.sandbox import render
-from toolfmt.testing import laws, strategies
+from toolfmt.workshop.chat_templates.finding import FoundDialect
+from toolfmt.workshop.chat_templates.sandbox import render
+from toolfmt.workshop.testing import laws, strategies
 
 SCHEMA = {
     "type": "object",

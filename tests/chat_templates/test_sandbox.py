@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jinja2.filters import FILTERS as KNOWN
 
-from toolfmt.chat_templates.sandbox import TemplateLimits, render
 from toolfmt.errors import TemplateError, TemplateRefusedError
+from toolfmt.workshop.chat_templates.sandbox import TemplateLimits, render
 
 DATA = {"messages": [{"role": "user", "content": "Hi"}], "tools": [{"b": "<é>", "a": [1, 2.5, None, True]}]}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from toolfmt.execution import AgentState
+from toolfmt.agents import AgentState
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests import sampling
 from toolfmt.cli import replay
+from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolInvocation
-from toolfmt.registry import default_registry
 
 Run = Callable[..., tuple[int, str, str]]
 NAMES = default_registry().names()

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests import sampling
-from toolfmt.providers import PROVIDERS
-from toolfmt.registry import default_registry
+from toolfmt.lookup.providers import PROVIDERS
+from toolfmt.lookup.registry import default_registry
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -11,7 +11,7 @@ import pytest
 
 import toolfmt
 from toolfmt import Registry, ToolInvocation
-from toolfmt.testing import laws
+from toolfmt.workshop.testing import laws
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 
 from tests import sampling
 from toolfmt.detection import lookalikes
+from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.registry import default_registry
 from toolfmt.rendering import render_calls
 
 Run = Callable[..., tuple[int, str, str]]

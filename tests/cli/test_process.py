@@ -105,7 +105,7 @@ def test_without_the_extra_it_says_what_to_install() -> None:
 @pytest.mark.parametrize(
     ("arguments", "unwanted"),
     [
-        (["--help"], {"jinja2", "lxml", "pydantic", "toolfmt.registry"}),
+        (["--help"], {"jinja2", "lxml", "pydantic", "toolfmt.lookup.registry"}),
         (["providers"], {"jinja2", "rich", "toolfmt.manifests", "toolfmt.parsing"}),
         (["render", "nowhere.json"], {"jinja2", "rich", "toolfmt.manifests", "toolfmt.parsing"}),
     ],

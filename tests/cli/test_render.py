@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests import sampling
+from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolInvocation, ToolResult
-from toolfmt.registry import default_registry
 from toolfmt.rendering import render_calls, render_results
 
 Run = Callable[..., tuple[int, str, str]]

@@ -11,7 +11,7 @@ import pytest
 
 from toolfmt.cli.app import app
 from toolfmt.cli.schemas import LINES, SHAPES, schema
-from toolfmt.probing.findings import ProbeFinding, Report
+from toolfmt.workshop.probing.findings import ProbeFinding, Report
 
 ANSWER = 'Look.<tool_call>\n{"name": "add", "arguments": {"a": 1, "b": 2}}\n</tool_call>\n<tool_call>{"name": "add"'
 TOOLS = "def add(a: int, b: int) -> int:\n    return a + b\n"

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from toolfmt.dialect import AnyDialect
+from toolfmt.dialect.record import AnyDialect
+from toolfmt.lookup.registry import default_registry
 from toolfmt.manifests import manifest
 from toolfmt.model import ToolDefinition
-from toolfmt.registry import default_registry
 
 ROOT = Path(__file__).parents[2]
 TOOLS = (

@@ -12,7 +12,7 @@ from canitoolcall.fixtures import load_fixtures
 
 import toolfmt
 from toolfmt import jsontext
-from toolfmt.registry import default_registry
+from toolfmt.lookup.registry import default_registry
 
 CASES = Path(__file__).parents[2].parent / "shared" / "wire" / "cases.jsonl"
 

@@ -13,8 +13,8 @@ import toolfmt
 from tests.detection.plain import TOOLS
 from toolfmt.detection import DETECTED
 from toolfmt.events import coalesce
-from toolfmt.registry import Registry, default_registry
-from toolfmt.settings import FormatSettings
+from toolfmt.lookup.registry import Registry, default_registry
+from toolfmt.lookup.settings import FormatSettings
 
 JSON = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
 ELEMENTS = "<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n</tool_call>"

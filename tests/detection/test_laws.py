@@ -15,8 +15,8 @@ from tests.detection.plain import TOOLS
 from tests.detection.recorded import calls
 from toolfmt.detection import DETECTED, DetectingParser
 from toolfmt.events import coalesce
+from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolInvocation
-from toolfmt.registry import default_registry
 
 WORDS = st.sampled_from(
     ["Paris", "a b", 'x "q" y', "<b>&</b>", "{1}", "é—ü", "</think>", "[f(x=1)]", "line\nline", "```py\nx\n```", "'"]

@@ -9,9 +9,9 @@ import pytest
 from template_families import DOUBLE, IDS, LAST_REASONING, NO_TEXT, NO_TOOLS, ONE_CALL, TAGS, TEXT_ARGUMENTS, XML
 
 import toolfmt
-from toolfmt.doctor.diagnosis import Diagnosis
-from toolfmt.doctor.reading import differences
-from toolfmt.doctor.scenarios import ANSWERS
+from toolfmt.workshop.doctor.diagnosis import Diagnosis
+from toolfmt.workshop.doctor.reading import differences
+from toolfmt.workshop.doctor.scenarios import ANSWERS
 
 SCENARIOS = ("dialect", "tools", *ANSWERS, "results", "history")
 

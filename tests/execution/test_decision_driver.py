@@ -9,8 +9,8 @@ import pytest
 
 from tests.execution.models import Api, Texts, said, toolbox
 from toolfmt import ToolDefinition, jsontext
-from toolfmt.execution import AgentLoop, AgentState, DecisionDriver
-from toolfmt.execution.drivers.normalising import normalised
+from toolfmt.agents import AgentLoop, AgentState, DecisionDriver
+from toolfmt.agents.drivers.normalising import normalised
 from toolfmt.execution.events import (
     ArgumentsNormalised,
     DecisionExtractionFailed,

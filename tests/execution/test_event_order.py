@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolfmt import ToolInvocation, ToolRegistry
-from toolfmt.execution import Blocked, Breaker, Budget, Executor, ToolContext, ToolExecution
+from toolfmt.agents import Breaker, Budget
+from toolfmt.execution import Blocked, Executor, ToolContext, ToolExecution
 from toolfmt.execution.events import (
     ExecutionEvent,
     HookFailed,

@@ -19,7 +19,8 @@ import pytest
 
 from tests.execution import process_tools
 from toolfmt import ToolInvocation, ToolRegistry, ToolResult
-from toolfmt.execution import Breaker, Executor, ToolContext, ToolExecution
+from toolfmt.agents import Breaker
+from toolfmt.execution import Executor, ToolContext, ToolExecution
 from toolfmt.execution.events import ToolCallBlocked, ToolCallCompleted, ToolCallStarted, ToolProgress
 from toolfmt.execution.records import AgentStop
 

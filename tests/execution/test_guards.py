@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from toolfmt import ToolInvocation, ToolRegistry, ToolResult
+from toolfmt.agents import Breaker, Budget
 from toolfmt.errors import Problem
-from toolfmt.execution import Breaker, Budget, Executor, FailureKind, ToolExecution
+from toolfmt.execution import Executor, FailureKind, ToolExecution
 from toolfmt.transcripts.answer_info import Usage
 
 NOW = datetime.now(UTC)

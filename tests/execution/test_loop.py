@@ -15,16 +15,12 @@ from hypothesis import strategies as st
 
 from tests.execution.models import Api, Texts, said, toolbox
 from toolfmt import Message, ToolDefinition, ToolInvocation, ToolRegistry, ToolResult
-from toolfmt.conversation import CallPart, ResultPart, TextPart
-from toolfmt.errors import DuplicateToolError
-from toolfmt.execution import (
+from toolfmt.agents import (
     AgentLoop,
     AgentState,
-    Blocked,
     Breaker,
     Budget,
     DecisionDriver,
-    Executor,
     NativeDriver,
     Patience,
     Runtime,
@@ -37,7 +33,10 @@ from toolfmt.execution import (
     sections,
     window,
 )
-from toolfmt.execution.drivers import ScriptStep, call, calls, error, final, tool
+from toolfmt.agents.drivers import ScriptStep, call, calls, error, final, tool
+from toolfmt.conversation import CallPart, ResultPart, TextPart
+from toolfmt.errors import DuplicateToolError
+from toolfmt.execution import Blocked, Executor
 from toolfmt.execution.events import (
     AnswerReceived,
     ArgumentsNormalised,
@@ -229,7 +228,7 @@ def test_a_failing_callback_breaks_nothing_and_is_logged(caplog: pytest.LogCaptu
     loop = scripted(call("add", {"a": 1}), final("3"))
     loop.wiretap(fails)
     loop.on_event(ToolCallCompleted, seen.append)
-    with caplog.at_level(logging.WARNING, "toolfmt.execution"):
+    with caplog.at_level(logging.WARNING, "toolfmt.agents"):
         state = loop.run_sync("?")
     assert (state.status, [event.execution.result.content for event in seen]) == ("completed", [3])
     assert "a callback failed on RunStarted" in caplog.text

@@ -18,9 +18,10 @@ from toolfmt import (
     parse,
     render_results,
 )
+from toolfmt.agents import results_text, to_messages, write_messages
 from toolfmt.conversation import CallPart, MediaPart, ResultPart
 from toolfmt.errors import UnrepresentableError
-from toolfmt.execution import Executor, ToolExecution, results_text, to_messages, write_messages
+from toolfmt.execution import Executor, ToolExecution
 from toolfmt.transcripts.formats import find, formats
 
 IMAGE = Media.of(b"\x89PNG\r\n\x1a\n", "image/png", "chart.png")

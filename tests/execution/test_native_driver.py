@@ -9,9 +9,9 @@ import pytest
 
 from tests.execution.models import Api, said, toolbox
 from toolfmt import Message, ToolDefinition, ToolRegistry
+from toolfmt.agents import AgentLoop, AgentState, NativeDriver, Patience
 from toolfmt.conversation import TextPart, ToolChoice
 from toolfmt.errors import DriverError
-from toolfmt.execution import AgentLoop, AgentState, NativeDriver, Patience
 from toolfmt.execution.events import (
     AnswerReceived,
     InferenceRequestStarted,

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from tests.execution.models import Texts, toolbox
-from toolfmt.execution import AgentLoop, AgentState, TextDriver
+from toolfmt.agents import AgentLoop, AgentState, TextDriver
 from toolfmt.execution.events import ValidationFailed
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from datetime import date
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 import pytest
@@ -16,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-import toolfmt
+import toolfmt.agents.drivers
 import toolfmt.execution
 from toolfmt import ToolDefinition, ToolInvocation, ToolRegistry, ToolResult, ids, jsontext
 from toolfmt.errors import ExecutionError, SchemaError, install_line
@@ -370,9 +371,10 @@ def test_running_calls_needs_its_extra() -> None:
     assert f"MissingExtraError: running calls needs an optional dependency: {install_line('exec')}" in ran.stderr
 
 
-def test_every_public_name_is_there() -> None:
-    for name in toolfmt.execution.__all__:
-        assert getattr(toolfmt.execution, name) is not None
-    assert set(toolfmt.execution.__all__) <= set(dir(toolfmt.execution))
-    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
-        _ = toolfmt.execution.Nothing
+@pytest.mark.parametrize("package", [toolfmt.execution, toolfmt.agents, toolfmt.agents.drivers])
+def test_every_public_name_is_there(package: ModuleType) -> None:
+    for name in package.__all__:
+        assert getattr(package, name) is not None
+    assert set(package.__all__) <= set(dir(package))
+    with pytest.raises(AttributeError):
+        _ = package.Nothing

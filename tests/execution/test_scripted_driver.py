@@ -10,8 +10,8 @@ import pytest
 
 from tests.execution.models import toolbox
 from toolfmt import ParseError, ToolRegistry
-from toolfmt.execution import AgentLoop, AgentState, ScriptedDriver, as_tool, scripted
-from toolfmt.execution.drivers import call, calls, error, final, tool
+from toolfmt.agents import AgentLoop, AgentState, ScriptedDriver, as_tool, scripted
+from toolfmt.agents.drivers import call, calls, error, final, tool
 
 
 def run(driver: ScriptedDriver, tools: Any = None, **options: Any) -> AgentState:

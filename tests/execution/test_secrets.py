@@ -15,10 +15,11 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from toolfmt import Message, ToolInvocation, ToolRegistry, write_stream
+from toolfmt.agents import AgentLoop, NativeDriver
+from toolfmt.agents.telemetry import traced
 from toolfmt.conversation import CallPart, TextPart
-from toolfmt.execution import AgentLoop, Approval, Blocked, Executor, NativeDriver, Permissions, ToolExecution
+from toolfmt.execution import Approval, Blocked, Executor, Permissions, ToolExecution
 from toolfmt.execution.records import ToolCallError
-from toolfmt.execution.telemetry import traced
 from toolfmt.tools import Injected
 
 SECRET = "canary-7f3a"  # noqa: S105 - it is none

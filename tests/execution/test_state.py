@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolfmt import CallFailed, Message, ParseError, ToolInvocation, ToolResult, Transcript, jsontext
+from toolfmt.agents import AgentState, Step
 from toolfmt.conversation import (
     CallPart,
     JsonPart,
@@ -22,7 +23,7 @@ from toolfmt.conversation import (
     TextPart,
 )
 from toolfmt.errors import RenderError
-from toolfmt.execution import AgentState, Step, ToolExecution
+from toolfmt.execution import ToolExecution
 from toolfmt.transcripts.answer_info import AnswerInfo, Proof, Usage
 from toolfmt.transcripts.formats import find
 

@@ -17,10 +17,11 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from toolfmt import Message, ToolInvocation, ToolRegistry, Transcript, convert, write_stream
+from toolfmt.agents import AgentLoop, NativeDriver, Patience, TextDriver
+from toolfmt.agents.telemetry import traced
 from toolfmt.conversation import CallPart, TextPart
 from toolfmt.errors import DriverError, MissingExtraError
-from toolfmt.execution import AgentLoop, Blocked, Executor, NativeDriver, Patience, TextDriver
-from toolfmt.execution.telemetry import traced
+from toolfmt.execution import Blocked, Executor
 from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 from toolfmt.transcripts.convert import write
 

@@ -9,8 +9,9 @@ import pytest
 from tests import sampling
 from tests.execution.models import Api, Texts, said, toolbox
 from toolfmt import Media, Message, ToolInvocation, ToolRegistry, inject, render_calls
+from toolfmt.agents import AgentLoop, AgentState, Patience, TextDriver
 from toolfmt.conversation import CallPart, MediaPart, ResultPart, TextPart
-from toolfmt.execution import AgentLoop, AgentState, Executor, Patience, Permissions, RateLimit, TextDriver
+from toolfmt.execution import Executor, Permissions, RateLimit
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, ToolCallStarted, ValidationFailed
 
 ADD = '<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>'

@@ -12,8 +12,8 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from toolfmt.agents.clients import plain_prompt, text_model
 from toolfmt.errors import DriverError
-from toolfmt.execution.clients import plain_prompt, text_model
 
 CHAT = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from tests.execution.models import Api, Texts, said, toolbox
+from toolfmt.agents import AgentLoop, AgentState, NativeDriver, TextDriver
+from toolfmt.agents.state import AgentFailedError
 from toolfmt.errors import ParseError
-from toolfmt.execution import AgentLoop, AgentState, NativeDriver, TextDriver
 from toolfmt.execution.events import ValidationFailed
-from toolfmt.execution.state import AgentFailedError
 
 REASONED = {
     "react": ("Thought: I know this.\nIt is 3.", "Final Answer: 3", "write Final Answer: and your answer"),

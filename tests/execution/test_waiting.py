@@ -12,9 +12,10 @@ import pytest
 
 from tests.execution.models import Api, Texts, said
 from toolfmt import ToolRegistry
+from toolfmt.agents import AgentLoop, AgentState, NativeDriver, TextDriver
+from toolfmt.agents.waiting import Answered, Approved, Denied
 from toolfmt.errors import DeferredCall
-from toolfmt.execution import AgentLoop, AgentState, Approval, Executor, NativeDriver, TextDriver
-from toolfmt.execution.waiting import Answered, Approved, Denied
+from toolfmt.execution import Approval, Executor
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -152,7 +153,7 @@ PROGRAM = """
 import json, os, signal, sys
 from pathlib import Path
 from toolfmt import ToolRegistry
-from toolfmt.execution import AgentLoop, TextDriver
+from toolfmt.agents import AgentLoop, TextDriver
 
 folder, answer = Path(sys.argv[1]), sys.argv[2]
 registry = ToolRegistry()

@@ -22,10 +22,10 @@ import pytest
 
 import toolfmt
 from toolfmt import jsontext
-from toolfmt.dialect import Dialect
+from toolfmt.dialect.record import Dialect
 from toolfmt.events import coalesce
-from toolfmt.registry import default_registry
-from toolfmt.testing import laws
+from toolfmt.lookup.registry import default_registry
+from toolfmt.workshop.testing import laws
 
 HERE = Path(__file__).parent
 DIALECTS = {dialect.name: dialect for dialect in default_registry()}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from toolfmt import ToolDefinition, render_calls
-from toolfmt.dialect import Dialect
+from toolfmt.dialect.record import Dialect
 from toolfmt.errors import UnrepresentableError
 
 UNDESCRIBED = "yaml-xml"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests import sampling
-from toolfmt.dialect import Dialect
+from toolfmt.dialect.record import Dialect
 
 DIALECTS = sampling.dialects()
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.traps import sample
-from toolfmt.testing import laws, strategies
+from toolfmt.workshop.testing import laws, strategies
 
 if TYPE_CHECKING:
-    from toolfmt.dialect import Dialect
+    from toolfmt.dialect.record import Dialect
 
 
 @given(data=st.data())

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.testing import laws, strategies
+from toolfmt.workshop.testing import laws, strategies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from toolfmt.dialect import Dialect
+    from toolfmt.dialect.record import Dialect
 
 PROPERTIES = {"path": {"type": "string"}, "note": {"type": "string"}}
 TOOL = ToolDefinition.model_validate(

@@ -15,9 +15,9 @@ import pytest
 
 from tests import sampling
 from toolfmt import jsontext, parse
-from toolfmt.dialect import Dialect
+from toolfmt.dialect.record import Dialect
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.testing import slips
+from toolfmt.workshop.testing import slips
 
 ARGUMENTS = {
     "path": "notes/a b.txt",

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from bench.traps import sample
 from toolfmt import manifest, parse
-from toolfmt.dialect import Dialect
+from toolfmt.dialect.record import Dialect
+from toolfmt.dialect.syntax import markers
 from toolfmt.errors import UnrepresentableError
+from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolDefinition, ToolResult
-from toolfmt.registry import default_registry
-from toolfmt.syntax import markers
 
 TEXTS = [dialect for dialect in default_registry() if dialect.syntax is not None]
 MARKED = [dialect for dialect in TEXTS if not dialect.traits.needs_tools]

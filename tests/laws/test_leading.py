@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 
 from tests import sampling
-from toolfmt.dialect import Dialect, ParserOptions
+from toolfmt.dialect.record import Dialect, ParserOptions
 from toolfmt.events import CallEnd, CallFailed, ReasoningDelta, TextDelta
+from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.parsers.ahead import Ahead
 from toolfmt.parsers.grammar import CompiledSyntax
 from toolfmt.parsers.regions import TextParser
-from toolfmt.registry import default_registry
-from toolfmt.testing import laws
+from toolfmt.workshop.testing import laws
 
 TOOL = ToolDefinition.model_validate(
     {

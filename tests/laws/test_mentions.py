@@ -12,7 +12,7 @@ from toolfmt.events import coalesce
 from toolfmt.model import ToolDefinition, ToolInvocation
 
 if TYPE_CHECKING:
-    from toolfmt.dialect import Dialect
+    from toolfmt.dialect.record import Dialect
 
 TOOL = ToolDefinition(name="run", parameters={"type": "object", "properties": {"x": {"type": "string"}}})
 _TAG = r"<[^<>\s/][^<>]*>|\[[A-Z_]{3,}\]"

@@ -8,10 +8,10 @@ import pytest
 
 from tests import sampling
 from toolfmt import jsontext, parse
-from toolfmt.dialect import Dialect
+from toolfmt.dialect.record import Dialect
+from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolInvocation
-from toolfmt.registry import default_registry
-from toolfmt.testing import slips
+from toolfmt.workshop.testing import slips
 
 DIALECTS = {dialect.name: dialect for dialect in sampling.kinds()}
 GIVEN = {"path": "notes/a b.txt", "count": 3, "flag": True, "tags": ["red", "green"]}

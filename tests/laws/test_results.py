@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolfmt.dialect import Dialect
+from toolfmt.dialect.record import Dialect
+from toolfmt.dialect.syntax import markers
 from toolfmt.errors import UnrepresentableError
+from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolResult
-from toolfmt.registry import default_registry
-from toolfmt.syntax import markers
-from toolfmt.testing import laws, strategies
+from toolfmt.workshop.testing import laws, strategies
 
 
 @given(data=st.data())

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from toolfmt.dialect import Dialect
+from toolfmt.dialect.record import Dialect
 from toolfmt.events import CallEnd, CallFailed, Notice, TextDelta
+from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.registry import default_registry
-from toolfmt.testing import laws, slips
+from toolfmt.workshop.testing import laws, slips
 
 DIALECTS = {dialect.name: dialect for dialect in default_registry() if dialect.syntax is not None}
 ARGUMENTS = (

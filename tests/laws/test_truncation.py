@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from toolfmt import parse, render_calls
 from toolfmt.errors import UnrepresentableError
-from toolfmt.testing import laws, strategies
+from toolfmt.workshop.testing import laws, strategies
 
 if TYPE_CHECKING:
-    from toolfmt.dialect import Dialect
+    from toolfmt.dialect.record import Dialect
 
 
 @given(data=st.data())

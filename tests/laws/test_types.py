@@ -11,7 +11,7 @@ from toolfmt.errors import UnrepresentableError
 from toolfmt.model import ToolDefinition, ToolInvocation
 
 if TYPE_CHECKING:
-    from toolfmt.dialect import Dialect
+    from toolfmt.dialect.record import Dialect
     from toolfmt.model import JsonObject, JsonValue
 
 NUMBER, TEXT = 918273645, "a text to find"

@@ -20,7 +20,7 @@ from toolfmt import ToolInvocation, ToolRegistry, jsontext, tool
 from toolfmt.execution.executor import Executor
 from toolfmt.jsontext import equal
 from toolfmt.mcp import McpServer, connect, mcp_server, serve
-from toolfmt.testing.strategies import values
+from toolfmt.workshop.testing.strategies import values
 
 pytestmark = pytest.mark.anyio
 SERVED = str(Path(__file__).parent / "servers" / "served.py")

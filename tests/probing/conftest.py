@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from toolfmt.probing import QUESTIONS, Question
+from toolfmt.workshop.probing import QUESTIONS, Question
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolfmt.probing import QUESTIONS
-from toolfmt.probing.answers import read
-from toolfmt.probing.asking import Reply
-from toolfmt.probing.judging import compare, judge
+from toolfmt.workshop.probing import QUESTIONS
+from toolfmt.workshop.probing.answers import read
+from toolfmt.workshop.probing.asking import Reply
+from toolfmt.workshop.probing.judging import compare, judge
 
 KEYS = ("choices", "message", "delta", "content", "tool_calls", "function", "name", "arguments", "id", "index")
 NAMES = ("get_weather", "plan_meeting", "save_text", "get_time", '{"city": "Paris"}', "{}", "[]", '{"text": 1}')

@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from toolfmt import ToolInvocation, render_calls
 from toolfmt.cli import main
 from toolfmt.errors import install_line
-from toolfmt.probing import QUESTIONS, Question, Report, probe
+from toolfmt.workshop.probing import QUESTIONS, Question, Report, probe
 
 from .conftest import Faulty, Said, calls_as, chunks, dripping, framed, whole
 
@@ -391,7 +391,7 @@ def test_a_key_that_is_not_set_is_refused(run: Any) -> None:
 
 
 def test_the_extra_that_is_missing_is_named(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("toolfmt.probing")]:
+    for name in [name for name in sys.modules if name.startswith("toolfmt.workshop.probing")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "httpx2", None)
     code, _, err = run("probe", "--base-url", "http://127.0.0.1:1", "--model", "m")

@@ -9,9 +9,9 @@ import pytest
 
 from tests import sampling
 from tests.real.bfcl import Data
-from toolfmt.dialect import Dialect
+from toolfmt.dialect.record import Dialect
 from toolfmt.model import ToolInvocation
-from toolfmt.testing import laws
+from toolfmt.workshop.testing import laws
 
 TWELFTH = 340
 """Calls in every twelfth answer."""

@@ -12,7 +12,7 @@ import toolfmt
 from tests import sampling
 from tests.real.bfcl import Data
 from toolfmt import jsontext
-from toolfmt.dialect import Dialect
+from toolfmt.dialect.record import Dialect
 from toolfmt.errors import MalformedCallError, SchemaError
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from toolfmt import response_dialect
-from toolfmt.dialect import Dialect
+from toolfmt.dialect.record import Dialect
 
 sys.path.insert(0, str(Path(__file__).parent))
 

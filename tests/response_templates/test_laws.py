@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from toolfmt.testing import laws, strategies
+from toolfmt.workshop.testing import laws, strategies
 
 if TYPE_CHECKING:
-    from toolfmt.dialect import Dialect
+    from toolfmt.dialect.record import Dialect
 
 
 @settings(max_examples=15)

@@ -11,7 +11,7 @@ from shapes import ACTIONS, CHANNELS, JSON_TAGS, KEYED, PARAMETERS, STARTS_THINK
 
 import toolfmt
 from toolfmt import ToolDefinition, ToolInvocation
-from toolfmt.syntax_records import dump, load
+from toolfmt.dialect.records import dump, load
 
 CALLS = [ToolInvocation(name="weather", arguments={"city": "Paris"}), ToolInvocation(name="run", arguments={})]
 WEATHER = ToolDefinition(name="weather", parameters={"type": "object", "properties": {"city": {"type": "string"}}})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from toolfmt import ParseError, read_answer, read_stream, write_stream
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, coalesce
-from toolfmt.testing import laws
+from toolfmt.workshop.testing import laws
 
 ARGUMENTS = '{"city": "Paris", "n": 12345678901234567890}'
 VALUE = json.loads(ARGUMENTS)

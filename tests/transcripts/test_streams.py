@@ -35,8 +35,8 @@ from toolfmt.conversation import CallPart, ReasoningPart, TextPart
 from toolfmt.errors import UnknownFormatError
 from toolfmt.events import coalesce
 from toolfmt.model import JsonObject
-from toolfmt.testing import laws
 from toolfmt.transcripts.answer_info import AnswerInfo, Usage
+from toolfmt.workshop.testing import laws
 
 TARGETS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 RESPONSES = "openai-responses"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import toolfmt
-from toolfmt.dialect import Parser, ParserOptions
+from toolfmt.dialect.record import Parser, ParserOptions
 from toolfmt.events import CallEnd, CallFailed, Event, TextDelta
-from toolfmt.registry import default_registry
-from toolfmt.testing import laws
+from toolfmt.lookup.registry import default_registry
+from toolfmt.workshop.testing import laws
 
 if TYPE_CHECKING:
     from collections.abc import Callable

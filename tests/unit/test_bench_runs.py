@@ -15,9 +15,9 @@ from bench.speeds import FIGURES, SIZES
 from bench.workload import RAW, Workload, kinds
 from tests import sampling
 from toolfmt import check, jsontext
-from toolfmt.dialect import Dialect
+from toolfmt.dialect.record import Dialect
 from toolfmt.events import CallEnd, CallFailed
-from toolfmt.registry import default_registry
+from toolfmt.lookup.registry import default_registry
 
 DIALECTS = sampling.dialects()
 

@@ -8,7 +8,7 @@ import toolfmt
 from tests import sampling
 from toolfmt.correcting import ADVICE
 from toolfmt.events import CallEnd, CallFailed
-from toolfmt.testing.laws import read
+from toolfmt.workshop.testing.laws import read
 
 TOOLS = [
     {

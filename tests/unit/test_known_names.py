@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolfmt.registry import default_registry
+from toolfmt.lookup.registry import default_registry
 
 FORMATS = """
     hermes qwen25 granite4 ernie45 longcat trinity granite_20b_fc internlm2 interns1 gigachat3 inkling minimax_m1

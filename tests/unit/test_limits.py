@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests import sampling
-from toolfmt.dialect import Dialect, Limits, ParserOptions
+from toolfmt.dialect.record import Dialect, Limits, ParserOptions
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, Event, TextDelta, coalesce
+from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.registry import default_registry
 
 DIALECTS = sampling.dialects()
 

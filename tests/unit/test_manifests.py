@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from tests import sampling
-from toolfmt.dialect import Dialect, Example
+from toolfmt.dialect.record import Dialect, Example
 from toolfmt.errors import ArgumentsError, SchemaError, TemplateError, UnknownDialectError, UnknownToolError
+from toolfmt.lookup.registry import default_registry
 from toolfmt.manifests import NO_TOOLS, PREFIX, inject, manifest
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.parsing import parse
-from toolfmt.registry import default_registry
 from toolfmt.schema import problems
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import pytest
 
 from tests import sampling
 from toolfmt import ToolInvocation, render_calls, text_dialect
+from toolfmt.dialect.syntax import Form, Syntax
 from toolfmt.formatters.signatures import markdown_parameters
-from toolfmt.marking import Markers, markers
-from toolfmt.registry import default_registry
-from toolfmt.syntax import Form, Syntax
+from toolfmt.lookup.registry import default_registry
+from toolfmt.workshop.marking import Markers, markers
 
 DESCRIBED = sampling.names()
 CALL = ToolInvocation(name="f", arguments={"a": "b"}, id="call00000", server="s", agent="t")

@@ -11,9 +11,10 @@ import pytest
 
 import toolfmt
 from tests import sampling
-from toolfmt import ToolInvocation, ToolResult, testing
+from toolfmt import ToolInvocation, ToolResult
 from toolfmt.errors import MissingExtraError, RenderError, UnknownToolError
-from toolfmt.registry import default_registry
+from toolfmt.lookup.registry import default_registry
+from toolfmt.workshop import testing
 
 CALL = ToolInvocation(name="f", arguments={"a": 1})
 RESULT = ToolResult(name="f", content=1)
@@ -123,7 +124,7 @@ def test_of_many_tools_a_few_are_named() -> None:
 
 def test_strategies_name_the_extra_that_they_need(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "hypothesis", None)
-    monkeypatch.delitem(sys.modules, "toolfmt.testing.strategies", raising=False)
+    monkeypatch.delitem(sys.modules, "toolfmt.workshop.testing.strategies", raising=False)
     monkeypatch.delattr(testing, "strategies", raising=False)  # another test may have imported it
     with pytest.raises(MissingExtraError, match=r"pip install .*\[test\]'"):
-        from toolfmt.testing import strategies  # noqa: F401 - the import is the point
+        from toolfmt.workshop.testing import strategies  # noqa: F401 - the import is the point

@@ -20,7 +20,7 @@ from toolfmt.formatters.typescript import TypeScript
 from toolfmt.model import ToolDefinition
 
 if TYPE_CHECKING:
-    from toolfmt.dialect import SchemaFormatter
+    from toolfmt.dialect.record import SchemaFormatter
 
 NOW = ToolDefinition(name="now", description="The time.")
 NODE: dict[str, Any] = {

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from toolfmt.providers import API_MODELS, MODEL_PATTERNS, OPEN_MODELS, PROVIDERS, match_model
+from toolfmt.lookup.providers import API_MODELS, MODEL_PATTERNS, OPEN_MODELS, PROVIDERS, match_model
 
 
 def test_the_tables_are_sound() -> None:

@@ -7,7 +7,7 @@ import pytest
 import toolfmt
 from tests import sampling
 from toolfmt.events import coalesce
-from toolfmt.registry import default_registry
+from toolfmt.lookup.registry import default_registry
 
 THINK = ("<think>", "</think>")
 AS_DEEPSEEK = """

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from toolfmt import registry as registry_module
-from toolfmt.dialect import AnyDialect, Dialect, Example, ParserOptions, Traits
+from toolfmt.dialect.record import AnyDialect, Dialect, Example, ParserOptions, Traits
 from toolfmt.errors import BrokenDialectError, DuplicateDialectError, ToolFmtError, UnknownDialectError
 from toolfmt.events import TextDelta
+from toolfmt.lookup import registry as registry_module
+from toolfmt.lookup.providers import API_MODELS, PROVIDERS, Provider
+from toolfmt.lookup.registry import Registry
 from toolfmt.model import ToolDefinition
-from toolfmt.providers import API_MODELS, PROVIDERS, Provider
-from toolfmt.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -324,7 +324,7 @@ def test_nothing_is_lost_when_many_threads_register_at_once() -> None:
 # Third parties
 
 GOOD = """
-import toolfmt.dialect as d
+import toolfmt.dialect.record as d
 def nothing(*_): return ""
 DIALECT = d.Dialect(
     name={name!r}, summary="", schema=nothing, example=nothing, calls=nothing, results=nothing,
@@ -353,7 +353,7 @@ def test_third_parties_dialects_are_found_and_a_broken_one_breaks_only_itself(
         acme=GOOD.format(name="acme", aliases=("acme_wire",)),
         acme2=GOOD.format(name="acme2", aliases=("acme-wire",)),
         crashing="raise ZeroDivisionError('on import')",
-        impatient="import toolfmt.registry as r\nr.default_registry()",
+        impatient="import toolfmt.lookup.registry as r\nr.default_registry()",
         nothing="",
         text="DIALECT = 'a string'",
     )
@@ -377,7 +377,7 @@ def test_third_parties_dialects_are_found_and_a_broken_one_breaks_only_itself(
 
 
 def test_a_package_gives_the_dialects_of_its_public_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from toolfmt.discovery import package_dialects
+    from toolfmt.lookup.discovery import package_dialects
 
     package = tmp_path / "toolfmt_test_package"
     package.mkdir()

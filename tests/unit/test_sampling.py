@@ -8,9 +8,9 @@ import pytest
 
 import toolfmt
 from tests import sampling
-from toolfmt.dialect import Dialect
-from toolfmt.registry import default_registry
-from toolfmt.syntax import Form, Syntax
+from toolfmt.dialect.record import Dialect
+from toolfmt.dialect.syntax import Form, Syntax
+from toolfmt.lookup.registry import default_registry
 
 KNOWN = {dialect.name: sampling.parts(dialect) for dialect in default_registry() if dialect.syntax is not None}
 SYNTAX = Syntax(forms=(Form(call="<a>{name}|{args}</a>"),))

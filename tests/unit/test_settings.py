@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from toolfmt.dialect import AnyDialect, Dialect, Traits
-from toolfmt.registry import Registry
-from toolfmt.settings import SETTINGS, FormatSettings, TeamSettings, from_setting
+from toolfmt.dialect.record import AnyDialect, Dialect, Traits
+from toolfmt.lookup.registry import Registry
+from toolfmt.lookup.settings import SETTINGS, FormatSettings, TeamSettings, from_setting
 
 PLAIN = FormatSettings()
 XML = FormatSettings(use_xml=True)

@@ -10,11 +10,11 @@ import pytest
 
 import toolfmt
 from tests import sampling
-from toolfmt.dialect import ParserOptions
+from toolfmt.dialect.record import ParserOptions
+from toolfmt.dialect.records import dump, load
+from toolfmt.dialect.syntax import Form, Syntax, markers
 from toolfmt.errors import DialectRecordError
-from toolfmt.syntax import Form, Syntax, markers
-from toolfmt.syntax_records import dump, load
-from toolfmt.testing.laws import read
+from toolfmt.workshop.testing.laws import read
 
 TEXT_DIALECTS = sampling.dialects()
 CALL = toolfmt.ToolInvocation(name="f", arguments={"a": "x"}, server="s")

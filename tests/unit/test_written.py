@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.sampling import dialects
-from toolfmt.dialect import Dialect, ParserOptions
+from toolfmt.dialect.record import Dialect, ParserOptions
 from toolfmt.errors import UnrepresentableError
 from toolfmt.events import Event, coalesce
 from toolfmt.model import ToolDefinition, ToolInvocation

@@ -15,7 +15,7 @@ from toolfmt.formatters.yaml_text import yaml_text
 from toolfmt.parsers.yaml_flow import Plain, YamlNode
 from toolfmt.parsers.yaml_scalars import YamlError, resolve
 from toolfmt.parsers.yaml_subset import parse
-from toolfmt.testing import strategies
+from toolfmt.workshop.testing import strategies
 
 ryaml: Any = import_module("ryaml")  # its names are not declared as exported
 

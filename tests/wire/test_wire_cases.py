@@ -17,7 +17,7 @@ import pytest
 import toolfmt
 from toolfmt import jsontext
 from toolfmt.events import Event, coalesce
-from toolfmt.registry import default_registry
+from toolfmt.lookup.registry import default_registry
 
 FILE = Path(__file__).parents[2].parent / "shared" / "wire" / "cases.jsonl"
 

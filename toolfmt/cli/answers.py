@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.agents.drivers.turns import NOT_RUN, AnswerMessage, played
+from toolfmt.agents.messages import in_words
+from toolfmt.agents.runtime import Runtime, bound, nobody
+from toolfmt.agents.state import AgentState, Step
 from toolfmt.cli.toolboxes import toolbox
 from toolfmt.conversation import CallPart, Message, ResultPart, TextPart, Transcript
 from toolfmt.correcting import api_feedback, feedback
 from toolfmt.events import CallEnd, CallFailed
-from toolfmt.execution.drivers.turns import NOT_RUN, AnswerMessage, played
-from toolfmt.execution.messages import in_words
-from toolfmt.execution.runtime import Runtime, bound, nobody
-from toolfmt.execution.state import AgentState, Step
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.lookup.registry import default_registry, is_auto
 from toolfmt.model import ToolResult
 from toolfmt.parsing import parse
-from toolfmt.registry import default_registry, is_auto
 from toolfmt.rendering import render_results
 from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 from toolfmt.transcripts.answer_message import answer_message
@@ -29,7 +29,7 @@ from toolfmt.transcripts.formats import find
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from toolfmt.dialect import AnyDialect
+    from toolfmt.dialect.record import AnyDialect
     from toolfmt.events import Event
     from toolfmt.execution.records import ToolExecution
     from toolfmt.model import JsonObject, JsonValue, ToolDefinition

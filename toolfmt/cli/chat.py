@@ -59,12 +59,12 @@ class _Page:
 
 
 async def _play(ask: tuple[str, ...], script: Path, tools: str | None, max_steps: int, json: bool) -> int:  # noqa: FBT001 - as the command has it
+    from toolfmt.agents.drivers import scripted
+    from toolfmt.agents.loop import AgentLoop
+    from toolfmt.agents.state import AgentState
     from toolfmt.cli.run_events import say_run_event, write_run_event
     from toolfmt.cli.toolboxes import toolbox
-    from toolfmt.execution.drivers import scripted
     from toolfmt.execution.executor import Executor
-    from toolfmt.execution.loop import AgentLoop
-    from toolfmt.execution.state import AgentState
 
     found = scripted(script)
     questions = ask or found.ask

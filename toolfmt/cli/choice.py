@@ -7,9 +7,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from toolfmt.cli.errors import UsageError, note
-from toolfmt.dialect import AnyDialect
+from toolfmt.dialect.record import AnyDialect
 from toolfmt.errors import UnknownDialectError
-from toolfmt.registry import AUTO, default_registry, is_auto
+from toolfmt.lookup.registry import AUTO, default_registry, is_auto
 
 
 @Parameter(name="*", group="Format")
@@ -59,7 +59,7 @@ class FormatOption:
 
     def _found(self, path: str) -> AnyDialect:
         """Find the dialect of a model's folder, and say which it is and why."""
-        from toolfmt.chat_templates.finding import find_dialect
+        from toolfmt.workshop.chat_templates.finding import find_dialect
 
         others = {"--dialect": self.dialect, "--provider": self.provider, "--model": self.model, "--xml": self.xml}
         beside = [name for name, value in others.items() if value]

@@ -12,8 +12,8 @@ from toolfmt.cli.output import say, write_json, write_table
 from toolfmt.cli.records import event_record, result_record
 from toolfmt.cli.replay import Arrival, Recording, Replay, load, replay
 from toolfmt.events import CallEnd
+from toolfmt.lookup.registry import default_registry
 from toolfmt.model import JsonObject
-from toolfmt.registry import default_registry
 
 
 def demo(

@@ -8,10 +8,10 @@ from cyclopts import App, Parameter
 from toolfmt.cli.choice import meant
 from toolfmt.cli.errors import note
 from toolfmt.cli.output import say, write_json, write_table
-from toolfmt.dialect import AnyDialect
-from toolfmt.marking import markers
+from toolfmt.dialect.record import AnyDialect
+from toolfmt.lookup.registry import default_registry
 from toolfmt.model import JsonObject, ToolDefinition, ToolInvocation, ToolResult
-from toolfmt.registry import default_registry
+from toolfmt.workshop.marking import markers
 
 Json = Annotated[bool, Parameter(help="Print JSON.")]
 

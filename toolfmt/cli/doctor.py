@@ -7,7 +7,7 @@ from cyclopts import Parameter
 from toolfmt.cli.models import model_folder
 from toolfmt.cli.output import say, write_json, write_table
 from toolfmt.cli.variables import Variables, variables
-from toolfmt.doctor.diagnosis import Diagnosis, diagnose
+from toolfmt.workshop.doctor.diagnosis import Diagnosis, diagnose
 
 
 def doctor(

@@ -9,8 +9,8 @@ from toolfmt.cli.choice import FormatOption as Format
 from toolfmt.cli.errors import UsageError, note
 from toolfmt.cli.output import write
 from toolfmt.cli.toolboxes import TOOLS, read_tools
-from toolfmt.grammars import WRITERS
-from toolfmt.grammars import grammar as grammar_of
+from toolfmt.workshop.grammars import WRITERS
+from toolfmt.workshop.grammars import grammar as grammar_of
 
 Tools = Annotated[str, Parameter(alias="-t", help=f"The tools: {TOOLS}, or - for stdin.")]
 Called = Annotated[

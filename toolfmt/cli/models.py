@@ -12,7 +12,7 @@ from pathlib import Path
 
 from toolfmt.cli.errors import UsageError
 from toolfmt.errors import UnknownDialectError
-from toolfmt.registry import default_registry
+from toolfmt.lookup.registry import default_registry
 
 
 def model_folder(name: str) -> Path:

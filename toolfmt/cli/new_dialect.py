@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from toolfmt import jsontext
 from toolfmt.cli.errors import UsageError
 from toolfmt.cli.output import write
-from toolfmt.registry import default_registry
+from toolfmt.lookup.registry import default_registry
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
@@ -23,9 +23,9 @@ _MODULE: Final = Template('''"""Calls as JSON between tags.
     <${word}_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</${word}_call>
 """
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
 from toolfmt.formatters.json_schemas import openai_line
-from toolfmt.syntax import Form, JsonCall, Syntax
+from toolfmt.dialect.syntax import Form, JsonCall, Syntax
 from toolfmt.text import text_dialect
 
 DIALECT = text_dialect(

@@ -23,8 +23,8 @@ def probe(
 
     The exit code is 1 if it does something wrong, 2 if it gives no usable answers.
     """
-    from toolfmt.probing import probe as probed  # httpx2 is an extra
-    from toolfmt.probing import verdict
+    from toolfmt.workshop.probing import probe as probed  # httpx2 is an extra
+    from toolfmt.workshop.probing import verdict
 
     key = None
     if api_key_env is not None:

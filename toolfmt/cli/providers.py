@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from toolfmt.cli.output import write_json, write_table
-from toolfmt.registry import default_registry
+from toolfmt.lookup.registry import default_registry
 
 
 def providers(*, json: Annotated[bool, Parameter(help="Print JSON.")] = False) -> None:

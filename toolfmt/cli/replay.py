@@ -26,7 +26,7 @@ from toolfmt.tools import tools
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-    from toolfmt.dialect import AnyDialect
+    from toolfmt.dialect.record import AnyDialect
     from toolfmt.events import Event
     from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 

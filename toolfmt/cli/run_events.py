@@ -7,6 +7,8 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from toolfmt import jsontext
+from toolfmt.agents.state import AgentState
+from toolfmt.agents.stored import plain
 from toolfmt.cli.output import say, write_json_line
 from toolfmt.cli.records import event_record
 from toolfmt.events import ReasoningDelta, TextDelta
@@ -22,8 +24,6 @@ from toolfmt.execution.events import (
     ToolCallStarted,
     ValidationFailed,
 )
-from toolfmt.execution.state import AgentState
-from toolfmt.execution.stored import plain
 
 if TYPE_CHECKING:
     from toolfmt.execution.events import ExecutionEvent

@@ -107,7 +107,7 @@ def _is_servers(text: str) -> bool:
 
 
 async def _offered(source: str) -> tuple[ToolDefinition, ...]:
-    from toolfmt.execution.runtime import bound, nobody
+    from toolfmt.agents.runtime import bound, nobody
 
     async with _connected(source) as executor:
         return bound(executor, None, (), nobody)[1].tools

@@ -7,7 +7,7 @@ from typing import Final
 from toolfmt.detection.detector import Detector
 from toolfmt.detection.records import Detection
 from toolfmt.detection.table import table
-from toolfmt.registry import Registry, default_registry
+from toolfmt.lookup.registry import Registry, default_registry
 from toolfmt.tools import tools as definitions
 
 _READ: Final = 65536

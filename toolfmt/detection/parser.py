@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toolfmt.detection.detector import Detector
-    from toolfmt.dialect import Parser
+    from toolfmt.dialect.record import Parser
     from toolfmt.events import Event
 
 DETECTED = "dialect_detected"

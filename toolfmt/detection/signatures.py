@@ -13,13 +13,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from toolfmt.dialect.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME, Maybe, Slot, Verbatim, pieces, split
 from toolfmt.parsers.patterns import SLOT, head, literal, strip_groups
-from toolfmt.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME, Maybe, Slot, Verbatim, pieces, split
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from toolfmt.syntax import Elements, Form, Piece, Syntax
+    from toolfmt.dialect.syntax import Elements, Form, Piece, Syntax
 
 GAP = r"\s{0,64}"
 _SLOT = r"""[^\s<>{}"'\[\]()|]{1,256}"""

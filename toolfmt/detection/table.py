@@ -18,16 +18,16 @@ from toolfmt.detection.definitions import MARKS
 from toolfmt.detection.records import WRITTEN, DialectMatch, verb
 from toolfmt.detection.signatures import OTHER, OWN, body_start, signatures
 from toolfmt.detection.words import any_of
+from toolfmt.dialect.syntax import Syntax
 from toolfmt.parsers.json_shapes import compile_shape
 from toolfmt.parsers.prompt_tail import reasoning_opener
-from toolfmt.syntax import Syntax
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from toolfmt.frames import Frame
+    from toolfmt.dialect.frames import Frame
+    from toolfmt.lookup.registry import Registry
     from toolfmt.parsers.json_shapes import JsonNode
-    from toolfmt.registry import Registry
 
 _NEXT = re.compile(r"\s{0,64}([{\[<])")
 _KEPT: Final = 1024

@@ -5,7 +5,7 @@
 The declaration is JSON; what the model writes is the `xml-items` format.
 """
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
 from toolfmt.dialects.xml_items import SYNTAX
 from toolfmt.formatters.json_schemas import anthropic_json
 from toolfmt.text import text_dialect

@@ -13,10 +13,10 @@ A comment after each form names the formats that write it.
 
 from dataclasses import replace
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.literals import JSON_WORDS, Literals
+from toolfmt.dialect.record import Provenance
+from toolfmt.dialect.syntax import Form, Syntax
 from toolfmt.dialects._native import SGLANG, THINK, VLLM, json_call, native, template
-from toolfmt.literals import JSON_WORDS, Literals
-from toolfmt.syntax import Form, Syntax
 
 _PYTHON = Literals(keywords=True)
 _JSON = Literals(keywords=True, quotes=('"',), words=JSON_WORDS)

@@ -9,12 +9,12 @@ r"""Formats whose messages have headers: channels and recipients.
 A comment after each form names the formats that write it.
 """
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.frames import Frame, Route
+from toolfmt.dialect.record import Provenance
+from toolfmt.dialect.syntax import Elements, Form, JsonCall, Syntax
 from toolfmt.dialects._native import SGLANG, VLLM, native, template
 from toolfmt.formatters.json_schemas import function_line
 from toolfmt.formatters.typescript import TypeScript
-from toolfmt.frames import Frame, Route
-from toolfmt.syntax import Elements, Form, JsonCall, Syntax
 
 _HARMONY = (
     r"(?:<\|start\|>assistant|assistant)?(?:[ \t]{0,8}(?:to=(?P<recipient>[^\s<|]{1,256})"

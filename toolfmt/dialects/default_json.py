@@ -5,9 +5,9 @@
 Read in prose and in code fences too; absent parameters are empty.
 """
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
+from toolfmt.dialect.syntax import Form, JsonCall, Syntax
 from toolfmt.formatters.json_schemas import default_json
-from toolfmt.syntax import Form, JsonCall, Syntax
 from toolfmt.text import text_dialect
 
 DIALECT = text_dialect(

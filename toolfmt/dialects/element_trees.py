@@ -8,9 +8,9 @@
 A comment after each form names the formats that write it.
 """
 
+from toolfmt.dialect.syntax import Elements, Form, Syntax
 from toolfmt.dialects._native import SGLANG, VLLM, XGRAMMAR, native, or_json, template
 from toolfmt.formatters.json_schemas import function_line
-from toolfmt.syntax import Elements, Form, Syntax
 
 _NS = "]<]minimax[>["
 

@@ -5,9 +5,9 @@
 One object or a list of them; both keys are required.
 """
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
+from toolfmt.dialect.syntax import Form, JsonCall, Syntax
 from toolfmt.formatters.json_schemas import gemini_json
-from toolfmt.syntax import Form, JsonCall, Syntax
 from toolfmt.text import text_dialect
 
 _CALL = {"name": "{name}", "args": "{arguments}"}

@@ -14,11 +14,11 @@ A comment after each form names the formats that write it.
 
 from dataclasses import replace
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
+from toolfmt.dialect.syntax import Form, JsonCall, Syntax
 from toolfmt.dialects._native import SGLANG, THINK, VLLM, json_call, native, template
 from toolfmt.formatters.json_schemas import function_line, gemini_tool, json_schema_formatter, openai_tool
 from toolfmt.formatters.typescript import TypeScript
-from toolfmt.syntax import Form, JsonCall, Syntax
 
 _LIST = Form(section="{calls}", call="{call}", separator=", ", each=False, array=True, json=json_call())
 _CLOSED = replace(_LIST, section="<tool_calls>{calls}</tool_calls>")

@@ -10,9 +10,9 @@ Where there is no closer, the end of the object is the end of the call.
 
 from dataclasses import replace
 
+from toolfmt.dialect.syntax import Syntax
 from toolfmt.dialects._native import SGLANG, THINK, VLLM, in_tags, json_call, native, template
 from toolfmt.formatters.typescript import TypeScript
-from toolfmt.syntax import Syntax
 
 _PLUGIN = json_call(arguments="parameters")
 

@@ -10,9 +10,9 @@ Values are raw; their types come from the tool's schema.
 
 from dataclasses import replace
 
+from toolfmt.dialect.syntax import Elements, Form, Syntax
 from toolfmt.dialects._native import SGLANG, THINK, VLLM, XGRAMMAR, json_call, native, template
 from toolfmt.formatters.json_schemas import function_line
-from toolfmt.syntax import Elements, Form, Syntax
 
 
 def _with_json(form: Form) -> tuple[Form, ...]:

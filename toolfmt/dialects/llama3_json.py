@@ -9,9 +9,9 @@ the name of an offered tool, is a call. Code after `<|python_tag|>` is text.
 
 from dataclasses import replace
 
+from toolfmt.dialect.syntax import Form, Syntax
 from toolfmt.dialects._native import SGLANG, VLLM, XGRAMMAR, json_call, native, template
 from toolfmt.formatters.json_schemas import json_schema_formatter, openai_tool
-from toolfmt.syntax import Form, Syntax
 
 _TOOL = json_schema_formatter(openai_tool, indent=4)
 _BARE = Form(call="{call}", separator="; ", json=json_call(arguments="parameters"))

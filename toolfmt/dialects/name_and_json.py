@@ -12,10 +12,10 @@
 A comment after each form names the formats that write it.
 """
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
+from toolfmt.dialect.syntax import Form, Syntax
 from toolfmt.dialects._native import SGLANG, THINK, VLLM, XGRAMMAR, json_call, native, template
 from toolfmt.formatters.json_schemas import described_line, function_line
-from toolfmt.syntax import Form, Syntax
 
 _MISTRAL = "[TOOL_CALLS]{calls}"
 _MISTRAL_FORMS = {

@@ -7,9 +7,9 @@ Read as well: `tool_calls` or `tools` with a list of such functions, a bare
 be a JSON string.
 """
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
+from toolfmt.dialect.syntax import Form, JsonCall, Syntax
 from toolfmt.formatters.json_schemas import openai_json
-from toolfmt.syntax import Form, JsonCall, Syntax
 from toolfmt.text import text_dialect
 
 _FUNCTION = {"name": "{name}", "arguments": "{arguments}"}

@@ -6,11 +6,11 @@
 A comment after each form names the formats that write it.
 """
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.literals import JSON_WORDS, Literals
+from toolfmt.dialect.record import Provenance
+from toolfmt.dialect.syntax import Form, Syntax
 from toolfmt.dialects._native import VLLM, native, template
 from toolfmt.formatters.literal_schemas import Declaration
-from toolfmt.literals import JSON_WORDS, Literals
-from toolfmt.syntax import Form, Syntax
 
 _GEMMA4 = Literals(quotes=('<|"|>',), escapes=False, words=JSON_WORDS, bare_keys=True, sorted_keys=True, spaced=False)
 _FUNCTIONGEMMA = Literals(

@@ -10,9 +10,9 @@ turn. The same step may come as one decision object,
 `{"thought": ..., "type": "call_tool", "tool": ..., "args": {...}}`.
 """
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
+from toolfmt.dialect.syntax import Form, JsonCall, Syntax
 from toolfmt.formatters.json_schemas import default_json
-from toolfmt.syntax import Form, JsonCall, Syntax
 from toolfmt.text import text_dialect
 
 DIALECT = text_dialect(

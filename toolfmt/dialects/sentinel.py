@@ -7,9 +7,9 @@ Two tools may carry their longest argument as raw text between the markers:
     [[SEG_START {"type": "write_file", "path": "a.py"}]]print("hi")[[SEG_END]]
 """
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
+from toolfmt.dialect.syntax import Form, JsonCall, Syntax
 from toolfmt.formatters.json_schemas import default_json
-from toolfmt.syntax import Form, JsonCall, Syntax
 from toolfmt.text import text_dialect
 
 DIALECT = text_dialect(

@@ -7,9 +7,9 @@ unknown tool make it no call. Results come back as
 `{"tool_result": {"tool": "web.search", "output": ...}}`.
 """
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
+from toolfmt.dialect.syntax import Form, JsonCall, Syntax
 from toolfmt.formatters.json_schemas import default_json
-from toolfmt.syntax import Form, JsonCall, Syntax
 from toolfmt.text import text_dialect
 
 DIALECT = text_dialect(

@@ -7,7 +7,7 @@ The later form with XML elements in `<tool>` is read too.
 
 from dataclasses import replace
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
 from toolfmt.dialects.xml_cdata import JSON_FORM, SYNTAX, XML_FORMS
 from toolfmt.formatters.signatures import markdown_parameters
 from toolfmt.text import text_dialect

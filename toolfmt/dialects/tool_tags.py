@@ -18,9 +18,9 @@ side.
 
 from dataclasses import replace
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
+from toolfmt.dialect.syntax import Elements, Form, Syntax
 from toolfmt.dialects._native import in_tags, native
-from toolfmt.syntax import Elements, Form, Syntax
 
 _MIDDLEWARE = "minpeter/ai-sdk-tool-call-middleware, src/core"
 _ELEMENTS = Elements(

@@ -12,10 +12,10 @@ Kimi K3 writes the type's name: `<|open|>argument key="days" type="number"<|sep|
 
 from dataclasses import replace
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
+from toolfmt.dialect.syntax import Elements, Form, Syntax
 from toolfmt.dialects._native import SGLANG, THINK, VLLM, XGRAMMAR, native, or_json, template
 from toolfmt.formatters.json_schemas import function_line, sorted_line
-from toolfmt.syntax import Elements, Form, Syntax
 
 
 def _marked(mark: str, *sections: str, space: str = "") -> tuple[Form, ...]:

@@ -14,9 +14,9 @@ elements of one name, is a list. Entities and CDATA protect text. The older form
 with a JSON object in `<tool>` is read too.
 """
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
+from toolfmt.dialect.syntax import Elements, Form, JsonCall, Syntax
 from toolfmt.formatters.signatures import markdown_parameters
-from toolfmt.syntax import Elements, Form, JsonCall, Syntax
 from toolfmt.text import text_dialect
 
 _SECTION = "<tool>\n{calls}"

@@ -13,9 +13,9 @@ Two tools have a short form, `<write_file path="a.txt">…</write_file>` and
 `<run_bash>…</run_bash>`.
 """
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
+from toolfmt.dialect.syntax import Elements, Form, Syntax
 from toolfmt.model import ToolDefinition
-from toolfmt.syntax import Elements, Form, Syntax
 from toolfmt.text import text_dialect
 
 _MEMBER = '<arg name="{key}"{? type="{type}"?}>{value}</arg>'

@@ -14,7 +14,7 @@ from toolfmt.errors import ArgumentsError, UnknownToolError, UnrepresentableErro
 from toolfmt.schema import problems
 
 if TYPE_CHECKING:
-    from toolfmt.dialect import Example
+    from toolfmt.dialect.record import Example
     from toolfmt.model import JsonObject, ToolDefinition
 
 Examples: TypeAlias = "int | Mapping[str, Sequence[JsonObject]] | None"

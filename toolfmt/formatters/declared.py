@@ -15,7 +15,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.walk import NAMED, token
 
 if TYPE_CHECKING:
-    from toolfmt.dialect import Example, SchemaFormatter
+    from toolfmt.dialect.record import Example, SchemaFormatter
     from toolfmt.formatters.untrusted import Untrusted
     from toolfmt.model import JsonObject, ToolDefinition
 

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt import jsontext
+from toolfmt.dialect.syntax import TAG_NAME
 from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.xml_text import CDATA, cdata, escape_slot, escape_text
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema import chosen, coerce, depends, item_schema, property_schema, types
-from toolfmt.syntax import TAG_NAME
 
 if TYPE_CHECKING:
+    from toolfmt.dialect.syntax import Elements
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.syntax import Elements
 
 _TAG_NAME = regex.compile(TAG_NAME)
 _STRING = frozenset({"string"})

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
-from toolfmt.dialect import Example
+from toolfmt.dialect.record import Example
 from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.example_values import example_arguments, has_optional
 from toolfmt.model import ToolInvocation
@@ -22,7 +22,7 @@ from toolfmt.schema import problems
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from toolfmt.dialect import CallFormatter, ExampleFormatter
+    from toolfmt.dialect.record import CallFormatter, ExampleFormatter
     from toolfmt.model import JsonObject, ToolDefinition
 
 RECOMMENDED: Final = "Recommended Call"

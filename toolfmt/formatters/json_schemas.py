@@ -22,7 +22,7 @@ from toolfmt.schema import inline_refs, normalise
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolfmt.dialect import SchemaFormatter
+    from toolfmt.dialect.record import SchemaFormatter
     from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
 

@@ -16,7 +16,7 @@ from toolfmt.formatters.literal_text import LiteralWriter
 from toolfmt.jsontext import is_array, is_object
 
 if TYPE_CHECKING:
-    from toolfmt.literals import Literals
+    from toolfmt.dialect.literals import Literals
     from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
 

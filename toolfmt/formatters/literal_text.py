@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt import jsontext
+from toolfmt.dialect.literals import BARE_KEY, KEYWORD
 from toolfmt.errors import UnrepresentableError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.literals import BARE_KEY, KEYWORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolfmt.literals import Literals
+    from toolfmt.dialect.literals import Literals
     from toolfmt.model import JsonObject, JsonValue
 
 _KEYWORD = regex.compile(KEYWORD)

@@ -11,21 +11,21 @@ from functools import cache
 from typing import TYPE_CHECKING, cast
 
 from toolfmt import jsontext
+from toolfmt.dialect.syntax import PLAIN_NAME, Maybe, Slot, Verbatim, name_in_id, pieces, spelled
 from toolfmt.errors import RenderError, UnrepresentableError
 from toolfmt.formatters.element_tree import ElementWriter
 from toolfmt.formatters.literal_text import LiteralWriter
 from toolfmt.formatters.untrusted import Untrusted
 from toolfmt.formatters.xml_text import escape_slot
 from toolfmt.formatters.yaml_text import yaml_text
-from toolfmt.syntax import PLAIN_NAME, Maybe, Slot, Verbatim, name_in_id, pieces, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from toolfmt.dialect import CallFormatter, ResultFormatter
-    from toolfmt.frames import Frame
+    from toolfmt.dialect.frames import Frame
+    from toolfmt.dialect.record import CallFormatter, ResultFormatter
+    from toolfmt.dialect.syntax import Form, JsonCall, Piece, Syntax
     from toolfmt.model import JsonObject, JsonValue, ToolDefinition, ToolInvocation, ToolResult
-    from toolfmt.syntax import Form, JsonCall, Piece, Syntax
 
 _PLAIN_SLOT = re.compile(r"[^<>{\n\s](?:[^<>{\n]{0,510}[^<>{\n\s])?")
 

@@ -17,13 +17,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from toolfmt.dialect.syntax import Maybe, Verbatim, markers, pieces, spelled
 from toolfmt.formatters.foreign import LINES, SHAPES, disarm_objects
-from toolfmt.syntax import Maybe, Verbatim, markers, pieces, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from toolfmt.syntax import Piece, Syntax
+    from toolfmt.dialect.syntax import Piece, Syntax
 
 ZERO_WIDTH = "\u2060"
 """Word joiner: put inside a marker that is in untrusted text, it is not seen and breaks the marker."""

@@ -11,14 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
-from toolfmt.dialect import ParserOptions
+from toolfmt.dialect.record import ParserOptions
 from toolfmt.errors import UnrepresentableError
 from toolfmt.events import CallEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from toolfmt.dialect import CallFormatter, Parser
+    from toolfmt.dialect.record import CallFormatter, Parser
     from toolfmt.model import ToolDefinition, ToolInvocation
 
 

@@ -33,7 +33,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from toolfmt.errors import ParseError
 from toolfmt.gateway.apis import APIS
-from toolfmt.registry import AUTO, default_registry
+from toolfmt.lookup.registry import AUTO, default_registry
 
 Constraint: TypeAlias = Literal["llama.cpp", "vllm"]
 """Whose words a server takes a grammar in."""

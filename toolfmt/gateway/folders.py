@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolfmt.chat_templates.prompt import Prompt, render_prompt
 from toolfmt.conversation import Message, TextPart, Transcript
-from toolfmt.doctor.diagnosis import diagnose
+from toolfmt.workshop.chat_templates.prompt import Prompt, render_prompt
+from toolfmt.workshop.doctor.diagnosis import diagnose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -15,25 +15,25 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt import jsontext
-from toolfmt.choice import Choice, chosen
+from toolfmt.agents.drivers.chats import Chats
+from toolfmt.agents.drivers.unread import with_unread
 from toolfmt.correcting import feedback, no_call_feedback
 from toolfmt.errors import ToolFmtError
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, ReasoningDelta, TextDelta, coalesce
-from toolfmt.execution.drivers.chats import Chats
-from toolfmt.execution.drivers.unread import with_unread
-from toolfmt.grammars import grammar
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.lookup.choice import Choice, chosen
+from toolfmt.lookup.registry import AUTO, default_registry
 from toolfmt.parsing import ParseResult, open_parser
-from toolfmt.registry import AUTO, default_registry
 from toolfmt.tools import tools as definitions
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
+from toolfmt.workshop.grammars import grammar
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
     from contextlib import AbstractAsyncContextManager
 
-    from toolfmt.dialect import AnyDialect, Parser
+    from toolfmt.dialect.record import AnyDialect, Parser
     from toolfmt.events import Event
     from toolfmt.gateway.backs import Upstream
     from toolfmt.gateway.config import Constraint

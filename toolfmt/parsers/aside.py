@@ -18,7 +18,7 @@ from toolfmt.parsers.pieces import IGNORED
 from toolfmt.parsers.sink import Spoken
 
 if TYPE_CHECKING:
-    from toolfmt.dialect import Limits
+    from toolfmt.dialect.record import Limits
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.sink import Sink
 

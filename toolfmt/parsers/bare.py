@@ -27,13 +27,13 @@ from toolfmt.parsers.skipping import NEAR
 from toolfmt.parsers.verdict import ODD, foreign, hopeless, judge
 
 if TYPE_CHECKING:
+    from toolfmt.dialect.syntax import JsonCall
     from toolfmt.model import CallProvenance
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.json_shapes import JsonNode
     from toolfmt.parsers.sink import Sink
     from toolfmt.parsers.skipping import Skipper
     from toolfmt.parsers.verdict import Verdict
-    from toolfmt.syntax import JsonCall
 
 _START = regex.compile(JSON_START)
 _NEXT = regex.compile(rf"{GAP};{GAP}{JSON_START}")

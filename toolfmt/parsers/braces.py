@@ -18,7 +18,7 @@ from toolfmt.schema import declares, extra_arguments, problems, property_schema
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from toolfmt.dialect import Limits
+    from toolfmt.dialect.record import Limits
     from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
 

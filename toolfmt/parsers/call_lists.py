@@ -16,7 +16,7 @@ from toolfmt.parsers.pieces import IGNORED
 from toolfmt.parsers.sink import Draft
 
 if TYPE_CHECKING:
-    from toolfmt.dialect import Limits
+    from toolfmt.dialect.record import Limits
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.json_shapes import JsonNode
     from toolfmt.parsers.sections import FormGrammar

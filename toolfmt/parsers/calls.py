@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt import jsontext
+from toolfmt.dialect.syntax import PLAIN_NAME
 from toolfmt.errors import RenderError
 from toolfmt.parsers.braces import without_brace
 from toolfmt.parsers.call_lists import CallList
@@ -27,7 +28,6 @@ from toolfmt.parsers.payload_calls import PayloadReader
 from toolfmt.parsers.raw_ends import Closer
 from toolfmt.parsers.sink import Draft
 from toolfmt.schema import takes_none
-from toolfmt.syntax import PLAIN_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,8 +25,8 @@ from toolfmt.parsers.skipping import Skipper
 from toolfmt.schema import property_names
 
 if TYPE_CHECKING:
-    from toolfmt.dialect import ParserOptions
-    from toolfmt.frames import Frame, Route
+    from toolfmt.dialect.frames import Frame, Route
+    from toolfmt.dialect.record import ParserOptions
     from toolfmt.model import JsonObject
     from toolfmt.parsers.cursor import Reading
     from toolfmt.parsers.grammar import CompiledSyntax

@@ -17,7 +17,7 @@ from toolfmt.schema import extra_arguments, problems
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolfmt.dialect import Parser, ParserOptions
+    from toolfmt.dialect.record import Parser, ParserOptions
     from toolfmt.events import Event
     from toolfmt.model import ToolInvocation
 

@@ -17,7 +17,7 @@ from toolfmt.schema import relax
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from toolfmt.dialect import Parser
+    from toolfmt.dialect.record import Parser
     from toolfmt.events import Event
     from toolfmt.model import ToolDefinition
 

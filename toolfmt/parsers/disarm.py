@@ -20,10 +20,10 @@ from toolfmt.parsers.json_shapes import names_a_call
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from toolfmt.dialect.syntax import JsonCall
     from toolfmt.model import JsonValue
     from toolfmt.parsers.grammar import CompiledSyntax
     from toolfmt.parsers.json_shapes import JsonNode
-    from toolfmt.syntax import JsonCall
 
 ZERO_WIDTH = "\u2060"
 """Word joiner: not seen, but enough to break what it stands in."""

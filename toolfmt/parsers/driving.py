@@ -9,7 +9,7 @@ from toolfmt.parsers.cursor import Malformed
 from toolfmt.parsers.pieces import MOST, no_events
 
 if TYPE_CHECKING:
-    from toolfmt.dialect import Parser
+    from toolfmt.dialect.record import Parser
     from toolfmt.events import Event
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.sink import Sink

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import regex
 
+from toolfmt.dialect.syntax import TAG_NAME
 from toolfmt.parsers.patterns import GAP, LAYOUT, Head, head, literal, strip_groups
 from toolfmt.parsers.raw_ends import Closer, Ends
-from toolfmt.syntax import TAG_NAME
 
 if TYPE_CHECKING:
+    from toolfmt.dialect.syntax import Elements
     from toolfmt.parsers.raw_ends import Around
-    from toolfmt.syntax import Elements
 
 NUMBER = r"[0-9]{1,9}"
 """An element of this name is the item of a list at this place, or a member of an object."""

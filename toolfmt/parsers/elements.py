@@ -38,7 +38,7 @@ from toolfmt.schema import declares, property_schema, types
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from toolfmt.dialect import Limits
+    from toolfmt.dialect.record import Limits
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.parsers.claims import Strays
     from toolfmt.parsers.cursor import Cursor, Reading

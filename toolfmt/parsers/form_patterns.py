@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from toolfmt.literals import KEYWORD
+from toolfmt.dialect.literals import KEYWORD
+from toolfmt.dialect.syntax import BODY_SLOTS, PLAIN_NAME
 from toolfmt.parsers.patterns import GAP, literal
 from toolfmt.parsers.sieves import plain_start
-from toolfmt.syntax import BODY_SLOTS, PLAIN_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import regex
 
-    from toolfmt.syntax import Form, Pair
+    from toolfmt.dialect.syntax import Form, Pair
 
 BODY = re.compile(r"\{(" + "|".join(sorted(BODY_SLOTS)) + r")\}")
 _WORD_LEAD = re.compile(r"[A-Z]\w{1,64}:")  # markers that no text begins with; a word is one before literals

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import regex
 
+from toolfmt.dialect.syntax import PLAIN_NAME, TAG_NAME
 from toolfmt.parsers.element_grammar import ElementGrammar
 from toolfmt.parsers.form_patterns import (
     BODY,
@@ -44,12 +45,11 @@ from toolfmt.parsers.raw_ends import Around
 from toolfmt.parsers.resuming import Resync
 from toolfmt.parsers.sections import FormGrammar, Section, form_start, in_part, told_apart, unsure_first
 from toolfmt.parsers.sieves import first_characters, plain_start
-from toolfmt.syntax import PLAIN_NAME, TAG_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from toolfmt.syntax import Form, Pair, Syntax
+    from toolfmt.dialect.syntax import Form, Pair, Syntax
 
 _PUNCTUATION = re.compile(r"[\\()\[\]{},;`]+").fullmatch
 """A closer of which no text is made to be rid: a bracket may be anybody's."""

@@ -28,9 +28,9 @@ from toolfmt.parsers.raw_text import RawText
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from toolfmt.dialect.syntax import Elements
     from toolfmt.parsers.claims import Strays
     from toolfmt.parsers.cursor import Cursor, Reading
-    from toolfmt.syntax import Elements
 
 
 class HeadParts:

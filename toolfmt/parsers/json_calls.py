@@ -23,12 +23,12 @@ from toolfmt.schema import takes_none
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from toolfmt.dialect import Limits
+    from toolfmt.dialect.record import Limits
+    from toolfmt.dialect.syntax import JsonCall
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.json_shapes import JsonNode
     from toolfmt.parsers.sink import Draft
-    from toolfmt.syntax import JsonCall
 
 ReadOne: TypeAlias = "Callable[[Cursor, JsonNode], Reading[None]]"
 _UNCLEAR = frozenset({"", "/"})  # behind a colon: more may come, or a comment

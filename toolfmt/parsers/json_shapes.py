@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from toolfmt.syntax import ANY_KEY
+from toolfmt.dialect.syntax import ANY_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from toolfmt.syntax import JsonCall
+    from toolfmt.dialect.syntax import JsonCall
 
 SLOTS = {
     "{name}": "name",

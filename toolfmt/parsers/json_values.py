@@ -22,7 +22,7 @@ from toolfmt.parsers.json_layout import COMMENT, MOST_COMMENT, SPACE
 from toolfmt.parsers.pieces import Pieces
 
 if TYPE_CHECKING:
-    from toolfmt.dialect import Limits
+    from toolfmt.dialect.record import Limits
     from toolfmt.model import JsonValue
     from toolfmt.parsers.cursor import Reading
     from toolfmt.parsers.pieces import Taker

@@ -16,9 +16,9 @@ import regex
 from toolfmt.parsers.patterns import GAP, literal, match_next
 
 if TYPE_CHECKING:
+    from toolfmt.dialect.syntax import Syntax
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.sink import Sink
-    from toolfmt.syntax import Syntax
 
 
 class Leading:

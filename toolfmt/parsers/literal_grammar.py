@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Final
 
 import regex
 
-from toolfmt.literals import KEYWORD
+from toolfmt.dialect.literals import KEYWORD
 from toolfmt.parsers.patterns import GAP, strip_groups
 from toolfmt.parsers.sieves import sieve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from toolfmt.literals import Literals
+    from toolfmt.dialect.literals import Literals
 
 _BRACKETS: Final = re.compile(r"[\\()\[\]{}]+").fullmatch
 """A closer that is no marker of its own."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import regex
 
 from toolfmt import jsontext
-from toolfmt.literals import KEYWORD
+from toolfmt.dialect.literals import KEYWORD
 from toolfmt.parsers.braces import one_reading
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.damage import misread, one_apart
@@ -29,7 +29,7 @@ from toolfmt.schema import coerce, declares, kind_of, property_names, property_s
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolfmt.dialect import ParserOptions
+    from toolfmt.dialect.record import ParserOptions
     from toolfmt.model import JsonObject, ToolDefinition
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.literal_grammar import LiteralGrammar

@@ -15,17 +15,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from toolfmt.dialect.syntax import spelled
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.parsers.damage import one_apart
 from toolfmt.parsers.mend_json import JsonMender
 from toolfmt.schema import property_names
-from toolfmt.syntax import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from toolfmt.dialect.syntax import Form
     from toolfmt.model import JsonValue, ToolDefinition
-    from toolfmt.syntax import Form
 
 _TAG = re.compile(r"<[^<>\n]{1,300}>")
 _LIKE = re.compile(

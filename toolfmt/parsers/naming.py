@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import regex
 
+from toolfmt.dialect.syntax import name_in_id
 from toolfmt.parsers.cursor import Malformed
 from toolfmt.schema import extra_arguments, problems
-from toolfmt.syntax import name_in_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

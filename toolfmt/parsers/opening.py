@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, cast
 
 import regex
 
+from toolfmt.dialect.records import check_syntax
 from toolfmt.errors import DialectRecordError
 from toolfmt.parsers.ahead import Ahead
 from toolfmt.parsers.grammar import CompiledSyntax
 from toolfmt.parsers.regions import TextParser
-from toolfmt.syntax_records import check_syntax
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from toolfmt.dialect import Parser, ParserOptions
+    from toolfmt.dialect.record import Parser, ParserOptions
+    from toolfmt.dialect.syntax import Syntax
     from toolfmt.parsers.steps import StepSyntax
-    from toolfmt.syntax import Syntax
 
 _PREPARED = 32
 """How many sets of tools are kept prepared, where the tools' names are part of the grammar."""

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from toolfmt.dialect.syntax import PLAIN_NAME, TAG_NAME
 from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.damage import is_odd
 from toolfmt.parsers.entities import decode_entities
-from toolfmt.syntax import PLAIN_NAME, TAG_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

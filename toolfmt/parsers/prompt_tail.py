@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import regex
 
 if TYPE_CHECKING:
-    from toolfmt.frames import Frame
-    from toolfmt.syntax import Syntax
+    from toolfmt.dialect.frames import Frame
+    from toolfmt.dialect.syntax import Syntax
 
 
 def reasoning_opener(syntax: Syntax, prompt: str) -> str:

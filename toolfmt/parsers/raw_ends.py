@@ -21,7 +21,7 @@ from toolfmt.parsers.sieves import plain_start, sieve
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from toolfmt.syntax import Pair
+    from toolfmt.dialect.syntax import Pair
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from toolfmt.literals import KEYWORD
+from toolfmt.dialect.literals import KEYWORD
 from toolfmt.parsers.cursor import NEVER, Malformed, Truncated
 from toolfmt.parsers.literal_ends import pass_call
 from toolfmt.parsers.patterns import BROKEN_CALL, cut_off, match_first, match_next

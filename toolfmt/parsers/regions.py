@@ -24,7 +24,7 @@ from toolfmt.parsers.skipping import Skipper
 if TYPE_CHECKING:
     import regex
 
-    from toolfmt.dialect import ParserOptions
+    from toolfmt.dialect.record import ParserOptions
     from toolfmt.events import Event
     from toolfmt.model import JsonObject
     from toolfmt.parsers.ahead import Ahead

@@ -11,6 +11,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from toolfmt.dialect.syntax import BODY_SLOTS, markers, spelled
 from toolfmt.errors import SchemaError
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
 from toolfmt.jsontext import is_object
@@ -18,15 +19,14 @@ from toolfmt.parsers.driving import has_ended
 from toolfmt.parsers.mend_json import JsonMender
 from toolfmt.parsers.mend_tags import Mend, TagMender
 from toolfmt.schema import declares, problems, property_names
-from toolfmt.syntax import BODY_SLOTS, markers, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from toolfmt.dialect import Parser
+    from toolfmt.dialect.record import Parser
+    from toolfmt.dialect.syntax import Form, Syntax
     from toolfmt.events import Event
     from toolfmt.model import ToolDefinition, ToolInvocation
-    from toolfmt.syntax import Form, Syntax
 
 _MOST = 100_000
 """Characters of a call that is mended, at the most."""

@@ -14,6 +14,7 @@ from toolfmt.parsers.patterns import FENCE, GAP, Head, cut_off, literal, strip_g
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from toolfmt.dialect.syntax import Form, JsonCall
     from toolfmt.parsers.cursor import Cursor
     from toolfmt.parsers.element_grammar import ElementGrammar
     from toolfmt.parsers.head_parts import HeadParts
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from toolfmt.parsers.nesting import Nesting
     from toolfmt.parsers.payload import PayloadEnds
     from toolfmt.parsers.resuming import Resync
-    from toolfmt.syntax import Form, JsonCall
 
 _PARTS = re.compile(r"<[^<>]+>|\w+")
 """The tags of a closer, and the words between them."""

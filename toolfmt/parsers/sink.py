@@ -21,7 +21,7 @@ from toolfmt.parsers.pieces import Pieces
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from toolfmt.dialect import ParserOptions
+    from toolfmt.dialect.record import ParserOptions
     from toolfmt.events import Event, Span
     from toolfmt.model import CallProvenance, Certainty, JsonObject
 

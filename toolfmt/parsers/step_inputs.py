@@ -21,7 +21,7 @@ from toolfmt.schema import problems, property_names
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from toolfmt.dialect import Limits
+    from toolfmt.dialect.record import Limits
     from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
 MOST_CODE: Final = 8192

@@ -29,11 +29,11 @@ from toolfmt.schema import property_names
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from toolfmt.dialect import ParserOptions
+    from toolfmt.dialect.record import ParserOptions
+    from toolfmt.dialect.syntax import Form, Syntax
     from toolfmt.model import JsonObject
     from toolfmt.parsers.ahead import Ahead
     from toolfmt.parsers.cursor import Reading
-    from toolfmt.syntax import Form, Syntax
 
 _LINE: Final = r"(?<![^\n])[ \t]{0,8}"
 _BULLET: Final = r"(?:(?:#{1,6}|[\-*+]|[0-9]{1,2}[.)])[ \t]{1,4})?"

@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
+from toolfmt.dialect.syntax import BODY_SLOTS, Maybe, Verbatim, pieces, split
 from toolfmt.jsontext import MAX_DIGITS, encodable, is_object, try_value
 from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.damage import misread, part_of
@@ -25,18 +26,17 @@ from toolfmt.parsers.json_shapes import KEY_IS_NAME
 from toolfmt.parsers.sink import WrittenCall
 from toolfmt.parsers.written_literals import WrittenLiterals
 from toolfmt.schema import declares, depends, property_schema, types
-from toolfmt.syntax import BODY_SLOTS, Maybe, Verbatim, pieces, split
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     import regex
 
+    from toolfmt.dialect.syntax import Form, Piece
     from toolfmt.model import CallProvenance, JsonObject, JsonValue, ToolDefinition
     from toolfmt.parsers.element_grammar import ElementGrammar
     from toolfmt.parsers.sections import FormGrammar
     from toolfmt.parsers.sink import Sink
-    from toolfmt.syntax import Form, Piece
 
 _SPACE = r"[ \t\r\n]{0,64}"
 _BLANK = r"[ \t\r\n]{1,64}"

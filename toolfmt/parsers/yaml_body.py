@@ -33,7 +33,7 @@ from toolfmt.schema.places import kind_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from toolfmt.dialect import Limits
+    from toolfmt.dialect.record import Limits
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.sink import Draft

@@ -33,7 +33,7 @@ from toolfmt.conversation import (
     ToolDeclaration,
     Transcript,
 )
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import ANTHROPIC as SCHEMA
 from toolfmt.schema.rules import ANTHROPIC_STRICT, ANY

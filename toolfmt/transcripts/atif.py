@@ -30,7 +30,7 @@ from toolfmt.conversation import (
     TextPart,
     Transcript,
 )
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.blocks import PartRow, PartTable

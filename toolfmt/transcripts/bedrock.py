@@ -37,7 +37,7 @@ from toolfmt.conversation import (
     ToolDeclaration,
     Transcript,
 )
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import BEDROCK, BEDROCK_STRICT
 from toolfmt.transcripts.blocks import MARK, PartRow, PartTable, content

@@ -20,7 +20,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import CallPart, Message, OpaquePart, Part, ResultPart, Transcript
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.anthropic import BLOCKS, OWNER

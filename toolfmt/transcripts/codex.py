@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import Message, Transcript
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.responses_items import link_items, read_item

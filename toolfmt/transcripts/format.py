@@ -19,7 +19,7 @@ from toolfmt.schema.rules import ANY, SchemaRules
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Role, ToolDeclaration, Transcript
-    from toolfmt.dialect import Provenance
+    from toolfmt.dialect.record import Provenance
     from toolfmt.model import JsonValue
 
 Kind: TypeAlias = Literal["text", "json", "image", "audio", "video", "document"]

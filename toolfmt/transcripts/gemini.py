@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import Message, Part, Role, ToolChoice, ToolDeclaration, Transcript
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import GEMINI_OPENAPI

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
 from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.rows import TURNS, tool_body
 from toolfmt.transcripts.text_rows import RULES, TextRows, turns_of

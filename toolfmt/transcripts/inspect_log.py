@@ -26,7 +26,7 @@ from toolfmt.conversation import (
     TextPart,
     parse_failure,
 )
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array
 from toolfmt.transcripts.blocks import PartRow, PartTable, content
 from toolfmt.transcripts.citations import addressed

@@ -16,7 +16,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
 from toolfmt.schema.rules import OPENAI, OPENAI_TUNED_STRICT
 from toolfmt.transcripts.chat import ChatShape
 from toolfmt.transcripts.chat_request import messages_in, read_request, write_request

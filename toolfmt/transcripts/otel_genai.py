@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, MediaPart, Message, ReasoningPart, ResultPart, Role, TextPart, Transcript
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.blocks import PartRow, PartTable, returned

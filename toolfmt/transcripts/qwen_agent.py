@@ -31,7 +31,7 @@ from toolfmt.conversation import (
     TextPart,
     Transcript,
 )
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.blocks import PartRow, PartTable
 from toolfmt.transcripts.chat import ChatShape

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
 from toolfmt.transcripts import openai_chat
 from toolfmt.transcripts.chat_request import read_request, write_request
 from toolfmt.transcripts.settings.relatives import RELATIVES

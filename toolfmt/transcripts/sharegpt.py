@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import CallPart, Content, JsonPart, Message, OpaquePart, ResultPart, TextPart, Transcript
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.rows import (

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.conversation import Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.registry import default_registry
+from toolfmt.lookup.registry import default_registry
 from toolfmt.transcripts.chat import ChatShape
 from toolfmt.transcripts.chat_read import read_message
 from toolfmt.transcripts.chat_request import read_tools, write_tools
@@ -30,9 +30,9 @@ from toolfmt.transcripts.texts import Texts, offered
 from toolfmt.transcripts.values import own, rest
 
 if TYPE_CHECKING:
-    from toolfmt.dialect import Dialect
+    from toolfmt.dialect.record import Dialect
+    from toolfmt.dialect.syntax import Syntax
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.syntax import Syntax
 
 PREFIX: Final = "text:"
 _REQUEST: Final = frozenset({"messages", "tools"})

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final, cast
 
 from toolfmt import jsontext
 from toolfmt.conversation import Content, JsonPart, ResultPart, TextPart
+from toolfmt.dialect.syntax import Maybe, Slot, Verbatim, split
 from toolfmt.errors import ParseError
-from toolfmt.syntax import Maybe, Slot, Verbatim, split
 
 if TYPE_CHECKING:
+    from toolfmt.dialect.syntax import Piece, Syntax
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.syntax import Piece, Syntax
 
 _CONTENT: Final = frozenset({"content", "content_json"})
 _SLOT: Final = r"[^\n]{0,512}?"

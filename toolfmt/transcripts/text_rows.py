@@ -23,14 +23,14 @@ from toolfmt.conversation import Message, ResultPart, TextPart, ToolDeclaration,
 from toolfmt.errors import ParseError
 from toolfmt.formatters.syntax_calls import result_formatter
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.registry import default_registry
+from toolfmt.lookup.registry import default_registry
 from toolfmt.transcripts.format import Rules
 from toolfmt.transcripts.rows import TURNS, read_tool, read_turn, row, system_message, texts, write_tools
 from toolfmt.transcripts.texts import Texts, offered
 from toolfmt.transcripts.values import json_text, own, rest
 
 if TYPE_CHECKING:
-    from toolfmt.dialect import Dialect
+    from toolfmt.dialect.record import Dialect
     from toolfmt.model import JsonObject, JsonValue
 
 _LIST: Final = re.compile(r"\[\s{0,99}\{")

@@ -18,20 +18,20 @@ from pydantic import ValidationError
 
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, Part, ReasoningPart, RefusalPart, TextPart
-from toolfmt.dialect import ParserOptions
+from toolfmt.dialect.record import ParserOptions
+from toolfmt.dialect.syntax import markers, spelled
 from toolfmt.errors import RenderError
 from toolfmt.events import CallEnd, CallFailed, ReasoningDelta, TextDelta
 from toolfmt.formatters.untrusted import neutral
 from toolfmt.model import ToolInvocation
 from toolfmt.parsers.disarm import disarmer
 from toolfmt.parsers.grammar import CompiledSyntax
-from toolfmt.syntax import markers, spelled
 from toolfmt.transcripts.values import argument_object
 
 if TYPE_CHECKING:
-    from toolfmt.dialect import Dialect
+    from toolfmt.dialect.record import Dialect
+    from toolfmt.dialect.syntax import Syntax
     from toolfmt.model import ToolDefinition
-    from toolfmt.syntax import Syntax
 
 SpokenPart: TypeAlias = TextPart | ReasoningPart | CallPart
 Tools: TypeAlias = Mapping[str, "ToolDefinition"]

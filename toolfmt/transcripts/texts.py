@@ -20,9 +20,9 @@ from toolfmt.transcripts.values import json_text, sound
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Content
-    from toolfmt.dialect import Dialect
+    from toolfmt.dialect.record import Dialect
+    from toolfmt.dialect.syntax import Syntax
     from toolfmt.model import JsonValue
-    from toolfmt.syntax import Syntax
     from toolfmt.transcripts.text_turns import Tools
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
 from toolfmt.errors import SchemaError
 from toolfmt.jsontext import is_object
 from toolfmt.schema.spelling import normalise

@@ -33,7 +33,7 @@ from toolfmt.conversation import (
     TextPart,
     ToolChoice,
 )
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.blocks import PartRow, PartTable
 from toolfmt.transcripts.declaring import Declaring

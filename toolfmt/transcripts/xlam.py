@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import Message, OpaquePart, TextPart, ToolDeclaration, Transcript
-from toolfmt.dialect import Provenance
+from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError, SchemaError
 from toolfmt.jsontext import is_object
 from toolfmt.schema.rules import ARGUMENTS

@@ -1,0 +1,55 @@
+"""Who is told of what happens: callbacks for one kind of event, or for all.
+
+    bus = Bus()
+    bus.on(ToolCallCompleted, lambda event: print(event.execution.name))
+    bus.wiretap(log.append)
+
+A callback that raises breaks nothing: what it raised is logged as a warning, and the others are still told.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from toolfmt.execution.events import ExecutionEvent, Listener
+
+EventT = TypeVar("EventT")
+_log = logging.getLogger("toolfmt.agents")
+
+
+class Bus:
+    """Callbacks, told in the order in which they came."""
+
+    def __init__(self) -> None:
+        """Begin with nobody."""
+        self._callbacks: list[tuple[type[Any], Callable[[Any], object]]] = []
+
+    def on(self, kind: type[EventT], callback: Callable[[EventT], object]) -> Callable[[], None]:
+        """Call back for every event of a kind; gives a function that ends this."""
+        if not isinstance(kind, type):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+            raise TypeError(f"a kind of event is a class of toolfmt.execution.events, not {kind!r}")
+        return self._add(kind, callback)
+
+    def _add(self, kind: type[Any], callback: Callable[[Any], object]) -> Callable[[], None]:
+        if not callable(callback) or iscoroutinefunction(callback):
+            raise TypeError(f"a callback is a plain function of an event, not {callback!r}: nobody would await it")
+        entry = (kind, callback)
+        self._callbacks.append(entry)
+        return lambda: self._callbacks.remove(entry) if entry in self._callbacks else None
+
+    def wiretap(self, callback: Listener) -> Callable[[], None]:
+        """Call back for every event; gives a function that ends this."""
+        return self._add(object, callback)
+
+    def emit(self, event: ExecutionEvent) -> None:
+        """Tell everyone whom it concerns."""
+        for kind, callback in tuple(self._callbacks):
+            if isinstance(event, kind):
+                try:
+                    callback(event)
+                except Exception:  # noqa: BLE001 - whatever a callback raises is its own affair
+                    _log.warning("a callback failed on %s", type(event).__name__, exc_info=True)

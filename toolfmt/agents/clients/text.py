@@ -1,0 +1,159 @@
+"""Anything that takes text and gives text, as a `TextModel`.
+
+    text_model(lambda chat: pipeline(chat)[0]["generated_text"])            # a function of the chat
+    text_model(llm, prompt=lambda chat: tokenizer.apply_chat_template(chat, tokenize=False))   # of a prompt
+    text_model(openai_chat(client, model="hermes-4"))                      # an API, without its own tools
+
+A function may be async, may block, and may give its text whole or in pieces (an
+iterator, an async iterator). What blocks is called in worker threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast, overload
+
+from toolfmt.agents.clients.failing import failure_suffix, told
+from toolfmt.agents.clients.pulling import closing, pieces
+from toolfmt.errors import DriverError, ParseError
+from toolfmt.events import CallFailed, CallStart, TextDelta
+from toolfmt.jsontext import is_object
+from toolfmt.transcripts.answer_info import AnswerInfo
+from toolfmt.transcripts.answer_readers.shapes import SHAPES
+from toolfmt.transcripts.answers import AnswerReader
+from toolfmt.transcripts.convert import convert
+
+if TYPE_CHECKING:
+    from toolfmt.events import Event
+    from toolfmt.execution.contracts import ModelClient, TextModel
+    from toolfmt.model import JsonObject
+
+OpenedText: TypeAlias = tuple[AsyncIterator[str], AnswerInfo]
+"""The pieces of one answer, and what else is known of it."""
+TextSource: TypeAlias = Callable[[Sequence["JsonObject"]], OpenedText]
+
+
+@overload
+def text_model(source: ModelClient) -> TextModel: ...
+
+
+@overload
+def text_model(
+    source: Callable[..., object], *, prompt: Callable[[Sequence[JsonObject]], str] | None = None
+) -> TextModel: ...
+
+
+def text_model(
+    source: ModelClient | Callable[..., object], *, prompt: Callable[[Sequence[JsonObject]], str] | None = None
+) -> TextModel:
+    """Make a text model of a function, or of a client of an API that is then asked without tools.
+
+    A function takes the chat, a list of `{"role": ..., "content": ...}`, or with
+    `prompt` the text that `prompt` makes of it (`plain_prompt` is one for models
+    without a template). It gives a str, an iterator of str, or an async one.
+    """
+    if is_client(source):
+        if prompt is not None:
+            raise TypeError("an API takes the chat itself: `prompt` is for functions")
+        return _ClientText(source)
+    if callable(source):
+        return _FunctionText(source, prompt)
+    raise TypeError(f"a function or a model client is expected, not {type(source).__name__}")
+
+
+def text_source(model: object, options: JsonObject | None = None) -> TextSource:
+    """Open a text model, a function or a client for answers; `options` are fields of a client's requests.
+
+    Raises TypeError for anything else.
+    """
+    if is_client(model):
+        return _ClientSource(model, {} if options is None else options)
+    if options:
+        raise TypeError("options are fields of an API's request: only a model client takes them")
+    if callable(getattr(model, "write", None)):
+        written = cast("TextModel", model)
+    elif callable(model):
+        written = text_model(model)
+    else:
+        raise TypeError(f"a text model, a function or a model client is expected, not {type(model).__name__}")
+    return lambda chat: (written.write(chat), AnswerInfo())
+
+
+def is_client(model: object) -> TypeGuard[ModelClient]:
+    """Whether something is the client of an API, and no function."""
+    return isinstance(getattr(model, "format", None), str) and callable(getattr(model, "send", None))
+
+
+def plain_prompt(chat: Sequence[JsonObject]) -> str:
+    """Write a chat as plain text that ends where the answer begins, for models without a template."""
+    said = [f"{str(message['role']).capitalize()}: {message['content']}" for message in chat]
+    return "\n\n".join([*said, "Assistant:"])
+
+
+def _is_whole(value: object) -> bool:
+    """Whether a value is the answer itself, or can be no answer: what iterates gives pieces, but for these."""
+    return isinstance(value, (str, bytes, Mapping)) or not (hasattr(value, "__iter__") or hasattr(value, "__aiter__"))
+
+
+class _FunctionText:
+    """A function as a text model."""
+
+    def __init__(self, function: Callable[..., object], prompt: Callable[[Sequence[JsonObject]], str] | None) -> None:
+        self._function = function
+        self._prompt = prompt
+
+    async def write(self, chat: Sequence[JsonObject]) -> AsyncGenerator[str]:
+        given = list(chat) if self._prompt is None else self._prompt(chat)
+        values = pieces(partial(self._function, given), single=_is_whole)
+        async with aclosing(told(values, "text model")) as texts:
+            async for text in texts:
+                if not isinstance(text, str):
+                    raise DriverError(f"text model: a function gives str, not {type(text).__name__}")
+                yield text
+
+
+class _ClientText:
+    """An API's client as a text model."""
+
+    def __init__(self, client: ModelClient) -> None:
+        self._source = _ClientSource(client, {})
+
+    def write(self, chat: Sequence[JsonObject]) -> AsyncIterator[str]:
+        texts, _ = self._source(chat)
+        return texts
+
+
+class _ClientSource:
+    """Asks an API for text."""
+
+    def __init__(self, client: ModelClient, options: JsonObject) -> None:
+        self._client = client
+        self._options = options
+
+    def __call__(self, chat: Sequence[JsonObject]) -> OpenedText:
+        written = convert({"messages": list(chat)}, source="openai-chat", target=self._client.format).value
+        request: JsonObject = {**(written if is_object(written) else {"messages": written}), **self._options}
+        reader = AnswerReader(self._client.format if self._client.format in SHAPES else "auto")
+        return self._texts(request, reader), reader.info
+
+    async def _texts(self, request: JsonObject, reader: AnswerReader) -> AsyncIterator[str]:
+        async with closing(self._client.send(request, stream=True)) as values:
+            async for value in values:
+                try:
+                    events = reader.feed(value)
+                except ParseError as error:
+                    raise DriverError(f"{self._client.format}: {error}") from error
+                for text in self._said(events):
+                    yield text
+        if reader.info.error is not None or reader.info.stop is None:
+            failed = failure_suffix(reader.info)
+            raise DriverError(f"{self._client.format}: the answer ended before it was complete{failed}", retryable=True)
+        for text in self._said(reader.close()):
+            yield text
+
+    def _said(self, events: list[Event]) -> list[str]:
+        if any(isinstance(event, (CallStart, CallFailed)) for event in events):
+            raise DriverError(f"{self._client.format}: the API read a call by itself: use NativeDriver with it")
+        return [event.text for event in events if isinstance(event, TextDelta)]

@@ -1,0 +1,69 @@
+"""What of a state a model is shown: compilers, which make one conversation of its sections.
+
+    all_sections                  every section, the talk last: nothing is left out; the default
+    sections("summary", "buffer", "messages")     these, in this order
+    current_trace                 as all sections, without the calls and results of earlier runs
+    window(20)                    the instructions and the last 20 messages; of another compiler with `of=`
+
+The default keeps old results because a model that no longer sees what a tool said asks again, or makes it up.
+`current_trace` saves tokens where each run stands for itself. Any function of a state will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from toolfmt.agents.state import TALK
+from toolfmt.conversation import CallPart
+
+if TYPE_CHECKING:
+    from toolfmt.agents.state import AgentState
+    from toolfmt.conversation import Message
+
+_INSTRUCTIONS = frozenset({"system", "developer"})
+Compiler: TypeAlias = Callable[["AgentState"], "Sequence[Message]"]
+
+
+def all_sections(state: AgentState) -> tuple[Message, ...]:
+    """Give every section: the others in their order, then the talk."""
+    return (*_others(state), *state.messages)
+
+
+def sections(*names: str) -> Compiler:
+    """Make a compiler of some sections, in this order; one that a state lacks is empty."""
+    if not names:
+        raise ValueError("name at least one section, such as 'messages'")
+    return lambda state: tuple(message for name in names for message in state.sections.get(name, ()))
+
+
+def current_trace(state: AgentState) -> tuple[Message, ...]:
+    """Give every section, without what earlier runs did with tools: answers that call, and results."""
+    before = (message for message in state.messages[: state.begin] if not _is_trace(message))
+    return (*_others(state), *before, *state.messages[state.begin :])
+
+
+def window(count: int, of: Compiler = all_sections) -> Compiler:
+    """Make a compiler of the instructions and the last `count` other messages; no result stands without its call.
+
+    What a window leaves out at its beginning with results goes with them, so there may be fewer.
+    """
+    if count < 1:
+        raise ValueError(f"a window shows at least one message, not {count}")
+
+    def shown(state: AgentState) -> tuple[Message, ...]:
+        messages = tuple(of(state))
+        talk = [message for message in messages if message.role not in _INSTRUCTIONS]
+        first = next((at for at in range(max(0, len(talk) - count), len(talk)) if talk[at].role != "tool"), len(talk))
+        kept = {id(message) for message in talk[first:]}
+        return tuple(message for message in messages if message.role in _INSTRUCTIONS or id(message) in kept)
+
+    return shown
+
+
+def _others(state: AgentState) -> tuple[Message, ...]:
+    return tuple(message for name, found in state.sections.items() if name != TALK for message in found)
+
+
+def _is_trace(message: Message) -> bool:
+    return message.role == "tool" or any(isinstance(part, CallPart) for part in message.parts)

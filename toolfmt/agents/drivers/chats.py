@@ -1,0 +1,138 @@
+r"""A conversation as a text model is given it: the tools in the system prompt, calls and results in the text.
+
+    {"role": "system", "content": "Be brief.\n\n## Accessible Tools\n\n…"}
+    {"role": "user", "content": "Weather in Paris?"}
+    {"role": "assistant", "content": "<tool_call>{…}</tool_call>"}          as the model wrote it
+    {"role": "user", "content": "<tool_response>\n18C\n</tool_response>"}       many models know no role for tools
+
+The stored messages stay what they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from toolfmt.conversation import MediaPart, Message, Part, ResultPart, TextPart, ToolDeclaration, Transcript
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.manifests import inject
+from toolfmt.model import Media
+from toolfmt.transcripts.answer_message import answer_message
+from toolfmt.transcripts.loss import Loss
+from toolfmt.transcripts.losses import losses
+from toolfmt.transcripts.shape import shape
+from toolfmt.transcripts.text_chat import TextChat, text_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from toolfmt.dialect.record import Dialect
+    from toolfmt.events import Event
+    from toolfmt.lookup.choice import Choice
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+
+ROLES: Final = {"system": "system", "developer": "system", "assistant": "assistant", "tool": "user", "user": "user"}
+PLACE: Final = "{{tools}}"
+PartT = TypeVar("PartT")
+
+
+class Chats:
+    """Writes conversations in one text dialect."""
+
+    def __init__(self, dialect: Dialect[str], choice: Choice, template: str | None = None) -> None:
+        """Take the dialect, what chose it and a template for the tools; raises ValueError for one not of text."""
+        if dialect.syntax is None:
+            raise ValueError(f"{dialect.name} has no description of its text: a text driver cannot write with it")
+        self._syntax = dialect.syntax
+        self._choice = choice
+        self._template = template
+        self._format = TextChat(dialect, dialect.syntax)
+        self._rules = text_rules(dialect, dialect.syntax)
+
+    def write(
+        self, messages: Sequence[Message], tools: Sequence[ToolDefinition]
+    ) -> tuple[list[JsonObject], tuple[Loss, ...]]:
+        """Write a chat, and say what of the messages it does not hold."""
+        noted = [_noted(message) for message in messages]
+        lost = [Loss("media", f"/messages/{at}", "changed", one) for at, (_, some) in enumerate(noted) for one in some]
+        whole = conversation(self._told([message for message, _ in noted], tools), tools)
+        value = self._format.write(shape(whole, self._rules))
+        lost.extend(losses(whole, self._format.read(value)))
+        chat: list[JsonObject] = []
+        before = ""
+        for written in value["messages"]:
+            text = _text(written.get("content"))
+            if (
+                written["role"] == "tool" == before
+            ):  # a turn of results is one message: many models want turns to alternate
+                chat[-1]["content"] += f"{self._syntax.result_separator}{text}"
+            else:
+                chat.append({"role": ROLES[written["role"]], "content": text})
+            before = written["role"]
+        return chat, tuple(lost)
+
+    def answer(self, raw: str, events: Sequence[Event], *, kept: bool = True) -> Message:
+        """Make the message of an answer; `kept`: it is written again just as the model wrote it."""
+        message = answer_message(events)
+        if kept:
+            message.origin = self._format.owner
+            message.source = {"role": "assistant", "content": raw}
+        return message
+
+    def until_stop(self, raw: str) -> str:
+        """Take off what ends a turn: the marker is not the answer's."""
+        said = raw.rstrip()
+        found = next((stop for stop in self._syntax.stop if said.endswith(stop)), None)
+        return raw if found is None else said.removesuffix(found).rstrip()
+
+    def _told(self, messages: Sequence[Message], tools: Sequence[ToolDefinition]) -> list[Message]:
+        """Put the manifest in its place in the instructions, behind the first ones, or before all."""
+        texts = {at: _said(message) for at, message in enumerate(messages) if message.role in ("system", "developer")}
+        at = next((at for at, text in texts.items() if "tools" in text and inject(text, ()) != text), None)
+        at = next(iter(texts), None) if at is None else at
+        if at is None:
+            prompt = inject(PLACE, tools, template=self._template, **self._choice) if tools else ""
+            return [*([Message("system", (TextPart(prompt),))] if prompt else []), *messages]
+        prompt = inject(texts[at], tools, template=self._template, **self._choice)
+        told = Message("system", (TextPart(prompt),), messages[at].name)
+        return [*messages[:at], told, *messages[at + 1 :]]
+
+
+def conversation(messages: Sequence[Message], tools: Sequence[ToolDefinition]) -> Transcript:
+    """Put messages and the tools that are offered together."""
+    declared = (ToolDeclaration(tool.name, tool.description or None, tool.parameters) for tool in tools)
+    return Transcript(tuple(messages), tuple(declared))
+
+
+def _said(message: Message) -> str:
+    return "".join(part.text for part in message.parts if isinstance(part, TextPart))
+
+
+def _noted(message: Message) -> tuple[Message, list[str]]:
+    """Put notes in the places of media, of which text can show nothing."""
+    notes: list[str] = []
+    parts: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, ResultPart):
+            content = tuple(_shown(one, at, notes) for at, one in enumerate(part.content))
+            parts.append(replace(part, content=content))
+        else:
+            parts.append(_shown(part, len(parts), notes))
+    return (replace(message, parts=tuple(parts)), notes) if notes else (message, notes)
+
+
+def _shown(part: PartT, at: int, notes: list[str]) -> PartT | TextPart:
+    """Give a part, or a note on a line of its own in place of media."""
+    if not isinstance(part, MediaPart):
+        return part
+    known = {"kind": part.kind, "media_type": part.media_type, "name": part.name}
+    place = {"url": part.url or part.file_id or ""} if part.data is None else {"data": part.data}
+    notes.append(Media.model_validate({**known, **place}).note)
+    return TextPart("\n" * bool(at) + notes[-1])
+
+
+def _text(content: JsonValue) -> str:
+    """Give a message's text."""
+    if not is_array(content):
+        return content if isinstance(content, str) else ""
+    return "".join(str(item["text"]) for item in content if is_object(item) and isinstance(item.get("text"), str))

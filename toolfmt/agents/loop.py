@@ -1,0 +1,325 @@
+"""The loop: a driver takes steps until the turn is over, and whoever wants to know is told.
+
+    loop = AgentLoop(driver, registry)
+    state = await loop.run("Weather in Paris?")                  # or loop.run_sync(...)
+    state = await loop.run("And in Rome?", state=state)          # the conversation goes on
+    async for state in loop.iterate("Weather in Paris?"): ...    # the state after each step
+    loop.on_event(ToolCallCompleted, lambda event: print(event.execution.name))
+
+A run always ends in a state: `completed`, `failed` with the reason, or `stopped` by a guard, a tool or
+a hook. What is left in the middle, because its task was cancelled or nobody goes on with `iterate`, hangs nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+
+from anyio.from_thread import start_blocking_portal
+
+from toolfmt.agents.bus import Bus
+from toolfmt.agents.compilers import all_sections
+from toolfmt.agents.guards import Budget
+from toolfmt.agents.output import Output
+from toolfmt.agents.runtime import Runtime, bound
+from toolfmt.agents.state import AgentState, Step
+from toolfmt.agents.waiting import check_decisions, decided, resumed
+from toolfmt.conversation import Message
+from toolfmt.errors import DriverError
+from toolfmt.execution.events import RunCompleted, RunStarted, StepCompleted, StepStarted, ValidationFailed
+from toolfmt.execution.executor import Executor
+from toolfmt.execution.records import AgentStop
+from toolfmt.execution.resolving import LOCAL
+from toolfmt.execution.values import text_of
+from toolfmt.tools import ToolRegistry
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Generator
+
+    from toolfmt.agents.compilers import Compiler
+    from toolfmt.agents.offering import Offer
+    from toolfmt.agents.runtime import Checkpoint, Driver, Visible
+    from toolfmt.agents.state import MessageLike
+    from toolfmt.agents.waiting import Decision, Interrupted
+    from toolfmt.execution.contracts import CallExecutor
+    from toolfmt.execution.events import Listener
+    from toolfmt.execution.hooks import Guard
+    from toolfmt.execution.policies.policy import Policy
+    from toolfmt.execution.records import ToolExecution
+
+EventT = TypeVar("EventT")
+StopRule: TypeAlias = Callable[[AgentState], "str | None"]
+"""Looks at a state between two steps: the reason to stop the run, or None."""
+Decisions: TypeAlias = "Mapping[str, Decision] | None"
+Start: TypeAlias = "MessageLike | Sequence[MessageLike] | AgentState | None"
+"""What a run begins with: what the user says, messages, or a state."""
+MAX_STEPS: Final = 50
+"""Steps of one run, where nothing else is said."""
+
+
+class AgentLoop:
+    """Runs a driver with tools; immutable but for its listeners, so many runs may share one.
+
+    `tools` are whatever `ToolRegistry` takes, run by an `Executor` of their own; or give an `executor`, an
+    `Executor` or whatever runs calls, with `tools` saying what it runs where it is none. `policies` are those of the
+    loop's own executor, such as `Approval(ask)`. `system` is the system
+    prompt of a new conversation, into which a text driver puts the tools. `output` is the type of the final answer: a
+    pydantic model or any type that pydantic validates; the state's `output` is its value. `compiler` says what of
+    the state the model is shown, `visible` which tools. A run stops after `max_steps`, when one of `stop_when`
+    gives a reason, and when a guard does. `guards` are made anew for each run, by functions without
+    arguments: `guards=[Breaker, lambda: Budget(tokens=200_000)]`. `name` is the agent's, which its calls carry.
+    `checkpoint` stores a state: before calls run, and after each step. `interrupted` says what becomes of calls that
+    were running when the program ended and such a state is resumed.
+    """
+
+    def __init__(  # noqa: PLR0913 - each is a choice of the caller's
+        self,
+        driver: Driver,
+        tools: object = None,
+        *,
+        executor: CallExecutor | None = None,
+        policies: Sequence[Policy | Callable[..., Any]] = (),
+        system: str = "",
+        output: Any = None,
+        compiler: Compiler = all_sections,
+        guards: Sequence[Callable[[], Guard]] = (),
+        max_steps: int | None = MAX_STEPS,
+        stop_when: Sequence[StopRule] = (),
+        visible: Visible | None = None,
+        name: str | None = None,
+        checkpoint: Checkpoint | None = None,
+        interrupted: Interrupted = "ask",
+        on_event: Listener | None = None,
+    ) -> None:
+        """Put the parts together; raises TypeError or ValueError for what cannot work."""
+        if not callable(getattr(driver, "step", None)):
+            raise TypeError(f"a driver has a method `step`; {type(driver).__name__} has none")
+        for made, what in (
+            (guards, "guards make one for each run: Breaker, or lambda: Budget(calls=9)"),
+            (stop_when, "stop_when are functions of a state"),
+            ((compiler,), "compiler is a function"),
+        ):
+            wrong = [one for one in made if not callable(one)]
+            if wrong:
+                raise TypeError(f"{what}; {wrong[0]!r} is not callable")
+        if max_steps is not None and (type(max_steps) is not int or max_steps < 1):
+            raise ValueError(f"max_steps is a number from 1, or None for no limit, not {max_steps!r}")
+        self._driver = driver
+        self._tools = None if tools is None else tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
+        if executor is not None and policies:
+            raise TypeError("policies are the executor's: give them to the Executor, or leave executor= out")
+        own = ToolRegistry() if self._tools is None else self._tools
+        self._executor = Executor(own, policies=policies) if executor is None else executor
+        if not isinstance(system, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+            raise TypeError(f"system is the instructions' text, not {type(system).__name__}")
+        self._system = system
+        self._output = None if output is None else Output(output)
+        self._compiler = compiler if self._output is None else self._output.compiled(compiler)
+        self._guards = tuple(guards)
+        self._max_steps = max_steps
+        self._rules = tuple(stop_when)
+        self._visible = visible
+        self._name = name
+        self._checkpoint = checkpoint
+        self._interrupted: Interrupted = interrupted
+        self._bus = Bus()
+        if not getattr(self._executor, "servers", None):  # which may not be there yet
+            self._runtime(tuple(make() for make in self._guards))
+        if on_event is not None:
+            self.wiretap(on_event)
+
+    def on_event(self, kind: type[EventT], callback: Callable[[EventT], object]) -> Callable[[], None]:
+        """Call back for every event of a kind, of all runs; gives a function that ends this."""
+        return self._bus.on(kind, callback)
+
+    def wiretap(self, callback: Listener) -> Callable[[], None]:
+        """Call back for every event of all runs; gives a function that ends this."""
+        return self._bus.wiretap(callback)
+
+    async def run(
+        self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
+    ) -> AgentState:
+        """Run to the end, or until calls wait for decisions, and give the state there.
+
+        `start` is what the user says, or messages, added to `state` or to a new conversation; or a state to
+        go on from. A state that is `running` or `waiting` is resumed, any other begins a run. `decisions` are
+        `Approved`, `Denied` or `Answered`, by the ids of `state.pending`.
+        """
+        async with aclosing(self.iterate(start, state=state, decisions=decisions)) as states:
+            return [one async for one in states][-1]
+
+    async def iterate(
+        self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
+    ) -> AsyncGenerator[AgentState]:
+        """Run as `run` does, and give the state after each step."""
+        current = self._begin(start, state)
+        check_decisions(current, decisions)
+        guards = tuple(make() for make in self._guards)
+        runtime = self._runtime(guards)
+        guards = (*getattr(self._executor, "guards", ()), *guards)
+        runtime.tell(RunStarted, state=current)
+        if current.pending:
+            current = await self._resumed(current, decisions or {}, runtime)
+        current = self._limited(current, guards)
+        try:
+            while not current.ended:
+                current = await self._stepped(current, runtime, guards)
+                if not current.ended:
+                    yield current
+        finally:
+            if not current.ended:
+                current = current.with_status("stopped", "the run was left before its end")
+            runtime.tell(RunCompleted, state=current)
+        yield current
+
+    def run_sync(
+        self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
+    ) -> AgentState:
+        """Run as `run` does, from code that is not async; callbacks are called in another thread."""
+        with start_blocking_portal() as portal:
+            return portal.call(partial(self.run, start, state=state, decisions=decisions))
+
+    def iterate_sync(
+        self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
+    ) -> Generator[AgentState]:
+        """Give the state after each step, to code that is not async; callbacks are called in another thread."""
+        with start_blocking_portal() as portal:
+            states = self.iterate(start, state=state, decisions=decisions)
+            try:
+                while (found := portal.call(_next, states)) is not None:
+                    yield found
+            finally:
+                portal.call(states.aclose)
+
+    def _begin(self, start: Start, state: AgentState | None) -> AgentState:
+        if isinstance(start, AgentState):
+            if state is not None:
+                raise TypeError("give one state: as the start, or as state= beside what is said")
+            state, start = start, None
+        said = (start,) if isinstance(start, (str, Message, Mapping)) else tuple(start or ())
+        state = AgentState() if state is None else state
+        if self._system and not state.messages:
+            state = state.with_messages(*AgentState.of(system=self._system).messages)
+        if state.agent is None and self._name is not None:
+            state = replace(state, agent=self._name)
+        if state.pending and said:
+            raise ValueError("calls wait for decisions: resume the state with decisions=, and go on after that")
+        resumed = state.status in ("running", "waiting")
+        begun = (state if resumed else state.with_run()).with_messages(*said)
+        if not any(begun.sections.values()):
+            raise ValueError("there is nothing to answer: give what the user says, messages, or a state with some")
+        return begun
+
+    def _runtime(self, guards: Sequence[Guard]) -> Runtime:
+        executor, offer = bound(self._executor, self._tools, guards, self._bus.emit)
+        return Runtime(
+            offer=offer,
+            executor=executor,
+            compiler=self._compiler,
+            emit=self._bus.emit,
+            visible=self._visible,
+            checkpoint=self._checkpoint,
+        )
+
+    async def _resumed(self, state: AgentState, decisions: Mapping[str, Decision], runtime: Runtime) -> AgentState:
+        """Carry out the decisions on pending calls; the run goes on where none is left without one."""
+        made = decided(state, decisions, self._interrupted)
+        if not made:
+            return state.with_status("waiting")
+        after = _judged((await resumed(state, made, runtime)).with_status("running"), runtime.offer)
+        await runtime.save(after)
+        return after
+
+    async def _stepped(self, state: AgentState, runtime: Runtime, guards: Sequence[Guard]) -> AgentState:
+        """Take one step; whatever goes wrong becomes part of the state."""
+        number = len(state.steps)
+        runtime.tell(StepStarted, step=number)
+        try:
+            after = await self._driver.step(state, runtime)
+            _check(after, number, self._driver)
+        except AgentStop as stop:
+            after = state.with_step(Step(halt=str(stop)))
+        except Exception as error:  # noqa: BLE001 - anybody's driver, model and tools
+            after = state.with_step(Step(errors=(_said(error),)))
+        for guard in guards:
+            if isinstance(guard, Budget):
+                guard.spend(after.steps[-1].usage)
+        after = _judged(after, runtime.offer)
+        if self._output is not None and after.status == "completed":
+            after = self._output.settled(after, partial(_refused, runtime))
+        after = self._limited(after, guards)
+        await runtime.save(after)
+        runtime.tell(StepCompleted, step=number, state=after)
+        return after
+
+    def _limited(self, state: AgentState, guards: Sequence[Guard]) -> AgentState:
+        """Stop a run that goes on but may not; called once before each step."""
+        if state.ended:
+            return state
+        steps = len(state.steps)
+        if self._max_steps is not None and steps >= self._max_steps:
+            return state.with_status("stopped", f"the run has taken {steps} steps, as many as it may")
+        if used_up := _used_up(state):
+            return state.with_status("stopped", used_up)
+        why = (guard.step() if isinstance(guard, Budget) else getattr(guard, "reason", "") for guard in guards)
+        try:
+            reason = next(filter(None, (*why, *(rule(state) for rule in self._rules))), None)
+        except Exception as error:  # noqa: BLE001 - anybody's rule
+            return state.with_status("failed", f"a rule of stop_when failed: {_said(error)}")
+        return state if reason is None else state.with_status("stopped", reason)
+
+
+def _refused(runtime: Runtime, attempt: int, error: str) -> None:
+    runtime.tell(ValidationFailed, attempt=attempt, error=error)
+
+
+def _used_up(state: AgentState) -> str:
+    """Tell the budget for which the model goes on to call: in two steps there was nothing left for any call."""
+    last = [one for step in state.steps[-2:] for one in step.executions or (None,)]
+    refused = [one for one in last if one is not None and one.failure == "budget"]
+    return refused[-1].error if len(state.steps) > 1 and len(refused) == len(last) else ""
+
+
+def _check(after: object, number: int, driver: object) -> None:
+    if not isinstance(after, AgentState) or len(after.steps) != number + 1:
+        raise DriverError(f"{type(driver).__name__}.step did not give the state with one more step")
+
+
+def _said(error: BaseException) -> str:
+    """Say what was raised, kind and text; of a group, all that is in it."""
+    if isinstance(error, BaseExceptionGroup):
+        return "; ".join(map(_said, cast("tuple[BaseException, ...]", error.exceptions)))
+    text = text_of(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _judged(state: AgentState, offer: Offer) -> AgentState:
+    """Say how a run stands after its last step, unless the driver did."""
+    step = state.steps[-1]
+    if state.ended:
+        return state
+    if step.errors:
+        return state.with_status("failed", "\n".join(step.errors))
+    if step.halt is not None:
+        return state.with_status("stopped", step.halt)
+    if step.pending:
+        return state.with_status("waiting")
+    breakers = {(tool.server, tool.name) for tool in offer.meant.values() if tool.metadata.get("loop_breaking") is True}
+    breaking = [one for one in step.executions if not one.has_error and _tool(one) in breakers]
+    if breaking:
+        content = breaking[-1].result.content
+        text = step.text if step.text.strip() or not isinstance(content, str) else content
+        state = replace(state, steps=(*state.steps[:-1], replace(step, text=text)))
+    return state.with_status("completed") if breaking or step.final else state
+
+
+def _tool(execution: ToolExecution) -> tuple[str | None, str]:
+    server = execution.call.server
+    return (None if server == LOCAL else server), execution.name
+
+
+async def _next(states: AsyncGenerator[AgentState]) -> AgentState | None:
+    return await anext(states, None)

@@ -1,0 +1,108 @@
+"""Records of calls, as messages: in any transcript format, or as text in any dialect.
+
+    to_messages(executions)                      (Message("assistant", calls), Message("tool", results))
+    write_messages(executions, "anthropic")      Conversion(value={"messages": [{"role": "assistant", ...}, ...]})
+    results_text(executions, dialect="react")    "Observation: 18C"
+
+A call without an id, or with one that came before, is linked to its result by
+the execution's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Unpack
+
+from toolfmt.conversation import CallPart, JsonPart, MediaPart, Message, ResultPart, TextPart, Transcript
+from toolfmt.ids import assign
+from toolfmt.rendering import render_results
+from toolfmt.transcripts.convert import write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from toolfmt.conversation import Content, Part
+    from toolfmt.execution.records import ToolExecution
+    from toolfmt.ids import IdPolicy
+    from toolfmt.lookup.choice import Choice
+    from toolfmt.model import JsonValue, Media, ToolResult
+    from toolfmt.transcripts.convert import Conversion
+
+
+ERROR: Final = "Error: "
+"""Stands before an error where a format has no flag for it."""
+
+
+def to_messages(executions: Sequence[ToolExecution], *, ids: IdPolicy | None = None) -> tuple[Message, ...]:
+    """Make the message that holds the calls, and the one that holds their results; none of no executions.
+
+    The calls are those that ran, as hooks have left them. `ids` mints ids of a
+    provider's shape for calls without one.
+    """
+    if not executions:
+        return ()
+    linked = _linked(executions, ids)
+    calls = (CallPart.of(one.call.model_copy(update={"id": id})) for one, id in linked)  # noqa: A001 - the field's name
+    results = (result_part(one.result, id) for one, id in linked)  # noqa: A001 - the same
+    return Message("assistant", tuple(calls)), Message("tool", tuple(results))
+
+
+def result_part(result: ToolResult, id: str | None = None) -> ResultPart:  # noqa: A002 - the field's name
+    """Make the part of a message that holds a result; `id`, where given, is the call's that it answers."""
+    content = () if result.content is None and result.media else (_content(result.content),)
+    parts: tuple[Content, ...] = (*content, *map(_media, result.media))
+    return ResultPart(parts, id=result.id if id is None else id, name=result.name, is_error=result.is_error)
+
+
+def write_messages(
+    executions: Sequence[ToolExecution], target: str, *, ids: IdPolicy | None = None, strict: bool = False
+) -> Conversion:
+    """Write the calls and their results in a transcript format, as `toolfmt.convert` does.
+
+    Raises `ConversionError` with all losses under `strict`, `LookupError` for a
+    format that does not exist.
+    """
+    messages = to_messages(executions, ids=ids)
+    written = write(Transcript(messages), target)
+    if any(loss.code == "error_flag" for loss in written.losses):
+        messages = tuple(map(in_words, messages))
+    return write(Transcript(messages), target, strict=strict)
+
+
+def in_words(message: Message) -> Message:
+    """Say in words which results are errors, for a format that has no flag for them."""
+    return replace(message, parts=tuple(map(_said, message.parts)))
+
+
+def results_text(executions: Sequence[ToolExecution], **choice: Unpack[Choice]) -> str:
+    """Write the results as a model is shown them in a text dialect; markers inside them are made harmless."""
+    return render_results([one.result for one in executions], **choice)
+
+
+def _linked(executions: Sequence[ToolExecution], ids: IdPolicy | None) -> list[tuple[ToolExecution, str]]:
+    calls = [one.call for one in executions]
+    minted = calls if ids is None else assign(calls, ids)
+    seen: set[str] = set()
+    linked: list[tuple[ToolExecution, str]] = []
+    for execution, call in zip(executions, minted, strict=True):
+        id = execution.id if call.id is None or call.id in seen else call.id  # noqa: A001 - the field's name
+        seen.add(id)
+        linked.append((execution, id))
+    return linked
+
+
+def _said(part: Part) -> Part:
+    if not isinstance(part, ResultPart) or not part.is_error:
+        return part
+    first, *rest = part.content or (TextPart(""),)
+    if isinstance(first, TextPart):
+        return replace(part, content=(replace(first, text=f"{ERROR}{first.text}"), *rest))
+    return replace(part, content=(TextPart(ERROR), first, *rest))
+
+
+def _content(value: JsonValue) -> Content:
+    return TextPart(value) if isinstance(value, str) else JsonPart(value)
+
+
+def _media(media: Media) -> MediaPart:
+    return MediaPart(media.kind, media.media_type, media.data, media.url, name=media.name)

@@ -1,0 +1,238 @@
+"""The state of an agent: its conversation, the steps of this run, and how it stands. Never changed, only copied.
+
+    state = AgentState.of("Weather in Paris?")
+    state = state.with_step(Step(messages=(answer, results), calls=…, executions=…))
+    state.status, state.text, state.usage
+    AgentState.from_json(state.to_json()) == state
+
+The conversation lies in named sections, tuples of `toolfmt.Message`: `messages` is the talk itself; others, such as
+`summary`, are whatever an application puts there, and a compiler says which of them a model sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from types import MappingProxyType
+from typing import Any, Final, Literal, Self, TypeAlias, cast
+
+from toolfmt.agents.pending import Pending  # noqa: TC001 - as above
+from toolfmt.agents.stored import MESSAGES, SECTIONS, dump, load, many
+from toolfmt.conversation import Message, TextPart
+from toolfmt.errors import ExecutionError, ParseError
+from toolfmt.events import CallFailed  # noqa: TC001 - `stored` makes checks of these annotations
+from toolfmt.execution.records import ToolExecution  # noqa: TC001 - as above
+from toolfmt.model import JsonObject, ToolInvocation  # noqa: TC001 - as above
+from toolfmt.transcripts.answer_info import AnswerInfo, Stop, Usage
+
+MessageLike: TypeAlias = "Message | str | Mapping[str, Any]"
+"""A message: a `Message`, a text of the user's, or an object of a transcript format."""
+Status: TypeAlias = Literal["ready", "running", "waiting", "completed", "failed", "stopped"]
+"""`waiting`: calls wait for decisions, see `toolfmt.agents.waiting`.
+
+`stopped`: something other than the model ended the run, such as a guard.
+"""
+TALK: Final = "messages"
+"""The section of the conversation itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One turn of the model, with what came of it."""
+
+    messages: tuple[Message, ...] = field(default=(), metadata=MESSAGES)
+    """What the step adds to the conversation, in order."""
+    calls: tuple[ToolInvocation, ...] = ()
+    """The calls that the model made and that could be used."""
+    executions: tuple[ToolExecution, ...] = ()
+    failures: tuple[CallFailed, ...] = ()
+    """The calls that could not be used, those of answers that were asked for again among them."""
+    errors: tuple[str, ...] = ()
+    """What went wrong with the step itself; the run fails with it."""
+    usage: Usage = field(default_factory=Usage)
+    stop: Stop | None = None
+    """Why the answer ended, if that is known."""
+    info: AnswerInfo | None = None
+    text: str = ""
+    """What the model said to the user."""
+    ends: bool | None = None
+    """Whether the turn is over; None leaves it to what the step holds."""
+    pending: tuple[Pending, ...] = ()
+    """The calls that have no result yet."""
+    halt: str | None = None
+    """Why a tool or a hook ended the run, if one did."""
+
+    @property
+    def final(self) -> bool:
+        """Whether the turn is over: the driver says so, or nothing is left for the model to react to."""
+        if self.ends is not None:
+            return self.ends
+        return not (self.calls or self.executions or self.failures or self.stop == "pause")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """An earlier run of the same conversation."""
+
+    steps: tuple[Step, ...] = field(default=(), metadata=many(Step))
+    status: Status = "completed"
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentState:
+    """A conversation and how its agent stands. The `with_*` methods give changed copies."""
+
+    sections: Mapping[str, tuple[Message, ...]] = field(default_factory=lambda: {TALK: ()}, metadata=SECTIONS)
+    steps: tuple[Step, ...] = field(default=(), metadata=many(Step))
+    """The steps of this run."""
+    runs: tuple[Run, ...] = field(default=(), metadata=many(Run))
+    """The runs before it, oldest first."""
+    begin: int = 0
+    """How many messages the talk had when this run began."""
+    status: Status = "ready"
+    reason: str = ""
+    """Why the run failed or was stopped."""
+    agent: str | None = None
+    """The agent's name, which its calls carry."""
+    output: Any = None
+    """The final answer as a value, where the loop was given its type; JSON in a state that was stored."""
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """JSON values of the application's and of drivers'."""
+
+    def __post_init__(self) -> None:
+        """Keep copies of the mappings, which nobody can write to."""
+        object.__setattr__(self, "sections", MappingProxyType({TALK: (), **self.sections}))
+        object.__setattr__(self, "metadata", MappingProxyType({**self.metadata}))
+
+    @classmethod
+    def of(cls, *messages: MessageLike, agent: str | None = None, system: str = "") -> AgentState:
+        """Make a state of the first messages; a text is the user's."""
+        first = (Message("system", (TextPart(system),)),) if system else ()
+        return cls(sections={TALK: (*first, *messages_of(messages))}, agent=agent)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The talk."""
+        return self.sections[TALK]
+
+    @property
+    def text(self) -> str:
+        """What the model said last; empty before the first step, and the reason in brackets of a failed run."""
+        if self.status == "failed":
+            return f"[failed: {self.reason}]"
+        return self.steps[-1].text if self.steps else ""
+
+    def raise_for_failure(self) -> Self:
+        """Raise `AgentFailedError`, with this state, unless the run completed; give the state."""
+        if self.status in ("failed", "stopped"):  # a run that waits has not gone wrong
+            raise AgentFailedError(self.status, self.reason, self)
+        return self
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of all runs."""
+        return total(step.usage for steps in (*(run.steps for run in self.runs), self.steps) for step in steps)
+
+    @property
+    def executions(self) -> tuple[ToolExecution, ...]:
+        """What became of the calls of this run, in order."""
+        return tuple(execution for step in self.steps for execution in step.executions)
+
+    @property
+    def pending(self) -> tuple[Pending, ...]:
+        """The calls that wait for a decision, or had started when the state was stored."""
+        return self.steps[-1].pending if self.steps else ()
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run is over, or waits."""
+        return self.status not in ("ready", "running")
+
+    def with_messages(self, *messages: MessageLike, section: str = TALK) -> AgentState:
+        """Add messages to a section; a text is the user's."""
+        known = self.sections.get(section, ())
+        return replace(self, sections={**self.sections, section: (*known, *messages_of(messages))})
+
+    def with_section(self, section: str, messages: Iterable[MessageLike]) -> AgentState:
+        """Put messages in place of a section's, such as a new summary; of the talk, before a run alone."""
+        return replace(self, sections={**self.sections, section: messages_of(messages)})
+
+    def with_metadata(self, **values: Any) -> AgentState:
+        """Set values of the metadata."""
+        return replace(self, metadata={**self.metadata, **values})
+
+    def with_run(self) -> AgentState:
+        """Begin a run: what was of the last one becomes history."""
+        run = Run(steps=self.steps, status=self.status, reason=self.reason)
+        last = (run,) if self.steps or self.ended else ()
+        begin = len(self.messages)
+        return replace(self, steps=(), runs=(*self.runs, *last), begin=begin, status="running", reason="", output=None)
+
+    def with_step(self, step: Step) -> AgentState:
+        """Add a step and its messages."""
+        return replace(self.with_messages(*step.messages), steps=(*self.steps, step))
+
+    def with_status(self, status: Status, reason: str = "") -> AgentState:
+        """Say how the run stands."""
+        return replace(self, status=status, reason=reason)
+
+    def to_json(self) -> JsonObject:
+        """Write the state as JSON, for `from_json`; metadata and results that are no JSON raise `RenderError`."""
+        return dump(self)
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> AgentState:
+        """Read a state that `to_json` wrote; raises `ParseError` that names the place for anything else."""
+        state = load(cls, value)
+        last = len(state.messages)
+        if state.begin < 0 or (state.begin > last and not state.ended):  # after a run, the talk may have been cut
+            raise ParseError(f"/begin: {state.begin}; the run begins at one of the {last} messages, or after them")
+        return state
+
+
+class AgentFailedError(ExecutionError):
+    """A run failed or was stopped; raised by `AgentState.raise_for_failure`."""
+
+    def __init__(self, status: str, reason: str, state: AgentState) -> None:
+        """Keep the state that the run ended in."""
+        super().__init__(f"the run {'failed' if status == 'failed' else 'was stopped'}: {reason}")
+        self.state = state
+
+
+def total(usages: Iterable[Usage]) -> Usage:
+    """Add counts of tokens up."""
+    sums = dict.fromkeys(Usage.__slots__, 0)
+    for usage in usages:
+        for name in sums:
+            sums[name] += getattr(usage, name)
+    return Usage(**sums)
+
+
+def messages_of(values: Iterable[MessageLike]) -> tuple[Message, ...]:
+    """Read messages: a text is the user's, neighbouring objects are messages of one transcript format.
+
+    Raises `ParseError` for objects that are not messages.
+    """
+    messages: list[Message] = []
+    for are_objects, group in groupby(values, lambda value: isinstance(value, Mapping)):
+        if are_objects:
+            messages.extend(_read([dict(value) for value in cast("Iterable[Mapping[str, Any]]", group)]))
+            continue
+        messages.extend(
+            Message("user", (TextPart(value),)) if isinstance(value, str) else value
+            for value in cast("Iterable[Message | str]", group)
+        )
+    return tuple(messages)
+
+
+def _read(objects: list[JsonObject]) -> tuple[Message, ...]:
+    from toolfmt.transcripts.formats import find
+    from toolfmt.transcripts.recognising import recognised
+
+    try:
+        source = recognised(objects)
+    except ParseError:
+        source = find("openai-chat")  # the most common one, where the messages could be of several
+    return source.read(objects).messages

@@ -1,0 +1,250 @@
+"""OpenTelemetry spans of runs, by the semantic conventions for generative AI.
+
+    loop.wiretap(traced())                              # or Executor(registry, on_event=traced())
+
+    invoke_agent helper
+      chat gpt-5.1            gen_ai.usage.input_tokens=812 gen_ai.response.finish_reasons=("tool_calls",)
+      execute_tool weather    gen_ai.tool.call.id="call_1"
+      execute_tool weather    gen_ai.tool.call.id="call_2" error.type="timeout"
+      chat gpt-5.1
+
+What is said, and what tools are called with and give, stays out of the spans unless `content=True`.
+Needs the extra `otel`; without an SDK that exports them, the spans are free of effect.
+"""
+
+from __future__ import annotations
+
+import re
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from toolfmt.agents.span_attributes import jsoned, messages, output, response, settings
+from toolfmt.errors import MissingExtraError
+from toolfmt.execution.events import (
+    InferenceRequestStarted,
+    InferenceResponseReceived,
+    RunCompleted,
+    RunStarted,
+    StepCompleted,
+    ToolCallBlocked,
+    ToolCallCompleted,
+    ToolCallStarted,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextvars import Token
+    from datetime import datetime
+
+    from opentelemetry.context import Context
+    from opentelemetry.trace import Span, SpanKind, Tracer
+
+    from toolfmt.agents.state import AgentState
+    from toolfmt.execution.events import ExecutionEvent, Listener
+    from toolfmt.execution.records import ToolExecution
+
+_RAISED: Final = re.compile(r"([A-Za-z_][\w.]*): ")
+_OTHER: Final = "_OTHER"
+"""The conventions' word for an error without a type."""
+
+
+def traced(tracer: Tracer | None = None, *, provider: str | None = None, content: bool = False) -> Listener:
+    """Make a listener that makes spans, for `AgentLoop.wiretap` or the `on_event` of an `Executor`.
+
+    `tracer` is the global provider's if none is given. `provider` is the
+    conventions' name of whoever runs the model: `openai`, `anthropic`, `gcp.gemini`.
+    `content` puts messages, arguments and results into the spans as JSON.
+    Raises `MissingExtraError` without `opentelemetry-api`.
+    """
+    try:
+        from opentelemetry import trace
+    except ImportError:
+        raise MissingExtraError("tracing", "otel") from None
+    found = trace.get_tracer("toolfmt") if tracer is None else tracer
+    return _Tracing(found, {"gen_ai.provider.name": provider} if provider else {}, content=content)
+
+
+@dataclass(slots=True, eq=False)
+class _Open:
+    """A span that is open, and how it was made the current one."""
+
+    span: Span
+    token: Token[Context] | None = None
+    unnamed: bool = False
+    """Its title still lacks the model."""
+
+    def end(self, at: datetime) -> None:
+        from opentelemetry import context, trace
+
+        # Only where it is still the current one: who was cancelled may be told of in another context.
+        if self.token is not None and trace.get_current_span() is self.span:
+            context.detach(self.token)
+        self.span.end(_nanoseconds(at))
+
+
+@dataclass(slots=True, eq=False)
+class _Run:
+    """A run that goes on."""
+
+    agent: _Open
+    outer: _Run | None
+    steps: int
+    """How many steps the state had that it began with."""
+    chat: _Open | None = None
+
+
+@dataclass(slots=True, eq=False)
+class _Tracing:
+    """A listener for any number of runs, side by side or within one another."""
+
+    tracer: Tracer
+    about: dict[str, Any]
+    content: bool = field(kw_only=True)
+    _run: ContextVar[_Run | None] = field(default_factory=lambda: ContextVar("toolfmt_run", default=None))
+    _runs: list[_Run] = field(default_factory=list["_Run"])
+    """Those that go on, the latest last: which counts where steps are taken in contexts of their own."""
+    _tools: dict[str, _Open] = field(default_factory=dict[str, _Open])
+    """By the execution's id."""
+
+    def __call__(self, event: ExecutionEvent) -> None:
+        """Begin or end a span."""
+        match event:
+            case RunStarted(at, state):
+                self._begun(at, state)
+            case RunCompleted(at, state):
+                self._over(at, state)
+            case InferenceRequestStarted():
+                self._asked(event)
+            case InferenceResponseReceived():
+                self._answered(event)
+            case StepCompleted(at, _, state):
+                self._unanswered(at, "; ".join(state.steps[-1].errors) if state.steps else "")
+            case ToolCallStarted(at, call, execution):
+                self._tools[execution] = self._open(f"execute_tool {call.name}", at, {}, "INTERNAL")
+            case ToolCallCompleted(at, execution):
+                self._ended(self._tools.pop(execution.id, None), at, execution)
+            case ToolCallBlocked(at, execution):
+                self._ended(None, at, execution)
+            case _:
+                pass
+
+    @property
+    def _current(self) -> _Run | None:
+        run = self._run.get()
+        return run if run in self._runs else (self._runs[-1] if self._runs else None)
+
+    def _open(self, name: str, at: datetime, attributes: Mapping[str, Any], kind: str, *, inner: bool = True) -> _Open:
+        from opentelemetry import context, trace
+
+        run = self._current if inner else None
+        parent = None if run is None else trace.set_span_in_context(run.agent.span)
+        span_kind: SpanKind = trace.SpanKind[kind]
+        span = self.tracer.start_span(name, parent, span_kind, attributes, start_time=_nanoseconds(at))
+        token = context.attach(trace.set_span_in_context(span)) if inner else None
+        return _Open(span, token)
+
+    def _begun(self, at: datetime, state: AgentState) -> None:
+        name = {} if state.agent is None else {"gen_ai.agent.name": state.agent}
+        attributes = {"gen_ai.operation.name": "invoke_agent", **self.about, **name}
+        title = " ".join(filter(None, ("invoke_agent", state.agent)))
+        outer = self._run.get()
+        run = _Run(self._open(title, at, attributes, "INTERNAL", inner=False), outer, len(state.steps))
+        self._runs.append(run)
+        self._run.set(run)
+
+    def _over(self, at: datetime, state: AgentState) -> None:
+        run = self._current
+        if run is None:
+            return
+        self._unanswered(at, state.reason)
+        usage = [step.usage for step in state.steps[run.steps :]]
+        span = run.agent.span
+        span.set_attribute("gen_ai.usage.input_tokens", sum(one.input for one in usage))
+        span.set_attribute("gen_ai.usage.output_tokens", sum(one.output for one in usage))
+        if state.status == "failed":
+            _fail(span, _type(state.reason), state.reason)
+        run.agent.end(at)
+        self._runs.remove(run)
+        if self._run.get() is run:
+            self._run.set(run.outer)
+
+    def _asked(self, event: InferenceRequestStarted) -> None:
+        self._unanswered(event.at, "")  # an attempt that was lost
+        attributes = {"gen_ai.operation.name": "chat", **self.about, **settings(event.request)}
+        if self.content:
+            attributes |= messages(event)
+        model = attributes.get("gen_ai.request.model")
+        opened = self._open(_title("chat", model), event.at, attributes, "CLIENT")
+        opened.unnamed = not model
+        if self._current is None:
+            opened.end(event.at)  # nobody would say when it ends
+        else:
+            self._current.chat = opened
+
+    def _answered(self, event: InferenceResponseReceived) -> None:
+        opened = self._taken()
+        if opened is None:
+            return
+        span = opened.span
+        if opened.unnamed:
+            span.update_name(_title("chat", event.info.model))
+        attributes = response(event)
+        if self.content:
+            attributes |= output(event)
+        span.set_attributes(attributes)
+        opened.end(event.at)
+
+    def _unanswered(self, at: datetime, why: str) -> None:
+        """End the span of a request whose answer never came whole."""
+        opened = self._taken()
+        if opened is not None:
+            _fail(opened.span, _type(why), why)
+            opened.end(at)
+
+    def _taken(self) -> _Open | None:
+        run = self._current
+        opened = run.chat if run is not None else None
+        if run is not None:
+            run.chat = None
+        return opened
+
+    def _ended(self, opened: _Open | None, at: datetime, execution: ToolExecution) -> None:
+        call = execution.call
+        if opened is None:
+            opened = self._open(f"execute_tool {call.name}", execution.started_at, {}, "INTERNAL")
+        span = opened.span
+        span.set_attributes(
+            {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": call.name, "gen_ai.tool.type": "function"}
+        )
+        if call.id is not None:
+            span.set_attribute("gen_ai.tool.call.id", call.id)
+        if call.agent is not None:
+            span.set_attribute("gen_ai.agent.name", call.agent)
+        if self.content:
+            given = {"gen_ai.tool.call.arguments": call.arguments, "gen_ai.tool.call.result": execution.result.content}
+            span.set_attributes(jsoned(given))
+        if execution.has_error:
+            _fail(span, execution.failure or _OTHER, execution.error if self.content else "")
+        opened.end(at)
+
+
+def _nanoseconds(at: datetime) -> int:
+    return int(at.timestamp() * 1_000_000) * 1000
+
+
+def _title(operation: str, model: object) -> str:
+    return f"{operation} {model}" if isinstance(model, str) and model else operation
+
+
+def _fail(span: Span, kind: str, why: str) -> None:
+    from opentelemetry.trace import Status, StatusCode
+
+    span.set_attribute("error.type", kind)
+    span.set_status(Status(StatusCode.ERROR, why or None))
+
+
+def _type(reason: str) -> str:
+    """Read the exception's name where a reason begins with it."""
+    match = _RAISED.match(reason)
+    return match[1] if match else _OTHER

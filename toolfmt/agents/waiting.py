@@ -1,0 +1,160 @@
+"""Calls that wait for a decision, in a state that can be stored, and how a run goes on with the decisions.
+
+    state = await loop.run("Clean up /tmp")                  # status "waiting": a call needs approval
+    store(state.to_json())
+    ...                                                      # later, on another machine
+    state = AgentState.from_json(load())
+    (pending,) = state.pending                               # Pending(call=delete(path="/tmp/x"), why="approval")
+    state = await loop.run(state=state, decisions={pending.id: Approved()})
+
+A call waits because nobody has approved it yet (`Approval()` without a function), because its tool raised
+`DeferredCall`, or because the program ended while it was running. The model is asked nothing again, and what has run
+is not run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from toolfmt.agents.messages import result_part
+from toolfmt.agents.pending import Pending
+from toolfmt.conversation import CallPart, Message, ResultPart
+from toolfmt.execution.policies.approval import approved_calls
+from toolfmt.model import JsonObject, JsonValue, ToolInvocation, ToolResult
+
+if TYPE_CHECKING:
+    from toolfmt.agents.runtime import Outcome, Runtime
+    from toolfmt.agents.state import AgentState, Step
+    from toolfmt.execution.records import ToolExecution
+
+Interrupted: TypeAlias = Literal["ask", "run", "fail"]
+"""What becomes of a call that was running when the program ended: it waits, runs again, or is an error."""
+LOST: Final = "It is not known whether this call ran: the program ended while it was running."
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """The call may run, with other `arguments` if they are given."""
+
+    arguments: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """The call may not run; the model is given the reason."""
+
+    reason: str = "it was not approved"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The call's result, from a person or another system."""
+
+    content: JsonValue
+    is_error: bool = False
+
+
+Decision: TypeAlias = Approved | Denied | Answered
+
+
+def check_decisions(state: AgentState, decisions: Mapping[str, Decision] | None) -> None:
+    """Raise TypeError or ValueError for decisions on calls that do not wait."""
+    if decisions is None:
+        return
+    waiting = {pending.id for pending in state.pending}
+    for name, decision in decisions.items():
+        if not isinstance(decision, Decision):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+            raise TypeError(f"a decision is Approved(), Denied(reason) or Answered(content), not {decision!r}")
+        if name not in waiting:
+            raise ValueError(f"no call waits under the id {name!r}; waiting: {', '.join(sorted(waiting)) or 'none'}")
+
+
+def decided(state: AgentState, decisions: Mapping[str, Decision], interrupted: Interrupted) -> dict[str, Decision]:
+    """Give the decisions, with those that `interrupted` makes for calls that had started."""
+    rules: dict[Interrupted, Decision] = {"run": Approved(), "fail": Denied(LOST)}
+    started = [pending.id for pending in state.pending if pending.why == "started"]
+    made = dict.fromkeys(started, rules[interrupted]) if interrupted in rules else {}
+    return {**made, **decisions}
+
+
+async def resumed(state: AgentState, decisions: Mapping[str, Decision], runtime: Runtime) -> AgentState:
+    """Carry out decisions on the pending calls of the last step; those without one go on waiting."""
+    step = state.steps[-1]
+    if state.messages[len(state.messages) - len(step.messages) :] != step.messages:
+        raise ValueError("messages were added after calls that wait: decide on the calls first")
+    running: list[tuple[Pending, ToolInvocation]] = []
+    results: dict[int, ToolResult] = {}
+    for pending in step.pending:
+        match decisions.get(pending.id):
+            case Approved(arguments):
+                changes = {} if arguments is None else {"arguments": arguments, "raw_arguments": None}
+                running.append((pending, pending.call.model_copy(update=changes)))
+            case Denied(reason):
+                text = reason if reason == LOST else f"{pending.call.name!r} was rejected: {reason}"
+                results[pending.at] = ToolResult(name=pending.call.name, content=text, is_error=True)
+            case Answered(content, is_error):
+                results[pending.at] = ToolResult(name=pending.call.name, content=content, is_error=is_error)
+            case None:
+                pass
+    kept = tuple(pending for pending in step.pending if pending.id not in decisions)
+    started = tuple(replace(pending, call=call, why="started") for pending, call in running)
+    await runtime.save(_with(state, replace(step, messages=_answered(step, results), pending=(*kept, *started))))
+    outcome = await _run(running, state, runtime)
+    again: list[Pending] = []
+    for (pending, _), execution in zip(running, outcome.executions, strict=False):
+        if execution.failure == "waiting":
+            again.append(waiting(execution, pending.at))
+        else:
+            results[pending.at] = execution.result
+    ran = tuple(one for one in outcome.executions if one.failure != "waiting")
+    done = replace(
+        step,
+        messages=_answered(step, results),
+        executions=(*step.executions, *ran),
+        errors=(*step.errors, *outcome.errors),
+        halt=outcome.halt or step.halt,
+        pending=(*kept, *again),
+    )
+    return _with(state, done)
+
+
+def waiting(execution: ToolExecution, at: int) -> Pending:
+    """Make the pending call of a record that says its call waits."""
+    why = "approval" if execution.blocked else "result"
+    return Pending(id=execution.id, call=execution.call, why=why, at=at, detail=execution.error)
+
+
+async def _run(running: list[tuple[Pending, ToolInvocation]], state: AgentState, runtime: Runtime) -> Outcome:
+    calls = tuple(call for _, call in running)
+    token = approved_calls.set(calls)
+    try:
+        return await runtime.execute(calls, state, routed=True)
+    finally:
+        approved_calls.reset(token)
+
+
+def _answered(step: Step, results: Mapping[int, ToolResult]) -> tuple[Message, ...]:
+    """Put results in their places among those that the step's calls have already."""
+    calls = [part for message in step.messages for part in message.parts if isinstance(part, CallPart)]
+    pending = {one.at for one in step.pending}
+    given = iter([part for message in step.messages for part in message.parts if isinstance(part, ResultPart)])
+    parts: list[ResultPart] = []
+    for at, call in enumerate(calls):
+        if at not in pending:
+            parts.append(next(given))
+        elif at in results:
+            part = result_part(results[at])
+            part.id, part.name, part.custom = call.id, call.name, call.custom
+            parts.append(part)
+    before = [message for message in step.messages if message.role == "assistant"]
+    after = [message for message in step.messages if message.role not in {"assistant", "tool"}]
+    return (*before, *((Message("tool", tuple(parts)),) if parts else ()), *after)
+
+
+def _with(state: AgentState, step: Step) -> AgentState:
+    """Put a step in the place of the last one, and its messages in the place of its messages."""
+    talk = state.messages[: len(state.messages) - len(state.steps[-1].messages)]
+    before = replace(state, sections={**state.sections, "messages": talk}, steps=state.steps[:-1])
+    return before.with_step(step)

@@ -1,0 +1,230 @@
+"""Syntax records as JSON, and what a record must be before anything is compiled from it.
+
+Each fault raises `DialectRecordError` with the field's JSON Pointer:
+
+    /forms/0/call: there is no slot {nmae} here: did you mean {name}?
+    /forms/0/call: nothing describes {call}: give `json`
+    /forms/0/elements/item: a marker holds something else than blanks
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Final, cast
+
+from toolfmt.dialect.syntax import ANY_KEY, BODY_SLOTS, Maybe, Slot, Syntax, Verbatim, pieces
+from toolfmt.errors import DialectRecordError, close_names
+from toolfmt.jsontext import MAX_NESTING, too_deep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pydantic import TypeAdapter
+
+    from toolfmt.dialect.frames import Frame
+    from toolfmt.dialect.syntax import Elements, Form, JsonCall, Piece
+    from toolfmt.model import JsonObject
+
+_WILD: Final = frozenset({"any", "plain"})
+_HEAD: Final = frozenset({"name", "id", "server", "agent", "index", "index1", "text", "reasoning"})
+_RESULT: Final = frozenset(
+    {"name", "id", "content", "status", "index", "index1", "id_json", "name_json", "content_json"}
+)
+_JSON: Final = frozenset({"name", "arguments", "arguments_text", "id", "server", "agent", "text", "reasoning", "any"})
+_VALUE: Final = frozenset({"value", "type", "string"})
+_WIDEST: Final = 16
+_LONGEST: Final = 1000
+_BODIES: Final = {"call": "json", "members": "elements"}
+"""What describes a body that is more than text."""
+
+
+def dump(syntax: Syntax) -> JsonObject:
+    """Turn a description into JSON; `load` reads it back."""
+    return _adapter().dump_python(syntax, mode="json")
+
+
+def load(data: JsonObject) -> Syntax:
+    """Read a description from JSON; raises `DialectRecordError` that names a wrong field."""
+    from pydantic import ValidationError
+
+    if too_deep(data):
+        raise DialectRecordError(f"the description is nested more than {MAX_NESTING} levels deep")
+    try:
+        found = _adapter().validate_python(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise DialectRecordError(f"/{'/'.join(map(str, first['loc']))}: {first['msg']}") from None
+    check_syntax(found)
+    return found
+
+
+@cache
+def _adapter() -> TypeAdapter[Syntax]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Syntax)
+
+
+def check_syntax(syntax: Syntax) -> None:
+    """Refuse a record that cannot write calls or whose markers match blank text."""
+    if not syntax.forms:
+        raise DialectRecordError("/forms: a format has at least one form")
+    for at, form in enumerate(syntax.forms):
+        _check_form(form, f"/forms/{at}")
+    if syntax.frame is not None:
+        _check_frame(syntax.frame, len(syntax.forms))
+    _check_slots(syntax.tools, "/tools", frozenset({"tools"}), "tools")
+    _check_slots(syntax.result, "/result", _RESULT)
+    _check_slots(syntax.results, "/results", frozenset({"results"}), "results")
+    _check_slots(syntax.error, "/error", frozenset({"content"}))
+    for field in ("reasoning", "hidden", "unwrap", "leading"):
+        for at, (opener, closer) in enumerate(getattr(syntax, field)):
+            _check_marker(opener, f"/{field}/{at}/0")
+            _check_length(closer, f"/{field}/{at}/1")
+    for field in ("stop", "special"):
+        for at, marker in enumerate(getattr(syntax, field)):
+            _check_marker(marker, f"/{field}/{at}")
+
+
+def _check_frame(frame: Frame, forms: int) -> None:
+    for field in ("opens", "ends"):
+        for at, marker in enumerate(getattr(frame, field)):
+            _check_marker(marker, f"/frame/{field}/{at}")
+    _check_marker(frame.start, "/frame/start")
+    _check_length(frame.header, "/frame/header")
+    _check_length(frame.body, "/frame/body")
+    if not frame.body:
+        raise DialectRecordError("/frame/body: nothing ends a header")
+    _check_slots(frame.call, "/frame/call", frozenset({"name"}), "name")
+    for at, route in enumerate(frame.routes):
+        if not 0 <= route.form < forms:
+            raise DialectRecordError(f"/frame/routes/{at}/form: there is no form {route.form}, of {forms} from 0 on")
+
+
+def _check_form(form: Form, where: str) -> None:
+    own = frozenset[str]() if not form.name else _slots(form.call)  # then its slots are the tool's parameters
+    _check_slots(form.call, f"{where}/call", _HEAD | _WILD | BODY_SLOTS | own)
+    _check_slots(form.section, f"{where}/section", _WILD | {"calls"}, "calls")
+    _check_body(form, where)
+    for field in ("ends", "parts"):
+        for at, marker in enumerate(getattr(form, field)):
+            _check_slots(marker, f"{where}/{field}/{at}", _HEAD | _WILD)
+            _check_marker(marker, f"{where}/{field}/{at}")
+    if form.elements is not None:
+        _check_elements(form.elements, f"{where}/elements")
+
+
+def _check_body(form: Form, where: str) -> None:
+    if form.bare and "name" not in _slots(form.call):
+        raise DialectRecordError(
+            f"{where}/call: the slot {{name}} is missing, by which a section without marker is known"
+        )
+    bodies = _slots(form.call) & BODY_SLOTS
+    if len(bodies - {"payload"}) > 1 or not bodies:
+        found = ", ".join(f"{{{name}}}" for name in sorted(bodies)) or "none"
+        raise DialectRecordError(
+            f"{where}/call: a call has one body, {{call}}, {{args}}, {{members}}, ...; found {found}"
+        )
+    for slot, field in _BODIES.items():
+        if slot in bodies and getattr(form, field) is None:
+            raise DialectRecordError(f"{where}/call: nothing describes {{{slot}}}: give `{field}`")
+        if slot not in bodies and getattr(form, field) is not None:
+            raise DialectRecordError(f"{where}/{field}: the call has no slot {{{slot}}} that this describes")
+    if "payload" in bodies and not form.payload:
+        raise DialectRecordError(f"{where}/call: nothing says which parameter {{payload}} is: give `payload`")
+    if form.json is not None:
+        _check_json(form.json, f"{where}/json")
+    if form.literals is not None and "args" not in bodies:
+        raise DialectRecordError(f"{where}/literals: the call has no slot {{args}} that this describes")
+    if form.literals is not None and not all(form.literals.quotes or ("",)):
+        raise DialectRecordError(f"{where}/literals/quotes: text needs quotation marks")
+
+
+def _check_json(json: JsonCall, where: str) -> None:
+    if not 0 <= (json.indent or 0) <= _WIDEST:
+        raise DialectRecordError(f"{where}/indent: 0 to {_WIDEST} blanks, or null for one line")
+    _check_template(json.template, f"{where}/template")
+    for at, template in enumerate(json.accepts):
+        _check_template(template, f"{where}/accepts/{at}")
+
+
+def _check_template(template: object, where: str) -> None:
+    """Refuse an object as it is written that has unknown slots, or whose further keys have no name beside them."""
+    if isinstance(template, Mapping):
+        members = cast("Mapping[str, object]", template)
+        if ANY_KEY in members and "{name}" not in members.values():
+            raise DialectRecordError(f"{where}: further keys ({ANY_KEY!r}) are arguments of a {{name}} beside them")
+        for key, value in members.items():
+            _check_template(value, f"{where}/{key}")
+    elif isinstance(template, (list, tuple)):
+        items = cast("Sequence[object]", template)
+        if len(items) != 1:
+            raise DialectRecordError(f"{where}: a list is written as one item, which stands for any number")
+        _check_template(items[0], f"{where}/0")
+    elif isinstance(template, str) and re.fullmatch(r"\{[a-z_]+\}", template):
+        _check_slots(template, where, _JSON)
+
+
+def _check_elements(elements: Elements, where: str) -> None:
+    for field in ("member", "item", "odd_member", "loose_member", "wrapper"):
+        template = getattr(elements, field)
+        if not template and field != "member":
+            continue
+        place = f"{where}/{field}"
+        if field == "wrapper":
+            _check_slots(template, place, frozenset())
+        else:
+            _check_slots(template, place, _VALUE if field == "item" else _VALUE | {"key"}, "value")
+        _check_marker(template, place)
+    for at, (opener, closer) in enumerate(elements.quotes):
+        _check_marker(opener, f"{where}/quotes/{at}/0")
+        _check_marker(closer, f"{where}/quotes/{at}/1")
+
+
+def _check_length(template: str, where: str) -> None:
+    """Refuse what is too long to be searched for quickly."""
+    if len(template) > _LONGEST:
+        raise DialectRecordError(f"{where}: {len(template)} characters; a marker has {_LONGEST} at most")
+
+
+def _check_slots(template: str, where: str, known: frozenset[str], needed: str = "") -> None:
+    _check_length(template, where)
+    found = _slots(template)
+    if unknown := sorted(found - known):
+        advice = "".join(
+            f": did you mean {{{name}}}?" for name in close_names(unknown[0], {name: name for name in known})[:1]
+        )
+        raise DialectRecordError(f"{where}: there is no slot {{{unknown[0]}}} here{advice}")
+    if needed and needed not in found:
+        raise DialectRecordError(f"{where}: the slot {{{needed}}} is missing")
+
+
+def _check_marker(template: str, where: str) -> None:
+    """Refuse a marker that matches blank text: it would begin everywhere."""
+    _check_length(template, where)
+    first = next(_required(pieces(template)), None)
+    if not isinstance(first, Verbatim):
+        raise DialectRecordError(f"{where}: a marker begins with text that is neither blank nor optional: {template!r}")
+
+
+def _required(parts: tuple[Piece, ...]) -> Iterator[Piece]:
+    """Give the parts that are always there, without blank text."""
+    return (
+        part
+        for part in parts
+        if not isinstance(part, Maybe) and not (isinstance(part, Verbatim) and not part.text.strip())
+    )
+
+
+def _slots(template: str) -> frozenset[str]:
+    return frozenset(_named(pieces(template)))
+
+
+def _named(parts: tuple[Piece, ...]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, Slot):
+            yield part.name
+        elif isinstance(part, Maybe):
+            yield from _named(part.pieces)

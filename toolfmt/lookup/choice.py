@@ -1,0 +1,80 @@
+"""Choosing a format, the same way everywhere: by dialect, provider, model, or XML by force.
+
+    parse(answer, provider="anthropic")
+    manifest(tools, model="gpt-4o")
+    render_calls(calls, dialect="xml-items")
+
+The same five words are taken wherever a format is chosen.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, TypedDict
+
+from toolfmt.lookup.registry import Registry, default_registry
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from toolfmt.dialect.record import AnyDialect
+
+
+class Choice(TypedDict, total=False):
+    """What chooses a format.
+
+    `dialect` names it or is it; `use_xml=True` forces the XML one; else the
+    `provider` decides, with its exceptions by `model`; a `model` alone is looked
+    up by its id. Nothing at all means the default JSON where something is written, and
+    `auto` where text is parsed; an unknown name raises `UnknownDialectError`.
+    `registry` replaces the process-wide one.
+    """
+
+    dialect: AnyDialect | str | None
+    provider: str | None
+    model: str | None
+    use_xml: bool
+    registry: Registry | None
+
+
+def chosen_only(choice: Choice) -> tuple[AnyDialect, Registry]:
+    """The same for functions that take no other options; a misspelt one raises TypeError."""
+    known_options(choice, Choice.__annotations__)
+    return chosen(choice)
+
+
+def known_options(options: Mapping[str, object], known: Collection[str]) -> None:
+    """Raise TypeError for an option that there is not, with the one that comes close."""
+    for name in options:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(sorted(known))}"
+            raise TypeError(f"there is no option {name!r}{hint}")
+
+
+def chosen(choice: Choice) -> tuple[AnyDialect, Registry]:
+    """The dialect chosen, and the registry it came from."""
+    registry = chosen_registry(choice)
+    dialect = registry.resolve(
+        dialect=choice.get("dialect"),
+        provider=choice.get("provider"),
+        model=choice.get("model"),
+        use_xml=choice.get("use_xml", False),
+    )
+    return dialect, registry
+
+
+def nothing_chosen(choice: Choice) -> bool:
+    """Whether no format is chosen."""
+    named = (choice.get("dialect"), choice.get("provider"), choice.get("model"))
+    return all(one is None for one in named) and not choice.get("use_xml", False)
+
+
+def chosen_registry(choice: Choice) -> Registry:
+    """The registry given, or the process's."""
+    registry = choice.get("registry")
+    if registry is None:
+        return default_registry()
+    if not isinstance(registry, Registry):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+        raise TypeError(f"registry= takes a toolfmt.Registry, not {type(registry).__name__}")
+    return registry

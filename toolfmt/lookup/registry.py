@@ -1,0 +1,309 @@
+"""Names -> dialects, providers and models -> dialects; one table, many views.
+
+A `Registry` is immutable: the `with_` methods give a new one. Everything that
+must agree (the pair of formatters that shows tools, the parser that reads the
+answer) goes through `Registry.resolve`, so it can't disagree. The default
+registry knows the package's own dialects and those of installed third parties;
+`register` and `register_override` replace it for the whole process.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from importlib.metadata import entry_points
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+from toolfmt.dialect.record import AnyDialect, Dialect, ExampleFormatter, Parser, ParserOptions, SchemaFormatter
+from toolfmt.errors import BrokenDialectError, DuplicateDialectError, ToolFmtError, UnknownDialectError, close_names
+from toolfmt.lookup.discovery import GROUP, package_dialects, plugin_dialect
+from toolfmt.lookup.providers import (
+    DEFAULT_DIALECT,
+    MODEL_PATTERNS,
+    PROVIDERS,
+    XML_DIALECT,
+    ModelPattern,
+    Provider,
+    match_model,
+    model_names,
+)
+from toolfmt.text import check_reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+FormatterPair: TypeAlias = tuple[SchemaFormatter, ExampleFormatter]
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def aliases(self) -> tuple[str, ...]: ...
+
+
+NamedT = TypeVar("NamedT", bound=_Named)
+
+AUTO = "auto"
+"""The word for the dialect that a text itself tells; it is no dialect."""
+_TOLD = 3
+"""How many readings of an unknown model's id are listed."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Registry:
+    """Dialects and providers by name; names ignore case and take `_` for `-`.
+
+    `broken` are third parties' dialects that could not be had, by name.
+    Building one with two entries of one name raises `DuplicateDialectError`.
+    """
+
+    dialects: tuple[AnyDialect, ...] = ()
+    providers: tuple[Provider, ...] = PROVIDERS
+    models: tuple[ModelPattern, ...] = MODEL_PATTERNS
+    overrides: Mapping[tuple[str, str], FormatterPair] = field(default_factory=dict[tuple[str, str], FormatterPair])
+    broken: Mapping[str, ToolFmtError] = field(default_factory=dict[str, ToolFmtError])
+    _dialects: Mapping[str, AnyDialect] = field(init=False, repr=False)
+    _providers: Mapping[str, Provider] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Index both tables by every name and alias."""
+        object.__setattr__(self, "_dialects", _by_name("dialect", self.dialects))
+        object.__setattr__(self, "_providers", _by_name("provider", self.providers))
+
+    def __iter__(self) -> Iterator[AnyDialect]:
+        """Go through the dialects, by name."""
+        return iter(sorted(self.dialects, key=lambda dialect: dialect.name))
+
+    def __contains__(self, name: str) -> bool:
+        """Tell whether a dialect answers to this name or alias."""
+        return _spelling(name) in self._dialects
+
+    def names(self) -> tuple[str, ...]:
+        """List the dialects' names, without their aliases, in alphabetical order."""
+        return tuple(dialect.name for dialect in self)
+
+    def dialect(self, name: str | AnyDialect) -> AnyDialect:
+        """Look up a dialect by name or alias; a `Dialect` is its own answer.
+
+        Raises `UnknownDialectError` with the names that come close, and
+        the error in `broken` for a third party's that could not be had.
+        """
+        if isinstance(name, Dialect):
+            return name
+        key = _spelling(name, "dialect", " or a toolfmt.Dialect")
+        if key in self._dialects:
+            return self._dialects[key]
+        if key in self.broken:
+            raise self.broken[key].with_traceback(None)  # one object, raised each time it is asked for
+        if key == AUTO:
+            advice = (
+                "'auto' finds the dialect of a text that is read, so only parsing takes it: name the one that is meant"
+            )
+            raise UnknownDialectError("dialect", name, advice=advice)
+        if other := self._elsewhere(name):
+            raise UnknownDialectError("dialect", name, advice=other)
+        raise _unknown("dialect", name, self._dialects)
+
+    def provider(self, name: str) -> Provider:
+        """Look up a provider's row; raises `UnknownDialectError` with the names that come close."""
+        key = _spelling(name, "provider")
+        if key in self._providers:
+            return self._providers[key]
+        if key in self._dialects:
+            raise UnknownDialectError("provider", name, advice=f"it is a dialect: give dialect={name!r}")
+        raise _unknown("provider", name, self._providers)
+
+    def resolve(
+        self,
+        *,
+        dialect: str | AnyDialect | None = None,
+        provider: str | None = None,
+        model: str | None = None,
+        use_xml: bool = False,
+    ) -> AnyDialect:
+        """Choose the dialect; everything else here is a view of this choice.
+
+        A `dialect` wins over all; then `use_xml`; then the provider's row, with
+        its exceptions by model; then the model's id alone; nothing at all means the
+        default JSON. An unknown name raises `UnknownDialectError` with those that come
+        close, and `use_xml` with another dialect raises ValueError.
+        """
+        if dialect is not None:
+            chosen = self.dialect(dialect)
+            if use_xml and chosen is not self.dialect(XML_DIALECT):
+                raise ValueError(
+                    f"use_xml=True means the dialect {XML_DIALECT!r}, but dialect={chosen.name!r} was given: "
+                    "leave one of the two out"
+                )
+            return chosen
+        return self.dialect(XML_DIALECT if use_xml else self._name_for(provider, model))
+
+    def _name_for(self, provider: str | None, model: str | None) -> str:
+        row = None if provider is None else self.provider(provider)
+        if model is not None:
+            _spelling(model, "model")
+            patterns = self.models if row is None else row.models
+            found = match_model(model, patterns)
+            if found is not None:
+                return found
+            if provider is None:
+                read = " and ".join(map(repr, model_names(model)[:_TOLD]))
+                tried = f"tried as {read} against {len(patterns)} patterns"
+                raise UnknownDialectError("model", model, advice=f"{tried}; give a provider or a dialect")
+        return DEFAULT_DIALECT if row is None else row.dialect
+
+    def _elsewhere(self, name: str) -> str:
+        """Say what a name is that is no dialect's, and what it would mean; "" if it is nothing."""
+        if row := self._providers.get(_spelling(name)):
+            return f"it is a provider: give provider={name!r}, which means {row.dialect!r}"
+        if found := match_model(name, self.models):
+            return f"it is a model: give model={name!r}, which means {found!r}"
+        return ""
+
+    def formatter_pair(
+        self,
+        provider: str | None = None,
+        *,
+        dialect: str | AnyDialect | None = None,
+        model: str | None = None,
+        use_xml: bool = False,
+        tool: str | None = None,
+    ) -> FormatterPair:
+        """Give the schema and example formatter of what `resolve` chooses, or the override for this tool."""
+        chosen = self.resolve(dialect=dialect, provider=provider, model=model, use_xml=use_xml)
+        override = None if tool is None else self.overrides.get((chosen.name, tool))
+        return override or (chosen.schema, chosen.example)
+
+    def parser(
+        self,
+        provider: str | None = None,
+        *,
+        dialect: str | AnyDialect | None = None,
+        model: str | None = None,
+        use_xml: bool = False,
+        options: ParserOptions | None = None,
+    ) -> Parser[Any]:
+        """Open a parser of what `resolve` chooses."""
+        chosen = self.resolve(dialect=dialect, provider=provider, model=model, use_xml=use_xml)
+        return chosen.open_parser(options or ParserOptions())
+
+    def override(self, dialect: str | AnyDialect, tool: str) -> FormatterPair | None:
+        """Give the pair that writes this one tool in this dialect, None if it is the dialect's own."""
+        return self.overrides.get((self.dialect(dialect).name, tool))
+
+    def with_dialect(self, dialect: AnyDialect) -> Registry:
+        """Add a dialect; raises `DuplicateDialectError` when a name or alias is taken.
+
+        A text dialect that does not read the call that it writes raises `DialectRecordError`.
+        """
+        if not isinstance(dialect, Dialect):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+            raise TypeError(f"a dialect is a toolfmt.Dialect, as text_dialect makes them, not {type(dialect).__name__}")
+        added = replace(self, dialects=(*self.dialects, dialect))
+        if dialect.syntax is not None:
+            check_reading(dialect)
+        return added
+
+    def with_provider(self, provider: Provider) -> Registry:
+        """Add a provider, or replace the one of the same name; raises `DuplicateDialectError` for another's alias."""
+        key = _spelling(provider.name)
+        others = (row for row in self.providers if _spelling(row.name) != key)
+        return replace(self, providers=(*others, provider))
+
+    def with_override(self, dialect: str | AnyDialect, tool: str, pair: FormatterPair) -> Registry:
+        """Write one tool of a dialect with another pair; the last one given counts."""
+        return replace(self, overrides={**self.overrides, (self.dialect(dialect).name, tool): pair})
+
+
+def is_auto(dialect: object) -> bool:
+    """Whether the dialect is to be found from the text."""
+    return isinstance(dialect, str) and _spelling(dialect) == AUTO
+
+
+def _spelling(name: str, kind: str = "name", or_what: str = "") -> str:
+    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+        raise TypeError(f"a {kind} is given by name, a str{or_what}, not {type(name).__name__}")
+    return name.strip().lower().replace("_", "-")
+
+
+def _unknown(kind: str, name: str, index: Mapping[str, _Named]) -> UnknownDialectError:
+    """Suggest names, never aliases: what is suggested is what the lists show."""
+    close = close_names(name.replace("_", "-"), {spelling: entry.name for spelling, entry in index.items()})
+    return UnknownDialectError(kind, name, close, advice=f"`toolfmt {kind}s` lists all")
+
+
+def _by_name(kind: str, entries: Iterable[NamedT]) -> dict[str, NamedT]:
+    index: dict[str, NamedT] = {}
+    for entry in entries:
+        # An alias may be another spelling of the name itself.
+        for name in dict.fromkeys(map(_spelling, (entry.name, *entry.aliases))):
+            if name == AUTO:
+                raise DuplicateDialectError(
+                    f"{kind} {entry.name!r} wants the name {name!r}, which stands for detection"
+                )
+            if name in index:
+                raise DuplicateDialectError(
+                    f"{kind} {entry.name!r} wants the name {name!r}, which {kind} {index[name].name!r} has: rename one"
+                )
+            index[name] = entry
+    return index
+
+
+class _Default:
+    """The process's registry: made when first asked for, exchanged under a lock."""
+
+    def __init__(self) -> None:
+        # Reentrant: a dialect's module that asks for the registry gets an error, it does not hang.
+        self._lock = RLock()
+        self._registry: Registry | None = None
+        self._building = False
+
+    def exchange(self, change: Callable[[Registry], Registry]) -> Registry:
+        with self._lock:
+            if self._building:
+                raise RuntimeError("the default registry was asked for while it imports the dialects: ask later")
+            if self._registry is None:
+                self._building = True
+                try:
+                    self._registry = _installed()
+                finally:
+                    self._building = False
+            self._registry = change(self._registry)
+            return self._registry
+
+
+_default = _Default()
+
+
+def default_registry() -> Registry:
+    """Give the process's registry: the package's dialects, third parties', and what was registered since.
+
+    The first call imports all of them; a third party's that fails is in `broken`.
+    """
+    return _default.exchange(lambda registry: registry)
+
+
+def register(dialect: AnyDialect) -> Registry:
+    """Add a dialect for the whole process and give the new default registry.
+
+    Registries that were handed out before stay as they are. Raises
+    `DuplicateDialectError` when a name or alias is taken.
+    """
+    return _default.exchange(lambda registry: registry.with_dialect(dialect))
+
+
+def register_override(dialect: str | AnyDialect, tool: str, pair: FormatterPair) -> Registry:
+    """Write one tool of a dialect with another pair, for the whole process, and give the new default registry."""
+    return _default.exchange(lambda registry: registry.with_override(dialect, tool, pair))
+
+
+def _installed() -> Registry:
+    registry = Registry(dialects=tuple(package_dialects("toolfmt.dialects")))
+    broken: dict[str, ToolFmtError] = {}
+    # Sorted, so that of two third parties who want one name the same one always has it.
+    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+        try:
+            registry = registry.with_dialect(plugin_dialect(point))
+        except (BrokenDialectError, DuplicateDialectError) as error:
+            broken[_spelling(point.name)] = error
+    return replace(registry, broken=broken)

@@ -1,0 +1,211 @@
+"""What chat templates run in: Jinja's immutable sandbox with what transformers offers, each operation counted.
+
+    Sandbox(Meter(steps=1000, text=10_000), now=None).from_string("{{ messages | tojson }}")
+
+The functions and filters are those of `transformers/utils/chat_template_utils.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import jinja2
+from jinja2 import nodes
+from jinja2.ext import Extension, loopcontrols
+from jinja2.runtime import LoopContext, Macro
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import Namespace, pass_context
+
+from toolfmt.workshop.chat_templates import metered as names
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from jinja2.parser import Parser
+    from jinja2.runtime import Context
+
+    from toolfmt.workshop.chat_templates.metering import Meter
+
+
+class Refusal(jinja2.TemplateError):
+    """What `raise_exception` raises."""
+
+
+class _Generation(Extension):
+    """`{% generation %}...{% endgeneration %}` marks what the assistant wrote; it changes nothing in the text."""
+
+    tags = {"generation"}  # noqa: RUF012 - as Jinja declares it
+
+    def parse(self, parser: Parser) -> nodes.Node:
+        line = next(parser.stream).lineno
+        body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+        return nodes.CallBlock(self.call_method("written"), [], [], body).set_lineno(line)
+
+    @staticmethod
+    def written(caller: Callable[[], str]) -> str:
+        return caller()
+
+
+class Sandbox(ImmutableSandboxedEnvironment):
+    """What one rendering runs in; it belongs to that one alone, with its meter."""
+
+    intercepted_binops = frozenset({"+", "-", "*", "**", "%"})
+
+    def __init__(self, meter: Meter, now: datetime | None) -> None:
+        """Count on `meter`; without `now` there is no `strftime_now`."""
+        super().__init__(
+            trim_blocks=True,
+            lstrip_blocks=True,
+            extensions=[_Generation, loopcontrols],
+            optimized=False,  # else what is constant is worked out before it is counted
+            finalize=_written,
+            cache_size=0,
+        )
+        self.meter = meter
+        functions = cast("dict[str, object]", self.globals)
+        functions.update(raise_exception=_refuse, dict=_Dict(), namespace=_Namespace, lipsum=_no_chance)
+        if now is not None:
+            functions["strftime_now"] = now.strftime
+        filters = cast("dict[str, Callable[..., Any]]", self.filters)
+        filters.update(tojson=_tojson, random=_no_chance)
+        filters.update({name: self._metered(name, filters[name]) for name in filters})
+        tests = cast("dict[str, Callable[..., Any]]", self.tests)
+        tests.update({name: self._metered(name, tests[name]) for name in _COMPARING})
+        filters.update(
+            {
+                names.TURN: meter.work,
+                names.WEIGHED: self._weighed,
+                names.SEARCHED: self._searched,
+                names.MADE: self._made,
+                names.JOINED: self._joined,
+            }
+        )
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        return names.metered(super()._parse(source, name, filename))
+
+    def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805, PYI063 - as Jinja
+        """Count what a call costs, then make it."""
+        method = getattr(__obj, "__wrapped__", __obj)
+        owner = getattr(method, "__self__", None)
+        if isinstance(__obj, Macro | LoopContext | type):
+            __self.meter.work(1 + len(args) + len(kwargs))
+        else:
+            __self.meter.call(getattr(method, "__name__", ""), owner, args, kwargs)
+        return __self._made(super().call(__context, __obj, *args, **kwargs))
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        """Count what an operator costs, then apply it."""
+        self.meter.operator(operator, left, right)
+        return super().call_binop(context, operator, left, right)
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        """Count what a key costs to look up, then look it up."""
+        if type(argument) is not str:
+            self.meter.deep(argument)
+        return super().getitem(obj, argument)
+
+    def _metered(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        at = 1 if hasattr(function, "jinja_pass_arg") else 0
+
+        @wraps(function)  # Jinja's mark of a function that takes the context goes along
+        def counted(*given: Any, **named: Any) -> Any:
+            self.meter.call(name, given[at] if len(given) > at else None, given[at + 1 :], named)
+            return self._made(function(*given, **named))
+
+        return counted
+
+    def _weighed(self, value: Any) -> Any:
+        self.meter.deep(value)
+        return value
+
+    def _searched(self, value: Any) -> Any:
+        """Count a value in which something is looked for; a key is found at once."""
+        if not isinstance(value, dict):
+            self.meter.deep(value)
+        return cast("Any", value)
+
+    def _made(self, value: Any) -> Any:
+        self.meter.made(value)
+        return value
+
+    def _joined(self, values: list[Any]) -> str:
+        self.meter.make(self.meter.deep(values))
+        return "".join(map(str, values))
+
+
+_COMPARING: Final = (
+    *("eq", "==", "equalto", "ne", "!=", "lt", "<", "lessthan", "le", "<=", "gt", ">", "greaterthan", "ge", ">="),
+    *("in", "lower", "upper"),
+)
+"""The tests whose cost depends on how large their values are."""
+
+
+@pass_context  # so that Jinja does not work it out while it compiles
+def _written(context: Context, value: Any) -> Any:
+    meter = cast("Sandbox", context.environment).meter
+    meter.make(meter.deep(value))
+    return value
+
+
+def _refuse(message: object = "") -> None:
+    raise Refusal(str(message))
+
+
+def _no_chance(*_: object, **__: object) -> None:
+    raise jinja2.TemplateRuntimeError("it asks for chance, and a prompt depends on its arguments alone")
+
+
+@pass_context  # for the meter
+def _tojson(  # noqa: PLR0913, PLR0917 - as transformers has them, so that they may be given by place
+    context: Context,
+    x: Any,
+    ensure_ascii: bool = False,  # noqa: FBT001, FBT002
+    indent: Any = None,
+    separators: Any = None,
+    sort_keys: bool = False,  # noqa: FBT001, FBT002
+) -> str:
+    encoder = json.JSONEncoder(ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+    if indent is None:
+        return encoder.encode(x)
+    meter = cast("Sandbox", context.environment).meter
+    pieces: list[str] = []
+    for piece in encoder.iterencode(x):  # a line is indented as often as its value is deep
+        meter.make(len(piece))
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+class _Dict:
+    """`dict` without the attributes of a type."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+        return dict(*args, **kwargs)
+
+    def fromkeys(self, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+        return dict.fromkeys(*args, **kwargs)
+
+
+class _Namespace(Namespace):
+    """`namespace` that holds no names of Python's own, and does not write out what it holds."""
+
+    def __init__(*args: Any, **kwargs: Any) -> None:  # so that `namespace(self=...)` is possible
+        self, given = args[0], dict(*args[1:], **kwargs)
+        for name in given:
+            _own_name(name)
+        Namespace.__init__(self, given)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        _own_name(name)
+        super().__setitem__(name, value)
+
+    def __repr__(self) -> str:
+        return "<Namespace>"
+
+
+def _own_name(name: object) -> None:
+    if isinstance(name, str) and name.startswith("_"):
+        raise jinja2.exceptions.SecurityError(f"a namespace holds no name that begins with an underscore: {name!r}")

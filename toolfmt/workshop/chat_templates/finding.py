@@ -1,0 +1,173 @@
+"""Finds the dialect of a model by what its folder holds.
+
+    find_dialect("Qwen3-8B").dialect.name    # 'qwen25'
+    find_dialect("Qwen3-8B").how             # 'known'
+    find_dialect("Qwen3-8B").reasons         # ('it reads all 5 answers that the template was made to write', ...)
+
+The checkpoint's own response template comes first. Else the chat template is made
+to write calls: the known dialect that reads them is the one, and where none does,
+a new one is inferred from what changes with them. A template that writes no calls
+may still name a known dialect by its markers. Nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from toolfmt.errors import ResponseTemplateError, TemplateError, UnknownDialectError
+from toolfmt.lookup.registry import default_registry
+from toolfmt.workshop.chat_templates.answers import Answers, answers
+from toolfmt.workshop.chat_templates.folder import TokenizerFolder, read_folder
+from toolfmt.workshop.chat_templates.inferring import NotInferredError, infer
+from toolfmt.workshop.chat_templates.marked import Marked, marked
+from toolfmt.workshop.chat_templates.recognising import Fit, recognised
+from toolfmt.workshop.response_templates import response_dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from toolfmt.dialect.record import Dialect
+    from toolfmt.lookup.registry import Registry
+
+How: TypeAlias = Literal["response_template", "known", "markers", "inferred"]
+
+_ENDS: Final = ("eos_token", "eot_token", "eom_token")
+_GENERIC: Final = frozenset({"chat_template", "tokenizer_config", "processor_config", "default", "tool_use"})
+"""Files that are called the same for every model."""
+_ODD: Final = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundDialect:
+    """A model's dialect, and how it was found."""
+
+    dialect: Dialect[str]
+    how: How
+    """`response_template`: the checkpoint says it. `known`: it reads what the chat template writes. `markers`: the
+    template has its markers, and writes no calls. `inferred`: a new one, made from what the template writes."""
+    reasons: tuple[str, ...]
+    """What speaks for it, and what was tried before, in words."""
+    others: tuple[str, ...] = ()
+    """Known dialects that read the same calls, the likeliest first."""
+
+
+def find_dialect(path: str | Path, *, template: str | None = None, registry: Registry | None = None) -> FoundDialect:
+    """Find the dialect of a model by its folder, or by a file with its chat template.
+
+    `path` is a Hugging Face tokenizer folder, or one file of it: `tokenizer_config.json`,
+    `chat_template.jinja`, `chat_template.json`. `template` is the name of one of several
+    templates; without it, it is the one for tools. The dialects of `registry` are
+    known; without it, those that are registered. Templates run in a sandbox, with limits.
+
+    Raises OSError where nothing can be read, `ParseError` for a file that is not
+    what its name says, `TemplateError` where there is no chat template or one of another
+    library, and `UnknownDialectError`, with all reasons, where none is found.
+    """
+    return found_in(read_folder(path), template=template, registry=registry)
+
+
+def found_in(folder: TokenizerFolder, *, template: str | None = None, registry: Registry | None = None) -> FoundDialect:
+    """Do the same for a folder that was read."""
+    reasons: list[str] = []
+    own = _own(folder, reasons)
+    if own is not None:
+        return FoundDialect(dialect=own, how="response_template", reasons=tuple(reasons))
+    source = folder.template(template, tools=True)
+    known = [*(default_registry() if registry is None else registry)]
+    try:
+        written = answers(source, folder.tokens)
+    except TemplateError as error:
+        reasons.append(f"the chat template does not render: {error}")
+        return _by_markers(folder, marked(source, known), reasons)
+    if written.one is None:
+        problem = f": {written.problem}" if written.problem else ""
+        reasons.append(f"the chat template writes no calls{problem}")
+        return _by_markers(folder, marked(source, known), reasons)
+    fits = recognised(source, written, known)
+    if fits:
+        return _by_reading(folder, fits, written, reasons)
+    reasons.append("no known dialect reads the calls that the chat template writes")
+    try:
+        made = infer(written, name=_name(folder), stop=_stops(folder))
+    except NotInferredError as error:
+        reasons.append(f"and no dialect can be inferred from them: {error}")
+        raise _unknown(folder, reasons) from None
+    reasons.append(f"inferred from {len(written.with_calls())} answers that were rendered, all of which it reads")
+    return FoundDialect(dialect=made, how="inferred", reasons=tuple(reasons))
+
+
+def _own(folder: TokenizerFolder, reasons: list[str]) -> Dialect[str] | None:
+    """Make the dialect of the checkpoint's own response template, if it ships one that is fine."""
+    if folder.response_schema is not None:
+        reasons.append("its response_schema is of an older kind, which transformers has given up: it is not read")
+    if folder.response_template is None:
+        return None
+    try:
+        made = response_dialect(folder.response_template, name=_name(folder), stop=_stops(folder))
+    except ResponseTemplateError as error:
+        reasons.append(f"its response template is not used: {error}")
+        return None
+    reasons.append("the checkpoint ships a response template")
+    return made
+
+
+def _by_reading(folder: TokenizerFolder, fits: list[Fit], written: Answers, reasons: list[str]) -> FoundDialect:
+    best = [fit for fit in fits if fit.rank == fits[0].rank]
+    named = _named(folder)
+    chosen = next((fit for fit in best if fit.dialect.name in named), best[0])
+    of = len(written.with_calls())
+    reasons.append(f"it reads {chosen.read} of {of} answers that the chat template was made to write")
+    if chosen.exact:
+        reasons.append(f"and writes {chosen.exact} of them just so")
+    others = tuple(fit.dialect.name for fit in fits if fit is not chosen)
+    return FoundDialect(dialect=chosen.dialect, how="known", reasons=tuple(reasons), others=others)
+
+
+def _by_markers(folder: TokenizerFolder, found: list[Marked], reasons: list[str]) -> FoundDialect:
+    if not found:
+        reasons.append("and has no known dialect's markers")
+        raise _unknown(folder, reasons)
+    best = [one for one in found if one.weight == found[0].weight]
+    forms = [one.dialect.syntax.forms[0] for one in best if one.dialect.syntax is not None]
+    if any(form != forms[0] for form in forms):
+        names = ", ".join(one.dialect.name for one in best)
+        reasons.append(f"its markers may be those of {names}: choose one")
+        raise _unknown(folder, reasons)
+    named = _named(folder)
+    chosen = next((one for one in best if one.dialect.name in named), best[0])
+    reasons.append(f"it has the markers of {chosen.dialect.name}: {' '.join(chosen.markers)}")
+    others = tuple(one.dialect.name for one in found if one is not chosen)
+    return FoundDialect(dialect=chosen.dialect, how="markers", reasons=tuple(reasons), others=others)
+
+
+def _unknown(folder: TokenizerFolder, reasons: list[str]) -> UnknownDialectError:
+    return UnknownDialectError("format of the model at", folder.path, advice="; ".join(reasons))
+
+
+def _stops(folder: TokenizerFolder) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(folder.tokens[name] for name in _ENDS if folder.tokens.get(name)))
+
+
+def _name(folder: TokenizerFolder) -> str:
+    """Make a dialect's name of the model's."""
+    return next((_ODD.sub("-", name.lower()).strip("-") for name in _model_names(folder)), "") or "chat-template"
+
+
+def _named(folder: TokenizerFolder) -> set[str]:
+    """The dialects that models of this name are known to use; they decide between equals alone."""
+    found: set[str] = set()
+    for name in _model_names(folder):
+        with suppress(UnknownDialectError):
+            found.add(default_registry().resolve(model=name).name)
+    return found
+
+
+def _model_names(folder: TokenizerFolder) -> Iterator[str]:
+    path = Path(folder.path)
+    own = path.stem if path.is_file() and path.stem not in _GENERIC else ""
+    place = path.parent.name if path.is_file() else path.name
+    yield from (name for name in (folder.name.rpartition("/")[2], own, place, folder.model_type) if name)

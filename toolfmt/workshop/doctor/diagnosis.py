@@ -1,0 +1,161 @@
+r"""The whole examination of a template, as a value.
+
+Diagnosis(path="Qwen3-8B", template="default", dialect="qwen25", checks=(
+Check("one call", "ok", (), '<tool_call>\n{"name": ...'),
+Check("history", "note", (Finding("note", "the template drops the reasoning of earlier turns"),), ...)))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.errors import TemplateError, TemplateRefusedError, UnknownDialectError
+from toolfmt.lookup.registry import default_registry
+from toolfmt.workshop.chat_templates.finding import found_in
+from toolfmt.workshop.chat_templates.prompt import chosen_template
+from toolfmt.workshop.doctor.history import history_findings, result_findings, tool_findings
+from toolfmt.workshop.doctor.reading import FindingStatus, TemplateFinding, judged
+from toolfmt.workshop.doctor.scenarios import ANSWERS, USER, user
+from toolfmt.workshop.doctor.turns import Pen
+from toolfmt.workshop.marking import markers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from toolfmt.dialect.record import AnyDialect
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.workshop.chat_templates.folder import TokenizerFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One scenario: the worst that was found, all that was found, and what the template wrote."""
+
+    scenario: str
+    status: FindingStatus
+    findings: tuple[TemplateFinding, ...] = ()
+    wrote: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What is right and wrong between a template and a dialect."""
+
+    path: str
+    template: str
+    """Which of the folder's templates was examined."""
+    dialect: str
+    checks: tuple[Check, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed; notes are no failures."""
+        return all(check.status != "fail" for check in self.checks)
+
+    def report(self) -> JsonObject:
+        """Give the diagnosis as JSON."""
+        return {
+            "path": self.path,
+            "template": self.template,
+            "dialect": self.dialect,
+            "ok": self.ok,
+            "checks": [
+                {
+                    "scenario": check.scenario,
+                    "status": check.status,
+                    "findings": [{"status": one.status, "message": one.message} for one in check.findings],
+                    "wrote": check.wrote,
+                }
+                for check in self.checks
+            ],
+        }
+
+
+def diagnose(
+    path: str | Path | None = None,
+    *,
+    template: str | None = None,
+    dialect: AnyDialect | str | None = None,
+    variables: Mapping[str, JsonValue] | None = None,
+) -> Diagnosis:
+    """Examine the chat template of a folder or file, or the text `template`; with both, the one of that name.
+
+    Without a `dialect` it is that of `find_dialect`. `variables` are given to the
+    template (`{"enable_thinking": True}`). Raises as `read_folder` does where there is
+    no template to examine, and `UnknownDialectError` for a `dialect` that there is
+    not; whatever is wrong with the template itself is a finding.
+    """
+    folder = chosen_template(template, path)
+    name = folder.name_of(template if path is not None else None, tools=True)
+    pen = Pen(folder.templates[name], folder.tokens, dict(variables or {}))
+    broken = _check("template", lambda: _written(pen))
+    if broken.status == "fail":
+        return Diagnosis(folder.path, name, _named(dialect), (broken,))
+    how, found = dialect_of(folder, name, dialect)
+    checks = (
+        how,
+        _check("tools", lambda: tool_findings(pen)),
+        *(_answered(scenario, pen, found) for scenario in ANSWERS),
+        _check("results", lambda: result_findings(pen, found)),
+        _check("history", lambda: history_findings(pen, found)),
+    )
+    return Diagnosis(folder.path, name, "" if found is None else found.name, checks)
+
+
+def dialect_of(
+    folder: TokenizerFolder, template: str, named: AnyDialect | str | None
+) -> tuple[Check, AnyDialect | None]:
+    """Find the dialect that reads the model's answers, and say how it was found; None if that is unknown."""
+    if named is not None:
+        return Check("dialect", "ok"), default_registry().resolve(dialect=named)
+    try:
+        found = found_in(folder, template=template)
+    except UnknownDialectError as error:
+        return Check("dialect", "fail", (TemplateFinding("fail", str(error)),)), None
+    if found.how == _USUAL[folder.response_template is not None]:
+        return Check("dialect", "ok"), found.dialect
+    return Check("dialect", "note", tuple(TemplateFinding("note", reason) for reason in found.reasons)), found.dialect
+
+
+_USUAL: Final = {True: "response_template", False: "known"}
+"""How a dialect is found where the checkpoint has a response template, and where not; all else is worth a note."""
+
+
+def _named(dialect: AnyDialect | str | None) -> str:
+    return "" if dialect is None else default_registry().resolve(dialect=dialect).name
+
+
+def _written(pen: Pen) -> Iterator[TemplateFinding]:
+    """Say what keeps the template from writing anything at all."""
+    if USER not in pen.write([user(USER)], prompt=True):
+        yield TemplateFinding("fail", "the template does not write what the user says")
+
+
+def _answered(scenario: str, pen: Pen, dialect: AnyDialect | None) -> Check:
+    said = ANSWERS[scenario](markers(dialect).keep if dialect is not None else ())
+    wrote = ""
+
+    def findings() -> Iterator[TemplateFinding]:
+        nonlocal wrote
+        turn = pen.turn(said)
+        wrote = turn.wrote
+        yield from judged(turn, said, dialect)
+
+    single = dialect is not None and not dialect.traits.parallel and len(said.get("tool_calls", ())) > 1
+    return replace(_check(scenario, findings, single=single), wrote=wrote)
+
+
+def _check(scenario: str, find: Callable[[], Iterable[TemplateFinding]], *, single: bool = False) -> Check:
+    """Examine one scenario; a template that refuses several calls is right where the format holds but one."""
+    try:
+        found = tuple(dict.fromkeys(find()))
+    except TemplateRefusedError as error:
+        found = (TemplateFinding("note" if single else "fail", f"the template refuses it: {error.said}"),)
+    except TemplateError as error:
+        found = (TemplateFinding("fail", f"the template fails: {str(error).removeprefix('the chat template, ')}"),)
+    return Check(scenario, _ORDER[max((_ORDER.index(one.status) for one in found), default=0)], found)
+
+
+_ORDER: Final[tuple[FindingStatus, ...]] = ("ok", "note", "fail")

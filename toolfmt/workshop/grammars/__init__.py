@@ -1,0 +1,120 @@
+"""Grammars for constrained decoding: the calls that a dialect's parser reads, with the tools' schemas inside.
+
+    grammar("hermes", tools)                                            for llguidance
+    grammar("qwen3-coder", tools, choice="required", target="gbnf")     for llama.cpp
+    grammar("harmony", tools, choice="get_weather", parallel=False, target="structural-tag")
+
+Whatever the grammar accepts, the dialect's parser reads as calls that fit the
+tools' schemas, and what `render_calls` writes, the grammar accepts, as far as the
+target can say it. What it cannot express is listed in the result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.errors import SchemaError, UnknownToolError, UnsupportedSchemaError
+from toolfmt.lookup.registry import Registry, default_registry
+from toolfmt.schema.misshapen import refuse_misshapen
+from toolfmt.tools import tools as definitions
+from toolfmt.workshop.grammars.answers import answer
+from toolfmt.workshop.grammars.gbnf import write_gbnf
+from toolfmt.workshop.grammars.lark import write_lark
+from toolfmt.workshop.grammars.regexes import write_regex
+from toolfmt.workshop.grammars.structural_tag import write_structural_tag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolfmt.dialect.record import AnyDialect
+    from toolfmt.workshop.grammars.answers import Answer, CallChoice
+
+WRITERS: Final[dict[str, Callable[[Answer], tuple[str, tuple[str, ...]]]]] = {
+    "lark": write_lark,
+    "gbnf": write_gbnf,
+    "structural-tag": write_structural_tag,
+    "regex": write_regex,
+}
+"""What writes a grammar, by target: its text, and what it had to leave out."""
+_WORDS: Final[dict[str, CallChoice]] = {"auto": "auto", "required": "required", "none": "none"}
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """A grammar's text, and where it says something else than the schemas and the parser; `str()` is the text."""
+
+    text: str
+    target: str
+    relaxed: tuple[str, ...] = ()
+    """What of the schemas it does not hold a value to; check it after decoding."""
+    narrowed: tuple[str, ...] = ()
+    """What the parser would read and the grammar does not allow."""
+
+    def __str__(self) -> str:
+        """Give the text."""
+        return self.text
+
+
+def grammar(  # noqa: PLR0913 - each decides something of its own
+    dialect: AnyDialect | str,
+    tools: object,
+    *,
+    choice: str = "auto",
+    parallel: bool = True,
+    max_calls: int | None = None,
+    reasoning: bool | None = None,
+    target: str = "lark",
+    registry: Registry | None = None,
+) -> Grammar:
+    """Write a grammar of the answers that call these tools in a dialect.
+
+    `tools` are definitions, functions or any tool JSON. `choice` is "auto" (text,
+    with calls or without), "required" (calls), "none" (text), or the name of the
+    tool to call; without `parallel` there is one call at most, and `max_calls`
+    bounds them otherwise. With `reasoning`, reasoning may come before all of it, and
+    without, the answer begins with its text or calls; by default it may come where
+    calls are not required. `target` is "lark", "gbnf", "structural-tag" or "regex".
+
+    Raises ValueError for an unknown target and for less than one call, `UnknownToolError` for an unknown
+    tool, `SchemaError` for a schema that cannot be used or has no form in the
+    target, and `UnrepresentableError` for a dialect that no grammar describes.
+    """
+    if target not in WRITERS:
+        near = get_close_matches(target, WRITERS, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(WRITERS)}"
+        raise ValueError(f"unknown target {target!r}; {hint}")
+    if max_calls is not None and max_calls < 1:
+        raise ValueError(f"max_calls is {max_calls}: a bound is 1 at least; without calls it is choice='none'")
+    chosen = (default_registry() if registry is None else registry).dialect(dialect)
+    offered = definitions(tools)
+    names = [tool.name for tool in offered]
+    word = _WORDS.get(choice)
+    if word is None and choice not in names:
+        raise UnknownToolError(choice, names)
+    if not offered and word != "none":
+        raise ValueError("no tools are given, so that there is nothing to call: give tools, or choice='none'")
+    for tool in offered:
+        try:
+            refuse_misshapen(tool.parameters)
+        except SchemaError as error:
+            raise SchemaError(f"tool {tool.name!r}: {error}") from None
+    called = offered if word is not None else [tool for tool in offered if tool.name == choice]
+    asked = word or "required"
+    most = max_calls if parallel else 1
+    thinks = asked != "required" if reasoning is None else reasoning
+    made = partial(answer, chosen, called, choice=asked, most=most, reasons=thinks, offered=names)
+    held = made()
+    try:
+        text, left_out = WRITERS[target](held)
+    except UnsupportedSchemaError as error:
+        held = made(closed=True)
+        if not held.closed:
+            raise
+        try:
+            text, left_out = WRITERS[target](held)
+        except UnsupportedSchemaError:
+            raise error from None
+    return Grammar(text, target, (*held.relaxed, *left_out), held.narrowed)

@@ -1,0 +1,158 @@
+"""An answer as a grammar: reasoning, text and calls, as a choice of tools allows them.
+
+    auto        reasoning? text calls?
+    required    reasoning? calls
+    none        reasoning? text
+
+Text may hold nothing that begins like one of the format's markers, so that the
+parser finds the calls of the grammar in it and no others. The answer ends with
+its calls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from toolfmt.errors import UnrepresentableError
+from toolfmt.workshop.grammars.calls import CallNodes
+from toolfmt.workshop.grammars.frames import frame_messages
+from toolfmt.workshop.grammars.markers import call_openers, loosely, text_markers
+from toolfmt.workshop.grammars.nodes import (
+    ANYTHING,
+    BLANK,
+    NOTHING,
+    Alt,
+    GrammarRules,
+    Lit,
+    Meet,
+    Node,
+    Repeat,
+    containing,
+    either,
+    sequence,
+    without,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from toolfmt.dialect.record import AnyDialect
+    from toolfmt.dialect.syntax import Syntax
+    from toolfmt.model import ToolDefinition
+
+CallChoice: TypeAlias = Literal["auto", "required", "none"]
+_BLANKS: Final = Repeat(BLANK, 0, 8)
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a model may answer, for any target."""
+
+    reasoning: Node
+    """A block of reasoning with the white space after it; nothing if the format has none."""
+    text: Node
+    """What may stand before the calls; it may be empty."""
+    alone: Node
+    """What may stand without calls."""
+    calls: Node | None
+    section: Node | None
+    """One section of calls."""
+    rules: GrammarRules
+    relaxed: tuple[str, ...] = ()
+    narrowed: tuple[str, ...] = ()
+    closed: bool = False
+    """Members that no schema names were left out where they are asked to be."""
+    must: bool = False
+    """The answer has calls."""
+    most: int | None = None
+    """How many calls there are at most; None for any number."""
+    framed: bool = False
+    """Its parts are messages with headers."""
+    body: Node = field(init=False)
+    """All of it, but for the rules."""
+
+    def __post_init__(self) -> None:
+        """Put the parts together."""
+        parts: list[Node] = []
+        if not self.must:
+            parts.append(self.alone)
+        if self.calls is not None:
+            parts.append(sequence(self.text, self.calls))
+        begun = [sequence(self.reasoning, part) for part in parts] if self.reasoning != NOTHING else []
+        self.body = either(*parts, *begun)
+
+
+def answer(  # noqa: PLR0913 - what is asked for, and what a target can say
+    dialect: AnyDialect,
+    tools: Sequence[ToolDefinition],
+    *,
+    choice: CallChoice,
+    most: int | None,
+    reasons: bool,
+    offered: Sequence[str],
+    closed: bool = False,
+) -> Answer:
+    """Make the grammar of an answer; `offered` are the names of all tools that there are.
+
+    There are `most` calls, None for any number; reasoning comes first only where the answer `reasons`.
+
+    Where it is `closed`, members without end that no schema names are left out.
+
+    Raises `UnrepresentableError` for a dialect that no grammar can describe.
+    """
+    syntax = dialect.syntax
+    if syntax is None:
+        raise UnrepresentableError(
+            dialect.name, "", "its calls are objects of an API and no text: the server makes the grammar itself"
+        )
+    rules: GrammarRules = {}
+    writer = CallNodes(dialect.name, syntax, rules, offered, closed=closed)
+    calls, section = writer.all_calls(tools, most=most) if choice != "none" else (None, None)
+    must = choice == "required"
+    if syntax.frame is not None:
+        kinds = {*(["reasoning"] if reasons else []), *([] if must else ["text"])}
+        before, alone = frame_messages(syntax.frame, kinds)
+        text = before
+        reasoning: Node = NOTHING
+    else:
+        markers = tuple(text_markers(syntax, offered))
+        alone = without(*markers)
+        text = NOTHING if must or not dialect.traits.text_around else _before_calls(syntax, alone)
+        reasoning = _reasoning(syntax, offered) if reasons else NOTHING
+    return Answer(
+        reasoning=reasoning,
+        text=text,
+        alone=alone,
+        calls=calls,
+        section=section,
+        rules=rules,
+        relaxed=tuple(writer.relaxed),
+        narrowed=tuple(writer.narrowed),
+        closed=bool(writer.closed),
+        must=must,
+        most=1 if syntax.single else most,
+        framed=syntax.frame is not None,
+    )
+
+
+def _before_calls(syntax: Syntax, text: Node) -> Node:
+    """Text before a call: where markers stand at the beginning of a line, it ends with one."""
+    lines = syntax.lines or any(form.offered and form.call.startswith("{name}") for form in syntax.forms)
+    return either(NOTHING, sequence(text, Lit("\n"))) if lines else text
+
+
+def _reasoning(syntax: Syntax, offered: Sequence[str]) -> Node:
+    """A block of reasoning between any of its markers, and white space after it."""
+    found: list[Node] = []
+    for opener, closer in syntax.reasoning:
+        end = loosely(closer, ignore_case=syntax.ignore_case) if closer else None
+        never = [end] if end is not None else text_markers(syntax, offered)
+        never += [node for opening, _ in syntax.unwrap if not closer and (node := loosely(opening)) is not None]
+        if syntax.calls_in_reasoning == "call":
+            never += call_openers(syntax, offered)
+        body = Meet((ANYTHING,), tuple(map(containing, never)))
+        found.append(sequence(Lit(opener.strip()), body, Lit(closer.strip() or "\n")))
+    if not found:
+        return NOTHING
+    return sequence(Alt(tuple(found)) if len(found) > 1 else found[0], _BLANKS)

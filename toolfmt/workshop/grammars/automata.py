@@ -1,0 +1,244 @@
+"""Regular nodes as automata, for targets that know neither `and` nor `not`.
+
+    automaton(without(Lit("</a>")))      states 0..3, all of which accept
+
+A deterministic automaton is built from a `Meet` at once, state by state, and
+the states that do the same are joined; the writers spell it as rules or as one
+regular expression.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.errors import UnsupportedSchemaError
+from toolfmt.workshop.grammars.nodes import (
+    ANYTHING,
+    SPACE,
+    Alt,
+    Chars,
+    Lit,
+    Meet,
+    Node,
+    Ranges,
+    Repeat,
+    Seq,
+    Space,
+    chars,
+    joined,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MOST_STATES: Final = 3_000
+
+
+class TooLargeError(UnsupportedSchemaError):
+    """An automaton of too many states."""
+
+
+@dataclass(slots=True)
+class Automaton:
+    """A deterministic automaton; state 0 is the first."""
+
+    moves: list[dict[int, Ranges]]
+    """For each state, the states that it leads to and by which characters."""
+    accepts: list[bool]
+
+
+@dataclass(slots=True)
+class _Machine:
+    """Fragments of automata that are not deterministic, in one table."""
+
+    steps: list[list[tuple[Ranges, int]]] = field(default_factory=list[list[tuple[Ranges, int]]])
+    free: list[list[int]] = field(default_factory=list[list[int]])
+
+    def state(self) -> int:
+        if len(self.steps) > 20 * MOST_STATES:
+            raise TooLargeError(f"a text needs more than {20 * MOST_STATES} places to be told apart")
+        self.steps.append([])
+        self.free.append([])
+        return len(self.steps) - 1
+
+    def add(self, node: Node, start: int) -> int:  # noqa: C901, PLR0911 - one per kind
+        """Add a node after a state; the state after it."""
+        match node:
+            case Lit(text):
+                for char in text:
+                    start = self.step(start, chars(char).ranges)
+                return start
+            case Chars(ranges):
+                return self.step(start, ranges)
+            case Space():
+                return self.add(SPACE, start)
+            case Seq(items):
+                for item in items:
+                    start = self.add(item, start)
+                return start
+            case Alt(options):
+                end = self.state()
+                for option in options:
+                    self.free[self.add(option, self.beside(start))].append(end)
+                return end
+            case Repeat(inner, least, most):
+                return self.repeat(inner, least, most, start)
+            case Meet():
+                return self.inline(automaton(node), start)
+            case _:
+                raise TypeError(f"{type(node).__name__} is not regular")
+
+    def step(self, start: int, ranges: Ranges) -> int:
+        end = self.state()
+        self.steps[start].append((ranges, end))
+        return end
+
+    def beside(self, start: int) -> int:
+        end = self.state()
+        self.free[start].append(end)
+        return end
+
+    def repeat(self, inner: Node, least: int, most: int | None, start: int) -> int:
+        for _ in range(least):
+            start = self.add(inner, start)
+        if most is None:
+            loop = self.beside(start)
+            self.free[self.add(inner, loop)].append(loop)
+            return self.beside(loop)
+        end = self.state()
+        for _ in range(most - least):
+            self.free[start].append(end)
+            start = self.add(inner, self.beside(start))
+        self.free[start].append(end)
+        return end
+
+    def inline(self, made: Automaton, start: int) -> int:
+        states = [self.state() for _ in made.moves]
+        end = self.state()
+        self.free[start].append(states[0])
+        for at, moves in enumerate(made.moves):
+            for to, ranges in moves.items():
+                self.steps[states[at]].append((ranges, states[to]))
+            if made.accepts[at]:
+                self.free[states[at]].append(end)
+        return end
+
+    def closure(self, states: Iterable[int]) -> frozenset[int]:
+        found = set(states)
+        pending = list(found)
+        while pending:
+            for free in self.free[pending.pop()]:
+                if free not in found:
+                    found.add(free)
+                    pending.append(free)
+        return frozenset(found)
+
+
+_Place = tuple[frozenset[int], ...]
+
+
+def automaton(node: Node) -> Automaton:
+    """Build the smallest deterministic automaton of a regular node. Raises `TooLargeError`."""
+    every, never = (node.every, node.never) if isinstance(node, Meet) else ((node,), ())
+    machine = _Machine()
+    begins = [machine.state() for _ in (*every, *never)]
+    ends = [machine.add(part, begin) for part, begin in zip((*every, *never), begins, strict=True)]
+    start: _Place = tuple(machine.closure([begin]) for begin in begins)
+    lost = [  # once such a text has what is excluded, it has it for good
+        at
+        for at, part in enumerate((*every, *never))
+        if at >= len(every) and isinstance(part, Seq) and part.items[-1] == ANYTHING
+    ]
+    numbers: dict[_Place, int] = {start: 0}
+    pending = [start]
+    moves: list[dict[int, Ranges]] = []
+    accepts: list[bool] = []
+    for place in pending:
+        inside = [end in states for end, states in zip(ends, place, strict=True)]
+        accepts.append(all(inside[: len(every)]) and not any(inside[len(every) :]))
+        leads: dict[_Place, list[tuple[int, int]]] = {}
+        for low, high in _cuts(machine, place):
+            after = tuple(_moved(machine, states, low) for states in place)
+            if all(after[: len(every)]) and not any(ends[at] in after[at] for at in lost):
+                leads.setdefault(after, []).append((low, high))
+        pending += [after for after in leads if after not in numbers]
+        moves.append({numbers.setdefault(after, len(numbers)): joined(ranges) for after, ranges in leads.items()})
+        if len(numbers) > MOST_STATES:
+            raise TooLargeError(f"a text needs more than {MOST_STATES} places to be told apart")
+    return _smallest(Automaton(moves, accepts))
+
+
+def _cuts(machine: _Machine, place: _Place) -> Iterable[tuple[int, int]]:
+    """Cut the characters that lead on from a place into ranges that all lead the same way."""
+    edges: set[int] = set()
+    for states in place:
+        for state in states:
+            for ranges, _ in machine.steps[state]:
+                for low, high in ranges:
+                    edges.update((low, high + 1))
+    cuts = sorted(edges)
+    return zip(cuts, (cut - 1 for cut in cuts[1:]), strict=False)
+
+
+def _moved(machine: _Machine, states: frozenset[int], char: int) -> frozenset[int]:
+    return machine.closure(
+        to
+        for state in states
+        for ranges, to in machine.steps[state]
+        if any(low <= char <= high for low, high in ranges)
+    )
+
+
+def _smallest(made: Automaton) -> Automaton:  # noqa: C901 - the groups, and then the table by them
+    """Leave out what leads nowhere and join the states that do the same."""
+    alive = _alive(made)
+    group = [1 if accepts else 0 for accepts in made.accepts]
+    count = len(set(group))
+    while True:
+        signs: dict[tuple[object, ...], int] = {}
+        fresh = [0] * len(group)
+        for at, moves in enumerate(made.moves):
+            by_group: dict[int, list[tuple[int, int]]] = {}
+            for to, ranges in moves.items():
+                if to in alive:
+                    by_group.setdefault(group[to], []).extend(ranges)
+            leads = tuple(sorted((to, joined(ranges)) for to, ranges in by_group.items()))
+            fresh[at] = signs.setdefault((group[at], leads), len(signs))
+        group = fresh
+        if len(signs) == count:
+            break
+        count = len(signs)
+    order = {group[0]: 0}
+    for at in range(len(group)):
+        if at in alive:
+            order.setdefault(group[at], len(order))
+    moves_out: list[dict[int, Ranges]] = [{} for _ in order]
+    accepts_out = [False] * len(order)
+    for at, moves in enumerate(made.moves):
+        if group[at] not in order:
+            continue
+        mine = order[group[at]]
+        accepts_out[mine] = made.accepts[at]
+        ways: dict[int, list[tuple[int, int]]] = {}
+        for to, ranges in moves.items():
+            if to in alive:
+                ways.setdefault(order[group[to]], []).extend(ranges)
+        moves_out[mine] = {to: joined(ranges) for to, ranges in ways.items()}
+    return Automaton(moves_out, accepts_out)
+
+
+def _alive(made: Automaton) -> set[int]:
+    """The states from which an accepting one can be reached."""
+    before: list[list[int]] = [[] for _ in made.moves]
+    for at, moves in enumerate(made.moves):
+        for to in moves:
+            before[to].append(at)
+    found = {at for at, accepts in enumerate(made.accepts) if accepts}
+    pending = list(found)
+    while pending:
+        for at in before[pending.pop()]:
+            if at not in found:
+                found.add(at)
+                pending.append(at)
+    return found

@@ -1,0 +1,258 @@
+r"""The calls of a dialect as nodes, from its syntax: one node per tool, and what is around and between them.
+
+    <tool_call>\n{"name": "f", "arguments": ...}\n</tool_call>
+
+What is written is what the grammar asks for: the first form of the syntax, its
+members in the schema's order. Beside that, only white space is free.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, cast
+
+import regex
+
+from toolfmt import jsontext
+from toolfmt.dialect.literals import KEYWORD
+from toolfmt.dialect.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME, Maybe, Slot, Verbatim, split
+from toolfmt.errors import UnrepresentableError
+from toolfmt.formatters.xml_text import escape_slot
+from toolfmt.workshop.grammars.elements import ElementNodes
+from toolfmt.workshop.grammars.native import native_schema
+from toolfmt.workshop.grammars.nodes import (
+    DIGIT,
+    NOTHING,
+    GrammarRules,
+    Json,
+    Lit,
+    Node,
+    Repeat,
+    Space,
+    branches,
+    chars,
+    either,
+    maybe,
+    sequence,
+)
+from toolfmt.workshop.grammars.reading import SchemaShapes, argument_lists
+from toolfmt.workshop.grammars.values import JSON, Notation, QuotedValues, ValueNodes, keyword, literal_quote
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from toolfmt.dialect.literals import Literals
+    from toolfmt.dialect.syntax import JsonCall, Piece, Syntax
+    from toolfmt.model import ToolDefinition
+    from toolfmt.workshop.grammars.shapes import Members
+
+_ID: Final = Repeat(chars("_-.:", (0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)), 1, 64)
+_INDEX: Final = Repeat(DIGIT, 1, 4)
+_KEYWORD: Final = regex.compile(KEYWORD)
+_SLOT: Final = re.compile(r"[^<>{\n\s](?:[^<>{\n]{0,510}[^<>{\n\s])?")
+_OPTIONAL: Final = frozenset({"id", "agent"})
+
+
+class CallNodes:
+    """Makes the nodes of calls in a syntax's first form."""
+
+    def __init__(
+        self, dialect: str, syntax: Syntax, rules: GrammarRules, offered: Sequence[str], *, closed: bool
+    ) -> None:
+        """Write calls of this syntax; recursive values become `rules`. `offered` are the names of all tools."""
+        self._offered = offered
+        self._closed = closed
+        self._dialect = dialect
+        self._syntax = syntax
+        self._form = syntax.forms[0]
+        self._rules = rules
+        self.relaxed: dict[str, None] = {}
+        """What of the schemas the nodes do not hold a value to."""
+        self.narrowed: dict[str, None] = {}
+        """What could be read and the nodes do not allow."""
+        self.closed: dict[str, None] = {}
+        """Of that, what is left out where the answer is asked to be `closed`."""
+
+    def all_calls(self, tools: Sequence[ToolDefinition], *, most: int | None) -> tuple[Node, Node]:
+        """All that an answer's calls are, at `most` so many, with their sections around them; one section alone."""
+        frame = self._syntax.frame
+        found = [self._call(tool, f"t{at}") for at, tool in enumerate(tools)]
+        further = 0 if self._syntax.single else None if most is None else most - 1
+
+        def repeated(node: Node) -> Node:
+            return Repeat(node, 0, further) if further != 0 else NOTHING
+
+        if frame is not None:
+            headed = [
+                sequence(Lit(frame.call.replace("{name}", tool.name)), call)
+                for tool, call in zip(tools, found, strict=True)
+            ]
+            call = branches(headed)
+            rest = repeated(sequence(Lit(frame.between), call))
+            return (made := sequence(call, rest, Lit(frame.last))), made
+        form = self._form
+        section = form.section.replace("{?", "").replace("?}", "")
+        opener, _, closer = section.partition("{calls}")
+        call = branches(found)
+        if form.array:
+            comma = sequence(Space(), Lit(","), Space(form.separator.removeprefix(",")))
+            row = sequence(call, repeated(sequence(comma, call)))
+            return (made := sequence(Lit(f"{opener}["), Space(), row, Space(), Lit(f"]{closer}"))), made
+        between = _between(form.separator)
+        if form.each:
+            call = sequence(Lit(opener), call, Lit(closer))
+            return sequence(call, repeated(sequence(between, call))), call
+        row = sequence(call, repeated(sequence(between, call)))
+        return (made := sequence(Lit(opener), row, Lit(closer))), made
+
+    def _call(self, tool: ToolDefinition, prefix: str) -> Node:
+        form = self._form
+        shapes = SchemaShapes(tool, closed=self._closed)
+        closed: set[str] = set()
+        roots = argument_lists(shapes, tool.name)
+        head, body, tail = split(form.call, BODY_SLOTS)
+        if form.json is not None:
+            node = self._object(form.json, self._arguments(roots, shapes, prefix), tool)
+        elif form.elements is not None:
+            writer = ElementNodes(
+                self._dialect, self._syntax, form, form.elements, self._rules, shapes.named, prefix, self._offered
+            )
+            node = either(*map(writer.arguments, roots))
+            self.narrowed |= writer.narrowed
+            closed = writer.closed
+        elif body == "yaml":
+            raise UnrepresentableError(
+                self._dialect, "/arguments", "arguments in YAML: a grammar cannot count their indentation"
+            )
+        elif form.literals is not None:
+            node = self._literals(form.literals, roots, shapes, prefix)
+            closed = {root.place for root in roots} if form.literals.keywords else set()
+        else:
+            node = self._arguments(roots, shapes, prefix)
+        self.relaxed |= shapes.left_out(closed)
+        self.narrowed |= shapes.narrowed
+        self.closed |= shapes.narrowed
+        return sequence(self._pieces(head, tool), node, self._pieces(tail, tool))
+
+    def _arguments(self, roots: list[Members], shapes: SchemaShapes, prefix: str) -> Node:
+        values = ValueNodes(JSON, self._rules, shapes.named, prefix)
+        return Json(native_schema(roots, shapes.named), either(*map(values.members, roots)))
+
+    def _literals(self, literals: Literals, roots: list[Members], shapes: SchemaShapes, prefix: str) -> Node:
+        quotes = tuple(literal_quote(mark, escapes=literals.escapes) for mark in literals.quotes)
+        words = {value: word for word, value in literals.words.items()}
+        notation = Notation("literal", quotes, words, literals.bare_keys, literals.spaced, literals.sorted_keys)
+        values = ValueNodes(notation, self._rules, shapes.named, prefix)
+        if literals.typed_by_schema:
+            values = QuotedValues(notation, self._rules, shapes.named, prefix)
+        if not literals.keywords:
+            return either(*map(values.members, roots))
+        if any(root.rest is not None for root in roots):
+            self.narrowed["members that the schema does not name are left out"] = None
+
+        def key(name: str) -> Node:
+            return keyword(self._dialect, name, _KEYWORD.fullmatch(name) is not None)
+
+        return either(*(values.keywords(root, key) for root in roots))
+
+    def _object(self, json: JsonCall, arguments: Node, tool: ToolDefinition) -> Node:
+        """A call's JSON object, with the members in the template's order."""
+        return self._template(json.template, arguments, tool)
+
+    def _template(self, template: object, arguments: Node, tool: ToolDefinition) -> Node:
+        if isinstance(template, str) and template in ("{arguments}", "{arguments_text}"):
+            if template == "{arguments_text}":
+                raise UnrepresentableError(
+                    self._dialect, "/arguments", "JSON inside a JSON string has no form in a grammar"
+                )
+            return arguments
+        if isinstance(template, str):
+            return self._slot_value(template, tool)
+        if not isinstance(template, dict):
+            return Lit(jsontext.dumps(cast("str", template)))
+        parts: list[Node] = []
+        first = True
+        comma = sequence(Space(), Lit(","), Space(" "))
+        for key, value in cast("Mapping[str, object]", template).items():
+            if isinstance(value, str) and value == "{server}" and not self._server(tool):
+                continue
+            written = tool.name if key == "{name}" else key
+            pair = sequence(
+                Lit(jsontext.dumps(written)), Space(), Lit(":"), Space(" "), self._template(value, arguments, tool)
+            )
+            optional = isinstance(value, str) and value[1:-1] in _OPTIONAL and self._form.id_if_missing == ""
+            if first:
+                parts.append(maybe(sequence(pair, comma)) if optional else pair)
+                first = optional
+            else:
+                parts.append(maybe(sequence(comma, pair)) if optional else sequence(comma, pair))
+        return sequence(Lit("{"), Space(), *parts, Space(), Lit("}"))
+
+    def _slot_value(self, template: str, tool: ToolDefinition) -> Node:
+        match template:
+            case "{name}":
+                return Lit(jsontext.dumps(tool.name))
+            case "{server}":
+                return Lit(jsontext.dumps(self._server(tool)))
+            case "{id}" | "{agent}":
+                return sequence(Lit('"'), _ID, Lit('"'))
+            case _:
+                return Lit(jsontext.dumps(template))
+
+    def _server(self, tool: ToolDefinition) -> str | None:
+        return tool.server or self._form.defaults.get("server")
+
+    def _pieces(self, parts: tuple[Piece, ...], tool: ToolDefinition) -> Node:
+        found: list[Node] = []
+        for part in parts:
+            match part:
+                case Verbatim(text):
+                    found.append(Lit(text))
+                case Slot(name):
+                    found.append(self._slot(name, tool))
+                case Maybe(inner):
+                    names = {one.name for one in inner if isinstance(one, Slot)}
+                    if "server" not in names or self._server(tool):
+                        node = self._pieces(inner, tool)
+                        found.append(maybe(node) if names & {"id", "agent", "index1"} else node)
+        return sequence(*found)
+
+    def _slot(self, name: str, tool: ToolDefinition) -> Node:
+        form = self._form
+        match name:
+            case "name":
+                return Lit(self._name(tool.name))
+            case "server":
+                return Lit(self._name(self._server(tool) or ""))
+            case "id" if form.name_in_id:
+                return sequence(*(self._id_part(part, tool) for part in re.split(r"(\{\w+\})", form.name_in_id)))
+            case "id":
+                return _ID
+            case "index" | "index1":
+                return _INDEX
+            case _:
+                return NOTHING
+
+    def _id_part(self, part: str, tool: ToolDefinition) -> Node:
+        if part in ("{index}", "{index1}"):
+            return _INDEX
+        return Lit(self._name(tool.name)) if part == "{name}" else Lit(part)
+
+    def _name(self, name: str) -> str:
+        """A name between the markers, as the format writes it."""
+        form = self._form
+        if form.offered and form.call.startswith("<"):
+            fits = regex.fullmatch(TAG_NAME, name)
+        elif form.elements is not None and form.elements.escape != "none":
+            return escape_slot(name)
+        else:
+            fits = regex.fullmatch(PLAIN_NAME, name) if form.call.startswith("{name}") else _SLOT.fullmatch(name)
+        if not fits:
+            raise UnrepresentableError(self._dialect, "/name", f"{name!r} cannot stand between the format's markers")
+        return name
+
+
+def _between(separator: str) -> Node:
+    """What is between two calls: white space after a comma is free."""
+    mark = separator.rstrip()
+    return sequence(Lit(mark), Space(separator[len(mark) :])) if mark else Lit(separator)

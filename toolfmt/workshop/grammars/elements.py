@@ -1,0 +1,395 @@
+"""Arguments written as elements, as nodes.
+
+    <parameter=city>
+    Paris
+    </parameter>
+
+Text that nothing escapes ends at a closer only where structure follows it, so it
+may hold the closer, but not the closer with structure after it. It may not hold
+the beginning of a call with something inside either: no grammar can count how
+many calls an example opens and closes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import regex
+
+from toolfmt import jsontext
+from toolfmt.dialect.syntax import TAG_NAME
+from toolfmt.errors import UnrepresentableError
+from toolfmt.formatters.xml_text import escape_slot
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.workshop.grammars.markers import BLANKS, any_of, member_begins
+from toolfmt.workshop.grammars.nodes import (
+    ANYTHING,
+    BLANK,
+    NOTHING,
+    Alt,
+    GrammarRules,
+    Lit,
+    Meet,
+    Node,
+    Ref,
+    Repeat,
+    Space,
+    chars,
+    containing,
+    either,
+    encoded,
+    escaping,
+    maybe,
+    others,
+    sequence,
+)
+from toolfmt.workshop.grammars.shapes import (
+    Anything,
+    Items,
+    Listed,
+    Member,
+    Members,
+    Named,
+    Null,
+    Number,
+    OneOf,
+    Text,
+    Truth,
+    alternatives,
+)
+from toolfmt.workshop.grammars.spelling import pattern_text
+from toolfmt.workshop.grammars.values import Notation, ValueNodes, json_quote, text_node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from toolfmt.dialect.syntax import Elements, Form, Syntax
+    from toolfmt.model import JsonValue
+    from toolfmt.workshop.grammars.shapes import Shape
+
+_TAG: Final = regex.compile(TAG_NAME)
+_ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_FREE: Final = either(
+    others(chars("&<")),
+    *(Lit(entity) for entity in (*_ENTITIES.values(), "&quot;", "&apos;")),
+)
+_ENTITY: Final = escaping(_ENTITIES)
+_ENTITY_QUOTE: Final = json_quote().within(_ENTITY)
+_INDENT: Final = Repeat(chars(" \t"), 0, 64)
+_ATTRIBUTE: Final = re.compile(r"\{\?.*?\?\}")
+_PLAIN_KEY: Final = re.compile(r"[^<>{\"'\n\s](?:[^<>{\"'\n]{0,510}[^<>{\"'\n\s])?")
+_KINDS: Final[dict[type, str]] = {Text: "string", Truth: "boolean", Null: "null", Items: "array", Members: "object"}
+
+
+class ElementNodes:
+    """Makes nodes of the arguments of one form's calls."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what a format, a form and a tool are made of
+        self,
+        dialect: str,
+        syntax: Syntax,
+        form: Form,
+        elements: Elements,
+        rules: GrammarRules,
+        named: Mapping[str, Shape],
+        prefix: str,
+        offered: Sequence[str],
+    ) -> None:
+        """Write by this description; rules are named with the `prefix`, and `offered` are the names of all tools."""
+        self._offered = offered
+        self._dialect = dialect
+        self._elements = elements
+        self._syntax = syntax
+        self._form = form
+        self._rules = rules
+        self._named = dict(named)
+        self._prefix = prefix
+        self._made: dict[tuple[str | None, Shape], str] = {}
+        self._nodes: dict[tuple[str | None, Shape], Node] = {}
+        self._escaped = elements.escape == "xml"
+        self._nested = bool(elements.item)
+        optional = "".join(_ATTRIBUTE.findall(elements.member))
+        self._mark = next((slot for slot in ("{string}", "{type}") if slot in elements.member), "")
+        self._always = bool(self._mark) and (elements.typed or self._mark == "{string}" or self._mark not in optional)
+        self.closed: set[str] = set()
+        """The places of objects that may hold further members, which are left out."""
+        self.narrowed: dict[str, None] = {}
+        """What could be read and has no form in the grammar."""
+
+    def arguments(self, shape: Members) -> Node:
+        """All arguments, in their wrapper if the format has one."""
+        self._closed(shape)
+        inner = sequence(*(self._step(member, self._elements.separator) for member in shape.named))
+        wrapper = self._elements.wrapper
+        if not wrapper:
+            return inner
+        body = sequence(_INDENT, Lit(f"<{wrapper}>"), Space("\n"), inner, _INDENT, Lit(f"</{wrapper}>"))
+        return sequence(body, Space("\n"))
+
+    def _closed(self, shape: Members) -> None:
+        if shape.rest is not None:
+            self.closed.add(shape.place)
+            self.narrowed["members that the schema does not name are left out"] = None
+
+    def _step(self, member: Member, separator: str) -> Node:
+        node = self._child(member.name, member.shape)
+        step = sequence(_INDENT if self._elements.indent else NOTHING, node, Space(separator))
+        return step if member.required else maybe(step)
+
+    def _child(self, key: str | None, shape: Shape) -> Node:
+        """One argument, or one item without a key; a rule where the value may hold its like."""
+        known = (key, shape)
+        if not (self._nested and _holds_itself(shape)):
+            if known not in self._nodes:  # an item is in the value, and once more in that with its type
+                self._nodes[known] = self._element(key, shape)
+            return self._nodes[known]
+        if known not in self._made:
+            self._made[known] = f"{self._prefix}-element{len(self._made)}"
+            self._rules[self._made[known]] = NOTHING  # holds the name while the body is made
+            self._rules[self._made[known]] = self._element(key, shape)
+        return Ref(self._made[known])
+
+    def _element(self, key: str | None, shape: Shape) -> Node:
+        """One element: with and without its type beside it."""
+        template, key = self._template(key)
+        closer = template.partition("{value}")[2].replace("{key}", key)
+        found: list[Node] = []
+        parts = alternatives(shape, self._named)
+        if not self._always:
+            bare = _ATTRIBUTE.sub("", template)
+            tight = bare.replace("\n{value}\n", "{value}")  # around children, whose own layout it is
+            held = [part for part in parts if self._has_children(part)] if tight != bare else []
+            plain = self._plain(parts, closer, held)
+            found += [self._written(bare, key, plain, "")] if plain != Alt(()) else []
+            for part in held:
+                value = self._value(part, closer)
+                found.append(
+                    self._written(tight, key, either(value, Lit("\n\n")) if _may_be_empty(part) else value, "")
+                )
+        if self._mark:
+            found += [self._written(template, key, node, kind) for kind, node in self._marked(parts, closer)]
+        return either(*found)
+
+    def _template(self, key: str | None) -> tuple[str, str]:
+        elements = self._elements
+        if key is None:
+            return elements.item, ""
+        if elements.keyed_by_tag and (not _TAG.fullmatch(key) or key == elements.item_tag):
+            if not elements.odd_member:
+                raise UnrepresentableError(self._dialect, f"/arguments/{key}", f"{key!r} cannot name an element")
+            return elements.odd_member, escape_slot(key)
+        if not elements.keyed_by_tag and elements.escape != "none":
+            return elements.member, escape_slot(key)
+        if not elements.keyed_by_tag and not _PLAIN_KEY.fullmatch(key):
+            raise UnrepresentableError(self._dialect, f"/arguments/{key}", f"{key!r} cannot stand between the markers")
+        return elements.member, key
+
+    def _written(self, template: str, key: str, value: Node, kind: str) -> Node:
+        """A template around a value; `kind` is its type, or whether it is a string, as the mark wants it."""
+        template = template.replace("{?", "").replace("?}", "").replace(self._mark or "{type}", kind)
+        head, _, tail = template.replace("{key}", key).partition("{value}")
+        return sequence(Lit(head), value, Lit(tail))
+
+    def _has_children(self, shape: Shape) -> bool:
+        listed = isinstance(shape, Listed) and isinstance(shape.value, dict | list)
+        return self._nested and (listed or isinstance(shape, Items | Members))
+
+    def _plain(self, parts: list[Shape], closer: str, held: list[Shape]) -> Node:
+        """A value that only the schema types, but for those `held`: where any text fits, all text is text."""
+        texts = [part for part in parts if isinstance(part, Text | Anything)]
+        if any(isinstance(part, Anything) for part in parts):
+            self.narrowed["a value of no stated type is a text unless its type is written beside it"] = None
+            return self._text(Text(), closer, mixed=self._nested)
+        mixed = len(texts) < len(parts) and self._nested
+        found = [self._text(part, closer, mixed=mixed) for part in parts if isinstance(part, Text)]
+        found += [self._text(part, closer) for part in parts if _is_listed_text(part)]
+        for part in parts:
+            if isinstance(part, Text) or _is_listed_text(part) or part in held:
+                continue
+            if not texts or (self._nested and isinstance(part, Items | Members)):
+                found.append(self._value(part, closer))
+        return either(*found)
+
+    def _marked(self, parts: list[Shape], closer: str) -> Iterator[tuple[str, Node]]:
+        """Each type that a value may have, as the mark says it, with its texts."""
+        names = self._elements.type_names
+        if self._nested and any(isinstance(part, Anything) for part in parts):
+            self.narrowed["a value of no stated type is no list and no object"] = None
+        found: dict[str, list[Node]] = {}
+        scalars: tuple[Shape, ...] = (Text(), Number(whole=True), Number(), Truth(), Null())
+        open_parts = (*scalars, *(() if self._nested else (Items((), Anything()), Members((), Anything()))))
+        for part in (inner for one in parts for inner in (open_parts if isinstance(one, Anything) else _typed(one))):
+            for kind in _kinds(part):
+                text = kind == "string"
+                mark = ("true" if text else "false") if self._mark == "{string}" else names.get(kind, kind)
+                found.setdefault(mark, []).append(self._text(part, closer) if text else self._value(part, closer))
+        for mark, nodes in found.items():
+            yield mark, either(*nodes)
+
+    def _value(self, shape: Shape, closer: str) -> Node:
+        """A value that is no text."""
+        if self._nested and isinstance(shape, Items | Members):
+            return self._children(shape)
+        if self._nested and isinstance(shape, Listed) and isinstance(shape.value, dict | list):
+            return self._children(_spelled(shape))
+        if self._escaped:
+            notation = Notation("entities", (_ENTITY_QUOTE,))
+        else:
+            notation = Notation("text", never=self._ends(closer))
+        return ValueNodes(notation, self._rules, self._named, f"{self._prefix}-raw").value(shape)
+
+    def _children(self, shape: Items | Members) -> Node:
+        separator = self._elements.separator
+        if isinstance(shape, Members):
+            self._closed(shape)
+            return sequence(Space(separator), *(self._step(member, separator) for member in shape.named))
+        first = [self._item(item) for item in shape.first][: shape.most]
+        rest: Node = NOTHING
+        if shape.rest is not None:
+            most = None if shape.most is None else shape.most - len(first)
+            rest = Repeat(self._item(shape.rest), max(shape.least - len(first), 0), most)
+        elif shape.least > len(first):
+            return Alt(())
+        for at in range(len(first) - 1, -1, -1):
+            rest = sequence(first[at], rest)
+            rest = rest if at < shape.least else maybe(rest)
+        return sequence(Space(separator), rest)
+
+    def _item(self, shape: Shape) -> Node:
+        pad = _INDENT if self._elements.indent else NOTHING
+        return sequence(pad, self._child(None, shape), Space(self._elements.separator))
+
+    def _text(self, shape: Shape, closer: str, *, mixed: bool = False) -> Node:
+        """A text, or one that is listed; `mixed` where elements could stand as well."""
+        never = () if self._escaped else self._ends(closer)
+        if isinstance(shape, Listed):
+            value = str(shape.value)
+            jsontext.dumps(value)
+            return self._listed(value, never)
+        assert isinstance(shape, Text)  # noqa: S101 - asked by the callers
+        if not self._escaped:
+            node = text_node(shape, never)
+            opener = any_of([self._elements.member.partition("{")[0], self._elements.item]) if mixed else None
+            return node if opener is None else Meet((node,), (sequence(BLANKS, opener, ANYTHING),))
+        return self._escaped_text(shape)
+
+    def _listed(self, value: str, never: tuple[Node, ...]) -> Node:
+        if not self._escaped:
+            return Alt(()) if any(re.search(pattern_text(one), value) for one in never) else Lit(value)
+        if value and not value.strip():
+            return self._verbatim(Lit(value))
+        special = set(value) & {*_ENTITIES, *self._elements.quoted, "\n"}
+        return either(encoded(Lit(value), _ENTITY), *([self._verbatim(Lit(value))] if special else []))
+
+    def _escaped_text(self, shape: Text) -> Node:
+        free = not shape.least and shape.most is None and shape.pattern is None
+        blank = Repeat(BLANK, 1)
+        word_quotes = [opener for opener, _ in self._elements.quotes if opener[0].isalnum() or opener[0] == "_"]
+        never = [blank, *(sequence(BLANKS, Lit(word), ANYTHING) for word in word_quotes)]
+        if free:
+            return either(Meet((Repeat(_FREE),), tuple(never)), self._verbatim(ANYTHING))
+        plain = text_node(shape)
+        return either(Meet((encoded(plain, _ENTITY),), tuple(never)), self._verbatim(plain))
+
+    def _verbatim(self, node: Node) -> Node:
+        """Text in the first of the quotes that are markup; none if there are none."""
+        for opener, closer in self._elements.quotes[:1]:
+            inner = Meet((node,), (containing(Lit(closer)),))
+            quoted = sequence(Lit(opener), inner, Lit(closer))
+            return Repeat(quoted, 1) if node == ANYTHING else quoted
+        return Alt(())
+
+    def _ends(self, closer: str) -> tuple[Node, ...]:
+        """What would end a text, or begin a call inside it."""
+        elements, form = self._elements, self._form
+        tail = re.split(r"\{(?:members)\}", form.call)[-1]
+        section, _, section_end = form.section.partition("{calls}")
+        frame = self._syntax.frame
+        outer = [tail or section_end] if tail or section_end else []
+        if not outer and frame is not None:
+            outer = [*frame.ends, frame.start]
+        openers = [elements.item, elements.odd_member]
+        parents = [
+            template.partition("{value}")[2] for template in [elements.member, *openers] if self._nested and template
+        ]
+        member = member_begins(elements.member, ignore_case=self._syntax.ignore_case)
+        follow = self._any_of([*openers, *parents, *outer], member)
+        end, tails = self._any_of([closer]), self._any_of(outer)
+        head = form.call.partition("{members}")[0]
+        begin = self._any_of([head or section])
+        begins = self._any_of([section, head, section_end] if elements.closers_optional else [section, head])
+        inside = self._any_of(outer, member)
+        found: list[Node] = []
+        if end is not None and follow is not None:
+            found.append(sequence(end, BLANKS, follow))
+        if begin is not None and inside is not None and frame is None:
+            between = ANYTHING if "<" in head[1:] else Repeat(others(chars("<")))
+            found.append(sequence(begin, between, inside))
+        if tails is not None and begins is not None:
+            found.append(sequence(tails, BLANKS, begins))
+        return tuple(found)
+
+    def _any_of(self, templates: Iterable[str], *more: Node | None) -> Node | None:
+        tools = self._offered if self._form.offered else ()
+        found = any_of(templates, tools, ignore_case=self._syntax.ignore_case)
+        nodes = [node for node in (*more, found) if node is not None]
+        return either(*nodes) if nodes else None
+
+
+def _holds_itself(shape: Shape) -> bool:
+    return isinstance(shape, Named) or (
+        isinstance(shape, OneOf) and any(isinstance(one, Named) for one in shape.options)
+    )
+
+
+def _is_listed_text(shape: Shape) -> bool:
+    return isinstance(shape, Listed) and isinstance(shape.value, str)
+
+
+def _typed(shape: Shape) -> tuple[Shape, ...]:
+    """A shape by the types that a value of it may be said to have: a whole number is an integer."""
+    if not isinstance(shape, Number) or shape.whole:
+        return (shape,)
+    low = None if shape.low is None else (shape.low[0] + shape.low[1], False)
+    high = None if shape.high is None else (shape.high[0] - shape.high[1], False)
+    return (shape, Number(whole=True, low=low, high=high))
+
+
+def _may_be_empty(shape: Shape) -> bool:
+    """Whether a container may hold nothing."""
+    match shape:
+        case Members(members):
+            return not any(member.required for member in members)
+        case Items(_, _, least):
+            return not least
+        case Listed(value):
+            return value in ({}, [])
+        case _:
+            return False
+
+
+def _kinds(shape: Shape) -> tuple[str, ...]:
+    if isinstance(shape, Number):
+        return ("integer", "number") if shape.whole else ("number",)
+    if isinstance(shape, Listed):
+        return (_kind(shape.value),)
+    return (_KINDS.get(type(shape), "object"),)
+
+
+def _kind(value: JsonValue) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if value is None:
+        return "null"
+    names: dict[type, str] = {str: "string", int: "integer", float: "number", dict: "object", list: "array"}
+    return names[type(value)]
+
+
+def _spelled(shape: Listed) -> Items | Members:
+    """A listed container as the values that it holds."""
+    value = shape.value
+    if is_object(value):
+        return Members(tuple(Member(key, Listed(inner), required=True) for key, inner in value.items()), None)
+    assert is_array(value)  # noqa: S101 - asked by the caller
+    return Items(tuple(Listed(inner) for inner in value), None, len(value))

@@ -1,0 +1,168 @@
+r"""A grammar in llama.cpp's GBNF, with the arguments' schemas as rules.
+
+    root ::= "<tool_call>\n{" ws "\"name\"" ...
+    ws ::= (" " | "\n" [ \t]{0,64})?
+
+Where a text must not hold something, an automaton that reads it becomes rules,
+one per state, as GBNF can say neither `and` nor `not`.
+Source: ggml-org/llama.cpp, grammars/README.md and src/llama-grammar.cpp.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.workshop.grammars.automata import TooLargeError, automaton
+from toolfmt.workshop.grammars.nodes import (
+    ANY,
+    ANYTHING,
+    SPACE,
+    Alt,
+    Chars,
+    Json,
+    Lit,
+    Meet,
+    Node,
+    Ref,
+    Repeat,
+    Seq,
+    Space,
+    others,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from toolfmt.workshop.grammars.answers import Answer
+
+_ESCAPES: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", '"': '\\"'}
+_SHORT: Final[dict[tuple[int, int | None], str]] = {(0, None): "*", (1, None): "+", (0, 1): "?"}
+_LONG: Final = 120
+"""Characters from which on what occurs more than once becomes a rule."""
+
+
+def write_gbnf(answer: Answer) -> tuple[str, tuple[str, ...]]:
+    """Write a grammar; also what it had to leave out."""
+    writer = Rulebook(answer.rules)
+    return writer.text(answer.body), tuple(writer.relaxed)
+
+
+class Rulebook:
+    """Collects rules."""
+
+    def __init__(self, rules: Mapping[str, Node]) -> None:
+        """Take the rules that nodes name."""
+        self._nodes = rules
+        self._rules: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        self._known: dict[int, tuple[Node, str]] = {}
+        self._texts: dict[Node, str] = {}
+        self.relaxed: dict[str, None] = {}
+        """What the grammar does not hold a value to."""
+
+    def text(self, root: Node) -> str:
+        """Write a whole grammar."""
+        body = self._spelled(root)
+        return "\n".join([f"root ::= {body}", *(f"{name} ::= {rule}" for name, rule in self._rules.items())]) + "\n"
+
+    def _spelled(self, node: Node) -> str:
+        known = self._known.get(id(node))
+        if known is None:
+            text = self._written(node)
+            if len(text) > _LONG and isinstance(node, Seq | Alt):
+                text = self._rule(text)
+            known = self._known[id(node)] = (node, text)
+        return known[1]
+
+    def _rule(self, text: str) -> str:
+        if text not in self._names:
+            self._names[text] = f"r{len(self._names) + 1}"
+            self._rules[self._names[text]] = text
+        return self._names[text]
+
+    def _written(self, node: Node) -> str:  # noqa: C901, PLR0911 - one per kind
+        match node:
+            case Lit(text):
+                return f'"{"".join(map(_quoted, text))}"'
+            case Chars():
+                return char_set(node)
+            case Seq(items):
+                return " ".join(map(self._atom, items)) or '""'
+            case Alt(options):
+                return " | ".join(map(self._atom, options)) or "[^\\x00-\\U0010FFFF]"
+            case Repeat(inner, least, most):
+                return f"{self._atom(inner)}{_times(least, most)}" if most != 0 else '""'
+            case Space():
+                self._rules.setdefault("ws", self._written(SPACE))
+                return "ws"
+            case Ref(name):
+                if name not in self._rules:
+                    self._rules[name] = ""  # holds the name while the body is written
+                    self._rules[name] = self._written(self._nodes[name])
+                return name
+            case Json(node=inner):
+                return self._spelled(inner)
+            case Meet():
+                return self._automaton(node)
+
+    def _atom(self, node: Node) -> str:
+        text = self._spelled(node)
+        bare = isinstance(node, Lit | Chars | Space | Ref | Meet) or " " not in text
+        return text if bare else f"({text})"
+
+    def _automaton(self, node: Meet) -> str:
+        if node not in self._texts:
+            self._texts[node] = self._states(node)
+        return self._texts[node]
+
+    def _states(self, node: Meet) -> str:
+        try:
+            made = automaton(node)
+        except TooLargeError:
+            counted = node.never and all(isinstance(one, Repeat) and one.node == ANY for one in node.every)
+            if not counted or node.every == (ANYTHING,):
+                raise
+            self.relaxed["the length of a text that may not hold some others is not held to"] = None
+            return self._automaton(Meet((ANYTHING,), node.never, node.whole))
+        if not any(made.accepts):
+            return self._written(Alt(()))
+        prefix = f"d{len(self._texts) + 1}"
+        self._texts[node] = f"{prefix}-0"
+        for at, moves in enumerate(made.moves):
+            options = [f"{char_set(Chars(ranges))} {prefix}-{to}" for to, ranges in sorted(moves.items())]
+            self._rules[f"{prefix}-{at}"] = " | ".join([*options, *(['""'] if made.accepts[at] else [])])
+        return self._texts[node]
+
+
+def _times(least: int, most: int | None) -> str:
+    if (least, most) in _SHORT:
+        return _SHORT[least, most]
+    return f"{{{least}}}" if least == most else f"{{{least},{'' if most is None else most}}}"
+
+
+def char_set(node: Chars) -> str:
+    """Spell a set, by what it does not hold where that is shorter."""
+    away = others(node)
+    if node.ranges and node.ranges[-1][1] > 0xFFFF:  # noqa: PLR2004 - all of Unicode
+        return f"[^{_ranges(away)}]" if away.ranges else "[^\\x00]"
+    return f"[{_ranges(node)}]"
+
+
+def _ranges(node: Chars) -> str:
+    return "".join(_one(low) if low == high else f"{_one(low)}-{_one(high)}" for low, high in node.ranges)
+
+
+def _one(code: int) -> str:
+    char = chr(code)
+    if char in "-^[]":  # as xgrammar reads no other escape of them
+        return f"\\x{code:02X}"
+    return _quoted(char)
+
+
+def _quoted(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    code = ord(char)
+    if char.isprintable() and not 0xD800 <= code <= 0xDFFF:  # noqa: PLR2004
+        return char
+    return f"\\x{code:02X}" if code <= 0xFF else f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"  # noqa: PLR2004

@@ -1,0 +1,317 @@
+r"""A grammar in llguidance's dialect of Lark, with `%json` for the arguments.
+
+    %llguidance {}
+    start: T1 json_1 T2
+    T1: TEXT "<tool_call>\n{\"name\": \"f\", \"arguments\": "
+    json_1: %json {...}
+
+llguidance splits the answer into lexemes and takes the longest one each time. So
+a stretch of the answer that is regular is one terminal as a whole: where text
+ends is then decided with what follows it, as the parser does.
+Source: guidance-ai/llguidance, docs/syntax.md and docs/json_schema.md.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from toolfmt import jsontext
+from toolfmt.errors import UnsupportedSchemaError
+from toolfmt.workshop.grammars.lexemes import continuations, in_steps, needs_more, open_ends, texts_in
+from toolfmt.workshop.grammars.nodes import (
+    NOTHING,
+    Alt,
+    Chars,
+    Json,
+    Lit,
+    Meet,
+    Node,
+    Ref,
+    Repeat,
+    Seq,
+    Space,
+    sequence,
+)
+from toolfmt.workshop.grammars.spelling import set_text
+
+if TYPE_CHECKING:
+    from toolfmt.workshop.grammars.answers import Answer
+
+_WHITE: Final = r"( |\n[ \t]{0,64})"
+_OPTIONS: Final = {"whitespace_pattern": _WHITE}
+_ENDLESS: Final = (
+    "a schema that holds itself, around text that only what follows it ends: its lexemes cannot be told apart; "
+    "use the target gbnf or structural-tag"
+)
+_MOST_ROWS: Final = 20_000
+_DEEP: Final = (
+    f"lists in lists, so deep that the grammar would have more than {_MOST_ROWS:,} rows; "
+    "say what the lists hold, or use the target gbnf"
+)
+_UNTOLD: Final = (
+    "text that only what follows it ends is in a list without end: its lexemes cannot be told apart; "
+    "use the target gbnf or structural-tag"
+)
+_DEEPEST: Final = 20
+"""How many decisions on where texts end may hang together."""
+_NONEMPTY: Final = "/(?s:.+)/"
+
+
+def write_lark(answer: Answer) -> tuple[str, tuple[str, ...]]:
+    """Write a grammar; it leaves nothing out."""
+    try:
+        return _Writer(answer).text(), ()
+    except UnsupportedSchemaError:
+        whole = _Writer(answer).whole()
+        if whole is None:
+            raise
+        return whole, ()
+
+
+class _Writer:
+    """Collects rules and terminals."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self._lines: list[str] = []
+        self._terminals: dict[str, str] = {}
+        self._opened: dict[tuple[str, tuple[int, ...]], str] = {}
+        self._depth = 0
+        """How many rules of `_opened` are being made."""
+        self._kept: list[tuple[Node, ...]] = []
+        """What the keys of `_opened` stand for, so that no other node is given their ids."""
+        self._rows = 0
+        self._regular: dict[int, tuple[Node, bool]] = {}
+        self._atoms: dict[int, tuple[Node, str]] = {}
+        self._schemas: dict[str, str] = {}
+
+    def text(self) -> str:
+        start = self._rule(self._answer.body)
+        needed = self._needed()
+        for name in needed:
+            if needs_more(self._answer.rules[name]):
+                raise UnsupportedSchemaError(_ENDLESS)
+        rules = [f"{_name(name)}: {self._rule(node)}" for name, node in self._answer.rules.items() if name in needed]
+        return "\n".join(["%llguidance {}", f"start: {start}", *rules, *self._lines]) + "\n"
+
+    def whole(self) -> str | None:
+        """Write the answer as one lexeme; None where it is not regular."""
+        if not self._is_regular(self._answer.body):
+            return None
+        start = self._terminal(self._answer.body)
+        return "\n".join(["%llguidance {}", f"start: {start}", *self._lines]) + "\n"
+
+    def _needed(self) -> set[str]:
+        """The rules that are not only for targets without schemas."""
+        found: set[str] = set()
+        seen: set[int] = set()
+        pending: list[Node] = [self._answer.body]
+        while pending:
+            node = pending.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            match node:
+                case Seq(items) | Alt(items):
+                    pending += items
+                case Repeat(inner):
+                    pending.append(inner)
+                case Ref(name) if name not in found:
+                    found.add(name)
+                    pending.append(self._answer.rules[name])
+                case _:
+                    pass
+        return found
+
+    def _is_regular(self, node: Node) -> bool:
+        known = self._regular.get(id(node))
+        if known is None:
+            match node:
+                case Ref() | Json():
+                    regular = False
+                case Seq(items) | Alt(items):
+                    regular = all(map(self._is_regular, items))
+                case Repeat(inner):
+                    regular = self._is_regular(inner)
+                case _:
+                    regular = True
+            known = self._regular[id(node)] = (node, regular)
+        return known[1]
+
+    def _rule(self, node: Node) -> str:
+        """Spell a node as part of a rule."""
+        return self._row(node.items if isinstance(node, Seq) else (node,))
+
+    def _row(self, items: tuple[Node, ...]) -> str:  # noqa: C901 - one loop over what may stand in a row
+        """Spell what is in a row, cut into lexemes only where it is plain that one has ended."""
+        self._rows += 1
+        if self._rows > _MOST_ROWS:
+            raise UnsupportedSchemaError(_DEEP)
+        out: list[str] = []
+        run: list[Node] = []
+        for at, item in enumerate(items):
+            if isinstance(item, Seq):
+                return " ".join([*out, self._row((*run, *item.items, *items[at + 1 :]))])
+            regular = self._is_regular(item)
+            unsure = bool(open_ends([item]))
+            if isinstance(item, Ref) and open_ends(run):
+                raise UnsupportedSchemaError(_ENDLESS)
+            last = at == len(items) - 1
+            spread = isinstance(item, Repeat) or (isinstance(item, Alt) and not regular and not last)
+            if (open_ends(run) and not _flat(item)) or (unsure and spread):
+                rest = items[at:]
+                if in_steps(rest) or not all(map(self._is_regular, rest)):
+                    return " ".join([*out, self._open(run, rest)])
+                return " ".join([*out, self._terminal(sequence(*run, *rest))])
+            if regular and unsure and run and isinstance(run[-1], Lit) and not open_ends(run):
+                out.append(self._terminal(sequence(*run)))
+                run = []
+            left_out = isinstance(item, Repeat) and not item.least and not unsure and not open_ends(run)
+            if left_out and regular and not all(map(self._is_regular, items[at + 1 :])):
+                # what follows may begin as it does, and a lexeme never gives back what it took
+                out += [self._terminal(sequence(*run))] if run else []
+                run = []
+                out.append(self._terminal(item))
+                continue
+            alone = isinstance(item, Alt) and not run and last
+            joined = bool(run) and not isinstance(run[-1], Lit)  # where its lexeme ends is not plain either
+            if regular and ((unsure and not alone) or texts_in(item) <= 1 or joined):
+                run.append(item)
+                if isinstance(item, Lit) and texts_in(Seq(tuple(run))) and not open_ends(run):
+                    out.append(self._terminal(sequence(*run)))
+                    run = []
+                continue
+            if run:
+                out.append(self._terminal(sequence(*run)))
+                run = []
+            out.append(self._single(item))
+        if run or not out:
+            out.append(self._terminal(sequence(*run)))
+        return " ".join(out)
+
+    def _open(self, run: list[Node], items: tuple[Node, ...]) -> str:
+        """A rule for a run whose end only what follows decides: it is put into all that may follow."""
+        key = (self._spelled(sequence(*run)), tuple(map(id, items)))
+        if key not in self._opened:
+            name = self._opened[key] = f"then_{len(self._opened) + 1}"
+            self._kept.append(items)
+            if self._depth == _DEEPEST:
+                raise UnsupportedSchemaError(_UNTOLD)
+            self._depth += 1
+            options = [self._rule(sequence(*run, option)) for option in continuations(run, items)]
+            self._depth -= 1
+            self._lines.append(f"{name}: {' | '.join(options)}")
+        return self._opened[key]
+
+    def _single(self, node: Node) -> str:
+        """Spell a node that is no lexeme."""
+        match node:
+            case Alt(options):
+                return "(" + " | ".join(map(self._rule, options)) + ")"
+            case Repeat(inner, least, most):
+                return f"({self._rule(inner)}){_times(least, most)}"
+            case Json(schema=schema):
+                return self._schema(jsontext.dumps({**schema, "x-guidance": _OPTIONS}))
+            case Ref(name):
+                return _name(name)
+            case _:
+                raise TypeError(f"{type(node).__name__} is a lexeme")
+
+    def _schema(self, text: str) -> str:
+        if text not in self._schemas:
+            name = self._schemas[text] = f"json_{len(self._schemas) + 1}"
+            self._lines.append(f"{name}: %json {text}")
+        return self._schemas[text]
+
+    def _terminal(self, node: Node) -> str:
+        """Name a regular node; one that may be empty is left out then, as no lexeme is."""
+        if node == NOTHING:
+            return '""'
+        empty = _nullable(node)
+        body = self._spelled(node)
+        if not empty and len(body) < 60 and isinstance(node, Lit):  # noqa: PLR2004 - shorter than a name is worth
+            return body
+        name = self._named(f"({body}) & {_NONEMPTY}" if empty else body)
+        return f"{name}?" if empty else name
+
+    def _named(self, body: str) -> str:
+        if body not in self._terminals:
+            name = self._terminals[body] = f"T{len(self._terminals) + 1}"
+            self._lines.append(f"{name}: {body}")
+        return self._terminals[body]
+
+    def _spelled(self, node: Node) -> str:  # noqa: PLR0911 - one per kind
+        """Spell a regular node as part of a terminal."""
+        match node:
+            case Lit(text):
+                return jsontext.dumps(text) if text else '""'
+            case Chars():
+                return f"/{set_text(node)}/".replace("[\\s\\S]", "(?s:.)") if node.ranges else "(/a/ & /b/)"
+            case Space():
+                return f"/{_WHITE}?/"
+            case Seq(items):
+                return " ".join(map(self._atom, items)) or '""'
+            case Alt(options):
+                some = [option for option in options if option != NOTHING]
+                text = " | ".join(map(self._atom, some))
+                return text if len(some) == len(options) and some else f"({text})?" if some else "(/a/ & /b/)"
+            case Repeat(inner, least, most):
+                return f"{self._atom(inner)}{_times(least, most)}" if most != 0 else '""'
+            case Meet(every, never):
+                parts = [self._named(self._spelled(part)) for part in every]
+                away = dict.fromkeys(self._named(self._spelled(part)) for part in never)
+                parts += [f"~({' | '.join(away)})"] if away else []
+                return self._named(" & ".join([*parts, "/(?s:.*)/"]))
+            case _:
+                raise TypeError(f"{type(node).__name__} is not regular")
+
+    def _atom(self, node: Node) -> str:
+        """Spell a regular node as one thing; many stand in a grammar several times."""
+        known = self._atoms.get(id(node))
+        if known is None:
+            known = self._atoms[id(node)] = (node, self._one(node))
+        return known[1]
+
+    def _one(self, node: Node) -> str:
+        text = self._spelled(node)
+        plain = isinstance(node, Lit | Chars | Space | Meet) and not text.startswith("(")
+        if len(text) > 400:  # noqa: PLR2004 - what is long is named, so that it is written once
+            return self._named(text)
+        return text if plain else f"({text})"
+
+
+def _flat(node: Node) -> bool:
+    """Whether a node only goes on with a row: it is a text, a character or blanks."""
+    return isinstance(node, Lit | Space | Chars) or (isinstance(node, Repeat) and isinstance(node.node, Chars))
+
+
+def _nullable(node: Node) -> bool:  # noqa: PLR0911 - one per kind
+    """Whether a regular node may be nothing."""
+    match node:
+        case Lit(text):
+            return not text
+        case Space():
+            return True
+        case Seq(items):
+            return all(map(_nullable, items))
+        case Alt(options):
+            return any(map(_nullable, options))
+        case Repeat(inner, least, _):
+            return not least or _nullable(inner)
+        case Meet(every, never):
+            return all(map(_nullable, every)) and not any(map(_nullable, never))
+        case _:
+            return False
+
+
+def _times(least: int, most: int | None) -> str:
+    if (least, most) in _SHORT:
+        return _SHORT[least, most]
+    return f"{{{least},{'' if most is None else most}}}"
+
+
+_SHORT: Final[dict[tuple[int, int | None], str]] = {(0, None): "*", (1, None): "+", (0, 1): "?"}
+
+
+def _name(rule: str) -> str:
+    return "r_" + rule.replace("-", "_")

@@ -1,0 +1,205 @@
+r"""Where a stretch of an answer may be cut into lexemes, of which a lexer takes the longest each time.
+
+    text "<tool_call>\n" name ...     cut after the marker: no longer text has it inside
+    value "</arg>" space? "<arg ..."  cut after what follows the closer, not after the closer
+
+Text that excludes something goes on until that something is complete. So it is
+one lexeme with what follows, up to there.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+from os.path import commonprefix
+from typing import TYPE_CHECKING
+
+from toolfmt.workshop.grammars.nodes import (
+    ANYTHING,
+    NOTHING,
+    Alt,
+    Chars,
+    Lit,
+    Meet,
+    Node,
+    Repeat,
+    Seq,
+    Space,
+    branches,
+    joined,
+    sequence,
+)
+from toolfmt.workshop.grammars.spelling import NoPatternError, pattern_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from toolfmt.workshop.grammars.nodes import Ranges
+
+
+def open_ends(nodes: Iterable[Node]) -> tuple[Meet, ...]:
+    """The texts at the end of a row of which is not yet plain that they have ended."""
+    found: tuple[Meet, ...] = ()
+    following = ""
+    for node in nodes:
+        match node:
+            case Lit(text):
+                following += text
+                found = tuple(meet for meet in found if not _settles(meet, following))
+            case Space():
+                pass
+            case _:
+                inner = _inside(node)
+                found, following = (*found, *inner), ("" if inner else following)
+    return found
+
+
+@lru_cache(4096)
+def _inside(node: Node) -> tuple[Meet, ...]:
+    match node:
+        case Meet():
+            return (node,) if _excludes(node) else ()
+        case Seq(items):
+            return open_ends(items)
+        case Alt(options):
+            return tuple(dict.fromkeys(meet for option in options for meet in _inside(option)))
+        case Repeat(inner):
+            return _inside(inner)
+        case _:
+            return ()
+
+
+def _excludes(node: Meet) -> bool:
+    """Whether it takes what follows to tell where the text ends."""
+    return not node.whole and any(
+        isinstance(one, Seq) and one.items[-1] == ANYTHING == one.items[0] for one in node.never
+    )
+
+
+@lru_cache(maxsize=4096)
+def texts_in(node: Node) -> int:
+    """How many texts that exclude something stand in a node."""
+    match node:
+        case Meet():
+            return int(_excludes(node))
+        case Seq(items) | Alt(items):
+            return sum(map(texts_in, items))
+        case Repeat(inner):
+            return texts_in(inner)
+        case _:
+            return 0
+
+
+@lru_cache(maxsize=4096)
+def needs_more(node: Node) -> bool:
+    """Whether a text inside is ended by more than its closer: by what follows that."""
+    match node:
+        case Seq(items):
+            pairs = pairwise(items)
+            return any(open_ends([one, after]) for one, after in pairs if open_ends([one])) or any(
+                map(needs_more, items)
+            )
+        case Alt(options):
+            return any(map(needs_more, options))
+        case Repeat(inner):
+            return needs_more(inner)
+        case _:
+            return False
+
+
+def in_steps(items: Iterable[Node]) -> bool:
+    """Whether a row is made of texts and of members that may be left out, none of which holds such a row itself."""
+    return all(_step(item) for item in items)
+
+
+def _step(item: Node) -> bool:
+    match item:
+        case Repeat(Seq(inner), 0, 1):
+            return not any(isinstance(part, Repeat | Seq) and texts_in(part) for part in inner)
+        case Repeat():
+            return not texts_in(item)
+        case Seq(inner):
+            return in_steps(inner)
+        case _:
+            return True
+
+
+@lru_cache(maxsize=4096)
+def _settles(meet: Meet, text: str) -> bool:
+    """Whether the text could not stand inside the other one."""
+    return not _may_hold(meet, text[:1]) or any(pattern.search(text) for pattern in _excluded(meet.never))
+
+
+@lru_cache(maxsize=1024)
+def _excluded(never: tuple[Node, ...]) -> tuple[re.Pattern[str], ...]:
+    found: list[re.Pattern[str]] = []
+    for node in never:
+        if isinstance(node, Seq) and node.items[0] == ANYTHING == node.items[-1]:
+            try:
+                found.append(re.compile(pattern_text(Seq(node.items[1:-1]))))
+            except NoPatternError:
+                continue
+    return tuple(found)
+
+
+def _may_hold(meet: Meet, char: str) -> bool:
+    return any(low <= ord(char) <= high for low, high in _alphabet(meet.every[0])) if char else True
+
+
+@lru_cache(maxsize=1024)
+def _alphabet(node: Node) -> Ranges:
+    match node:
+        case Lit(text):
+            return joined((ord(char), ord(char)) for char in text)
+        case Chars(ranges):
+            return ranges
+        case Seq(items) | Alt(items):
+            return joined(part for item in items for part in _alphabet(item))
+        case Repeat(inner):
+            return _alphabet(inner)
+        case Meet(every):
+            return _alphabet(every[0])
+        case _:
+            return ((0x20, 0x20), (0x0A, 0x0A), (0x09, 0x09))
+
+
+def continuations(run: Sequence[Node], items: tuple[Node, ...]) -> list[Node]:
+    """What may follow a run whose end is open: the beginnings that settle it in common are said once."""
+    options: list[Node] = []
+    for at, item in enumerate(items):
+        rest = items[at + 1 :]
+        if isinstance(item, Repeat) and not item.least:
+            most = None if item.most is None else item.most - 1
+            again = item if most is None else Repeat(item.node, 0, most) if most else NOTHING
+            options.append(sequence(item.node, again, *rest))
+            continue
+        if isinstance(item, Repeat):
+            more = Repeat(item.node, item.least - 1, None if item.most is None else item.most - 1)
+            options.append(sequence(item.node, more, *rest))
+        elif isinstance(item, Alt):
+            options += [sequence(option, *rest) for option in item.options]
+        else:
+            options.append(sequence(item, *rest))
+        break
+    else:
+        options.append(NOTHING)
+    return [branches(group) for group in _groups(run, options)]
+
+
+def _groups(run: Sequence[Node], options: list[Node]) -> list[list[Node]]:
+    groups: list[list[Node]] = []
+    for option in options:
+        for group in groups:
+            shared = commonprefix([_begins(one) for one in (*group, option)])  # noqa: RUF071 - of texts, not of paths
+            if len(shared) > 1 and not open_ends((*run, Lit(shared))):
+                group.append(option)
+                break
+        else:
+            groups.append([option])
+    return groups
+
+
+def _begins(node: Node) -> str:
+    first = node.items[0] if isinstance(node, Seq) and node.items else node
+    return first.text if isinstance(first, Lit) else ""

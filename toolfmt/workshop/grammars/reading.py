@@ -1,0 +1,309 @@
+"""A tool's JSON Schema as the values it allows, read once for all targets.
+
+    {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"]}
+    Members((Member("n", Number(whole=True, low=(1, False)), required=True),), rest=None)
+
+What no grammar can say is left out and listed in `relaxed`, each with its place.
+Members that the schema does not name are allowed where it says so in so many
+words, or names none; the same rule decides about surplus arguments elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.errors import UnsupportedSchemaError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import ToolDefinition
+from toolfmt.schema.drafts import modernise
+from toolfmt.schema.meaning import Meaning
+from toolfmt.schema.refs import NOTES, recursive_refs
+from toolfmt.schema.respelling import type_list
+from toolfmt.schema.spelling import normalise
+from toolfmt.schema.validation import Validator
+from toolfmt.workshop.grammars.patterns import NotRegularError, pattern_node
+from toolfmt.workshop.grammars.shapes import (
+    Anything,
+    Items,
+    Listed,
+    Member,
+    Members,
+    Named,
+    Null,
+    Number,
+    OneOf,
+    Text,
+    Truth,
+    alternatives,
+    empty,
+    endless,
+    kinds,
+    union,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.workshop.grammars.shapes import Bound, Shape
+
+LONGEST: Final = 1000
+"""Repetitions that a grammar counts; engines refuse more."""
+LARGEST: Final = 10**19
+"""Numbers are held to a bound whose size is less than this: a state is needed for each digit."""
+_DEEPEST: Final = 64
+_MOST_MEMBERS: Final = 200
+"""Properties of one object."""
+_MOST_SHAPES: Final = 2_000
+_UNSAID: Final = (
+    "not", "if", "contains", "uniqueItems", "dependentRequired", "dependentSchemas", "propertyNames", "multipleOf",
+    "minProperties", "maxProperties", "unevaluatedProperties", "unevaluatedItems", "patternProperties", "allOf",
+)  # fmt: skip
+_LEFT_OUT: Final = "members that the schema does not name are left out, as the target has no form for their values"
+_SAME: Final = {"oneOf": "more than one alternative may fit"}
+
+
+class SchemaShapes:
+    """Reads one tool's schema."""
+
+    def __init__(self, tool: ToolDefinition, *, closed: bool = False) -> None:
+        """Read it; raises `SchemaError` for a schema that cannot be used.
+
+        Where it is `closed`, further members whose values have no end are left out.
+        """
+        Validator(tool)  # says what is wrong with a schema, and where
+        schema = modernise(normalise(tool.parameters))
+        self._tool = tool.name
+        self._meaning = Meaning(schema, frozenset({"additionalProperties"}))
+        self._recursive = recursive_refs(schema)
+        self._count = 0
+        self._closed = closed
+        self.relaxed: dict[str, None] = {}
+        """What the grammar does not hold a value to."""
+        self.narrowed: dict[str, None] = {}
+        """What the schema allows and the grammar does not."""
+        self.empty: list[str] = []
+        """The places where no value fits, the innermost first."""
+        self.twice: dict[str, None] = {}
+        """The places of objects with members that the schema does not name."""
+        self.named: dict[str, Shape] = {}
+        """The shapes that hold themselves."""
+        self.root = self._read(schema, "", 0)
+
+    def _read(self, schema: JsonValue, place: str, depth: int) -> Shape:
+        if is_object(schema) and schema.get("$ref") in self._recursive and schema.keys() <= {"$ref"} | NOTES:
+            return self._reference(str(schema["$ref"]), schema, place, depth)
+        return self._unified(*self._meaning.at(schema, place), depth)
+
+    def _reference(self, name: str, schema: JsonObject, place: str, depth: int) -> Shape:
+        if name not in self.named:
+            self.named[name] = Anything()  # holds the name while the shape is read
+            self.named[name] = self._unified(*self._meaning.at(schema, place), depth)
+        return Named(name)
+
+    def _unified(self, node: JsonObject, place: str, depth: int) -> Shape:
+        self._count += 1
+        if depth > _DEEPEST or self._count > _MOST_SHAPES:
+            raise UnsupportedSchemaError(
+                f"the schema of tool {self._tool!r} is too large for a grammar, at {place or '/'}"
+            )
+        if node.get("not") == {}:
+            self.empty.append(place or "/")
+            return OneOf(())
+        optional = node.get("nullable") is True
+        shape = self._alternatives({key: value for key, value in node.items() if key != "nullable"}, place, depth)
+        shape = union([shape, Null()]) if optional else shape
+        if not empty(shape):
+            return shape
+        self.empty.append(place or "/")
+        return OneOf(())
+
+    def _alternatives(self, node: JsonObject, place: str, depth: int) -> Shape:
+        if "const" in node or is_array(node.get("enum")):
+            return self._listed(node)
+        for key in ("anyOf", "oneOf"):
+            branches = node.get(key)
+            if is_array(branches):
+                rest = {name: value for name, value in node.items() if name != key}
+                found = [self._branch(rest, branch, f"{place}/{key}/{at}", depth) for at, branch in enumerate(branches)]
+                if key in _SAME and len({kind for one in found for kind in kinds(one)}) < sum(
+                    len(kinds(one)) for one in found
+                ):
+                    self._relax(place, key, _SAME[key])
+                return union(found)
+        for key in _UNSAID:
+            if key in node and (key != "multipleOf" or node[key] != 1):
+                self._relax(place, key)
+        types = type_list(node)
+        found = (
+            [self._typed(word, node, place, depth) for word in types] if types else [self._untyped(node, place, depth)]
+        )
+        return union(found)
+
+    def _branch(self, rest: JsonObject, branch: JsonValue, place: str, depth: int) -> Shape:
+        constraints = rest.keys() - NOTES
+        if not constraints:
+            return self._read(branch, place, depth + 1)
+        return self._read({**rest, "allOf": [*rest.get("allOf", []), branch]}, place, depth + 1)
+
+    def _listed(self, node: JsonObject) -> Shape:
+        values: list[JsonValue] = [node["const"]] if "const" in node else node["enum"]
+        if node.keys() - NOTES - {"const", "enum"} and "$ref" not in str(node):
+            probe = ToolDefinition(name=self._tool, parameters={"type": "object", "properties": {"value": node}})
+            check = Validator(probe)
+            values = [value for value in values if not check.problems({"value": value})]
+        return union([Listed(value) for value in values])
+
+    def _untyped(self, node: JsonObject, place: str, depth: int) -> Shape:
+        """A schema without a type holds what its keywords speak of, and all other values too."""
+        words = [word for word, keys in _SPOKEN_OF.items() if node.keys() & keys]
+        if not words:
+            return Anything()
+        if words == ["object"]:  # a tool's arguments, or what is meant as an object
+            return self._typed("object", node, place, depth)
+        return union(
+            [
+                self._typed(word, node, place, depth)
+                for word in ("string", "number", "boolean", "null", "array", "object")
+            ]
+        )
+
+    def _typed(self, word: str, node: JsonObject, place: str, depth: int) -> Shape:
+        match word:
+            case "string":
+                return self._text(node, place)
+            case "integer" | "number":
+                return self._number(node, place, whole=word == "integer")
+            case "boolean":
+                return Truth()
+            case "null":
+                return Null()
+            case "array":
+                return self._items(node, place, depth)
+            case _:
+                return self._members(node, place, depth)
+
+    def _text(self, node: JsonObject, place: str) -> Text:
+        least, most = self._counts(node, place, "minLength", "maxLength")
+        pattern = None
+        if isinstance(node.get("pattern"), str):
+            try:
+                pattern = pattern_node(node["pattern"])
+            except NotRegularError as error:
+                self._relax(place, "pattern", str(error))
+        return Text(least, most, pattern)
+
+    def _counts(self, node: JsonObject, place: str, least: str, most: str) -> tuple[int, int | None]:
+        low, high = node.get(least, 0), node.get(most)
+        low = int(low) if isinstance(low, int | float) else 0
+        high = int(high) if isinstance(high, int | float) else None
+        if low > LONGEST:
+            self._relax(place, least, f"more than {LONGEST} are not counted")
+            low = LONGEST
+        if high is not None and high > LONGEST:
+            self._relax(place, most, f"more than {LONGEST} are not counted")
+            high = None
+        return low, high
+
+    def _number(self, node: JsonObject, place: str, *, whole: bool) -> Number:
+        low = self._bounds(node, place, "minimum", "exclusiveMinimum")
+        high = self._bounds(node, place, "maximum", "exclusiveMaximum")
+        found = Number(whole)
+        if low:
+            found = replace(found, low=self._bound(max(low), place, up=whole, whole=whole, key="minimum"))
+        if high:
+            value, past = min(high, key=lambda bound: (bound[0], not bound[1]))
+            found = replace(found, high=self._bound((value, past), place, up=not whole, whole=whole, key="maximum"))
+        return found
+
+    def _bounds(self, node: JsonObject, place: str, *keys: str) -> list[tuple[float, bool]]:
+        """Give the bounds that a grammar can count to, each with whether it is excluded."""
+        found: list[tuple[float, bool]] = []
+        for key in keys:
+            value = node.get(key)
+            if not isinstance(value, int | float) or isinstance(value, bool):
+                continue
+            if abs(value) < LARGEST:
+                found.append((value, key.startswith("ex")))
+            else:
+                self._relax(place, key, f"bounds are less than {LARGEST:.0e}")
+        return found
+
+    def _bound(self, bound: tuple[float, bool], place: str, *, up: bool, whole: bool, key: str) -> Bound:
+        value, past = bound
+        exact = int(value) == value
+        near = int(value) if exact else math.ceil(value) if up else math.floor(value)
+        if not exact and not whole:
+            self._relax(place, key, f"{near} is the bound")
+        if whole and exact and past:
+            near += 1 if key == "minimum" else -1
+        return near, past and exact and not whole
+
+    def _items(self, node: JsonObject, place: str, depth: int) -> Items:
+        least, most = self._counts(node, place, "minItems", "maxItems")
+        first = node.get("prefixItems")
+        held = [self._read(one, f"{place}/prefixItems/{at}", depth + 1) for at, one in enumerate(first or ())]
+        rest = self._read(node.get("items", {}), f"{place}/items", depth + 1)
+        return Items(tuple(held), None if rest == OneOf(()) else rest, least, most)
+
+    def _members(self, node: JsonObject, place: str, depth: int) -> Members:
+        properties = node.get("properties")
+        properties = properties if is_object(properties) else {}
+        if len(properties) > _MOST_MEMBERS:
+            raise UnsupportedSchemaError(
+                f"the schema of tool {self._tool!r}, at {place or '/'}: {len(properties)} properties, and a grammar "
+                f"holds at most {_MOST_MEMBERS} of one object"
+            )
+        required = [name for name in node.get("required", ()) if isinstance(name, str)]
+        further = node.get("additionalProperties")
+        patterns = node.get("patternProperties")
+        rest: Shape | None = None
+        if further is not None and further is not False:
+            rest = self._read(further, f"{place}/additionalProperties", depth + 1)
+        elif further is None and not properties:
+            rest = Anything()
+        if is_object(patterns) and patterns:
+            held = [self._read(one, f"{place}/patternProperties", depth + 1) for one in patterns.values()]
+            rest = union([*held, *([rest] if rest is not None else [])])
+        if self._closed and rest is not None and endless(rest):
+            self.narrowed[_LEFT_OUT] = None
+            rest = None
+        if rest is not None:
+            self.twice.setdefault(place, None)
+        members = [
+            Member(name, self._read(one, f"{place}/properties/{name}", depth + 1), name in required)
+            for name, one in properties.items()
+        ]
+        members += [Member(name, rest or Anything(), required=True) for name in required if name not in properties]
+        fit = [one for one in members if one.shape != OneOf(()) or one.required]
+        return Members(tuple(fit), rest, place)
+
+    def left_out(self, closed: Collection[str]) -> dict[str, None]:
+        """What the grammar does not hold a value to, if the objects at these places are closed."""
+        for place in self.twice:
+            if place not in closed:
+                self._relax(place, "additionalProperties", "the same further member may come twice")
+        return self.relaxed
+
+    def _relax(self, place: str, keyword: str, why: str = "") -> None:
+        where = f"{self._tool}: {place or ''}/{keyword}"
+        self.relaxed[f"{where} is not held to" + (f" ({why})" if why else "")] = None
+
+
+_SPOKEN_OF: Final = {
+    "string": {"minLength", "maxLength", "pattern"},
+    "number": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
+    "array": {"items", "prefixItems", "minItems", "maxItems", "contains", "uniqueItems"},
+    "object": {"properties", "required", "additionalProperties", "patternProperties"},
+}
+
+
+def argument_lists(shapes: SchemaShapes, tool: str) -> list[Members]:
+    """What a call's arguments may be: the schema's root, as far as it allows objects."""
+    roots = [one for one in alternatives(shapes.root, shapes.named) if isinstance(one, Members | Anything)]
+    if not roots:
+        why = f" (no value fits at {shapes.empty[0]})" if shapes.empty else ""
+        raise UnsupportedSchemaError(f"the schema of tool {tool!r} allows no object, but arguments are one{why}")
+    return [one if isinstance(one, Members) else Members((), Anything()) for one in roots]

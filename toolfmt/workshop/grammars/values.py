@@ -1,0 +1,354 @@
+"""Values of a shape as nodes, in the notation of a format: JSON, or the literals of a language.
+
+    {"city": "Paris", "days": 3}        JSON
+    city='Paris', days=3                Python's literals, as keywords
+    {city:<|"|>Paris<|"|>,days:3}       bare keys, a token as the quote
+
+Members stand in the order in which the schema names them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+import regex
+
+from toolfmt import jsontext
+from toolfmt.dialect.literals import BARE_KEY
+from toolfmt.errors import UnrepresentableError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.workshop.grammars.nodes import (
+    ANY,
+    ANYTHING,
+    NOTHING,
+    SPACES,
+    Alt,
+    Chars,
+    GrammarRules,
+    Lit,
+    Meet,
+    Node,
+    Ref,
+    Repeat,
+    Space,
+    chars,
+    containing,
+    either,
+    encoded,
+    escaping,
+    joined,
+    maybe,
+    others,
+    sequence,
+)
+from toolfmt.workshop.grammars.numbers import decimals, integers
+from toolfmt.workshop.grammars.shapes import (
+    Anything,
+    Items,
+    Listed,
+    Member,
+    Members,
+    Named,
+    Null,
+    Number,
+    OneOf,
+    Text,
+    Truth,
+    alternatives,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from toolfmt.model import JsonValue
+    from toolfmt.workshop.grammars.shapes import Shape
+
+_BARE_KEY: Final = regex.compile(BARE_KEY)
+_BARE: Final = others(
+    Chars(joined([(0, 0x23), (0x25, 0x2C), (0x3A, 0x3F), (0x5B, 0x5E), (0x60, 0x60), (0x7B, 0xA9), *SPACES.ranges]))
+)
+"""What may stand in a key without quotes: ASCII as `BARE_KEY` has it, and all else but white space."""
+_CONTROLS: Final = "".join(map(chr, range(0x20)))
+_HEX: Final = chars((0x30, 0x39), "abcdefABCDEF")
+_SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+_JSON_SPECIAL: Final = {char: f"\\u{ord(char):04x}" for char in _CONTROLS} | _SHORT
+_CODE: Final = sequence(  # four digits that are no half of a pair
+    either(
+        sequence(chars((0x30, 0x39), "abcefABCEF"), Repeat(_HEX, 3, 3)),
+        sequence(chars("dD"), chars((0x30, 0x37)), Repeat(_HEX, 2, 2)),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """One way to quote text: the marks, and how characters are written between them."""
+
+    mark: str
+    write: Callable[[Chars], Node] | None
+    """None: as they stand, up to the mark."""
+    free: Node
+    """One character of text of which nothing more is known, in all its spellings."""
+
+    def within(self, write: Callable[[Chars], Node]) -> Quote:
+        """Write what is between the marks in yet another way: JSON text with entities."""
+        inner = self.write
+        assert inner is not None  # noqa: S101 - only what is escaped is escaped again
+        return Quote(self.mark, lambda node: encoded(inner(node), write), encoded(self.free, write))
+
+
+def json_quote() -> Quote:
+    """Make JSON's way."""
+    free = either(
+        others(chars('"\\' + _CONTROLS)),
+        sequence(Lit("\\"), either(chars('"\\/bfnrt'), sequence(Lit("u"), _CODE))),
+    )
+    return Quote('"', escaping(_JSON_SPECIAL), free)
+
+
+def literal_quote(mark: str, *, escapes: bool) -> Quote:
+    """Make the way of a language's literals."""
+    if not escapes:
+        return Quote(mark, None, ANY)
+    special = {char: f"\\u{ord(char):04x}" for char in [*_CONTROLS, "\x7f"]}
+    special |= {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", mark: f"\\{mark}"}
+    free = either(
+        others(chars(f"{mark}\\\x7f{_CONTROLS}")),
+        sequence(Lit("\\"), either(chars(f"{mark}\\nrt"), sequence(Lit("u"), _CODE))),
+    )
+    return Quote(mark, escaping(special), free)
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """How values are written."""
+
+    name: str
+    quotes: tuple[Quote, ...] = field(default_factory=lambda: (json_quote(),))
+    words: Mapping[bool | None, str] = field(default_factory=lambda: {True: "true", False: "false", None: "null"})
+    bare_keys: bool = False
+    spaced: bool = True
+    sorted_keys: bool = False
+    never: tuple[Node, ...] = ()
+    """What text may not hold, as it is written."""
+
+
+JSON: Final = Notation("json")
+
+
+class ValueNodes:
+    """Makes nodes of shapes; shapes that hold themselves become rules."""
+
+    def __init__(self, notation: Notation, rules: GrammarRules, named: Mapping[str, Shape], prefix: str) -> None:
+        """Write in this notation; rules of recursive shapes are put into `rules`, named with the `prefix`."""
+        self._notation = notation
+        self._rules = rules
+        self._named = named
+        self._prefix = f"{prefix}-{notation.name}"
+        after = Space(" " if notation.spaced else "")
+        self._comma = sequence(Space(), Lit(","), after)
+        self._colon = sequence(Lit("") if notation.bare_keys else Space(), Lit(":"), after)
+
+    def value(self, shape: Shape) -> Node:  # noqa: C901, PLR0911 - one per kind
+        """The node of one value."""
+        match shape:
+            case Anything():
+                return self._anything()
+            case Null():
+                return Lit(self._notation.words[None])
+            case Truth():
+                return either(Lit(self._notation.words[True]), Lit(self._notation.words[False]))
+            case Number(whole, low, high):
+                if whole:
+                    return integers(low and low[0], high and high[0])
+                return decimals(low, high)
+            case Text():
+                return self.text(shape)
+            case Listed(value):
+                return self.listed(value)
+            case Items():
+                return self._items(shape)
+            case Members():
+                return self.members(shape)
+            case OneOf(options):
+                return either(*map(self.value, options)) if options else Alt(())
+            case Named(name):
+                return self._rule(name, lambda: self.value(self._named[name]))
+
+    def _rule(self, name: str, make: Callable[[], Node]) -> Ref:
+        safe = "".join(char if char.isascii() and char.isalnum() else "-" for char in name).strip("-").lower()
+        rule = f"{self._prefix}-{safe or 'root'}"
+        number = list(self._named).index(name) if name in self._named else ""
+        rule = f"{rule}{number}"
+        if rule not in self._rules:
+            self._rules[rule] = NOTHING  # holds the name while the body is made
+            self._rules[rule] = make()
+        return Ref(rule)
+
+    def _anything(self) -> Node:
+        scalars = (Text(), Number(), Truth(), Null())
+        containers = (Items((), Anything()), Members((), Anything()))
+        return self._rule("any value", lambda: either(*map(self.value, (*scalars, *containers))))
+
+    def text(self, shape: Text) -> Node:
+        """A quoted text."""
+        return either(*(self._quoted(quote, shape) for quote in self._notation.quotes))
+
+    def _quoted(self, quote: Quote, shape: Text) -> Node:
+        if quote.write is None:
+            body = text_node(shape, (*self._notation.never, self._ending(quote)))
+        elif shape.pattern is None:
+            body = Repeat(quote.free, shape.least, shape.most)
+        else:
+            every = [encoded(shape.pattern, quote.write)]
+            if shape.least or shape.most is not None:
+                every.append(encoded(Repeat(ANY, shape.least, shape.most), quote.write))
+            body = every[0] if len(every) == 1 else Meet(tuple(every))
+        whole = sequence(Lit(quote.mark), body, Lit(quote.mark))
+        if self._notation.never and quote.write is not None:
+            return Meet((whole,), tuple(map(containing, self._notation.never)), whole=True)
+        return whole
+
+    def _ending(self, quote: Quote) -> Node:
+        """A quote after which the structure goes on: it ends a text that nothing escapes."""
+        return sequence(Lit(quote.mark), Repeat(chars(" \t\r\n")), chars(",:}])"))
+
+    def listed(self, value: JsonValue) -> Node:
+        """One value."""
+        if isinstance(value, str):
+            jsontext.dumps(value)  # refuses what no text can hold
+            return either(*(self._quoted_text(quote, value) for quote in self._notation.quotes))
+        if is_object(value):
+            members = tuple(Member(key, Listed(inner), required=True) for key, inner in value.items())
+            return self.members(Members(members, None))
+        if is_array(value):
+            items = tuple(Listed(inner) for inner in value)
+            return self._items(Items(items, None, len(items)))
+        if value is None or isinstance(value, bool):
+            return Lit(self._notation.words[value])
+        return Lit(jsontext.dumps(value))
+
+    def _quoted_text(self, quote: Quote, value: str) -> Node:
+        body = Lit(value) if quote.write is None else encoded(Lit(value), quote.write)
+        return sequence(Lit(quote.mark), body, Lit(quote.mark)) if quote.mark not in value or quote.write else Alt(())
+
+    def _items(self, shape: Items) -> Node:
+        comma = self._comma
+        first = [self.value(item) for item in shape.first][: shape.most]
+        rest = self.value(shape.rest) if shape.rest is not None else None
+        tail: Node = NOTHING
+        if rest is not None:
+            most = None if shape.most is None else shape.most - len(first)
+            tail = Repeat(sequence(comma, rest), max(shape.least - len(first), 0), most)
+        if rest is None and shape.least > len(first):
+            return Alt(())
+        for at in range(len(first) - 1, 0, -1):
+            tail = sequence(comma, first[at], tail)
+            tail = tail if at < shape.least else maybe(tail)
+        if first:
+            body = sequence(first[0], tail)
+        elif rest is None or shape.most == 0:
+            return sequence(Lit("["), Space(), Lit("]"))
+        else:
+            most = None if shape.most is None else shape.most - 1
+            body = sequence(rest, Repeat(sequence(comma, rest), max(shape.least - 1, 0), most))
+        body = sequence(body, Space())
+        return sequence(Lit("["), Space(), body if shape.least else maybe(body), Lit("]"))
+
+    def members(self, shape: Members) -> Node:
+        """An object in braces."""
+        if self._notation.sorted_keys:
+            shape = replace(shape, named=tuple(sorted(shape.named, key=lambda member: member.name)))
+        body = self._listed_members(shape, self._pair, self._further)
+        return sequence(Lit("{"), Space(), body, Lit("}"))
+
+    def keywords(self, shape: Members, key: Callable[[str], Node]) -> Node:
+        """Arguments as `key=value`, as far as the schema names them."""
+
+        def pair(name: str, value: Shape) -> Node:
+            return sequence(key(name), Lit("="), self.value(value))
+
+        return self._listed_members(Members(shape.named, None), pair, lambda _: NOTHING)
+
+    def _pair(self, name: str, value: Shape) -> Node:
+        return sequence(self._key(name), self._colon, self.value(value))
+
+    def _key(self, name: str) -> Node:
+        bare = self._notation.bare_keys and _BARE_KEY.fullmatch(name) is not None
+        return Lit(name) if bare else self.listed(name)
+
+    def _further(self, shape: Members) -> Node:
+        """A member that the schema does not name."""
+        assert shape.rest is not None  # noqa: S101 - asked by the caller
+        if self._notation.bare_keys:
+            key = _but(Repeat(_BARE, 1, 64), [Lit(member.name) for member in shape.named])
+        else:
+            quote = self._notation.quotes[0]
+            body = Repeat(others(chars(f"{quote.mark[0]}\\\x7f{_CONTROLS}")))
+            names = [Lit(member.name) for member in shape.named]
+            key = sequence(Lit(quote.mark), _but(body, names, self._notation.never), Lit(quote.mark))
+        return sequence(key, self._colon, self.value(shape.rest))
+
+    def _listed_members(
+        self, shape: Members, pair: Callable[[str, Shape], Node], further: Callable[[Members], Node]
+    ) -> Node:
+        """Members in order, with a comma between those that are there."""
+        comma = self._comma
+        rest = further(shape) if shape.rest is not None else None
+        following: list[Node] = [Repeat(sequence(comma, rest)) if rest is not None else NOTHING]
+        pairs = [pair(member.name, member.shape) for member in shape.named]
+        for member, node in zip(reversed(shape.named), reversed(pairs), strict=True):
+            step = sequence(comma, node)
+            following.append(sequence(step if member.required else maybe(step), following[-1]))
+        following.reverse()  # following[i]: what may follow from member i on, with a comma before it
+        first: list[Node] = []
+        for at, member in enumerate(shape.named):
+            first.append(sequence(pairs[at], following[at + 1]))
+            if member.required:
+                return sequence(either(*first), Space())
+        if rest is not None:
+            first.append(sequence(rest, following[-1]))
+        return maybe(sequence(either(*first), Space())) if first else NOTHING
+
+
+class QuotedValues(ValueNodes):
+    """Arguments that are all quoted text, in JSON where they are no string; the schema tells which."""
+
+    def value(self, shape: Shape) -> Node:
+        """The node of one argument."""
+        (quote, *_) = self._notation.quotes
+        ending = self._ending(quote)
+        inner = ValueNodes(Notation("text", never=(ending,)), self._rules, self._named, f"{self._prefix}-quoted")
+        parts = alternatives(shape, self._named)
+        texts = [Text() if isinstance(part, Anything) else part for part in parts if isinstance(part, Text | Anything)]
+        found = [text_node(part, (ending,)) for part in texts]
+        for part in parts:
+            if isinstance(part, Listed) and isinstance(part.value, str):
+                found.append(Lit(part.value))
+            elif not texts:
+                found.append(inner.value(part))
+        return sequence(Lit(quote.mark), either(*found), Lit(quote.mark))
+
+
+def _but(node: Node, names: Sequence[Node], never: Sequence[Node] = ()) -> Node:
+    return Meet((node,), (*names, *map(containing, never))) if names or never else node
+
+
+def text_node(shape: Text, never: Sequence[Node] = ()) -> Node:
+    """A text as it is, which may not hold some others."""
+    every: list[Node] = []
+    if shape.least or shape.most is not None:
+        every.append(Repeat(ANY, shape.least, shape.most))
+    if shape.pattern is not None:
+        every.append(shape.pattern)
+    if not never:
+        return every[0] if len(every) == 1 else Meet(tuple(every)) if every else ANYTHING
+    return Meet(tuple(every) or (ANYTHING,), tuple(map(containing, never)))
+
+
+def keyword(dialect: str, name: str, fits: bool) -> Node:  # noqa: FBT001 - the caller asks the pattern
+    """The name of an argument that is without quotes."""
+    if not fits:
+        raise UnrepresentableError(dialect, f"/{name}", f"{name!r} cannot be a keyword")
+    return Lit(name)

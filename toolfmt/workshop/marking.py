@@ -1,0 +1,111 @@
+"""The strings of a format that a server must leave in the model's text, and those at which it must stop.
+
+    markers("mistral-v11").keep     # ('[TOOL_CALLS]', '[ARGS]', '[CALL_ID]', '[THINK]', '[/THINK]')
+    markers("kimi-k2").stop         # ('<|im_end|>',)
+    markers(provider="anthropic")   # of the format that this provider's models use
+
+Many of them are special tokens, which servers leave out when they turn tokens
+into text; a parser that does not see them finds no calls.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Unpack
+
+from toolfmt.dialect.syntax import Maybe, Verbatim, pieces
+from toolfmt.lookup.choice import Choice, chosen_only
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from toolfmt.dialect.frames import Frame
+    from toolfmt.dialect.record import AnyDialect
+    from toolfmt.dialect.syntax import Form, Pair, Piece, Syntax
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Markers:
+    """The strings that stand for a format's structure, in the order in which its description has them."""
+
+    keep: tuple[str, ...] = ()
+    """What opens, closes and separates calls, arguments and reasoning: the text must hold it as it was written."""
+    stop: tuple[str, ...] = ()
+    """What ends the turn and nothing else: the server may stop there, and leave it out."""
+
+
+def markers(name: AnyDialect | str | None = None, /, **choice: Unpack[Choice]) -> Markers:
+    """Give a format's markers; the format is chosen by its name, or as everywhere.
+
+    The punctuation of JSON is no marker, and a word only where nothing else marks
+    a call. A format without a description has none.
+    """
+    if name is not None:
+        choice["dialect"] = name
+    syntax = chosen_only(choice)[0].syntax
+    if syntax is None:
+        return Markers()
+    frame = _of_frame(syntax.frame, syntax.stop) if syntax.frame is not None else ()
+    found = dict.fromkeys(chain(frame, chain.from_iterable((*map(_of_form, syntax.forms), *_pairs(syntax)))))
+    keep = tuple(dict.fromkeys(marker.strip() for marker in found if marker.strip()))
+    return Markers(keep=keep, stop=tuple(marker for marker in syntax.stop if marker not in keep))
+
+
+def call_markers(syntax: Syntax) -> tuple[str, ...]:
+    """Give the markers of calls as they are written, without the other forms that are read."""
+    frame = _of_frame(syntax.frame, syntax.stop) if syntax.frame is not None else ()
+    found = (marker.strip() for marker in (*frame, *_of_form(syntax.forms[0])))
+    return tuple(dict.fromkeys(marker for marker in found if marker))
+
+
+_TAG = re.compile(r"<[^<>]*>?|[^<]+")
+_PUNCTUATION = frozenset("[]{}()<>/:,=\"' ")
+
+
+def _of_form(form: Form) -> Iterator[str]:
+    """Give the markers of a form; where there are but words, as in `functools[...]`, those."""
+    literals = [text for template in _templates(form) for text in _verbatim(pieces(template))]
+    found = [marker for text in literals for marker in _split(text)]
+    yield from [one for one in found if not one.isalnum()] or found
+    for pair in form.elements.quotes if form.elements is not None else ():
+        yield from pair
+    yield from (quote for quote in (form.literals.quotes if form.literals is not None else ()) if len(quote) > 1)
+
+
+def _of_frame(frame: Frame, stop: Sequence[str]) -> Iterator[str]:
+    """Give the markers of headers, no words; what is after the last message alone may be left out."""
+    yield from (*frame.opens, frame.start)
+    for text in (*_verbatim(pieces(frame.call)), frame.between):
+        yield from (marker for marker in _split(text) if not marker[0].isalnum())
+    yield from (end for end in frame.ends if end not in stop)
+
+
+def _split(text: str) -> Iterator[str]:
+    """Take literal text apart: a marker is on one line, and a tag is a piece of its own."""
+    for line in text.splitlines():
+        for found in _TAG.findall(line):
+            marker = found.strip().lstrip("\"'")
+            if not _PUNCTUATION.issuperset(marker):
+                yield marker.strip()
+
+
+def _pairs(syntax: Syntax) -> tuple[Pair, ...]:
+    return (*syntax.reasoning, *syntax.hidden, *syntax.unwrap)
+
+
+def _templates(form: Form) -> Iterator[str]:
+    yield from (form.section, form.separator, form.call, *form.ends, *form.parts)
+    elements = form.elements
+    if elements is not None:
+        yield from (elements.member, elements.odd_member, elements.loose_member, elements.item)
+        yield from (f"<{elements.wrapper}>", f"</{elements.wrapper}>") if elements.wrapper else ()
+
+
+def _verbatim(parts: Iterable[Piece]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, Verbatim):
+            yield part.text
+        elif isinstance(part, Maybe):
+            yield from _verbatim(part.pieces)

@@ -1,0 +1,118 @@
+"""Asks a server all questions, whole and streamed, and makes the report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from toolfmt.workshop.probing.answers import ClientAnswer, read
+from toolfmt.workshop.probing.asking import Server, UnusableError
+from toolfmt.workshop.probing.findings import ProbeFinding, Report, without
+from toolfmt.workshop.probing.judging import compare, judge
+from toolfmt.workshop.probing.questions import QUESTIONS, Question
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from toolfmt.model import JsonObject
+
+TIMEOUT: Final = 60.0
+"""Seconds for one answer."""
+PATIENCE: Final = 3
+"""After so many answers in a row that are none, nothing more is asked."""
+STEADY: Final[JsonObject] = {"temperature": 0}
+"""So that two answers to a question are the same; left out for servers that refuse it."""
+
+
+def probe(  # noqa: PLR0913 - each is a choice of the caller's
+    base_url: str,
+    model: str,
+    *,
+    api_key: str | None = None,
+    timeout: float = TIMEOUT,
+    questions: Sequence[Question] = QUESTIONS,
+    on_question: Callable[[str], object] | None = None,
+) -> Report:
+    """Ask an OpenAI-compatible server scripted questions, and say whether its tool calling is faithful.
+
+    `base_url` is what clients are given, `http://127.0.0.1:8000/v1` say. Every
+    question is asked twice, whole and streamed. `on_question` is called with each.
+    A server that answers nonsense, or not at all, is a finding; raises ValueError for a
+    base URL that is invalid, a key that no header can hold, and a time-out that is not positive.
+    """
+    if not timeout > 0:
+        raise ValueError(f"timeout is a number of seconds above 0, not {timeout!r}")
+    with closing(Server(base_url, api_key=api_key, timeout=timeout)) as server:
+        run = _Run(server, model, on_question or (lambda _: None))
+        for question in questions:
+            run.ask(question)
+            if run.over:
+                break
+    report = Report(
+        base_url=base_url,
+        model=model,
+        asked=run.asked,
+        findings=tuple(run.findings),
+        unusable=run.over or not run.asked,
+    )
+    return without(report, api_key)
+
+
+@dataclass(slots=True)
+class _Run:
+    """The state of a probe."""
+
+    server: Server
+    model: str
+    tell: Callable[[str], object]
+    findings: list[ProbeFinding] = field(default_factory=list[ProbeFinding])
+    asked: int = 0
+    over: bool = False
+    _steady: dict[str, Any] = field(default_factory=lambda: dict(STEADY))
+    _failed: int = 0
+
+    def ask(self, question: Question) -> None:
+        """Ask a question both ways."""
+        answers: list[ClientAnswer] = []
+        for mode, stream in (("whole", False), ("streamed", True)):
+            self.tell(f"{question.name}, {mode}")
+            answer = self._answer(question, mode, stream=stream)
+            if self.over:
+                return
+            if answer is not None:
+                answers.append(answer)
+                self.findings += judge(answer, question, mode)
+        if len(answers) > 1:
+            self.findings += compare(answers[0], answers[1], question)
+
+    def _answer(self, question: Question, mode: str, *, stream: bool) -> ClientAnswer | None:
+        request = question.request(self.model)
+        for steady in self._attempts():
+            try:
+                answer = read(self.server.ask({**request, **steady}, stream=stream), stream=stream)
+            except UnusableError as error:
+                if error.rule == "refused" and steady:
+                    continue
+                self._note(error, question, mode)
+                return None
+            self.asked += 1
+            self._failed = 0
+            self._steady = steady
+            return answer
+        return None
+
+    def _attempts(self) -> Iterator[dict[str, Any]]:
+        """Ask for steady answers; of who refuses that, for any."""
+        yield self._steady
+        if self._steady:
+            yield {}
+
+    def _note(self, error: UnusableError, question: Question, mode: str) -> None:
+        said_no = error.rule == "refused"
+        self._failed += not said_no
+        self.over = error.final or self._failed >= PATIENCE
+        self.findings.append(
+            ProbeFinding(error.rule, "warning" if said_no else "error", question.name, mode, error.expected, error.came)
+        )

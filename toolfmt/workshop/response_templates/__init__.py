@@ -1,0 +1,74 @@
+r"""Response templates of Hugging Face tokenizers, loaded as dialects at run time.
+
+    {"start_anchor": "<|im_start|>assistant\n",
+     "fields": {"thinking":   {"open": "<think>", "close": "</think>"},
+                "tool_calls": {"open": "<tool_call>", "close": "</tool_call>", "repeats": true, "content": "json",
+                               "transform": {"type": "function", "function": "{content}"}},
+                "content":    {"close": "<|im_end|>"}}}
+
+A template says where an answer's text, reasoning and calls stand; checkpoints
+ship one in their `tokenizer_config.json`. It is data from a stranger: everything
+in it is checked, its patterns are translated and never run, and what comes out
+is a dialect like any other, which both reads and writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+from toolfmt import jsontext
+from toolfmt.dialect.record import Provenance
+from toolfmt.errors import ParseError, ResponseTemplateError
+from toolfmt.formatters.json_schemas import openai_line
+from toolfmt.text import text_dialect
+from toolfmt.workshop.response_templates.translating import syntax_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from toolfmt.dialect.record import Dialect
+    from toolfmt.model import JsonValue
+
+LARGEST = 1024 * 1024
+"""How many characters a template's JSON text may have."""
+
+
+def response_dialect(
+    template: str | Mapping[str, JsonValue], *, name: str = "response-template", stop: Sequence[str] = ()
+) -> Dialect[str]:
+    """Make the dialect that a Hugging Face response template describes.
+
+    `template` is the object, or its JSON text, that `tokenizer_config.json` has
+    under `response_template`. `stop` are the tokenizer's tokens that end a turn,
+    such as `<|im_end|>`, which a template need not name. What the template reads,
+    the dialect reads, with these differences, which are the laws of every dialect:
+    a call's body decides itself where it ends; a broken or cut call is a failure
+    and not an exception; nothing is dropped or overwritten: texts of a region that
+    comes twice follow each other, and what is outside all regions is reported in a
+    notice; types come from the tool's schema first.
+
+    Raises `ResponseTemplateError`, which names the field, for a template that is
+    wrong or says what no dialect can do.
+    """
+    if isinstance(template, str):
+        if len(template) > LARGEST:
+            raise ResponseTemplateError("", f"more than {LARGEST} characters")
+        try:
+            found = jsontext.loads(template)
+        except ParseError as error:
+            raise ResponseTemplateError("", f"not JSON: {error}") from error
+    else:
+        found = cast("object", template)
+        if jsontext.too_deep(found):
+            raise ResponseTemplateError("", f"nested more than {jsontext.MAX_NESTING} levels deep")
+    if not isinstance(found, Mapping):
+        raise ResponseTemplateError("", f"an object is due, not {type(found).__name__}")
+    return text_dialect(
+        name=name,
+        summary="read from a response template",
+        syntax=syntax_of(dict(cast("Mapping[str, JsonValue]", found)), tuple(stop)),
+        schema=openai_line,
+        manifest="native.jinja",
+        sources=(Provenance(reference="a tokenizer's response template", kind="template"),),
+    )

@@ -1,0 +1,332 @@
+"""The laws that every text dialect obeys, as functions that raise `AssertionError`.
+
+Each takes a dialect and an input and says, when it fails, what differs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt import jsontext
+from toolfmt.dialect.record import Limits, ParserOptions
+from toolfmt.errors import UnrepresentableError
+from toolfmt.events import (
+    ArgumentsDelta,
+    CallEnd,
+    CallFailed,
+    CallStart,
+    Notice,
+    ReasoningDelta,
+    TextDelta,
+    coalesce,
+)
+from toolfmt.parsers.cursor import Cursor, Malformed, Truncated
+from toolfmt.parsers.json_values import ignore, read_value
+from toolfmt.parsers.patterns import literal, strip_groups
+from toolfmt.parsers.pieces import Pieces
+from toolfmt.parsing import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from toolfmt.dialect.record import Dialect
+    from toolfmt.events import Event
+    from toolfmt.model import JsonValue, ToolDefinition, ToolInvocation, ToolResult
+
+
+def read(dialect: Dialect[str], chunks: Iterable[str], tools: Sequence[ToolDefinition] = ()) -> list[Event]:
+    """Read a text in pieces; its coalesced events."""
+    parser = dialect.open_parser(ParserOptions(tools={tool.name: tool for tool in tools}))
+    events: list[Event] = []
+    for chunk in chunks:
+        events.extend(parser.feed(chunk))
+    events.extend(parser.close())
+    return coalesce(events)
+
+
+def cut(text: str, places: Iterable[int]) -> list[str]:
+    """Cut a text at the places given."""
+    marks = sorted({place for place in places if 0 < place < len(text)})
+    return [text[start:end] for start, end in zip([0, *marks], [*marks, len(text)], strict=True)]
+
+
+def round_trip(
+    dialect: Dialect[str], calls: Sequence[ToolInvocation], tools: Sequence[ToolDefinition] = ()
+) -> str | None:
+    """What is written is read back as it was, type for type; None when the format cannot hold the calls."""
+    try:
+        text = dialect.calls(calls, {tool.name: tool for tool in tools})
+    except UnrepresentableError:
+        return None
+    if dialect.syntax is not None and dialect.syntax.starts_in_reasoning:
+        text = dialect.syntax.reasoning[0][1] + text  # the answer begins in its thought: a call in one is a guess
+    events = read(dialect, [text], tools)
+    found = [event.call for event in events if isinstance(event, CallEnd)]
+    failed = [event for event in events if isinstance(event, CallFailed)]
+    assert not failed, f"{dialect.name}: {failed} from {text!r}"
+    assert len(found) == len(calls), f"{dialect.name}: {len(found)} calls for {len(calls)} from {text!r}"
+    forms = () if dialect.syntax is None else dialect.syntax.forms
+    raw = any(form.elements is not None and form.elements.escape != "xml" for form in forms)  # a value may be a marker
+    for call, back in zip(calls, found, strict=True):
+        assert back.name == call.name, f"{dialect.name}: name {back.name!r} for {call.name!r}"
+        assert jsontext.equal(back.arguments, call.arguments), (
+            f"{dialect.name}: {back.arguments!r} for {call.arguments!r} from {text!r}"
+        )
+        certain = back.certainty == "exact" or (raw and "<" in jsontext.dumps(call.arguments))
+        assert certain, f"{dialect.name}: read with a tolerance what it wrote itself: {text!r}"
+        if dialect.traits.carries_ids and call.id is not None:  # some formats demand one
+            assert back.id == call.id, f"{dialect.name}: id {back.id!r} for {call.id!r}"
+        if dialect.traits.carries_server:
+            assert back.server == call.server, f"{dialect.name}: server {back.server!r} for {call.server!r}"
+        if dialect.traits.carries_agent:
+            assert back.agent == call.agent, f"{dialect.name}: agent {back.agent!r} for {call.agent!r}"
+    return text
+
+
+def chunking(dialect: Dialect[str], text: str, places: Iterable[int], tools: Sequence[ToolDefinition] = ()) -> None:
+    """However a text is cut, the events are the same."""
+    whole = read(dialect, [text], tools)
+    pieces = cut(text, places)
+    parts = read(dialect, pieces, tools)
+    assert parts == whole, f"{dialect.name}: cut as {pieces!r}\n  {parts}\nfor whole\n  {whole}"
+
+
+def ordered(events: Sequence[Event]) -> None:
+    """A call that starts ends or fails once, and its deltas are the JSON text of its arguments."""
+    open_calls: dict[int, list[str]] = {}
+    done: set[int] = set()
+    for event in events:
+        match event:
+            case CallStart(index):
+                assert index not in open_calls, f"call {index} starts twice"
+                assert index not in done, f"call {index} starts after its end"
+                open_calls[index] = []
+            case ArgumentsDelta(index, text):
+                open_calls[index].append(text)
+            case CallEnd(index, call):
+                text = "".join(open_calls.pop(index))
+                assert jsontext.equal(json.loads(text), call.arguments), (
+                    f"call {index}: {text!r} is not {call.arguments!r}"
+                )
+                done.add(index)
+            case CallFailed(index):
+                assert index not in done, f"call {index} fails after its end"
+                open_calls.pop(index, None)
+                done.add(index)
+            case _:
+                pass
+    assert not open_calls, f"calls without an end: {sorted(open_calls)}"
+
+
+def lossless(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] = ()) -> None:
+    """Every character is text, reasoning, part of a call or a notice, or one of the format's own markers between them.
+
+    After a call the bracket that closes its list may stand uncovered.
+    """
+    spans: list[tuple[int, int]] = []
+    ends: set[int] = set()
+    for event in read(dialect, [text], tools):
+        match event:
+            case TextDelta(piece, start) | ReasoningDelta(piece, start) if text[start - 1 : start] in {'"', "'"} and (
+                frame := _frame(text, start, piece)
+            ):
+                spans.append(frame)  # a text that an object carries
+            case TextDelta(piece, start) | ReasoningDelta(piece, start):
+                assert text[start : start + len(piece)] == piece, f"{dialect.name}: {piece!r} does not stand at {start}"
+                spans.append((start, start + len(piece)))
+            case CallEnd(_, _, span):
+                spans.append(span)
+                ends.add(span[1])
+            case CallFailed(_, raw, _, _, span):
+                assert not raw or text[slice(*span)] == raw, f"{dialect.name}: {raw!r} does not stand at {span}"
+                spans.append(span)
+                ends.add(span[1])
+            case Notice(_, _, span):
+                spans.append(span)
+            case _:
+                pass
+    marker = _between(dialect)
+    at = 0
+    for start, end in [*sorted(spans), (len(text), len(text))]:
+        gap = text[at:start] if start > at else ""
+        gap = re.sub(r"\A\s*\]", "", gap) if at in ends else gap
+        assert marker.fullmatch(gap), f"{dialect.name}: lost {gap!r} at {at} of {text!r}"
+        at = max(at, end)
+
+
+def claimed(dialect: Dialect[str], text: str, mark: str, tools: Sequence[ToolDefinition] = ()) -> None:
+    """What is written where the format has no place for it is never lost while its call runs.
+
+    `mark` is a word that `text` holds once, written where the format's own writer puts nothing: an attribute, a
+    key, an element or a comment. A call that runs has it as an argument, or a notice tells of it; else it is
+    text, or part of a failure. Under `strict` no call runs beside it.
+    """
+    at = text.index(mark)
+    events = read(dialect, [text], tools)
+    calls = [event.call for event in events if isinstance(event, CallEnd)]
+    taken = any(mark in repr(call.model_dump(exclude={"raw_arguments"})) for call in calls)
+    notices = [event for event in events if isinstance(event, Notice) and _tells(event, mark, at)]
+    kept = taken or any(
+        (isinstance(event, TextDelta | ReasoningDelta) and mark in event.text)
+        or (isinstance(event, CallFailed) and event.span[0] <= at < event.span[1])
+        for event in events
+    )
+    assert not calls or kept or notices, f"{dialect.name}: {mark!r} is lost and {calls} run, from {text!r}"
+    if taken and not notices:
+        return  # the format has a place for it
+    strict = parse(text, dialect=dialect, tools=tools, strict=True)
+    assert not strict.calls, f"{dialect.name}: strict, and {strict.calls} run beside {mark!r} in {text!r}"
+
+
+def _tells(notice: Notice, mark: str, at: int) -> bool:
+    return mark in notice.detail or notice.span[0] <= at < notice.span[1]
+
+
+def _between(dialect: Dialect[str]) -> regex.Pattern[str]:
+    """What may stand between all that is reported: white space, the format's markers, and a list without calls."""
+    syntax = dialect.syntax
+    if syntax is None:
+        return regex.compile(r"\s*")
+    sections = [tuple(form.section.split("{calls}")) for form in syntax.forms]
+    pairs = (*syntax.reasoning, *syntax.leading, *syntax.hidden, *syntax.unwrap, *sections)
+    sources = [
+        literal(marker) for marker in (*(part for pair in pairs for part in pair), *syntax.stop) if marker.strip()
+    ]
+    sources += [literal(re.sub(r"\{\?.*?\?\}", "", marker)) for _, marker in sections if "{?" in marker]
+    if syntax.frame is not None:
+        sources += [strip_groups(syntax.frame.header), *map(literal, syntax.frame.ends)]
+    for form in syntax.forms:
+        if form.json is not None and form.json.prose:  # text after an object that is no call
+            opener, middle, closer = re.split(r"\{(?:call|payload)\}", form.call)
+            sources += [rf"{literal(opener)}\s*\{{[^{{}}]*\}}\s*{literal(middle)}", literal(closer)]
+    flags = regex.IGNORECASE if syntax.ignore_case else 0
+    return regex.compile(rf"(?:\s|\[\s*\]|{'|'.join(sources) or '(?!)'})*", flags)
+
+
+def harmless(dialect: Dialect[str], results: Sequence[ToolResult], tools: Sequence[ToolDefinition] = ()) -> None:
+    """Results as the model is shown them hold nothing that reads as a call, whatever the tools gave back."""
+    text = dialect.results(results)
+    found = [event for event in read(dialect, [text], tools) if isinstance(event, CallStart | CallEnd | CallFailed)]
+    assert not found, f"{dialect.name}: {found} from the results {text!r}"
+
+
+def _frame(text: str, start: int, piece: str) -> tuple[int, int] | None:
+    """Where the object is that carries `piece` as a string whose content begins at `start`."""
+    carried = _value(text, start - 1)
+    if carried is None or carried[0] != piece:
+        return None
+    for brace in re.finditer(r"\{", text[:start]):
+        found = _value(text, brace.start())
+        if found is not None and found[1] > start:
+            return brace.start(), found[1]
+    return None
+
+
+def _value(text: str, at: int) -> tuple[JsonValue, int] | None:
+    """The JSON value at an offset, slips mended, and where it ends."""
+    cur, pieces = Cursor(), Pieces()
+    cur.append(text[at:])
+    cur.eof = True
+    try:
+        for _ in read_value(cur, pieces, ignore, Limits(), tolerant=True):
+            pass
+    except (Malformed, Truncated):
+        return None
+    return json.loads(pieces.text()), at + cur.pos
+
+
+def truncated(dialect: Dialect[str], text: str, at: int, tools: Sequence[ToolDefinition] = ()) -> None:
+    """A text cut short gives only calls that the whole text gives, in order.
+
+    A call in a thought whose closer was cut off may be a draft: it may be read, as a guess.
+    """
+    whole = calls(dialect, text, tools)
+    events = read(dialect, [text[:at]], tools)
+    part = [event.call for event in events if isinstance(event, CallEnd)]
+    if any(isinstance(event, Notice) and event.kind == "open_reasoning" for event in events):
+        left = iter(whole)
+        for call in part:
+            assert call.certainty == "guessed" or any(_same(call, full) for full in left), (
+                f"{dialect.name}: {call.name!r}, from a thought cut at {at}, is no guess"
+            )
+        return
+    for call, full in zip(part, whole, strict=False):
+        assert call.name == full.name, f"{dialect.name}: {call.name!r} from a text cut at {at}"
+        assert jsontext.equal(call.arguments, full.arguments), (
+            f"{dialect.name}: {call.arguments!r} from a text cut at {at}"
+        )
+    assert len(part) <= len(whole), f"{dialect.name}: more calls from a text cut at {at}"
+
+
+def calls(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] = ()) -> list[ToolInvocation]:
+    """The calls of a text; without tools, as far as the wire tells their types."""
+    return [event.call for event in read(dialect, [text], tools) if isinstance(event, CallEnd)]
+
+
+def no_wrong_call(
+    dialect: Dialect[str], text: str, meant: Sequence[ToolInvocation], tools: Sequence[ToolDefinition] = ()
+) -> list[ToolInvocation]:
+    """Whatever is wrong with a text, the calls that are read are some of those that were meant, in order."""
+    found = calls(dialect, text, tools)
+    left = iter(meant)
+    for call in found:
+        assert any(_same(call, other) for other in left), (
+            f"{dialect.name}: in {text!r} a wrong call {call.name} {call.arguments}"
+        )
+    return found
+
+
+def closer_left_out(
+    dialect: Dialect[str], text: str, calls: Sequence[ToolInvocation], tools: Sequence[ToolDefinition]
+) -> None:
+    """Of two calls the first has no closer: none is read wrong, the second is read, the text around is kept."""
+    where = f"{dialect.name}: in {text!r}"
+    found = no_wrong_call(dialect, text, calls, tools)
+    events = read(dialect, [text], tools)
+    assert found and _same(found[-1], calls[-1]), f"{where} the second call is not read: {events}"  # noqa: PT018 - one fact
+    failed = any(isinstance(event, CallFailed) for event in events)
+    assert len(found) == len(calls) or failed, f"{where} the first call is dropped in silence"
+    said = "".join(event.text for event in events if isinstance(event, TextDelta))
+    said += "".join(event.detail for event in events if isinstance(event, Notice))  # no text of a turn that has ended
+    for line in (text.partition("\n")[0], text.rpartition("\n")[2]):
+        plain = re.fullmatch(r"[\w ]+\.", line)
+        assert not plain or line in said, f"{where} the text {line!r} is lost: {events}"
+
+
+def _same(call: ToolInvocation, meant: ToolInvocation) -> bool:
+    return call.name == meant.name and jsontext.equal(call.arguments, meant.arguments)
+
+
+def beginning(dialect: Dialect[str], text: str, at: int, opening: int, tools: Sequence[ToolDefinition] = ()) -> None:
+    """A valid answer cut at any place: its calls so far, its text so far, and a failure for the call that was cut.
+
+    Fewer than `opening` characters of a call may be text.
+    """
+    whole = read(dialect, [text], tools)
+    spans = [event.span for event in whole if isinstance(event, CallEnd)]
+    said = "".join(event.text for event in whole if isinstance(event, TextDelta))
+    events = read(dialect, [text[:at]], tools)
+    where = f"{dialect.name}: cut as {text[:at]!r}"
+    truncated(dialect, text, at, tools)
+    failed = [event for event in events if isinstance(event, CallFailed)]
+    assert all(event.reason == "truncated" for event in failed), f"{where} {failed}"
+    part = "".join(event.text for event in events if isinstance(event, TextDelta))
+    start = max((end for _, end in spans if end <= at), default=0)
+    inside = next((span for span in spans if span[0] < at < span[1]), None)
+    if not said.startswith(part):
+        leaked = part[_shared(said, part) :].strip()
+        begun = text[inside[0] if inside else start : at].strip()
+        assert leaked == begun[-len(leaked) :], f"{where} {leaked!r} is text, not {begun!r}"
+        assert len(begun) < opening, f"{where} the marker leaks: {leaked!r}"
+    if inside is not None and len(text[inside[0] : at].strip()) >= opening:
+        ended = any(isinstance(event, CallEnd) and event.span[0] == inside[0] for event in events)
+        assert failed or ended, f"{where} no failure: {events}"
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
