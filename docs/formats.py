@@ -104,7 +104,7 @@ def dialect_page(dialect: AnyDialect) -> str:
         "And two, of which one failed:",
         sample(lambda: dialect.results(RESULTS)),
         "## Manifest",
-        "What a model is told of one tool:",
+        "What a model is shown of one tool:",
         fenced(manifest([TOOL], dialect=dialect, registry=OFFERED)),
         "## Traits",
         table(("trait", "value"), ((f"`{name}`", told(value)) for name, value in traits)),

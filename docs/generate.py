@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 PLACE: Final = Path(__file__).resolve().parent / "reference"
 MADE: Final = "<!-- Written by docs/generate.py from the package: a change made here is lost. -->\n"
 HELP_WIDTH: Final = 100
-RUNNING: Final = "Import each name from the package that it stands under."
+RUNNING: Final = "Import each name from the package that it is listed under."
 PACKAGES: Final = ("execution", "agents", "agents.clients", "mcp")
 """What needs an extra and is no part of `toolfmt` itself."""
 

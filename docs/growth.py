@@ -21,7 +21,7 @@ def growth_section() -> str:
         (
             "## Growth",
             (
-                "Texts that are made to slow a reader down: the beginning of a call, and behind it a marker, a part of "
+                "Texts that are made to slow a reader down: the beginning of a call, and after it a marker, a part of "
                 "one, a quote, a backslash, a bracket or white space, repeated up to 32,000 characters, whole and in "
                 "pieces of four and of one, with each option. Time proportional to the length has the exponent 1, to "
                 "its square 2. A cell above 1.2 is measured again with 50,000 and 400,000 characters, and is a failure "

@@ -115,7 +115,7 @@ TRAITS: Final = {
     "parallel calls": _trait(_called(_call("call_1"), _call("call_2")), "call"),
     "a call without a result": _trait(_asked(_said("assistant", _call())), "call"),
     "text before a call": _trait(_called("Checking.", _call()), "text"),
-    "text behind a call": _trait(_called(_call(), "Checking."), "text", "order"),
+    "text after a call": _trait(_called(_call(), "Checking."), "text", "order"),
     "that a result is an error": _trait(_called(_call(), is_error=True), "result", "error_flag"),
     "a result of JSON": _trait(
         _called(_call(), given=JsonPart({"degrees": 18})), "result", "result_content", "boundary"

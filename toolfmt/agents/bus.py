@@ -1,10 +1,10 @@
-"""Who is told of what happens: callbacks for one kind of event, or for all.
+"""Callbacks for what happens: for one kind of event, or for all.
 
     bus = Bus()
     bus.on(ToolCallCompleted, lambda event: print(event.execution.name))
     bus.wiretap(log.append)
 
-A callback that raises breaks nothing: what it raised is logged as a warning, and the others are still told.
+A callback that raises breaks nothing: what it raised is logged as a warning, and the others still run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _log = logging.getLogger("toolfmt.agents")
 
 
 class Bus:
-    """Callbacks, told in the order in which they came."""
+    """Callbacks, called in the order in which they were added."""
 
     def __init__(self) -> None:
         """Begin with nobody."""

@@ -6,7 +6,7 @@
     window(20)                    the instructions and the last 20 messages; of another compiler with `of=`
 
 The default keeps old results because a model that no longer sees what a tool said asks again, or makes it up.
-`current_trace` saves tokens where each run stands for itself. Any function of a state will do.
+`current_trace` saves tokens where each run is independent. Any function of a state will do.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def current_trace(state: AgentState) -> tuple[Message, ...]:
 
 
 def window(count: int, of: Compiler = all_sections) -> Compiler:
-    """Make a compiler of the instructions and the last `count` other messages; no result stands without its call.
+    """Make a compiler of the instructions and the last `count` other messages; no result is kept without its call.
 
     What a window leaves out at its beginning with results goes with them, so there may be fewer.
     """

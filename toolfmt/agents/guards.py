@@ -95,7 +95,7 @@ class Budget:
     """Steps, as `step` counts them."""
     seconds: float | None = None
     tokens: int | None = None
-    """Of input and output, as `spend` is told."""
+    """Of input and output, as reported to `spend`."""
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
     used: Counter[str] = field(default_factory=Counter[str], init=False)
     """Calls that were let through, by the tool's name."""

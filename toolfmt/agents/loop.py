@@ -1,4 +1,4 @@
-"""The loop: a driver takes steps until the turn is over, and whoever wants to know is told.
+"""The loop: a driver takes steps until the turn is over, and events report each of them.
 
     loop = AgentLoop(driver, registry)
     state = await loop.run("Weather in Paris?")                  # or loop.run_sync(...)
@@ -297,7 +297,7 @@ def _said(error: BaseException) -> str:
 
 
 def _judged(state: AgentState, offer: Offer) -> AgentState:
-    """Say how a run stands after its last step, unless the driver did."""
+    """Set a run's status after its last step, unless the driver did."""
     step = state.steps[-1]
     if state.ended:
         return state

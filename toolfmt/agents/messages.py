@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 ERROR: Final = "Error: "
-"""Stands before an error where a format has no flag for it."""
+"""Precedes an error where a format has no flag for it."""
 
 
 def to_messages(executions: Sequence[ToolExecution], *, ids: IdPolicy | None = None) -> tuple[Message, ...]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Tools as a model is told of them."""
+    """Tools as a model is shown them."""
 
     tools: tuple[ToolDefinition, ...] = ()
     meant: Mapping[str, ToolDefinition] = field(default_factory=dict[str, "ToolDefinition"])
@@ -51,15 +51,15 @@ def offer(tools: Iterable[ToolDefinition]) -> Offer:
     """
     found = list({(tool.server, tool.name): tool for tool in tools}.values())
     counts = Counter(tool.name for tool in found)
-    told: dict[str, ToolDefinition] = {}
+    offered: dict[str, ToolDefinition] = {}
     meant: dict[str, ToolDefinition] = {}
     for tool in found:
         name = f"{tool.server}_{tool.name}" if counts[tool.name] > 1 and tool.server is not None else tool.name
-        if name in told:
+        if name in offered:
             raise DuplicateToolError(f"two tools are named {name!r}: a model could not tell them apart")
-        told[name] = tool if name == tool.name else tool.model_copy(update={"name": name})
+        offered[name] = tool if name == tool.name else tool.model_copy(update={"name": name})
         meant[name] = tool
-    return Offer(tuple(told.values()), meant)
+    return Offer(tuple(offered.values()), meant)
 
 
 def tools_of(executor: Executor) -> Iterable[ToolDefinition]:

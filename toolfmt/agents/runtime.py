@@ -1,4 +1,4 @@
-"""What a driver works with: the tools, what runs their calls, what a model is shown, and who is told.
+"""What a driver works with: the tools, what runs their calls, what a model is shown, and who is notified.
 
 Bound once for a run; a driver has no other way to run a call.
 """
@@ -44,7 +44,7 @@ class Outcome:
 
     executions: tuple[ToolExecution, ...] = ()
     errors: tuple[str, ...] = ()
-    """A failure that the executor was told to raise."""
+    """A failure that the executor was asked to raise."""
     halt: str | None = None
     """Why a tool or a hook ends the run."""
 

@@ -1,4 +1,4 @@
-"""The state of an agent: its conversation, the steps of this run, and how it stands. Never changed, only copied.
+"""The state of an agent: its conversation, the steps of this run, and its status. Never changed, only copied.
 
     state = AgentState.of("Weather in Paris?")
     state = state.with_step(Step(messages=(answer, results), calls=…, executions=…))
@@ -82,7 +82,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentState:
-    """A conversation and how its agent stands. The `with_*` methods give changed copies."""
+    """A conversation and its agent's status. The `with_*` methods give changed copies."""
 
     sections: Mapping[str, tuple[Message, ...]] = field(default_factory=lambda: {TALK: ()}, metadata=SECTIONS)
     steps: tuple[Step, ...] = field(default=(), metadata=many(Step))
@@ -175,7 +175,7 @@ class AgentState:
         return replace(self.with_messages(*step.messages), steps=(*self.steps, step))
 
     def with_status(self, status: Status, reason: str = "") -> AgentState:
-        """Say how the run stands."""
+        """Set the run's status."""
         return replace(self, status=status, reason=reason)
 
     def to_json(self) -> JsonObject:

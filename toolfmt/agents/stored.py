@@ -73,7 +73,7 @@ def load(kind: type[_T], value: JsonValue) -> _T:
 
 
 def plain(value: Any) -> Any:
-    """Make JSON of records, of any depth; what is none in them stays as it is."""
+    """Make JSON of records, of any depth; anything else in them stays as it is."""
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, BaseModel):

@@ -19,7 +19,7 @@ def as_tool(loop: AgentLoop, name: str, description: str) -> Callable[[str], Awa
     """Make a tool of an agent, for a `ToolRegistry` to register: an async function of `task`.
 
     Each call is a run of its own, with a new conversation. One that does not end well is an error of the
-    tool's; what happens in it is told to the agent's own listeners.
+    tool's; what happens in it is reported to the agent's own listeners.
     """
 
     async def ask(task: str) -> str:

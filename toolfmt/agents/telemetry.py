@@ -77,7 +77,7 @@ class _Open:
     def end(self, at: datetime) -> None:
         from opentelemetry import context, trace
 
-        # Only where it is still the current one: who was cancelled may be told of in another context.
+        # Only where it is still the current one: a cancellation may be reported in another context.
         if self.token is not None and trace.get_current_span() is self.span:
             context.detach(self.token)
         self.span.end(_nanoseconds(at))

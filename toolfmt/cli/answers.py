@@ -47,7 +47,7 @@ class Played:
     said: AnswerMessage
     step: Step
     explain: Callable[[CallFailed], str]
-    """What the model is told of a call that could not be read."""
+    """What to tell the model about a call that could not be read."""
     dialect: AnyDialect
     tools: tuple[ToolDefinition, ...]
 
@@ -67,7 +67,7 @@ class Played:
         return found
 
     def _results(self) -> Iterator[tuple[CallEnd | CallFailed, ToolExecution | None, ToolResult]]:
-        """Give how each call ended, its record if it has one, and what the model is told."""
+        """Give how each call ended, its record if it has one, and what to tell the model."""
         parts = iter([part for part in self.said.message.parts if isinstance(part, CallPart)])
         left = iter(self.step.executions)
         for event in self.said.ended:
@@ -82,7 +82,7 @@ class Played:
     def messages(self, to: str) -> Conversion:
         """Write what follows the answer as messages of a format, or all of it where they cannot be told apart.
 
-        A format that has no flag for errors is told of them in words.
+        A format that has no flag for errors gets them in words.
         """
         messages = self.step.messages
         whole = write(Transcript(messages), to)
@@ -96,8 +96,8 @@ class Played:
         if is_array(found) and is_array(begin) and found[: len(begin)] == begin:
             found = found[len(begin) :]
             lost -= Counter(() if answer is None else answer.losses)
-        told = [loss for loss in lost.elements() if loss.code != _ERROR and loss.action not in _HARMLESS]
-        return replace(whole, value=found, losses=tuple(told))
+        reported = [loss for loss in lost.elements() if loss.code != _ERROR and loss.action not in _HARMLESS]
+        return replace(whole, value=found, losses=tuple(reported))
 
 
 def check_writable(to: str) -> None:

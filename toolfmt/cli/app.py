@@ -31,7 +31,7 @@ _COMMANDS = {
     "parse": "Read a model's answer: its text, its reasoning and its calls.",
     "detect": "Tell in which format a text makes its calls, and why.",
     "render": "Print calls, or results, in a format's own form.",
-    "run": "Run the calls in a recorded answer, and print the results as the model is told them.",
+    "run": "Run the calls in a recorded answer, and print the results as the model gets them.",
     "chat": "Play an agent whose model is a script, with real calls, and show what happens.",
     "prompt": "Print the prompt that a model's own chat template makes of a conversation.",
     "doctor": "Check whether what a model's chat template writes is what is read of it.",

@@ -92,7 +92,7 @@ def convert(  # noqa: PLR0913 - one argument for each option
 ) -> int:
     """Convert conversations: one JSON value, JSON Lines, or Parquet.
 
-    What was lost is told on stderr. The exit code is 1 if a conversation was
+    What was lost is reported on stderr. The exit code is 1 if a conversation was
     left out, and 2 where it had to stop.
     """
     check_jobs(jobs)

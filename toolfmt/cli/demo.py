@@ -94,9 +94,9 @@ def _show(one: Replay) -> None:
 def _conclude(replays: list[Replay]) -> None:
     """Say how it went, and what to try next."""
     wrong = [one.dialect.name for one in replays if not one.right]
-    told = f"; wrong: {', '.join(wrong)}" if wrong else ""
+    note = f"; wrong: {', '.join(wrong)}" if wrong else ""
     say("")
-    say("result", f"{len(replays) - len(wrong)} of {len(replays)} as expected{told}", "bold red" if wrong else "green")
+    say("result", f"{len(replays) - len(wrong)} of {len(replays)} as expected{note}", "bold red" if wrong else "green")
     name = replays[-1].dialect.name
     if len(replays) > 1:
         say("next", f"toolfmt demo {name}: the manifest, the answer and the events of one format")

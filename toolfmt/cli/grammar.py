@@ -41,7 +41,7 @@ def grammar(  # noqa: PLR0913 - an option each
     """Print the grammar of the answers that a format's parser reads as calls to these tools.
 
     What the grammar cannot hold a model to, and what it does not allow although
-    it could be read, is told on stderr.
+    it could be read, is reported on stderr.
     """
     if target not in WRITERS:
         raise UsageError(f"--target is one of {', '.join(WRITERS)}, not {target!r}")

@@ -21,7 +21,7 @@ _PIECE: Final = 65536
 
 
 def read_text(source: str) -> str:
-    """Read UTF-8 text as it stands, line ends included; raises OSError and `ParseError`."""
+    """Read UTF-8 text as it is, line ends included; raises OSError and `ParseError`."""
     return "".join(read_pieces(source))
 
 

@@ -36,12 +36,12 @@ def mcp_serve(  # noqa: PLR0913 - one argument for each option
 
     if not 0 <= port <= MAX_PORT:
         raise UsageError(f"--port is from 0 to {MAX_PORT}, not {port}")
-    told = name or Path(tools.partition(":")[0]).name.removesuffix(".json").removesuffix(".py")
+    title = name or Path(tools.partition(":")[0]).name.removesuffix(".json").removesuffix(".py")
 
     async def serve() -> None:
         async with AsyncExitStack() as stack:
             with stdout_to_stderr():
                 executor = await stack.enter_async_context(toolbox(tools))
-            await aserve(executor, name=told, instructions=instructions, transport=transport, host=host, port=port)
+            await aserve(executor, name=title, instructions=instructions, transport=transport, host=host, port=port)
 
     run(serve)

@@ -95,6 +95,6 @@ def _cases(name: str, word: str) -> list[JsonObject]:
     return [
         {"id": "one-call", "note": "text before it", "source": source, "input": f"Let me look.\n{call}"}
         | {"expect": {"calls": [read], "text": "Let me look.\n"}},
-        {"id": "cut-off", "note": "the first call stands", "source": "law 7", "input": call + cut}
+        {"id": "cut-off", "note": "the first call is kept", "source": "law 7", "input": call + cut}
         | {"expect": {"calls": [read], "failures": ["truncated"]}},
     ]

@@ -22,7 +22,7 @@ class ProgressStep(Protocol):
 def progress(sources: Sequence[Source]) -> Generator[Callable[[ProgressStep, int], None]]:
     """Show how much of the files is read, how fast, and how long it will take; only a terminal sees it.
 
-    The step is told what was done last, and how many conversations are.
+    The step gets what was done last, and how many conversations were.
     """
     if not sys.stderr.isatty():
         yield lambda _step, _count: None

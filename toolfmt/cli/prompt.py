@@ -31,7 +31,7 @@ def prompt(  # noqa: PLR0913 - one argument for each option
     history: Annotated[bool, Parameter(help="Leave out what begins the next answer.")] = False,
     strict: Annotated[bool, Parameter(help="A conversation that would lose something is refused.")] = False,
 ) -> None:
-    """Print the prompt; what of the conversation has no place in it is told on stderr."""
+    """Print the prompt; what of the conversation has no place in it is reported on stderr."""
     refuse_two(conversation, tools)
     made = render_prompt(
         read_json(conversation),

@@ -31,17 +31,17 @@ def event_record(event: Event) -> JsonObject:
 
 
 def detection_record(detection: Detection) -> JsonObject:
-    """Give the dialect that was found, the place that told it, and who else reads that place."""
+    """Give the dialect that was found, the place that shows it, and who else reads that place."""
     candidates = [_fields(one) for one in detection.candidates]
     return {"dialect": detection.dialect, "span": list(detection.span), "candidates": candidates}
 
 
 def result_record(result: ParseResult) -> JsonObject:
     """Give what an answer holds."""
-    told = {} if result.detection is None else {"detection": detection_record(result.detection)}
+    found = {} if result.detection is None else {"detection": detection_record(result.detection)}
     return {
         "dialect": result.dialect,
-        **told,
+        **found,
         "text": result.text,
         "reasoning": result.reasoning,
         "calls": [call_record(call) for call in result.calls],

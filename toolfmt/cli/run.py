@@ -30,14 +30,14 @@ def run(  # noqa: PLR0913 - one argument for each option
         bool, Parameter(help="Print the records of the calls as JSON; a call that could not be read has `call` null.")
     ] = False,
 ) -> int:
-    """Run the calls in a recorded answer and print the results as the model is to be told them.
+    """Run the calls in a recorded answer and print the results as the model gets them.
 
     Naming a module runs its code, from the current directory too; what it prints goes to stderr.
     The exit code is 1 if a call failed, or could not be read, or an API's answer is an error.
 
     With --json there is an object for each call, in order: `call`, `result`, `failure`, `problems`, `blocked`,
     and when it ran; for one that could not be read `call` is null, `failure` is the reason,
-    `error` says what and where, `raw` is the text that was read, and `result` what the model is told.
+    `error` says what and where, `raw` is the text that was read, and `result` what the model gets.
     """
     from anyio import run as run_async
 

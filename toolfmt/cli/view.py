@@ -25,7 +25,7 @@ _PAGE: Final = 200
 """How many conversations a page shows, without more."""
 _STYLES: Final = {"reasoning": "dim", "call": "cyan", "result": "dim", "error": "red", "refusal": "red"}
 _BARS: Final = {"reasoning": "| "}
-"""What is before each line, so that it can be told from others without colours."""
+"""What is before each line, so that it can be distinguished without colours."""
 _ROLES: Final = {"user": "bold blue", "assistant": "bold green", "tool": "bold yellow"}
 
 

@@ -1,4 +1,4 @@
-"""The tool's name and a JSON object of the arguments, told apart by markers.
+"""The tool's name and a JSON object of the arguments, distinguished by markers.
 
     [TOOL_CALLS]get_weather[ARGS]{"city": "Paris"}                                        mistral-v11
     <｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"city": "Paris"}<｜tool▁call▁end｜>         deepseek-v31

@@ -32,7 +32,7 @@ class ToolContext:
     injected_as: ClassVar[str] = "context"
 
     def tell(self, progress: float | None = None, total: float | None = None, message: str = "") -> None:
-        """Tell how far the tool is, of `total` where it knows; after its call has ended, nobody hears it.
+        """Tell how far the tool is, of `total` where it knows; after its call has ended, it is dropped.
 
         May be called from any thread. A tool in a process of its own is not heard.
         """

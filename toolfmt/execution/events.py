@@ -203,4 +203,4 @@ ExecutionEvent: TypeAlias = (
     | RunCompleted
 )
 Listener: TypeAlias = Callable[[ExecutionEvent], object]
-"""Is told of every event; what it raises is logged as a warning and breaks nothing."""
+"""Gets every event; what it raises is logged as a warning and breaks nothing."""

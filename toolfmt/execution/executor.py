@@ -93,7 +93,7 @@ class Executor:
     throw_on_failure: bool = False
     """Raise `ToolCallError` for the first failed call, once all have ended."""
     stop_on_block: bool = False
-    """Admit calls one after the other, and none behind one that is blocked."""
+    """Admit calls one after the other, and none after one that is blocked."""
     coerce: bool = False
     """Give arguments the types of their tool's schema, `"5"` for 5, before policies look at them."""
     ids: IdPolicy | None = None
@@ -112,7 +112,7 @@ class Executor:
             if not callable(hook):
                 raise TypeError(f"a hook is a function, not {type(hook).__name__}")
         if self.on_event is not None and is_async(self.on_event):
-            raise TypeError("a listener is told of an event and not waited for: give a function that is not async")
+            raise TypeError("a listener gets an event and is not waited for: give a function that is not async")
         if self.limit is not None and (type(self.limit) is not int or self.limit < 1):
             raise ValueError(f"limit is a number of calls from 1, or None for no limit, not {self.limit!r}")
         if LOCAL in self.servers:
@@ -138,7 +138,7 @@ class Executor:
 
         Raises `AgentStop` if a tool or a hook does, with the records so far,
         `ToolCallError` under `throw_on_failure`, TypeError for what is no call.
-        A cancellation passes through; calls that it ends are told as `cancelled`.
+        A cancellation passes through; calls that it ends are reported as `cancelled`.
         """
         if hasattr(calls, "failures"):
             raise TypeError("execute() takes calls: give result.calls, and tell the model of result.failures")
@@ -171,7 +171,7 @@ class Executor:
     ) -> list[ToolExecution]:
         """Run the calls as `execute` does, from code that is not async.
 
-        Where an event loop is running, in a thread of its own: that loop stands
+        Where an event loop is running, in a thread of its own: that loop waits
         still until all calls have ended.
         """
         execute = partial(self.execute, calls, state=state, agent=agent)
@@ -254,7 +254,9 @@ class Executor:
                         return
                     group.start_soon(work, passage)
 
-            group.start_soon(admit)  # a task of its own, where a cancellation from outside can be told from others
+            group.start_soon(
+                admit
+            )  # a task of its own, where a cancellation from outside can be distinguished from others
         for stop in stops:
             raise stop
         return taken

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """A call must not run: why, in words that the model is told, and the kind that its record names."""
+    """A call must not run: why, in words for the model, and the kind that its record names."""
 
     message: str
     failure: FailureKind = "blocked"
@@ -39,7 +39,7 @@ BeforeHook: TypeAlias = "Callable[[ToolInvocation, ToolContext], Awaitable[HookV
 """Returns the call to run, `Blocked`, or None for no change. An error of its own keeps the call from running."""
 HookVerdict: TypeAlias = ToolInvocation | Blocked | None
 AfterHook: TypeAlias = "Callable[[ToolExecution, ToolContext], Awaitable[ToolResult | None] | ToolResult | None]"
-"""Returns another result, or None for no change. An error of its own is told, and the result stays."""
+"""Returns another result, or None for no change. An error of its own is reported, and the result stays."""
 
 
 class Guard(Protocol):

@@ -49,14 +49,14 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What stands in the way of a call."""
+    """What blocks a call."""
 
     resolver: Resolver
     guards: Sequence[Guard]
     before: Sequence[BeforeHook]
     policies: Sequence[Policy]
     unlisted: frozenset[Policy]
-    """Those among the policies that nobody asked for: they are told of only when they block."""
+    """Those among the policies that nobody asked for: they are reported only when they block."""
     after: Sequence[AfterHook]
     coerce: bool = False
 
@@ -146,7 +146,7 @@ class Pipeline:
         return blocked is None
 
     async def run(self, passage: Passage) -> None:
-        """Run an admitted call; its record stands in the passage afterwards, whatever happens."""
+        """Run an admitted call; its record is in the passage afterwards, whatever happens."""
         passage.started_at = now()
         passage.progress.open(passage.call)
         self._tell(ToolCallStarted(passage.started_at, passage.call, passage.id))
@@ -322,7 +322,7 @@ class Pipeline:
                 except (Exception, anyio.get_cancelled_exc_class()) as error:  # anybody's code
                     if _from_outside():
                         raise
-                    # The tool has run, and its result stands.
+                    # The tool has run, and its result counts.
                     said = failed(name_of(hook), error)
                     self._tell(HookFailed(now(), passage.execution, name_of(hook), said))
         finally:

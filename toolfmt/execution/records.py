@@ -118,7 +118,7 @@ class PolicyError(ExecutionError):
     """A hook or a policy refuses a call; `failure` is the kind that its record names."""
 
     def __init__(self, message: str, failure: FailureKind = "blocked") -> None:
-        """Say why, in words that the model is told."""
+        """Say why, in words for the model."""
         super().__init__(message)
         self.failure: FailureKind = failure
 

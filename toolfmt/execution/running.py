@@ -142,7 +142,7 @@ PLACES: Final = {"thread": _in_thread, "loop": _in_loop, "process": _in_process}
 
 
 def check_seconds(seconds: object, what: str) -> float | None:
-    """Check a time limit; raises ValueError for what is none."""
+    """Check a time limit; raises ValueError for anything else."""
     if seconds is None:
         return None
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0 or math.isnan(seconds):

@@ -84,7 +84,7 @@ class _Worker:
                 return
             job()
             del job
-            _idle.append(self)  # last of all: who stands here must be free
+            _idle.append(self)  # last of all: a worker listed here must be free
 
 
 _idle: deque[_Worker] = deque()

@@ -43,7 +43,7 @@ class Ahead:
         """Read the beginning of a chunk, which is at the offset `base`, into `sink`.
 
         How many characters were read, the section in which the reading goes on, if in any, and where the text begins
-        behind the last section.
+        after the last section.
         """
         at, here, said = 0, len(chunk), 0
         while at < here:

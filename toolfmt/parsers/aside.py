@@ -1,4 +1,4 @@
-"""JSON that is no call: text to its end, whatever stands inside it.
+"""JSON that is no call: text to its end, whatever is inside it.
 
     The log says {"name": "Alice", "last": {"name": "search", "args": {}}}.
                   ^ known to be no call    ^ so this is none either

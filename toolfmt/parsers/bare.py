@@ -3,7 +3,7 @@
     Sure: {"name": "search", "args": {"q": "x"}}
 
 Every object and every list is a candidate. It is held while it may still be a
-call, or a list of calls, and is text as soon as it can be none; what stands
+call, or a list of calls, and is text as soon as it can be none; what is
 inside text is never looked at. Of a list in which one element is a call, the
 others are calls too, or failures.
 """
@@ -41,7 +41,7 @@ _NEXT_IN_FENCE = regex.compile(rf"{GAP}[;,]?{GAP}{JSON_START}")
 _FENCES = {ticks: regex.compile(rf"\s{{0,256}}`{{{ticks}}}") for ticks in range(3, 9)}
 _SIBLING = regex.compile(r"\]|,\s{0,64}\{\s{0,64}[\"']")
 _FRAME = " \t\r\n]},"
-"""What may stand behind the calls of a list, up to the end of the object that holds it."""
+"""What may come after the calls of a list, up to the end of the object that holds it."""
 MOST_SECOND_LOOKS = 16
 """How many broken candidates are read again from the first string that may be none: each may reach to the end."""
 
@@ -118,7 +118,7 @@ class BareReader:
         return ends.sure
 
     def _object(self) -> Reading[None]:
-        """Read an object that stands alone: a call, or what holds a list of calls."""
+        """Read an object that is alone: a call, or what holds a list of calls."""
         cur = self._cur
         begin, before = cur.at, self._sink.calls
         found = self._open()
@@ -126,7 +126,7 @@ class BareReader:
         try:
             yield from found.read(cur, self._shape)
         except (Malformed, Truncated) as problem:
-            if self._ends.sure and found.draft.index < 0:  # an element has told of it
+            if self._ends.sure and found.draft.index < 0:  # an element has reported it
                 raise
             yield from self._broken(found.draft, problem, begin, meant=found.meant and not foreign(found))
             return
@@ -191,7 +191,7 @@ class BareReader:
             else:
                 yield from read_value(cur, IGNORED, ignore, found.limits, tolerant=self._json.tolerant)
         except (Malformed, Truncated) as problem:
-            if self._sink.calls > before and found.draft.index < 0:  # an element of its own has told of it
+            if self._sink.calls > before and found.draft.index < 0:  # an element of its own has reported it
                 raise
             if isinstance(problem, Truncated) or not found.ends_before(cur, problem):
                 meant = found.meant and not foreign(found)

@@ -1,10 +1,10 @@
-"""What is told of calls without a marker, and when.
+"""What is emitted of calls without a marker, and when.
 
     [{"name": "gone", "args": {}}, {"name": "search", "args": {}}]
      ^ fails, as soon as           ^ this is a call            ^ and here it ends
 
-Where a call ends is told late: what closes its list, object or fence belongs to
-it. That an element is no call is told only when another one is.
+Where a call ends is reported late: what closes its list, object or fence belongs to
+it. That an element is no call is reported only when another one is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class BareEnds:
-    """The calls of one candidate; the cursor's mark stands behind the last of them."""
+    """The calls of one candidate; the cursor's mark is after the last of them."""
 
     __slots__ = ("_before", "_cur", "_doubts", "_ends", "_sink", "next")
 
@@ -104,7 +104,7 @@ class BareEnds:
 
     def _claim(self, draft: Draft) -> None:
         draft.claim()
-        draft.start = max(draft.start, self._cur.mark_at)  # what stands before belongs to a call of its own list
+        draft.start = max(draft.start, self._cur.mark_at)  # what comes before belongs to a call of its own list
 
     def _keep(self, ends: Callable[[str], None]) -> None:
         self._ends = ends

@@ -177,7 +177,7 @@ class CallReader:
         return True
 
     def _in_parts(self, form: FormGrammar, parts: HeadParts) -> Reading[JsonObject | None]:
-        """Read a call whose head is in parts, of which some or all may stand behind the arguments."""
+        """Read a call whose head is in parts, of which some or all may come after the arguments."""
         draft, cur = self.draft, self.cur
         slots: dict[str, str] = {}
         while (yield from parts.read(cur, slots, self.strays)):

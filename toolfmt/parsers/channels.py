@@ -2,7 +2,7 @@
 
     <|channel|>analysis<|message|>Hm.<|end|><|start|>assistant to=functions.f<|channel|>commentary<|message|>{}<|call|>
 
-A body of text ends at an end marker behind which a header or the end of the
+A body of text ends at an end marker after which a header or the end of the
 input follows; a call's body decides itself where it ends.
 """
 
@@ -111,7 +111,7 @@ class ChannelParser(GrammarDriver):
         return Malformed("unclaimed", f"{odd!r} is no part of a header", self._cur.at) if "=" in odd else None
 
     def _cut_header(self) -> bool:
-        """Fail the call whose header the end of the input cuts off, if its recipient can be told."""
+        """Fail the call whose header the end of the input cuts off, if its recipient is known."""
         cur, grammar = self._cur, self._grammar
         if not cur.eof:
             return False
@@ -184,7 +184,7 @@ class ChannelParser(GrammarDriver):
             yield
 
     def _ends(self, marker: str) -> Reading[bool | None]:
-        """Whether the body ends at the cursor: True behind its marker, False at a header; None if it goes on."""
+        """Whether the body ends at the cursor: True after its marker, False at a header; None if it goes on."""
         cur, start = self._cur, self._grammar.frame.start
         if marker == start or marker in self._grammar.frame.opens:
             header = yield from match_next(cur, self._grammar.header)
@@ -234,7 +234,7 @@ class ChannelParser(GrammarDriver):
         return (yield from reader.read(form, start))
 
     def _read_end(self, draft: Draft, route: Route, arguments: JsonObject | None) -> Reading[None]:
-        """Read the message's end; where it is missing, the call stands if its arguments are plainly complete."""
+        """Read the message's end; where it is missing, the call is kept if its arguments are plainly complete."""
         cur, grammar = self._cur, self._grammar
         closed = yield from match_next(cur, grammar.close)
         if closed is not None:

@@ -32,7 +32,7 @@ SHOWN = 20
 class CheckedParser:
     """Adds checks and ids to the events of a text parser.
 
-    Under `strict`, no call is told before the end of the answer, because text
+    Under `strict`, no call is emitted before the end of the answer, because text
     that follows it would make it none.
     """
 
@@ -126,7 +126,7 @@ class CheckedParser:
         beside = self._beside or calls > 1 or around
         if beside or event.call.provenance == "fenced":
             raw = source[start:end]
-            detail = "something stands beside the call"
+            detail = "something is beside the call"
             return CallFailed(event.index, raw, "mixed_content", detail, event.span, event.call.name)
         return event
 

@@ -55,7 +55,7 @@ class Truncated(Exception):  # noqa: N818 - control flow inside the parsers, nev
 class Cursor:
     """A place in the text: `buf[pos:]` is unread, `base` is the absolute offset of `buf[0]`.
 
-    One read character stays before `pos`, so that a pattern can look behind.
+    One read character stays before `pos`, so that a pattern can look back.
     """
 
     __slots__ = (
@@ -90,7 +90,7 @@ class Cursor:
         self._from = 0
         self._left = ""  # the character before the mark, at which patterns look back
         self.deadline = NEVER
-        """The offset at which the call that is being read must have ended; no text behind it is added before."""
+        """The offset at which the call that is being read must have ended; no text after it is added before."""
         self.stop: Callable[[str], object] | None = None
         """Set by `wait`: finds in a chunk what the grammar must look at."""
         self.show: Callable[[str, int], list[Event]] = no_events
@@ -100,7 +100,7 @@ class Cursor:
         self.held: list[str] = []
         """Those chunks, before they are."""
         self.reached = 0
-        """The absolute offset behind the last of them."""
+        """The absolute offset after the last of them."""
         self.take: Callable[[], bool] | None = None
         """Set by a grammar that waits: reads what was added, or says False where the grammar must be woken."""
 
@@ -165,7 +165,7 @@ class Cursor:
         return self._tape.text() + here if self._tape else here
 
     def since(self, start: int) -> str:
-        """What was read from the absolute offset `start`, which lies behind the mark."""
+        """What was read from the absolute offset `start`, which is after the mark."""
         if start >= self.base:
             return self.buf[start - self.base : self.pos]
         return self.marked()[start - self.mark_at :]

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from toolfmt.parsers.json_shapes import JsonNode
 
 ZERO_WIDTH = "\u2060"
-"""Word joiner: not seen, but enough to break what it stands in."""
+"""Word joiner: not seen, but enough to break what it is in."""
 _OBJECT = regex.compile(r"""\{(?:\s|//[^\n]*+|/\*(?:(?!\*/)[\s\S])*+\*/)*+["'](?P<first>[^\\])""")
 """An object up to the first character of its first key."""
 
 
 _NAMED = re.compile(r"<(?=/?[^\W\d])|(?<![\w.:/\-])[\w.:/\-]{1,256}+(?=[ \t]{0,64}\r?\n\s{0,64}\{)")
 _JOINER = "\u2060"
-"""A word joiner: it is not seen, and what it stands in or behind is no tag and no name."""
+"""A word joiner: it is not seen, and what it is in or after is no tag and no name."""
 
 
 def disarm_names(text: str) -> str:
@@ -70,7 +70,7 @@ def _json(call: JsonCall, shape: JsonNode) -> Callable[[str], str]:
         end = 0
         while (found := _OBJECT.search(text, end)) is not None:
             at = found.start("first")
-            # Broken JSON may be mended by a reader, or what stands in it be read; in doubt it counts as broken.
+            # Broken JSON may be mended by a reader, or what is in it be read; in doubt it counts as broken.
             value, after = jsontext.try_value(text, found.start()) or (None, at + 1)
             harmless = after > at + 1 and not meant(value)
             out += text[end:at], text[at] if harmless else f"\\u{ord(text[at]):04x}", text[at + 1 : after]

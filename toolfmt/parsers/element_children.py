@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Children:
-    """Collects what stands in the element of a key, whose schema and wire type are known or not."""
+    """Collects the content of a key's element, whose schema and wire type are known or not."""
 
     __slots__ = (
         "_as_list",

@@ -32,7 +32,7 @@ class ElementGrammar:
     """The compiled description of one element format; shared by all parses."""
 
     def __init__(self, elements: Elements, around: Around, *, ignore_case: bool) -> None:
-        """Compile; `around` says what stands around the arguments."""
+        """Compile; `around` says what surrounds the arguments."""
         self.flags = regex.IGNORECASE if ignore_case else 0
         self.escaped, self.keys_escaped = elements.escape == "xml", elements.escape != "none"
         self.quotes = elements.quotes

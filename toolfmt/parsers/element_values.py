@@ -26,7 +26,7 @@ _LONG = 512
 
 
 class Untyped(str):
-    """An argument's text as it stands, to be typed once all arguments are known."""
+    """An argument's text as it is, to be typed once all arguments are known."""
 
     __slots__ = ("verbatim",)
 
@@ -34,7 +34,7 @@ class Untyped(str):
 
 
 class Repeated(list["JsonValue"]):
-    """The values of a repeated element, so that they can be told from one value that is a list."""
+    """The values of a repeated element, so that they can be distinguished from one value that is a list."""
 
 
 def leaf(  # noqa: PLR0911, PLR0913 - one per rule
@@ -184,7 +184,7 @@ class ArgumentStream:
         self._started = False
 
     def add(self, key: str, value: JsonValue, span: Span) -> None:
-        """Add a complete argument, which stands at `span`."""
+        """Add a complete argument, at `span`."""
         known = key in self.values
         inner = property_schema(self._schema, key)
         listed = isinstance(value, str) and not self._repeats and lists_only(inner)

@@ -61,7 +61,7 @@ KNOWN = _TEXT | _CONTAINERS | {"integer", "number", "boolean", "null", "json", "
 
 @dataclass(slots=True)
 class Spot:
-    """Where a value stands: its key, the patterns of its own and its parent's closer, what it should be."""
+    """Where a value is: its key, the patterns of its own and its parent's closer, what it should be."""
 
     key: str
     closer: Closer
@@ -93,7 +93,7 @@ class ElementReader:
     """Reads one call's arguments."""
 
     def __init__(self, grammar: ElementGrammar, draft: Draft, tail: Closer, limits: Limits, strays: Strays) -> None:
-        """Read into `draft` what stands before `tail`; `strays` are the attributes of the call's tag."""
+        """Read into `draft` what comes before `tail`; `strays` are the attributes of the call's tag."""
         self.grammar = grammar
         self.strays = strays
         self.given: JsonObject = {}
@@ -104,7 +104,7 @@ class ElementReader:
     def arguments(
         self, cur: Cursor, schema: JsonObject | None, given: Mapping[str, str], *, empty: bool
     ) -> Reading[JsonObject]:
-        """Read the arguments up to the call's tail, which is not read, behind those that are attributes of its tag."""
+        """Read the arguments up to the call's tail, which is not read, after those that are attributes of its tag."""
         grammar = self.grammar
         members = ArgumentStream(self.draft, schema, repeats=grammar.repeats)
         self.given = members.values

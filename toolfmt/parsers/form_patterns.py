@@ -45,14 +45,14 @@ def with_and_without(template: str) -> list[str]:
 
 
 def before_call(opening: str, form: Form) -> str:
-    """What tells a marker that may also be text: the call right behind it."""
+    """What confirms a marker that may also be text: the call directly after it."""
     if form.literals is not None:
         return rf"(?={GAP}{PLAIN_NAME}\({GAP}(?:\)|{KEYWORD}\s{{0,64}}=|[rR]?['\"]|[\[{{\d\-]|True|False|None))"
     return r"(?=[\[{])" if opening[-1:].isalnum() else rf"(?={GAP}[\[{{])"
 
 
 def section_opener(opening: str, forms: Sequence[Form]) -> str:
-    """Compile a section's opening marker; where it may also be text, the call right behind it tells."""
+    """Compile a section's opening marker; where it may also be text, the call directly after it confirms it."""
     unsure = opening and (forms[0].tentative or forms[0].bare)
     return literal(opening) + (before_call(opening, forms[0]) if unsure else "")
 
@@ -70,5 +70,5 @@ def lead_of(form: Form) -> re.Match[str] | None:
 
 
 def is_named(found: regex.Match[str]) -> bool:
-    """Whether a part of a call's head holds the tool's name and something behind it."""
+    """Whether a part of a call's head holds the tool's name and something after it."""
     return found.groupdict().get("name") is not None and bool(found.string[found.end("name") :].strip())

@@ -58,7 +58,7 @@ _BEHIND_NAME = re.compile(r"\{name\}\s*([^\w\s<>{}\"'.:/\-])")
 _MOST_WORDS = 4096
 """Characters of a text that is held while it may still be the body of a call without any argument."""
 _YAML = r"""[ \t]{0,64}(?:\r?\n|</|\{|[^\s:<]{1,64}:)"""
-"""What YAML behind a tag begins with; where prose goes on, the tag was only mentioned."""
+"""What YAML after a tag begins with; where prose goes on, the tag was only mentioned."""
 _BARE = r"(?:`{3,8}+[\w+.\-]{0,32}\s{0,64})?" + JSON_HINT
 
 
@@ -72,7 +72,7 @@ class CompiledSyntax:
         self._end_tag = rf"</\s{{0,8}}(?:{self.tags})\s{{0,64}}>"
         self.names = any_of(name for name in tools if regex.fullmatch(PLAIN_NAME, name))
         self.breaks = "\n" if syntax.lines else ""
-        """Behind one of these, what is plain text elsewhere may begin a marker."""
+        """After one of these, what is plain text elsewhere may begin a marker."""
         self.flags = regex.IGNORECASE if syntax.ignore_case else 0
         self.sections = list(self._sections())
         line = r"(?<![^\n])[ \t]{0,8}" if syntax.lines else ""
@@ -206,7 +206,7 @@ class CompiledSyntax:
         return ()
 
     def _cut_heads(self) -> Iterator[tuple[regex.Pattern[str], regex.Pattern[str] | None]]:
-        """What begins a call outside a section and can be told although it is cut off: its head, its first marker."""
+        """What begins a call outside a section and is recognised although it is cut off: its head, its first marker."""
         line = r"[ \t]{0,8}" if self.syntax.lines else ""
         for form in self.syntax.forms:
             opening = BODY.split(form.call, maxsplit=1)[0].strip()
@@ -287,7 +287,7 @@ class CompiledSyntax:
             source = begin.source.replace(f"(?P<name>{TAG_NAME})", f"(?P<name>{self.tags})")
             return replace(begin, source=rf"{source}(?:(?<=/>)|(?={follow}))")
         source = begin.source.replace(f"(?P<name>{PLAIN_NAME})", f"(?P<name>{self.names})")
-        return replace(begin, source=r"(?<![^\n>])" + source + r"(?<=\n)")  # on a line of its own, or behind a marker
+        return replace(begin, source=r"(?<![^\n>])" + source + r"(?<=\n)")  # on a line of its own, or after a marker
 
     def _head(self, template: str) -> Head:
         """Compile a call's head; a quote in place of the name shows that the marker before it is only mentioned."""
@@ -301,9 +301,9 @@ class CompiledSyntax:
             found = replace(found, source=found.source.replace(r"\s{0,64}+(?P<name>", r"[ \t]{0,64}+(?P<name>"))
             if not template.startswith("{name}"):
                 return found
-        behind = _BEHIND_NAME.search(template)
-        if behind and not template.startswith("{name}"):  # else a name might hold the marker that ends it
-            narrow = SLOT.replace("<>{", f"<>{{{re.escape(behind[1])}")
+        following = _BEHIND_NAME.search(template)
+        if following and not template.startswith("{name}"):  # else a name might hold the marker that ends it
+            narrow = SLOT.replace("<>{", f"<>{{{re.escape(following[1])}")
             return replace(found, source=found.source.replace(f"(?P<name>{SLOT})", f"(?P<name>{narrow})"))
         if template.startswith("{name}"):
             return replace(found, source=found.source.replace(f"(?P<name>{SLOT})", f"(?P<name>{PLAIN_NAME})"))

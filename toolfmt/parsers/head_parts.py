@@ -1,4 +1,4 @@
-"""A call's head in parts, each an element: they come in any order, before or behind the arguments.
+"""A call's head in parts, each an element: they come in any order, before or after the arguments.
 
     <tool>
     <arguments><path>a.txt</path></arguments>
@@ -6,7 +6,7 @@
     <server_name>local</server_name>
     </tool>
 
-The types of the arguments depend on the tool's name. Where that stands behind
+The types of the arguments depend on the tool's name. Where that comes after
 them, they are read over first, and again once the name is known.
 """
 
@@ -51,7 +51,7 @@ class HeadParts:
         self._over = Ends(closing, "|".join([*openers, tail]), elements.quotes, escaped=True, flags=flags)
 
     def read(self, cur: Cursor, slots: dict[str, str], strays: Strays) -> Reading[bool]:
-        """Read the part that stands here into `slots`; False where none does."""
+        """Read the part that is here into `slots`; False where none does."""
         yield from skip_layout(cur, strays)
         found = yield from match_next(cur, self._part)
         if found is None:
@@ -66,7 +66,7 @@ class HeadParts:
         return True
 
     def read_behind(self, cur: Cursor, slots: dict[str, str], strays: Strays) -> Reading[None]:
-        """Read the parts behind the arguments that begin here, and go back to these."""
+        """Read the parts after the arguments that begin here, and go back to these."""
         start = cur.at
         opening = yield from match_next(cur, self._arguments)
         if opening is None:

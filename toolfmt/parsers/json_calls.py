@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from toolfmt.parsers.sink import Draft
 
 ReadOne: TypeAlias = "Callable[[Cursor, JsonNode], Reading[None]]"
-_UNCLEAR = frozenset({"", "/"})  # behind a colon: more may come, or a comment
+_UNCLEAR = frozenset({"", "/"})  # after a colon: more may come, or a comment
 _TEXT_SLOTS = frozenset({"id", "server", "agent"})
 _PLAIN = re.compile(r'"([^"\\\x00-\x1f\x80-\U0010ffff]*)"').match
 _COMMA = ", \t\r\n"
@@ -79,10 +79,10 @@ class CallObject:
     )
 
     def __init__(self, json: JsonCall, draft: Draft, limits: Limits, each: ReadOne) -> None:
-        """Read into `draft`; `each` reads one element of a list of calls that stands in the object."""
+        """Read into `draft`; `each` reads one element of a list of calls in the object."""
         self.each = each
         self.watch: Callable[[CallObject, JsonNode], None] | None = None
-        """Asked behind each unknown key and each value; raises where the object can be no call any more."""
+        """Asked after each unknown key and each value; raises where the object can be no call any more."""
         self.json = json
         self.draft = draft
         self.limits = limits
@@ -95,7 +95,7 @@ class CallObject:
         self.prose = False
         """The object opens text, not a call."""
         self.said: tuple[str, int] | None = None
-        """Text for the user that the object holds, and where it stands."""
+        """Text for the user that the object holds, and where it is."""
         self.failure: Malformed | None = None
         """What is wrong with a value whose end is known all the same."""
         self.deferred = False
@@ -194,7 +194,7 @@ class CallObject:
         while True:
             key = yield from self._key(cur)
             if key in seen:
-                self.failure = Malformed("duplicate_key", f"the key {key!r} stands twice", cur.at)
+                self.failure = Malformed("duplicate_key", f"the key {key!r} occurs twice", cur.at)
             seen.add(key)
             self.keys.add(key)
             child = node.keys.get(key)
@@ -221,7 +221,7 @@ class CallObject:
                 return
 
     def _closes(self, cur: Cursor) -> Reading[bool]:
-        """Read what follows a value: True behind the closing brace, False behind a comma."""
+        """Read what follows a value: True after the closing brace, False after a comma."""
         char = peek(cur) or (yield from skip_space(cur, self.slip))
         self._gap = cur.at
         if char == ",":
@@ -290,7 +290,7 @@ class CallObject:
         elif node.slot == "arguments":
             yield from self._arguments(cur)
         else:
-            at = cur.at + 1  # behind the quote of a string
+            at = cur.at + 1  # after the quote of a string
             value = yield from self.value(cur)
             if value in node.prose:
                 self.prose = True
@@ -385,7 +385,7 @@ class CallObject:
 
     @property
     def slip(self) -> Callable[[str], None] | None:
-        """Who hears of a slip beside the values; None where there may be none."""
+        """Who is notified of a slip beside the values; None where there may be none."""
         return self._slip if self.json.tolerant else None
 
     def _slip(self, what: str) -> None:

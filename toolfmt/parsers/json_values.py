@@ -2,7 +2,7 @@
 
     {"city": "Paris", "note": "a </tool_call> b"}<- here, whatever the strings hold
 
-A value that stands whole in the buffer is decoded by the C scanner at once. One
+A value that is whole in the buffer is decoded by the C scanner at once. One
 that arrives in pieces is followed token by token: what is certain is passed on
 as it comes, as strict JSON text. With `tolerant`, slips that leave no doubt are
 mended on the way: single quotes, trailing commas, `True`/`False`/`None`, raw
@@ -109,7 +109,7 @@ def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens,
 ) -> Reading[None]:
     """Follow the value at the cursor to its end, passing its strict JSON text to `out`.
 
-    `note` hears of each slip that was mended; without `lines`, a raw line break or
+    `note` gets each slip that was mended; without `lines`, a raw line break or
     control character in a string is none of them. Raises `Malformed` or `Truncated`.
     """
     buf, pos, emit = cur.buf, cur.pos, out.add

@@ -99,11 +99,11 @@ class LiteralGrammar:
         self.openers = [regex.compile(f"{prefix}(?P<quote>{regex.escape(quote)})") for quote in self.quotes]
         self.starts = frozenset([quote[0] for quote in self.quotes] + (["r", "R"] if escapes else []))
         self.end = regex.compile(ending.source)
-        """Matches behind the arguments where the call ends."""
+        """Matches after the arguments where the call ends."""
         self.braced_end = regex.compile(r"\}" + ending.source)
         """The same, with the brace around the arguments before it."""
         self.unclosed = regex.compile(GAP + f"(?:{ending.unclosed})")
-        """Matches behind arguments that lack their bracket."""
+        """Matches after arguments that lack their bracket."""
         weak, sure = dict(_INSIDE), dict(_SURELY_INSIDE)
         if literals.keywords:
             weak["top"] = (

@@ -87,7 +87,7 @@ class LiteralReader:
         self._by_place: list[str] = []  # the arguments that were given without their names
 
     def arguments(self, tool: ToolDefinition | None) -> Reading[None]:
-        """Read all arguments: in braces, or keywords up to the parenthesis behind them, which is not read."""
+        """Read all arguments: in braces, or keywords up to the parenthesis after them, which is not read."""
         self._tool = tool
         schema = self._schema = tool.parameters if tool else None
         kind = "keywords" if self._grammar.literals.keywords else "{"

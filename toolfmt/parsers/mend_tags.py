@@ -41,7 +41,7 @@ _WORDS = re.compile(r"\w+")
 _OPTIONAL = re.compile(r"\{\?.*?\?\}")
 _SLOT = re.compile(r"\{(\w+)\}")
 _VALUES = {"type": ("string", "number", "integer", "boolean", "array", "object", "null"), "string": ("true", "false")}
-"""What stands in the slots of an argument's tag beside its name."""
+"""What is in the slots of an argument's tag beside its name."""
 _NEVER = re.compile(r"(?!)")
 _MOST = 24
 """Places that are put right at the most."""

@@ -41,7 +41,7 @@ class Nesting:
         self._marker = regex.compile(f"(?P<close>{closing})|(?P<open>{opening})", flags)
 
     def leave(self, cur: Cursor) -> Reading[bool]:
-        """Read on to behind the closer of what the cursor is in; False, at the input's end, where there is none."""
+        """Read on past the closer of what the cursor is in; False, at the input's end, where there is none."""
         depth = 1
         while True:
             found = yield from search_on(cur, self._marker)

@@ -126,7 +126,7 @@ class Head:
 
 
 def attributes(text: str | None) -> list[tuple[str, str]]:
-    """Read all attributes of a tag, in order; what is none comes last, as a name without a value."""
+    """Read all attributes of a tag, in order; anything else comes last, as a name without a value."""
     if not text:
         return []
     written = _READ_ATTRIBUTE.findall(text)

@@ -3,7 +3,7 @@
     <run_bash>grep '</run_bash>' a.md</run_bash> Done.
                     ^ text: another one follows  ^ the end: no other before the next call
 
-What stands behind a closing marker is read ahead up to the next one, the next
+What follows a closing marker is read ahead up to the next one, the next
 call or the end of the input. A call that the text itself opens, as an example
 may, has its own closing marker.
 """
@@ -41,7 +41,7 @@ class PayloadEnds:
         self.hint = re.compile(sieve(starts)).search
         self.next_call = regex.compile(f"{GAP}(?:{begin})", flags)
         self.empty = regex.compile(f"{GAP}(?:{closer})", flags)
-        """The closer where no text stands before it."""
+        """The closer where no text comes before it."""
 
 
 def read_payload(cur: Cursor, ends: PayloadEnds, out: Taker) -> Reading[Span | None]:
@@ -80,7 +80,7 @@ def followed_by_call(cur: Cursor, ends: PayloadEnds) -> Reading[bool]:
 
 
 def _last(cur: Cursor, ends: PayloadEnds, out: Taker, closer: str) -> Reading[Span | None]:
-    """Find the last closer before the next call, from behind the first one."""
+    """Find the last closer before the next call, from after the first one."""
     cur.deadline = NEVER  # the call may be over
     unsure: Span | None = None
     end = cur.at

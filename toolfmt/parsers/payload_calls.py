@@ -1,4 +1,4 @@
-"""Calls whose last part is raw text: what stands before it, the text, and what it is an argument of."""
+"""Calls whose last part is raw text: what comes before it, the text, and what it is an argument of."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class PayloadReader:
             self.draft.note("ambiguous_closer", "a closing marker with another one after it was read as text", *unsure)
 
     def _middle(self) -> Reading[None]:
-        """Read what stands between the call's own data and the raw text."""
+        """Read what comes between the call's own data and the raw text."""
         if self.form.middle is None:
             return
         yield from skip_space(self.cur)

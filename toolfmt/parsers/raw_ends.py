@@ -64,7 +64,7 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What stands around the values of a form's calls, as patterns."""
+    """What surrounds the values of a form's calls, as patterns."""
 
     begins: tuple[str, ...]
     """What begins a call of any form."""
@@ -74,7 +74,7 @@ class Around:
     inside: str = ""
     """What follows the beginning of a call of this form that is not empty."""
     section: str = ""
-    """What opens the section that the call stands in."""
+    """What opens the section that the call is in."""
     section_end: str = ""
     wrapper_end: str = ""
     lead: str = ""

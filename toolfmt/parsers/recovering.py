@@ -79,7 +79,7 @@ class Recovery:
         return self._without_call(draft, body)
 
     def broken(self, section: Section, draft: Draft, body: int) -> Reading[None]:
-        """Fail a call whose beginning is broken, behind a marker that ends at `body`."""
+        """Fail a call whose beginning is broken, after a marker that ends at `body`."""
         yield from section.nesting.leave(self._cur)
         self._without_call(draft, body)
 
@@ -161,7 +161,7 @@ class Recovery:
         return found
 
     def _passed(self, section: Section, form: FormGrammar, body: int, problem: Malformed) -> Reading[bool]:
-        """Go to behind the end of a call whose brackets do not match, if the calls plainly go on or end there."""
+        """Go past the end of a call whose brackets do not match, if the calls plainly go on or end there."""
         cur = self._cur
         cur.go(problem.at)
         if (yield from match_next(cur, _STRUCTURE)) is None and (

@@ -55,7 +55,7 @@ class TextParser(GrammarDriver):
         """Begin an answer."""
         self._start, self._grammar = start, (grammar := start.grammar)
         cur, sink = Cursor(), Sink(options, grammar.opens, grammar.ends, hides=grammar.syntax.unclaimed == "hidden")
-        self._around: int | None = None  # the kind of reasoning block that a real call stands in
+        self._around: int | None = None  # the kind of reasoning block that a real call is in
         self._before = ""  # the character right before the section's marker
         self._line = ""  # what was said in this line, where a list may begin a call without a marker
         self._recovery = Recovery(cur, sink)
@@ -394,4 +394,4 @@ class TextParser(GrammarDriver):
         "e": _stop,
         "b": _bare,
     }
-    """Who reads on behind a marker, by the first letter of its group."""
+    """Who reads on after a marker, by the first letter of its group."""

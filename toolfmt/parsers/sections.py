@@ -41,7 +41,7 @@ class FormGrammar:
     """Slots of the head are read with entities."""
     body: str
     middle: regex.Pattern[str] | None
-    """What stands between a JSON body and the raw text behind it."""
+    """What comes between a JSON body and the raw text after it."""
     payload: PayloadEnds | None
     tail: regex.Pattern[str] | None
     whole_tail: regex.Pattern[str]

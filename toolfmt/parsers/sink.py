@@ -82,11 +82,11 @@ class Sink:
         self.calls = 0
         self.reasoning = False
         self.layout = True
-        """No text stands before this place, or a marker stands between."""
+        """No text comes before this place, or a marker comes between."""
         self.spoken = False
         """Anything but white space was passed on as text."""
         self.ahead: list[Callable[[], None]] = []
-        """What is told as soon as a call begins, before it; a reader of calls may still take it back."""
+        """What is emitted as soon as a call begins, before it; a reader of calls may still take it back."""
         self.guessed = False
         """That there are calls here at all is one of several readings."""
         self.edge = WHITE
@@ -106,7 +106,7 @@ class Sink:
         return events
 
     def text(self, text: str, at: int) -> None:
-        """Pass on text that stands at the absolute offset `at`."""
+        """Pass on text at the absolute offset `at`."""
         if not text:
             return
         if self._hides and not self.claimed and not self.reasoning:
@@ -178,7 +178,7 @@ class Sink:
             self.note("unclaimed_text", text, (parts[0][1], parts[-1][1] + len(parts[-1][0])))
 
     def settle(self) -> None:
-        """The text is at its end: what is held is part of it, unless none stands before."""
+        """The text is at its end: what is held is part of it, unless none comes before."""
         self.tell_unclaimed()
         if self.layout:
             self.drop()
@@ -222,7 +222,7 @@ class Sink:
         return self.calls >= self.options.limits.calls
 
     def refuse(self, at: int) -> None:
-        """Fail the first call too many, at the absolute offset `at`; nothing is read behind it."""
+        """Fail the first call too many, at the absolute offset `at`; nothing is read after it."""
         Draft(self, at).fail("", "limit", f"more than {self.options.limits.calls} calls", at)
 
 
@@ -275,7 +275,7 @@ class Draft:
     def __init__(
         self, sink: Sink, start: int, provenance: CallProvenance = "marker", *, confirmed: bool = True
     ) -> None:
-        """Begin a call whose opening marker stands at the absolute offset `start`."""
+        """Begin a call whose opening marker is at the absolute offset `start`."""
         self.sink = sink
         self.start = start
         self.provenance: CallProvenance = provenance

@@ -1,7 +1,7 @@
 """Where a broken JSON object ends, judged by its brackets alone.
 
     {"name": "f", "args": {"x": NaN}}, {"name": "g", ...
-                                ^ broken here    ^ and reading goes on behind its last brace
+                                ^ broken here    ^ and reading goes on after its last brace
 
 Only a little way is looked ahead, and not for ever more calls, so that reading
 stays linear: what does not end near is given up where it broke.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from toolfmt.parsers.cursor import Cursor, Reading
 
 NEAR = 1024
-"""Characters that are looked at behind the place where an object broke."""
+"""Characters that are looked at after the place where an object broke."""
 MOST_LOOKS = 64
 """How often one parse looks in vain."""
 _TOKEN = regex.compile(r'(?P<string>"(?:[^"\\\n]|\\[^\n])*+(?:"|(?P<unclosed>)))|[{}\[\],:]|[^\s"{}\[\],:]+').search

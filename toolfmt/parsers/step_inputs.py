@@ -81,7 +81,7 @@ def _keywords(text: str) -> JsonObject | None:
 
 
 def _value(node: ast.expr) -> JsonValue:
-    """Give the JSON value of a literal; raises ValueError for what is none."""
+    """Give the JSON value of a literal; raises ValueError for anything else."""
     match node:
         case ast.Name(id=word) if word in _WORDS:
             return _WORDS[word]

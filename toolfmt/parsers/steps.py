@@ -3,7 +3,7 @@ r"""Labelled lines as small models write them: ReAct's thoughts, actions and obs
 **Thought:** I must look.          bold, a heading, a number or a dash before a label
 1. Action: `search_docs`           quotes, backticks or brackets around an offered tool's name
 Action Input: {"query": "x"}       an object, perhaps in a code fence; what else is read: `step_inputs`
-Action: search_docs("x")           the input behind the name
+Action: search_docs("x")           the input after the name
 Action: now                        no input, for a tool without arguments
 
 A step in a code fence after other text is shown, not made, and nothing counts after an answer's label.

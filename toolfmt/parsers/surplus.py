@@ -41,7 +41,7 @@ def unclaimed(keys: Mapping[str, JsonValue], taken: Collection[str]) -> str:
 
 
 def report(draft: Draft, keys: Mapping[str, JsonValue], taken: Collection[str], at: int) -> None:
-    """Note each key of a call that stands."""
+    """Note each key of a call that is kept."""
     for key in keys:
         if key in taken:
             draft.note("misplaced", f"the argument {key!r} was given beside the arguments", at)

@@ -52,7 +52,7 @@ class ValueText:
             self.white.append(text[len(body) :])
 
     def begin_quoted(self) -> None:
-        """Take what follows as it stands."""
+        """Take what follows as it is."""
         self.flush()
         self._first = False
 
@@ -91,7 +91,7 @@ class ValueText:
             self.put("".join(white))
 
     def put(self, text: str) -> None:
-        """Pass on text as it stands."""
+        """Pass on text as it is."""
         if self._counted(text):
             self._give(text)
 

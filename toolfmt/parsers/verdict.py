@@ -1,7 +1,7 @@
 """What a JSON object without a marker is: a call, a failed call, or no call at all.
 
     {"name": "search", "args": {}}       a call, if a tool of that name is offered
-    {"name": "Alice", "age": 3}          no call, known behind its first value
+    {"name": "Alice", "age": 3}          no call, known after its first value
 
 It is a call only if its whole shape fits and its name is that of an offered
 tool, or, when no tools are given, if it holds nothing but a call's own keys.

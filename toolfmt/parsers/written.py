@@ -1,7 +1,7 @@
 r"""Calls as their format writes them, read at once where all of one is here.
 
     <tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>
-    ^ before the arguments ------------------^        ^ behind them
+    ^ before the arguments ------------------^        ^ after them
 
 Two patterns of a form and the reader of its arguments. They take what has one reading; whatever
 differs from the written form, be it a blank in a tag, is left to the reader that forgives. Both
@@ -92,7 +92,7 @@ class WrittenForm:
         self._server = form.defaults.get("server")
 
     def read(self, text: str, at: int, sink: Sink) -> WrittenCall | None:
-        """Read the call at `at`, or behind white space there; None where it is not quite as it is written."""
+        """Read the call at `at`, or after white space there; None where it is not quite as it is written."""
         begun = self._begin(text, at)
         if begun is None:
             return None
@@ -249,7 +249,7 @@ class WrittenSection:
         self._rivals = rivals
         self._closer = re.compile(_SPACE + _literal(closing.strip())).match if closing.strip() else None
         self.open = self._closer is None
-        """Nothing ends the calls: behind each one the next may follow."""
+        """Nothing ends the calls: after each one the next may follow."""
 
     def read(self, text: str, start: int, at: int, sink: Sink, base: int) -> int:
         """Read the section that begins at `start`, its first call at `at`, into `sink`; its end, or -1.
@@ -313,7 +313,7 @@ def _pattern(template: Iterable[Piece]) -> str:
 
 
 def _object(template: Mapping[str, object]) -> tuple[str, str]:
-    """Match a JSON call up to its arguments, and what is behind them."""
+    """Match a JSON call up to its arguments, and what comes after them."""
     members = [(re.escape(jsontext.dumps(key)) + f"{_SPACE}:{_SPACE}", key, value) for key, value in template.items()]
     before: list[str] = []
     for at, (name, key, value) in enumerate(members):

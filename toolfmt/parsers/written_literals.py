@@ -3,7 +3,7 @@ r"""Literals as their format writes them, read at once.
     city='Paris', days=3, tags=['a', None])
     {city:<|"|>Paris<|"|>,days:3}
 
-Each text ends at its first quote, behind which the structure goes on; escapes are simple ones. Whatever
+Each text ends at its first quote, after which the structure goes on; escapes are simple ones. Whatever
 else there is, a sum, a comment or a number that JSON writes otherwise, is left to the reader that forgives.
 """
 

@@ -8,7 +8,7 @@ r"""Arguments written as YAML between a call's tags.
     </write_file>
 
 The body ends at its closer on a line that is not deeper than the body: no text
-in YAML can stand there. A closer that stands deeper, or behind something, counts
+in YAML can stand there. A closer that is deeper, or after something, counts
 if YAML does not go on below it.
 """
 
@@ -69,9 +69,9 @@ class YamlBody:
         return values
 
     def _body(self, cur: Cursor) -> Reading[tuple[str, int]]:
-        """Read up to and with the closer: what stands before it, and where it begins."""
+        """Read up to and with the closer: what comes before it, and where it begins."""
         pieces = Pieces()
-        base = -1  # how deep the first line stands
+        base = -1  # how deep the first line is
         indent = 0  # of this line, as far as it is blank
         blank = True
         closer = _closer(self.draft.name)
@@ -132,7 +132,7 @@ class YamlBody:
         value = resolve(node.text, self.limits.digits)
         kind = kind_of(value)
         if told is None or kind in told or (kind == "integer" and "number" in told) or node.text.lower() == "null":
-            return value  # a null is told, whatever else a place should hold: the text "null" would be quoted
+            return value  # a null is given, whatever else a place should hold: the text "null" would be quoted
         text, changed = coerce(node.text, schema)
         if not changed and node.text and told == _OBJECT:
             raise YamlError("a text where keys and values are due")

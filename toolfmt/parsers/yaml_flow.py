@@ -16,7 +16,7 @@ from toolfmt.parsers.yaml_scalars import QUOTED, YamlError, fold, unquoted
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A scalar that is not quoted; its type is told later."""
+    """A scalar that is not quoted; its type is decided later."""
 
     text: str
 
@@ -48,7 +48,7 @@ class FlowReader:
         self.levels = levels
 
     def value(self) -> YamlNode:
-        """Read up to behind the value's end. Raises `YamlError`."""
+        """Read past the value's end. Raises `YamlError`."""
         char = self._peek()
         if char in REFUSED:
             raise self._error(REFUSED[char])

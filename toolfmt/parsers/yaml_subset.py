@@ -72,7 +72,7 @@ class _Reader:
         self.line, self.column, self.begun = self.line + 1, 0, False
 
     def skip(self) -> bool:
-        """Go to where something stands, past blank lines and comments; False at the end."""
+        """Go to the next content, past blank lines and comments; False at the end."""
         while not self.begun and self.line < len(self.starts):
             line = self.content()
             self.column = len(line) - len(line.lstrip(" "))
@@ -146,7 +146,7 @@ class _Reader:
         return Plain("")
 
     def key(self) -> tuple[str, int] | None:
-        """The key that stands here, and where its colon ends; None where there is no key."""
+        """The key that is here, and where its colon ends; None where there is no key."""
         rest = self.rest()
         if rest[:1] in {"'", '"'}:
             quoted = QUOTED.match(rest)
@@ -178,7 +178,7 @@ class _Reader:
             self.column = flow.at - self.starts[self.line]
             behind = self.rest().lstrip()
             if behind and not behind.startswith("#"):
-                raise self.error("text behind a value")
+                raise self.error("text after a value")
             self.next()
             return node
         if re.match(r"[-?:](?:[ \t]|$)|[\]},]", rest):
@@ -210,7 +210,7 @@ class _Reader:
         return Plain(text)
 
     def literal(self, parent: int) -> str:
-        """Read a block scalar, whose header stands here."""
+        """Read a block scalar, whose header is here."""
         rest = self.rest()
         header = _HEADER.fullmatch(rest)
         if header is None:

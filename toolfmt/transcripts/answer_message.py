@@ -1,9 +1,9 @@
-"""The message that an answer is, from the events that told of it.
+"""The message that an answer is, from the events that reported it.
 
     message = answer_message(events, info)
     Message("assistant", (ReasoningPart("One call.", signature="…"), TextPart("Checking."), CallPart("f", {"a": 1})))
 
-What proves reasoning to its maker stands with it, so that it goes back. A call that could not be used is there as
+What proves reasoning to its maker is kept with it, so that it goes back. A call that could not be used is there as
 it was written, under its name and id, so that an error can answer it; one without a name is left out.
 """
 

@@ -54,7 +54,7 @@ def answered(response: object) -> AnswerEvents:
 def read_stream(stream: Iterable[object], *, source: str = "auto") -> AnswerEvents:
     """Read a provider's stream as it comes: events as a text parser gives them, each as soon as it is certain.
 
-    `source` is the provider's format, which is otherwise told by the values'
+    `source` is the provider's format, which is otherwise found by the values'
     shape. Raises ParseError, while it is read, for what is no provider's stream,
     and `UnknownFormatError` for a source whose streams are not known.
     """

@@ -156,7 +156,7 @@ class Assembler:
                 self.events.append(ArgumentsDelta(found.index, text))
 
     def settle(self, key: Hashable, whole: JsonValue) -> None:
-        """Take a call's complete argument text; what was not told of it yet is told now."""
+        """Take a call's complete argument text; what was not emitted of it yet is emitted now."""
         found = self._open.get(key)
         if found is None or whole is None:
             return

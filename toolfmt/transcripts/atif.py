@@ -109,7 +109,7 @@ _CALLS: Final = PartTable(NAME, (_CALL,), tag=None)
 
 
 def _read_step(item: JsonObject, role: Role) -> Sequence[Message]:
-    """Read a step: a message, and one for each result behind it."""
+    """Read a step: a message, and one for each result after it."""
     parts: list[Part] = list(BLOCKS.read_all(item.get("message")))
     read = {"step_id", "source", "message"}
     thought, calls = item.get("reasoning_content"), item.get("tool_calls")
@@ -164,7 +164,7 @@ def _steps_of(messages: Sequence[Message]) -> Iterator[list[Message]]:
 
 
 def _write_step(run: Sequence[Message]) -> JsonObject | None:
-    """Write a message, with the results behind it; None if nothing of them has a place."""
+    """Write a message, with the results after it; None if nothing of them has a place."""
     first = run[0]
     says = first.role != "tool" and _OBSERVED not in first.extra
     parts = first.parts if says else ()

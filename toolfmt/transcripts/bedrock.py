@@ -13,7 +13,7 @@
     "tools": [{"toolSpec": {"name": "get_weather", "inputSchema": {"json": {"type": "object"}}}}],
     "toolChoice": {"any": {}}}}
 
-A block is an object with one key, which says what it is; a cache point marks what stands before it.
+A block is an object with one key, which says what it is; a cache point marks what comes before it.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class PartTable:
 
         `says` reads what has no block. Of rows with the same type or part, the first that fits is taken.
 
-        `marks` are those for the prompt cache, in a key, or in a `point` behind the part: how it is read as one and
+        `marks` are those for the prompt cache, in a key, or in a `point` after the part: how it is read as one and
         written; `strings` may stand for blocks of text; `further` takes what a block says beside its fields, and puts
         it back; `spelled` gives a block the spelling of the table's keys.
         """

@@ -312,7 +312,7 @@ def _answers(message: Message, parts: Sequence[Part]) -> Iterator[Message]:
 
 
 def _apart(message: Message, parts: Sequence[Part]) -> Iterator[Message]:
-    """Put what is no result any more behind the results, as the user's."""
+    """Put what is no result any more after the results, as the user's."""
     results = [part for part in parts if isinstance(part, ResultPart)]
     if results:
         yield _copy(message, "tool", results)

@@ -96,7 +96,7 @@ def read_tools(value: JsonObject, shape: ChatShape) -> tuple[ToolDeclaration, ..
 def list_tools(
     items: JsonValue, where: str, owner: str, *, bare: JsonObject | None = None
 ) -> tuple[ToolDeclaration, ...]:
-    """Read a list of declarations, which stands at a JSON pointer.
+    """Read a list of declarations, which is at a JSON pointer.
 
     `bare` says that they have no type around them, and what is noted of each.
     """

@@ -124,7 +124,7 @@ def _end(messages: Sequence[Message], rules: Rules) -> Iterator[Finding]:
 def _message(message: Message, before: Message | None, rules: Rules) -> Iterator[tuple[str, str]]:
     role = message.role
     if rules.system == "first" and role in INSTRUCTIONS and before is not None and before.role not in INSTRUCTIONS:
-        yield "system", "instructions stand behind other messages"
+        yield "system", "instructions come after other messages"
     if rules.neighbours == "refused" and before is not None and before.role == role and role not in INSTRUCTIONS:
         yield "alternation", f"the message before is of the {role} too"
     if not message.parts and not rules.empty_messages and role not in rules.silent:

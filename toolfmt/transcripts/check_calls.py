@@ -1,4 +1,4 @@
-"""What a provider would refuse in calls and results: ids, names, arguments, and what stands behind what."""
+"""What a provider would refuse in calls and results: ids, names, arguments, and their order."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _calls(places: list[Place], turns: list[int], rules: Rules) -> Iterator[Call
         if not isinstance(part, CallPart):
             continue
         if place.role != "assistant":
-            yield at, "place", f"a call stands in a message of the {place.role}"
+            yield at, "place", f"a call is in a message of the {place.role}"
         if reason := wrong_name(part.name):
             yield at, "tool_name", reason
         if not part.custom and (reason := _arguments(part, rules)):
@@ -109,7 +109,7 @@ def _results(places: list[Place], rules: Rules, *, continued: bool) -> Iterator[
         if not isinstance(part, ResultPart):
             continue
         if place.role == "assistant":
-            yield at, "place", "a result stands in a message of the assistant"
+            yield at, "place", "a result is in a message of the assistant"
         if rules.result_names and not part.name:
             yield at, "result_name", "a result does not name its tool"
         if rules.call_ids == "required" and not part.id:
@@ -130,7 +130,7 @@ def _pairs(messages: Sequence[Message], places: list[Place], turns: list[int], r
             continue
         answered.add(place.call)
         if rules.results_follow and turns[place.message] != turns[called[place.call].message] + 1:
-            yield place.message, "order", "a result does not stand right behind its call"
+            yield place.message, "order", "a result does not directly follow its call"
     for call, place in called.items():
         if call not in answered and turns[place.message] < turns[-1] and isinstance(place.part, CallPart):
             yield place.message, "unanswered_call", f"the call of {place.part.name} has no result"
@@ -139,7 +139,7 @@ def _pairs(messages: Sequence[Message], places: list[Place], turns: list[int], r
 
 
 def _mixed(messages: Sequence[Message], turns: list[int]) -> Iterator[CallPlace]:
-    """Find results that stand behind what else their turn says."""
+    """Find results that come after other content of their turn."""
     turn, other = -1, False
     for at, message in enumerate(messages):
         if turns[at] != turn:
@@ -148,5 +148,5 @@ def _mixed(messages: Sequence[Message], turns: list[int]) -> Iterator[CallPlace]
             if not isinstance(part, ResultPart):
                 other = True
             elif other:
-                yield at, "order", "a result stands behind other content of its turn"
+                yield at, "order", "a result comes after other content of its turn"
                 break

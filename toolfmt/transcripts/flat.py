@@ -16,7 +16,7 @@ from toolfmt.conversation import CallPart, Message, Part, ResultPart, Role
 
 @dataclass(slots=True)
 class Place:
-    """A part and where it stands: its message, and for calls and results the number of the call."""
+    """A part and where it is: its message, and for calls and results the number of the call."""
 
     message: int
     role: Role

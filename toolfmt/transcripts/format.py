@@ -67,7 +67,7 @@ class Rules:
     url_kinds: frozenset[Kind] = ANYTHING
     """The kinds of media that may be an address; others need the bytes, or a file id of one of the `owners`."""
     media_types: frozenset[str] = frozenset()
-    """The media types that are accepted, but for what stands at an address; empty: any."""
+    """The media types that are accepted, but for what is at an address; empty: any."""
     owners: frozenset[str] = frozenset()
     """Whose signatures and file ids mean something here; empty: the writer decides."""
     reasoning: bool = True
@@ -101,7 +101,7 @@ class Rules:
     ends_in_space: bool = True
     """An answer that comes last, to be continued, may end in white space."""
     results_follow: bool = True
-    """Results stand right behind the answer with their calls; else anywhere behind it."""
+    """Results directly follow the answer with their calls; else they are anywhere after it."""
     arguments: Literal["text", "object", "any"] = "text"
     """What arguments are on the wire: JSON text, a JSON object, or any value, so that broken ones have a place."""
     namespaces: bool = False
@@ -122,7 +122,7 @@ class Rules:
         return any(transcript.extra.get(key) is not None for key in self.continues)
 
     def schema_of(self, tool: ToolDeclaration) -> tuple[JsonValue, SchemaRules]:
-        """Give a tool's schema as it stands in the declaration, and what is accepted of it."""
+        """Give a tool's schema as it is in the declaration, and what is accepted of it."""
         own = self.own_schema(tool) if self.own_schema is not None else None
         if own is not None:
             return own, self.own_dialect

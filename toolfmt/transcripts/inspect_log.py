@@ -114,7 +114,7 @@ BLOCKS: Final = PartTable(
 
 
 def _read_error(item: JsonObject, part: ResultPart) -> bool | None:
-    """Read an error; of one without content, the model is told its message."""
+    """Read an error; of one without content, the model gets its message."""
     error = item.get("error")
     part.is_error = error is not None
     if not part.content and (said := word(error, "message")):

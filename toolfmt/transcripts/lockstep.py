@@ -30,7 +30,7 @@ def same_until(before: Sequence[Message], after: Sequence[Message]) -> int | Non
 
 
 def _turns(messages: Sequence[Message]) -> list[Message]:
-    """Give messages as they are, those of results joined with each other and with what the user says behind them."""
+    """Give messages as they are, those of results joined with each other and with what the user says after them."""
     if not any(message.parts and type(message.parts[0]) is ResultPart for message in messages):
         return list(messages)
     turns: list[Message] = []

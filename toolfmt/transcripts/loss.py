@@ -24,7 +24,7 @@ class Loss:
     """One thing that the result does not say as the source said it.
 
     `path` is the JSON pointer of the source's message, or of the request's field. A
-    tool stands at `/tools/NUMBER` and its schema at `/tools/NUMBER/parameters`,
+    tool is at `/tools/NUMBER` and its schema at `/tools/NUMBER/parameters`,
     whatever the format calls the two.
     """
 

@@ -121,7 +121,7 @@ def _read_link(item: JsonObject) -> MediaPart:
 
 
 def _read_resource(item: JsonObject) -> TextPart | MediaPart | None:
-    """Read what is embedded; where it is from stands beside it."""
+    """Read what is embedded; its source is beside it."""
     media_type = word(item, "mimeType")
     if isinstance(item.get("text"), str):
         part = TextPart(item["text"])

@@ -43,7 +43,7 @@ def to_url(part: MediaPart) -> str | None:
 
 
 def kind_of(media_type: str) -> MediaKind:
-    """Tell the kind of a media type such as `audio/wav`; what is none of the others is a document."""
+    """Tell the kind of a media type such as `audio/wav`; anything else is a document."""
     major = media_type.partition("/")[0].lower()
     return major if major in ("image", "audio", "video") else "document"
 

@@ -158,7 +158,7 @@ class _Merge:
         return message if same else replace(message, parts=present)
 
     def _changes(self) -> tuple[dict[int, Part | None], dict[int, list[Place]]]:
-        """Say what became of each original part that was sent (gone ones are missing), and what is new behind which."""
+        """Say what became of each original part that was sent (gone ones are missing), and what is new after which."""
         changes: dict[int, Part | None] = {}
         added: dict[int, list[Place]] = {}
         anchor = -1

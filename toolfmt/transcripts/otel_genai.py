@@ -149,7 +149,7 @@ def _is_output(message: Message) -> bool:
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell attributes by their names, and messages by parts whose type stands beside `content` or `response`."""
+    """Tell attributes by their names, and messages by parts whose type is beside `content` or `response`."""
     if is_object(value):
         return not value.keys().isdisjoint(_LISTS)
     return is_array(value) and any(

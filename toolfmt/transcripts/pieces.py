@@ -39,7 +39,7 @@ def kept_or_new(
     """Give the values to write as they were read, each with no messages, and runs of messages to write anew.
 
     `answered_inside` is of formats where a call and its result are one value: one
-    that results were added behind is written anew, with them.
+    that results were added after is written anew, with them.
     """
     new: list[Message] = []
     at = 0

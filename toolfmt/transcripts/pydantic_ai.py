@@ -65,7 +65,7 @@ _MAKERS: Final = {
 }
 """Whose proofs a provider's answers hold."""
 _APART: Final = frozenset({"openai"})
-"""Whose ciphertext stands beside readable reasoning, not in place of it."""
+"""Whose ciphertext is beside readable reasoning, not in place of it."""
 _REDACTED: Final = ("redacted_thinking", "redacted_content")
 _POINT: Final = "cache-point"
 _RESULT: Final = frozenset({"part_kind", "tool_name", "content", "tool_call_id", "outcome"})

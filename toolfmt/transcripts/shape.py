@@ -277,7 +277,7 @@ def last_of_answer(messages: list[Message], number: int) -> int:
 
 
 def _outside(messages: list[Message], rules: Rules) -> list[Message]:
-    """Put what a result may not hold, such as an image, into a message of the user's behind the results."""
+    """Put what a result may not hold, such as an image, into a message of the user's after the results."""
     kinds = rules.result_kinds
     if not any(_too_rich(part, rules) for message in messages for part in message.parts if type(part) is ResultPart):
         return messages

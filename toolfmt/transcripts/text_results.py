@@ -36,7 +36,7 @@ class ResultReader:
     """Reads the results of one syntax."""
 
     def __init__(self, syntax: Syntax) -> None:
-        """Turn the templates into one pattern for a result, up to where the next one or the end stands."""
+        """Turn the templates into one pattern for a result, up to where the next one or the end is."""
         self._json = syntax.result_json
         self._before, _, self._after = syntax.results.partition("{results}")
         self._separator = syntax.result_separator
@@ -44,7 +44,7 @@ class ResultReader:
         head, slot, tail = split(syntax.result, _CONTENT)
         self._encoded = slot == "content_json"
         self.marked = bool(self._json or head or tail or self._before)
-        """Whether results are told from other text by more than who says them."""
+        """Whether results are distinguished from other text by more than who says them."""
         end = rf"{re.escape(self._after)}\Z"
         if head or tail:
             end = f"{end}|{re.escape(self._separator)}{_pattern(head, set(), named=False)}"
@@ -112,7 +112,7 @@ class ResultReader:
 
 
 def _decoded(text: str) -> JsonValue:
-    """Read JSON text; what is none stays text."""
+    """Read JSON text; anything else stays text."""
     try:
         return jsontext.loads(text)
     except ParseError:

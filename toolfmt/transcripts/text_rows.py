@@ -61,12 +61,12 @@ class TextRows:
     names: Mapping[str, str]
     """What the roles are called."""
     results: str
-    """What stands around the results of a message, with `{results}`."""
+    """What surrounds the results of a message, with `{results}`."""
     separator: str
     result: Mapping[str, object]
     """A result as a JSON object."""
     marks: tuple[str, str]
-    """What stands around the tools."""
+    """What surrounds the tools."""
     system_beside: bool
     """The instructions stand beside the turns, not in the first one."""
     tool: Callable[[ToolDeclaration], JsonValue]

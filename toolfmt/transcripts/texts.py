@@ -1,4 +1,4 @@
-r"""Answers and results as texts of a dialect, and back; no result stands behind a call that is not there.
+r"""Answers and results as texts of a dialect, and back; no result follows a call that is not there.
 
 Message("assistant", (TextPart("Checking."), CallPart(...)))   Message("assistant", (TextPart("Checking.<tool..."),))
 Message("tool", (ResultPart((TextPart("18C"),)),))             Message("tool", (ResultPart((TextPart("<tool_re..."),
@@ -121,7 +121,7 @@ class Texts:
 
 
 def _kept(part: ResultPart, answers: dict[int, int | None], calls: list[CallPart | None]) -> bool:
-    """Whether a result's call was written; behind another call it would seem to be that one's."""
+    """Whether a result's call was written; after another call it would seem to be that one's."""
     at = answers[id(part)]
     return at is None or calls[at] is not None
 

@@ -21,7 +21,7 @@ INVALID: str = "INVALID_JSON"
 
 
 def pointer(where: tuple[str, int] | tuple[str]) -> str:
-    """Write where a message stands as a JSON pointer."""
+    """Write a message's place as a JSON pointer."""
     return "/".join(map(str, where))
 
 
@@ -57,7 +57,7 @@ def misread(item: JsonObject, *keys: str) -> frozenset[str]:
 
 
 def expected(item: JsonObject, key: str, fits: Callable[[Any], bool], what: str) -> Any:
-    """Get what stands under a key, or None where nothing does; raises ParseError for what does not fit."""
+    """Get the value of a key, or None where it is absent; raises ParseError for what does not fit."""
     found = item.get(key)
     if found is None or fits(found):
         return found
@@ -146,7 +146,7 @@ def json_text(value: JsonValue) -> str:
 
 
 def argument_object(part: CallPart) -> JsonObject:
-    r"""Give a call's arguments as an object, keeping what is none: `{"INVALID_JSON": "{\"city\": "}`.
+    r"""Give a call's arguments as an object, keeping anything else: `{"INVALID_JSON": "{\"city\": "}`.
 
     Repeated keys count once, the last wins; numbers past the range of a double become text.
     """

@@ -113,7 +113,7 @@ def _write_inside(part: MediaPart) -> JsonObject | None:
 
 
 def _read_output(item: JsonObject, part: ResultPart) -> bool:
-    """Read what a tool gave back; what else is said of it stands beside."""
+    """Read what a tool gave back; what else is said of it is beside."""
     match item.get("output"):
         case {"type": "text" | "error-text", "value": str() as said, **beside}:
             part.content = (TextPart(said),) if said else ()

@@ -176,7 +176,7 @@ def _ident(at: int) -> str:
 
 
 def _steps(items: list[JsonValue]) -> Iterator[Message]:
-    """Read the steps of an answer: each a message, and its results behind it."""
+    """Read the steps of an answer: each a message, and its results after it."""
     parts: list[Part] = []
     results: list[ResultPart] = []
     for item in [*items, _STEP]:

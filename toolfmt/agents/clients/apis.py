@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject
 
 Arguments: TypeAlias = Callable[["JsonObject", frozenset[str]], dict[str, Any]]
-"""Makes a method's arguments of a request; is told the names of those that the method takes."""
+"""Makes a method's arguments of a request; gets the names of those that the method takes."""
 
 
 @dataclass(frozen=True, slots=True)

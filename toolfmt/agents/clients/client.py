@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from toolfmt.agents.clients.apis import Ask, SdkApi, method, taken
-from toolfmt.agents.clients.failing import told
+from toolfmt.agents.clients.failing import reraising
 from toolfmt.agents.clients.pulling import pieces
 from toolfmt.errors import DriverError
 
@@ -54,7 +54,7 @@ class SdkClient:
         ask = self._api.streamed if stream else self._api.whole
         call = self._call(self._streamed if stream else self._whole, ask, request)
         count = 0
-        async with aclosing(told(pieces(call, single=lambda _: not stream), self.format)) as events:
+        async with aclosing(reraising(pieces(call, single=lambda _: not stream), self.format)) as events:
             async for event in events:
                 count += 1
                 yield event

@@ -42,12 +42,12 @@ CONNECTION: Final = frozenset({"APIConnectionError", "ClientConnectionError", "R
 """What SDKs and the HTTP libraries beneath them call a connection that failed, was cut or took too long."""
 _ERRORS: Final = range(400, 600)
 _LONGEST: Final = 2000
-"""How many characters of an error are told: some are a whole page."""
+"""How many characters of an error are reported: some are a whole page."""
 _DEPTH: Final = 4
 """How many levels of an error's body are searched for its word."""
 
 
-async def told(values: AsyncGenerator[object], name: str) -> AsyncGenerator[object]:
+async def reraising(values: AsyncGenerator[object], name: str) -> AsyncGenerator[object]:
     """Yield the same values; what getting them raises is a `DriverError` that begins with `name`."""
     async with aclosing(values):
         while True:

@@ -15,7 +15,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast, overload
 
-from toolfmt.agents.clients.failing import failure_suffix, told
+from toolfmt.agents.clients.failing import failure_suffix, reraising
 from toolfmt.agents.clients.pulling import closing, pieces
 from toolfmt.errors import DriverError, ParseError
 from toolfmt.events import CallFailed, CallStart, TextDelta
@@ -107,7 +107,7 @@ class _FunctionText:
     async def write(self, chat: Sequence[JsonObject]) -> AsyncGenerator[str]:
         given = list(chat) if self._prompt is None else self._prompt(chat)
         values = pieces(partial(self._function, given), single=_is_whole)
-        async with aclosing(told(values, "text model")) as texts:
+        async with aclosing(reraising(values, "text model")) as texts:
             async for text in texts:
                 if not isinstance(text, str):
                     raise DriverError(f"text model: a function gives str, not {type(text).__name__}")

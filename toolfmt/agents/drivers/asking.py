@@ -46,10 +46,10 @@ class ModelAnswer:
 
 
 async def ask(client: ModelClient, request: Request, runtime: Runtime, *, stream: bool, attempt: int) -> ModelAnswer:
-    """Ask once. Every event is told as it comes; calls have ids and their tools' own names.
+    """Ask once. Every event is emitted as it comes; calls have ids and their tools' own names.
 
     Raises `DriverError`, which may be tried again, for an answer that ends before it is complete,
-    and for what is none.
+    and for anything else.
     """
     runtime.tell(InferenceRequestStarted, request=request.value, attempt=attempt, losses=request.losses)
     reader = AnswerReader(client.format if client.format in SHAPES else "auto")
@@ -103,7 +103,7 @@ class _Own:
 
 
 def _without_leaks(events: list[Event], runtime: Runtime) -> list[Event]:
-    """Take out text that merely echoes a call's arguments; it is told as a notice."""
+    """Take out text that merely echoes a call's arguments; it is reported as a notice."""
     calls = [event.call for event in events if isinstance(event, CallEnd)]
     if not calls:
         return events

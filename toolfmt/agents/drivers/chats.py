@@ -55,7 +55,7 @@ class Chats:
         """Write a chat, and say what of the messages it does not hold."""
         noted = [_noted(message) for message in messages]
         lost = [Loss("media", f"/messages/{at}", "changed", one) for at, (_, some) in enumerate(noted) for one in some]
-        whole = conversation(self._told([message for message, _ in noted], tools), tools)
+        whole = conversation(self._shown([message for message, _ in noted], tools), tools)
         value = self._format.write(shape(whole, self._rules))
         lost.extend(losses(whole, self._format.read(value)))
         chat: list[JsonObject] = []
@@ -85,8 +85,8 @@ class Chats:
         found = next((stop for stop in self._syntax.stop if said.endswith(stop)), None)
         return raw if found is None else said.removesuffix(found).rstrip()
 
-    def _told(self, messages: Sequence[Message], tools: Sequence[ToolDefinition]) -> list[Message]:
-        """Put the manifest in its place in the instructions, behind the first ones, or before all."""
+    def _shown(self, messages: Sequence[Message], tools: Sequence[ToolDefinition]) -> list[Message]:
+        """Put the manifest in its place in the instructions, after the first ones, or before all."""
         texts = {at: _said(message) for at, message in enumerate(messages) if message.role in ("system", "developer")}
         at = next((at for at, text in texts.items() if "tools" in text and inject(text, ()) != text), None)
         at = next(iter(texts), None) if at is None else at
@@ -94,8 +94,8 @@ class Chats:
             prompt = inject(PLACE, tools, template=self._template, **self._choice) if tools else ""
             return [*([Message("system", (TextPart(prompt),))] if prompt else []), *messages]
         prompt = inject(texts[at], tools, template=self._template, **self._choice)
-        told = Message("system", (TextPart(prompt),), messages[at].name)
-        return [*messages[:at], told, *messages[at + 1 :]]
+        shown = Message("system", (TextPart(prompt),), messages[at].name)
+        return [*messages[:at], shown, *messages[at + 1 :]]
 
 
 def conversation(messages: Sequence[Message], tools: Sequence[ToolDefinition]) -> Transcript:

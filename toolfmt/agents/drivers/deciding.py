@@ -55,7 +55,7 @@ class DecisionDriver:
 
     With `final_via_inference` the final answer is written by a
     request of its own over the whole conversation, by `final_model` if it is given, with `final_options` if that
-    is a client. Where that writes nothing, the decision's own answer stands.
+    is a client. Where that writes nothing, the decision's own answer is used.
     """
 
     def __init__(  # noqa: PLR0913 - each is a choice of the caller's
@@ -148,7 +148,7 @@ class DecisionDriver:
 
 
 def _answered(text: str, decision: Written, answers: list[Written]) -> Step:
-    """Make the step of a final answer: the thought that decided it, and what the user is told."""
+    """Make the step of a final answer: the thought that decided it, and the answer for the user."""
     thought = _thinking([event for event in decision.result.events if isinstance(event, ReasoningDelta)])
     return Step(
         messages=(Message("assistant", (*thought.parts, TextPart(text))),),

@@ -4,8 +4,8 @@
     state = await AgentLoop(driver, registry).run("Weather in Paris?")
 
 The conversation is written by the transcript format of the client, whatever its provider; what that cannot hold is
-told with the request. Nothing is run of an answer whose stream broke off, nor a call whose arguments are cut; a whole
-call of an answer that a limit ended is run.
+reported with the request. Nothing is run of an answer whose stream broke off, nor a call whose arguments are cut; a
+whole call of an answer that a limit ended is run.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class NativeDriver:
     demands is demanded until a tool was called in the run, or with `keep_choice` in every step, so that
     only a guard or a loop-breaking tool ends the run. `parallel` says whether one answer may hold several
     calls; None says nothing. A choice that the client's format cannot say raises ValueError; what it
-    cannot say of `parallel` is told as a loss. `retries` is how many answers in a row may hold broken calls
+    cannot say of `parallel` is reported as a loss. `retries` is how many answers in a row may hold broken calls
     and no other; `patience` is for connections that are lost.
     """
 

@@ -4,7 +4,7 @@
     ({"city": "Paris", "days": 1}, ["/mood: dropped, …", "/days: the default 1 is filled in"])
 
 What the tool does not declare is dropped, unless its schema says in so many words that it takes more; a default that
-the schema gives is filled in. Nothing else is made up, and every change is told.
+the schema gives is filled in. Nothing else is made up, and every change is reported.
 """
 
 from __future__ import annotations

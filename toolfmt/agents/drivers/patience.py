@@ -46,6 +46,6 @@ class Patience:
             except (DriverError, *LOST) as error:
                 if number >= self.tries or not getattr(error, "retryable", True):
                     raise
-                told = getattr(error, "retry_after", None)
-            await anyio.sleep(min(self.pause * 2 ** (number - 1) if told is None else told, self.longest))
+                asked = getattr(error, "retry_after", None)
+            await anyio.sleep(min(self.pause * 2 ** (number - 1) if asked is None else asked, self.longest))
             number += 1

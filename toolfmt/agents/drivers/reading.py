@@ -135,6 +135,6 @@ def _complete(events: Sequence[Event], info: AnswerInfo) -> list[Event]:
 
 
 def _until_end(raw: str, events: Sequence[Event]) -> str:
-    """Cut off what was written behind the end of the turn."""
+    """Cut off what was written after the end of the turn."""
     at = next((event.span[0] for event in events if isinstance(event, Notice) and event.kind == "after_end"), None)
     return raw if at is None else raw[:at]

@@ -3,7 +3,7 @@
     driver = ScriptedDriver([call("add", {"a": 1, "b": 2}, text="Let me see."), final("It is 3.")])
     state = await AgentLoop(driver, registry).run("1 + 2?")
 
-The calls are really run. Which step comes next stands in the state, so a run goes on where its state says; the last
+The calls are really run. Which step comes next is in the state, so a run goes on where its state says; the last
 step comes again for as long as it is asked for.
 """
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 ScriptKind: TypeAlias = Literal["final", "tool", "error", "call"]
 CURSOR: Final = "scripted.cursor"
-"""Where in the state's metadata the number of the next step stands."""
+"""Where in the state's metadata the number of the next step is kept."""
 DEFAULT: Final = "This is the end of the script."
 
 
@@ -96,7 +96,7 @@ class ScriptedDriver:
         default: str = DEFAULT,
         children: Mapping[str, Sequence[ScriptStep]] | None = None,
     ) -> None:
-        """Take the steps; raises TypeError for what is none."""
+        """Take the steps; raises TypeError for anything else."""
         for at, step in enumerate(steps):
             if not isinstance(step, ScriptStep):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
                 raise TypeError(f"steps[{at}] is a ScriptStep, such as final('Done.'), not {type(step).__name__}")

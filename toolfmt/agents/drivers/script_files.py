@@ -1,4 +1,4 @@
-"""Scripts in files: JSON, TOML or YAML, told by the file's suffix.
+"""Scripts in files: JSON, TOML or YAML, by the file's suffix.
 
     {"system": "Be brief.",
      "ask": ["What is 1 + 2?"],

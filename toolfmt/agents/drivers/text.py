@@ -3,7 +3,7 @@
     driver = TextDriver(model, dialect="hermes")            # or provider=, model=, use_xml=, as everywhere
     state = await AgentLoop(driver, registry).run("Weather in Paris?")
 
-The system prompt shows the tools; where it holds `{{tools}}`, there, else behind it. The answer is read while it is
+The system prompt shows the tools; where it holds `{{tools}}`, there, else after it. The answer is read while it is
 written. One whose calls are all broken, or that ends within its reasoning, is asked for again, with the answer and what
 was wrong with it: both are sent that once and are not kept.
 """
@@ -94,7 +94,7 @@ class TextDriver:
         return state.with_step(_given_up(answers))
 
     def _wrong(self, written: Written, tools: tuple[ToolDefinition, ...], *, due: bool) -> str:
-        """Say what the model is to be told of an answer that cannot be used; empty if it can."""
+        """Say what to tell the model about an answer that cannot be used; empty if it can."""
         result = written.result
         if _ends_in_reasoning(written):
             return no_answer_feedback(written.raw, tools=tools, **self._choice)

@@ -111,8 +111,8 @@ def _results(
             results.append(_error(next(parts), explain(event)))
         else:
             nameless.append(explain(event))
-    told = (Message("user", (TextPart("\n\n".join(nameless)),)),) if nameless else ()
-    return (*((Message("tool", tuple(results)),) if results else ()), *told), tuple(pending)
+    answered = (Message("user", (TextPart("\n\n".join(nameless)),)),) if nameless else ()
+    return (*((Message("tool", tuple(results)),) if results else ()), *answered), tuple(pending)
 
 
 def _ran(call: CallPart, execution: ToolExecution | None) -> ResultPart:

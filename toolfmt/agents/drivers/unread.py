@@ -27,7 +27,7 @@ REASON: Final = "unread_call"
 _READ: Final = 65536
 """Characters of an answer that are looked at."""
 _MARKUP: Final = r"[^\w\n]{0,8}"
-"""Bold, quotes, brackets: whatever stands around a word."""
+"""Bold, quotes, brackets: whatever surrounds a word."""
 _LABEL: Final = (
     r"(?:<[^<>\s]{1,64}>|\[[A-Z_]{2,32}\])?"
     rf"(?:{_MARKUP}(?:[0-9]{{1,3}}[.)]{_MARKUP})?"

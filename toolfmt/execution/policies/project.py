@@ -164,7 +164,7 @@ def _declares(nodes: list[JsonObject], key: str) -> bool:
 
 
 def _spellings(text: str, kind: ValueKind) -> Iterator[str]:
-    """Give the paths that one reading of a text stands for; raises ValueError for what is outside anyway."""
+    """Give the paths that one reading of a text means; raises ValueError for what is outside anyway."""
     surely = kind == "path"
     if "\0" in text:
         raise ValueError("a null character, at which some end a path")

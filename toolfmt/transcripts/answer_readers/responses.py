@@ -70,14 +70,14 @@ def _other(at: Hashable, item: JsonObject, made: Assembler) -> None:
 
 
 def _call_item(at: Hashable, item: JsonObject, made: Assembler) -> None:
-    """Read a call's whole item, whose beginning may have been told."""
+    """Read a call's whole item, whose beginning may have been emitted."""
     made.call(at, item.get("name"), item.get("call_id"), form=_FORMS[item["type"]])
     made.settle(at, item.get("arguments", item.get("input")))
     made.end(at, cut=item.get("status") == "incomplete")
 
 
 def _done(at: Hashable, item: JsonObject, made: Assembler) -> None:
-    """Read the whole of an item whose words have been told."""
+    """Read the whole of an item whose words have been emitted."""
     match item.get("type"):
         case "message":
             pass

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StepShape:
-    """One kind of value: how it is told from the others, and how it is read."""
+    """One kind of value: how it is distinguished from the others, and how it is read."""
 
     fits: Callable[[JsonObject], object]
     read: Callable[[JsonObject, Assembler], None]

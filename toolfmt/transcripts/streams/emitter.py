@@ -40,12 +40,12 @@ class Emitter:
     """Writes the events of one answer as one provider's stream."""
 
     def __init__(
-        self, sink: Callable[[AnswerHead, list[JsonObject]], StreamSink], info: AnswerInfo, told: AnswerHead
+        self, sink: Callable[[AnswerHead, list[JsonObject]], StreamSink], info: AnswerInfo, known: AnswerHead
     ) -> None:
-        """Write with `sink`; what `told` leaves open is taken from `info` when the first event comes."""
+        """Write with `sink`; what `known` leaves open is taken from `info` when the first event comes."""
         self._make = sink
         self._info = info
-        self._told = told
+        self._known = known
         self._out: list[JsonObject] = []
         self._sink: StreamSink | None = None
         self._open: dict[int, _Open] = {}
@@ -91,8 +91,8 @@ class Emitter:
         return self._out
 
     def _begin(self) -> StreamSink:
-        told, info = self._told, self._info
-        head = AnswerHead(told.id or info.id, told.model or info.model, told.created or info.created)
+        known, info = self._known, self._info
+        head = AnswerHead(known.id or info.id, known.model or info.model, known.created or info.created)
         self._sink = sink = self._make(head, self._out)
         sink.begin(info.usage)
         return sink

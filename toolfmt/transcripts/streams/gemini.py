@@ -36,8 +36,8 @@ class GeminiSink(StreamSink):
     def __init__(self, head: AnswerHead, out: list[JsonObject]) -> None:
         """Write to `out`."""
         super().__init__(head, out)
-        told = {"modelVersion": head.model, "responseId": head.id}
-        self._told: JsonObject = {key: value for key, value in told.items() if value}
+        head_fields = {"modelVersion": head.model, "responseId": head.id}
+        self._head_fields: JsonObject = {key: value for key, value in head_fields.items() if value}
 
     def begin(self, usage: Usage | None) -> None:
         """Write nothing: every chunk says whose it is."""
@@ -51,7 +51,7 @@ class GeminiSink(StreamSink):
         self._part({"text": text, "thought": True})
 
     def prove(self, proof: Proof) -> None:
-        """Write a signature, in an empty thought behind what it signs."""
+        """Write a signature, in an empty thought after what it signs."""
         self._part({"text": "", "thought": True, "thoughtSignature": proof.signature})
 
     def start(self, number: int, name: str, ident: str) -> None:
@@ -78,7 +78,7 @@ class GeminiSink(StreamSink):
         last: JsonObject = {"candidates": [{"content": content, "finishReason": _STOPS[stop], "index": 0}]}
         if usage is not None:
             last["usageMetadata"] = write_gemini(usage)
-        self.out.append({**last, **self._told})
+        self.out.append({**last, **self._head_fields})
 
     def fail(self, failure: Failure) -> None:
         """Write the error in place of a chunk."""
@@ -86,4 +86,4 @@ class GeminiSink(StreamSink):
 
     def _part(self, part: JsonObject) -> None:
         candidate: JsonObject = {"content": {"role": "model", "parts": [part]}, "index": 0}
-        self.out.append({"candidates": [candidate], **self._told})
+        self.out.append({"candidates": [candidate], **self._head_fields})
