@@ -197,6 +197,45 @@ def test_text_alone() -> None:
     assert not none.fits("Hello.<tool_call>")
 
 
+@pytest.mark.parametrize("name", ["hermes", "llama3-json", "qwen3-coder"])
+def test_an_answer_in_json(name: str) -> None:
+    wanted = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    made = grammar(name, TOOLS, output=wanted, target="gbnf")
+    both, alone = Gbnf(str(made)), Gbnf(str(grammar(name, [], choice="none", output=wanted, target="gbnf")))
+    call = render_calls(CALLS[0], dialect=name, tools=TOOLS)
+    assert both.fits(call)
+    assert not alone.fits(call)
+    for held in (both, alone):
+        assert held.fits('{"a": 1}')
+        assert not held.fits('{"a": "x"}')
+        assert not held.fits("Hello.")
+    assert any("markers" in one for one in made.relaxed)
+
+
+def test_an_answer_in_json_of_any_kind() -> None:
+    for wanted, good, bad in (
+        ({"type": "array", "items": {"type": "integer"}}, "[1, 2]", "{}"),
+        ({"enum": ["a", 1]}, '"a"', "2"),
+        (TREE, '{"root": {"name": "a", "kids": [{"name": "b"}]}}', '{"root": {"kids": []}}'),
+    ):
+        made = Gbnf(str(grammar("hermes", [], choice="none", output=wanted, target="gbnf")))
+        assert made.fits(good)
+        assert not made.fits(bad)
+
+
+def test_an_answer_in_json_within_a_frame() -> None:
+    wanted = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    made = Gbnf(str(grammar("harmony", [], choice="none", output=wanted, target="gbnf")))
+    assert made.fits('<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>{"a": 1}')
+    assert not made.fits("<|channel|>final<|message|>Hello.")
+
+
+def test_a_lexer_is_not_given_what_it_cannot_tell_apart() -> None:
+    wanted = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    with pytest.raises(SchemaError, match="begin as JSON does"):
+        grammar("llama3-json", TOOLS, output=wanted)
+
+
 TREE = {
     "type": "object",
     "properties": {"root": {"$ref": "#/$defs/node"}},

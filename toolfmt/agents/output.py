@@ -9,28 +9,22 @@ wrong; the conversation keeps both.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
 
-from toolfmt import jsontext
-from toolfmt.conversation import Message, TextPart
+from toolfmt.agents.json_output import WRONG, asked, unfenced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from toolfmt.agents.compilers import Compiler
     from toolfmt.agents.state import AgentState
+    from toolfmt.conversation import Message
 
-ASKED: Final = (
-    "When you have the final answer, write it as one JSON value that fits this JSON Schema, and nothing else:\n"
-)
-WRONG: Final = "Your final answer does not fit its schema:\n{}\nWrite the whole answer again, as JSON alone."
 RETRIES: Final = 2
 """How many answers in one run may fail to fit."""
-_FENCED: Final = re.compile(r"\s*```(?:json)?[ \t]*\n(.*?)\n?```\s*", re.DOTALL | re.IGNORECASE)
 
 
 class Output:
@@ -48,22 +42,16 @@ class Output:
 
     def compiled(self, compiler: Compiler) -> Compiler:
         """Show a model what `compiler` shows, with the schema in the instructions."""
-        text = ASKED + jsontext.dumps(self._schema)
 
         def shown(state: AgentState) -> Sequence[Message]:
-            messages = list(compiler(state))
-            if messages and messages[0].role in {"system", "developer"}:
-                parts = (*messages[0].parts, TextPart(f"\n\n{text}"))
-                return [replace(messages[0], parts=parts), *messages[1:]]
-            return [Message("system", (TextPart(text),)), *messages]
+            return asked(compiler(state), self._schema)
 
         return shown
 
     def read(self, text: str) -> Any:
         """Read the value of a final answer; raises ValueError whose text says what is wrong."""
-        fenced = _FENCED.fullmatch(text)
         try:
-            return self._adapter.validate_json(fenced[1] if fenced else text)
+            return self._adapter.validate_json(unfenced(text))
         except ValidationError as error:
             raise ValueError("\n".join(_problems(error))) from None
 

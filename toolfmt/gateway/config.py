@@ -35,7 +35,7 @@ from toolfmt.errors import ParseError
 from toolfmt.gateway.apis import APIS
 from toolfmt.lookup.registry import AUTO, default_registry
 
-Constraint: TypeAlias = Literal["llama.cpp", "vllm"]
+Constraint: TypeAlias = Literal["llama.cpp", "llguidance", "vllm", "sglang"]
 """Whose words a server takes a grammar in."""
 MIB = 1024 * 1024
 CONFIG_VARIABLE = "TOOLFMT_GATEWAY"
@@ -91,9 +91,10 @@ class Back(_Closed):
     """Of a back whose model writes text: the model's folder. Its chat template decides the dialect, as `toolfmt doctor`
     finds it, and renders the prompt of `completions` and `llama.cpp`."""
     retries: int = Field(default=2, ge=0, le=10)
-    """How often a `text` back is asked again after a call that cannot be used."""
+    """How often a `text` back is asked again after a call, or an answer in JSON, that cannot be used."""
     constraint: Constraint | None = None
-    """Hold a `text` back to a call by a grammar where the client requires one: how its server takes grammars."""
+    """Hold a `text` back by a grammar to required calls, strict tools and answers in JSON: how its server takes
+    grammars. `llguidance` is a llama.cpp that is built with it."""
     tokenizer: str | None = None
     """A `tokenizer.json`, or its folder: with it tokens are estimated where the API cannot count them."""
     context: int | None = Field(default=None, gt=0)

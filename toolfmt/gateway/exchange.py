@@ -17,7 +17,8 @@ from toolfmt import jsontext
 from toolfmt.errors import ToolFmtError
 from toolfmt.gateway.failing import ExchangeError, UpstreamError
 from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler
-from toolfmt.gateway.text import AsyncEvents, TextRequest
+from toolfmt.gateway.text import TextRequest
+from toolfmt.gateway.text_stream import AsyncEvents
 from toolfmt.transcripts.answer_info import AnswerInfo, Failure
 from toolfmt.transcripts.answers import AsyncAnswerEvents, aread_stream
 from toolfmt.transcripts.convert_answer import convert_answer, write_answer
@@ -89,21 +90,18 @@ class Conversing(Handler):
                 async with upstream.streamed(request, model) as (values, _):
                     yield aread_stream(values, source=upstream.format)
 
-            events = AsyncEvents(text, source, ask) if text.tools else source
+            events = AsyncEvents(text, source, ask) if text.tools or text.output else source
             written = self._stream(asked, events, source.info, head)
-            return GatewayAnswer(events=written, headers=dict(headers), losses=lost)
+            return GatewayAnswer(events=written, headers=dict(headers), notices=text.notices, losses=lost)
         again: JsonObject | None = text.request
         value: JsonValue = None
         headers: Mapping[str, str] = {}
-        times = 0
         while again is not None:
             value, headers = await upstream.whole(again, model)
-            times += 1
             value, again = text.answer(value)
         done = self._converted(value, upstream.format, head)
         await self._keep(asked, head, done.value)
-        notices = {"asked": str(times)} if times > 1 else {}
-        return GatewayAnswer(done.value, headers=dict(headers), notices=notices, losses=(*lost, *done.losses))
+        return GatewayAnswer(done.value, headers=dict(headers), notices=text.notices, losses=(*lost, *done.losses))
 
     def _stream(
         self, asked: Asked, events: AsyncIterable[Event], info: AnswerInfo, head: AnswerHead

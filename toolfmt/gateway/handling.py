@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from toolfmt.transcripts.loss import Loss
 
 NOTICES: Final = "x-toolfmt-notices"
-"""The header that says what the gateway did beside converting: how often it asked the model, what it redacted."""
+"""The header that says what the gateway did beside converting: how often it asked the model, what it tolerated and
+redacted. A client that sends the header itself gets it after a stream too, in a comment."""
 
 
 @dataclass(slots=True)
@@ -122,7 +123,7 @@ class Handler(ABC):
                     break
             else:
                 answered.model, answered.back = model, name
-                answered.notices |= {"redacted": str(redactor.count)} if redactor.count else {}
+                answered.notices.update({"redacted": str(redactor.count)} if redactor.count else {})
                 return answered
         assert failed is not None  # noqa: S101 - a route has a back
         raise failed

@@ -34,6 +34,7 @@ log: Final = logging.getLogger("toolfmt.gateway")
 LOSSES: Final = "x-toolfmt-losses"
 """The header that says what the request's conversion lost, as codes with their number."""
 _JSON: Final = "application/json"
+_EVENTS: Final = "text/event-stream"
 
 
 class FaceServer:
@@ -74,7 +75,7 @@ class FaceServer:
         _note(face, 200, began, answered=answered, caller=caller)
         headers = {**answered.headers, **_lost(answered)}
         if answered.notices:
-            headers[NOTICES] = ", ".join(f"{name}={value}" for name, value in answered.notices.items())
+            headers[NOTICES] = _noticed(answered)
         if pieces is None:
             await stack.aclose()
             return json_response(answered.value, 200, headers)
@@ -90,7 +91,9 @@ class FaceServer:
         answered = await self._handler.answer(body, _given(face, request, body), stack, caller)
         if answered.events is None:
             return answered, None, ""
-        pieces = _frames(face, answered.events, whole=face.listed and request.query_params.get("alt") != "sse")
+        listed = face.listed and request.query_params.get("alt") != "sse"
+        wants = NOTICES in request.headers and face.media == _EVENTS and not listed
+        pieces = _frames(face, answered, answered.events, whole=listed, noticed=wants)
         stack.push_async_callback(pieces.aclose)
         return answered, pieces, await anext(pieces, "")
 
@@ -114,13 +117,17 @@ async def _after(first: str, pieces: AsyncIterator[str]) -> AsyncIterator[str]:
         yield piece
 
 
-async def _frames(face: Face, events: AsyncIterator[JsonObject], *, whole: bool) -> AsyncGenerator[str]:
+async def _frames(
+    face: Face, answered: GatewayAnswer, events: AsyncIterator[JsonObject], *, whole: bool, noticed: bool
+) -> AsyncGenerator[str]:
     """Write a stream's events as the face sends them; `whole` as one JSON list."""
     if whole:
         yield jsontext.dumps([event async for event in events])
         return
     async for event in events:
         yield event_text(event, face.format)
+    if noticed and answered.notices:
+        yield f": {NOTICES}: {_noticed(answered)}\n\n"
     if end := end_text(face.format):
         yield end
 
@@ -139,6 +146,10 @@ async def _body(request: Request, most: int) -> JsonObject:
     if not jsontext.is_object(value):
         raise ExchangeError(Failure(kind="invalid", message="the body is not a JSON object"))
     return value
+
+
+def _noticed(answered: GatewayAnswer) -> str:
+    return ", ".join(f"{name}={value}" for name, value in answered.notices.items())
 
 
 def _lost(answered: GatewayAnswer) -> dict[str, str]:

@@ -4,51 +4,63 @@ request   tools and calls of a Chat Completions request -> a chat of texts with 
 answer    "<tool_call>{...}</tool_call>"                -> tool_calls
 
 A call that cannot be read, or does not fit its tool, is not given to the client: the model is shown what is wrong with
-it and asked again, as often as the back's `retries` say; what does not fit then is given as it is. So a call reaches
-the client when it is complete; without retries, as it is written.
+it and asked again, as often as the back's `retries` say; what does not fit then is given as it is, unless the tool is
+strict. So a call reaches the client when it is complete; without retries, as it is written. An answer that has to be
+JSON is asked for in the instructions, held to its schema by a grammar where the server takes one, and else asked for
+again.
 """
 
 from __future__ import annotations
 
 import logging
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from toolfmt import jsontext
 from toolfmt.agents.drivers.chats import Chats
 from toolfmt.agents.drivers.unread import with_unread
+from toolfmt.agents.json_output import WRONG, JsonOutput
 from toolfmt.correcting import feedback, no_call_feedback
 from toolfmt.errors import ToolFmtError
-from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, ReasoningDelta, TextDelta, coalesce
+from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
+from toolfmt.gateway.failing import UpstreamError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.choice import Choice, chosen
 from toolfmt.lookup.registry import AUTO, default_registry
 from toolfmt.parsing import ParseResult, open_parser
+from toolfmt.schema.validation import problems
 from toolfmt.tools import tools as definitions
+from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
 from toolfmt.workshop.grammars import grammar
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
-    from contextlib import AbstractAsyncContextManager
+    from collections.abc import Callable, Mapping
 
     from toolfmt.dialect.record import AnyDialect, Parser
     from toolfmt.events import Event
     from toolfmt.gateway.backs import Upstream
     from toolfmt.gateway.config import Constraint
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answers import AsyncAnswerEvents
+    from toolfmt.model import JsonObject, JsonValue, ToolInvocation
 
 log: Final = logging.getLogger("toolfmt.gateway")
 _TOOLS: Final = frozenset({"tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "messages"})
 _SHOWN: Final = "hermes"
 """How tools are shown to a model of which nothing is known."""
+_EXPECTED: Final = frozenset({"dialect_detected"})
+"""Notices of what is no deviation."""
 _CONSTRAINTS: Final[Mapping[Constraint, tuple[str, Callable[[str], JsonObject]]]] = {
     "llama.cpp": ("gbnf", lambda text: {"grammar": text}),
+    "llguidance": ("lark", lambda text: {"grammar": text}),
     "vllm": ("structural-tag", lambda text: {"structured_outputs": {"structural_tag": text}}),
+    "sglang": ("structural-tag", lambda text: {"response_format": jsontext.loads(text)}),
 }
-"""A server's field for a grammar: the grammar's kind, and what makes the field."""
+"""A server's field for a grammar: the grammar's kind, and what makes the field.
+
+Sources: llama.cpp's tools/server/README.md and docs/llguidance.md, vLLM's features/structured_outputs, SGLang's
+docs/advanced_features/structured_outputs.
+"""
 
 
 class TextRequest:
@@ -65,6 +77,11 @@ class TextRequest:
             wanted, offered = request.get("tool_choice"), request.get("tools")
             functions = [tool for tool in offered if _is_function(tool)] if is_array(offered) else []
             self.tools = () if wanted == "none" else definitions(functions)
+            strict = {name for tool in functions if (name := _strict_name(tool))}
+            self._strict = {tool.name: tool for tool in self.tools if tool.name in strict}
+        self.output, self._sure = _output(request)
+        if self.output is not None:
+            transcript = replace(transcript, messages=tuple(self.output.asked(transcript.messages)))
         self.needed = bool(self.tools) and wanted not in {None, "auto"} if isinstance(wanted, str) else bool(wanted)
         chat, self.losses = Chats(self.shown, choice).write(transcript.messages, self.tools)
         self.options: dict[str, Any] = {
@@ -73,14 +90,18 @@ class TextRequest:
             "registry": registry,
         }
         self.retries = back.retries
-        self.holds = bool(self.tools and back.retries)
+        self.notices: dict[str, str] = {}
+        """What was done to get the answer, once it is complete."""
+        self._times = 1
         self._folder = folder if upstream.api.prompted else None
         self._transcript, self._chat = transcript, chat
         self._further: list[tuple[str, str]] = []
-        self._settings = {key: value for key, value in request.items() if key not in _TOOLS}
-        if self.needed and back.constraint is not None:
-            parallel = request.get("parallel_tool_calls") is not False
-            self._settings |= self._constrained(back.constraint, _named(wanted) or "required", parallel=parallel)
+        held = self._held(back.constraint, wanted, parallel=request.get("parallel_tool_calls") is not False)
+        beside = {"response_format"} if held or self.tools else set[str]()  # else the server may hold to it itself
+        self._settings = {key: value for key, value in request.items() if key not in _TOOLS | beside} | held
+        self.silent = self.needed or (self.output is not None and not held)
+        """Whether nothing is given before the answer is known to count."""
+        self.holds = bool(back.retries) and (bool(self.tools) or self.silent)
         self.request = self._written()
 
     def _written(self) -> JsonObject:
@@ -97,130 +118,150 @@ class TextRequest:
         """Open a parser; while the model can be asked again, a call must fit its tool."""
         return open_parser(**self.options, validate=bool(self.retries))
 
-    def _constrained(self, constraint: Constraint, choice: str, *, parallel: bool) -> JsonObject:
-        """Write the field that holds the model to a call; where no grammar can be had, the log says so."""
+    def _held(self, constraint: Constraint | None, wanted: JsonValue, *, parallel: bool) -> JsonObject:
+        """Write the field that holds the model to what the client requires; where no grammar can be had, log that."""
+        if constraint is None or not (self.needed or self._strict or self.output):
+            return {}
         target, field = _CONSTRAINTS[constraint]
+        choice = (_named(wanted) or "required") if self.needed else "auto" if self.tools else "none"
+        schema = None if self.output is None or self.needed else self.output.schema
         try:
-            return field(grammar(self.shown, self.tools, choice=choice, parallel=parallel, target=target).text)
+            made = grammar(self.shown, self.tools, choice=choice, parallel=parallel, target=target, output=schema)
         except ToolFmtError as error:
             log.warning("%s", jsontext.dumps({"constraint": constraint, "left_out": str(error)}))
             return {}
+        return field(made.text)
 
-    def again(self, text: str, events: list[Event]) -> JsonObject | None:
-        """Make the next request where an answer's calls cannot be used; None where the answer counts."""
-        result = ParseResult(tuple(coalesce(events)))
-        if result.calls or not self.tools or not self.retries:
-            return None
-        result = with_unread(result, text, self.tools)
-        choice: Choice = {"dialect": self.shown}
-        if result.failures:
-            advice = feedback(result.failures[0], tools=self.tools, **choice)
-        elif self.needed:
-            advice = no_call_feedback(text, tools=self.tools, **choice)
-        else:
+    def again(self, text: str, events: list[Event], *, cut: bool = False) -> JsonObject | None:
+        """Make the next request where an answer cannot be used; None where it counts. `cut`: it was too long."""
+        advice = self._advice(text, events, cut=cut) if self.retries else ""
+        if not advice:
             return None
         self.retries -= 1
+        self._times += 1
         self._further += [("assistant", text), ("user", advice)]
         self.request = self._written()
         return self.request
 
+    def _advice(self, text: str, events: list[Event], *, cut: bool) -> str:
+        """Say what is wrong with an answer; "" where it counts."""
+        result = ParseResult(tuple(coalesce(events)))
+        if result.calls:
+            return ""
+        choice: Choice = {"dialect": self.shown}
+        if self.tools:
+            result = with_unread(result, text, self.tools)
+            if result.failures:
+                return feedback(result.failures[0], tools=self.tools, **choice)
+            if self.needed:
+                return no_call_feedback(text, tools=self.tools, **choice)
+        if self.output is None or cut:
+            return ""
+        try:
+            self.output.read(self._said(result.text))
+        except ValueError as error:
+            return WRONG.format(error)
+        return ""
+
+    def note(self, events: list[Event]) -> None:
+        """Note what was done for the answer that counts, and what was tolerated in it."""
+        if self._times > 1:
+            self.notices["asked"] = str(self._times)
+        for event in events:
+            if isinstance(event, Notice) and event.kind not in _EXPECTED:
+                self.notices[event.kind] = str(int(self.notices.get(event.kind, "0")) + 1)
+
+    def check(self, call: ToolInvocation) -> None:
+        """Raise `UpstreamError` for a call that does not fit its strict tool: nobody looks at it any more."""
+        tool = self._strict.get(call.name)
+        wrong = () if tool is None else problems(tool, call.arguments)
+        if wrong:
+            raise _unmet(f"the model's call does not fit the strict schema of {call.name!r}: {wrong[0].message}")
+
+    def finished(self, events: list[Event], *, cut: bool) -> list[Event]:
+        """Give the events of an answer without calls, its text as the JSON that it has to be.
+
+        Raises `UpstreamError` where it has to be that in any case and is not.
+        """
+        if self.output is None or cut:
+            return events
+        whole = "".join(event.text for event in events if isinstance(event, TextDelta))
+        text = self._said(whole)
+        try:
+            value = self.output.read(text)
+        except ValueError as error:
+            if self._sure:
+                raise _unmet(f"the model's answer does not fit its schema: {error}") from None
+            self.notices["output"] = "unmet"
+            return events
+        thought = whole.removesuffix(text)
+        before: list[Event] = [ReasoningDelta(thought, 0)] if thought else []
+        before += [event for event in events if not isinstance(event, TextDelta)]
+        return [*before, TextDelta(value, len(thought))]
+
+    def _said(self, text: str) -> str:
+        """Give what follows the reasoning of an answer that no parser has read."""
+        closers = [closer.strip() for _, closer in self.shown.syntax.reasoning] if self.shown.syntax is not None else []
+        closer = next((one for one in closers if one and one in text), "")
+        return text if not closer or text.lstrip()[:1] in {*'{["'} else text.partition(closer)[2]
+
     def answer(self, value: JsonValue) -> tuple[JsonValue, JsonObject | None]:
         """Read a whole answer: one of Chat Completions with the calls of its text, or the request to send next."""
-        if not self.tools or not is_object(value) or not is_array(choices := value.get("choices")):
+        reads = self.tools or self.output is not None
+        if not reads or not is_object(value) or not is_array(choices := value.get("choices")):
             return value, None
         read = [self._read(choice) for choice in choices]
-        if len(read) == 1 and (again := self.again(*read[0])):
+        cut = [is_object(choice) and choice.get("finish_reason") == "length" for choice in choices]
+        if len(read) == 1 and (again := self.again(*read[0], cut=cut[0])):
             return value, again
-        written = [_written(choice, events) for choice, (_, events) in zip(choices, read, strict=True)]
+        settled = [self._settled(events, cut=short) for (_, events), short in zip(read, cut, strict=True)]
+        written = [_written(choice, events) for choice, events in zip(choices, settled, strict=True)]
         return {**value, "choices": written}, None
+
+    def _settled(self, events: list[Event], *, cut: bool) -> list[Event]:
+        self.note(events)
+        calls = [event.call for event in events if isinstance(event, CallEnd)]
+        for call in calls:
+            self.check(call)
+        return events if calls else self.finished(events, cut=cut)
 
     def _read(self, choice: JsonValue) -> tuple[str, list[Event]]:
         message = choice.get("message") if is_object(choice) else None
         text = message.get("content") if is_object(message) else None
         if not isinstance(text, str):
             return "", []
+        if not self.tools:
+            return text, [TextDelta(text, 0)]
         parser = self.open()
         return text, [*parser.feed(text), *parser.close()]
 
 
-class AsyncEvents:
-    """Events of a text answer, read in a dialect as they come."""
-
-    def __init__(
-        self,
-        request: TextRequest,
-        source: AsyncAnswerEvents,
-        ask: Callable[[JsonObject], AbstractAsyncContextManager[AsyncAnswerEvents]],
-    ) -> None:
-        """Read the text among the events of `source`, the answer to the first request; `ask` sends a further one."""
-        self._request = request
-        self._source = source
-        self._ask = ask
-
-    async def __aiter__(self) -> AsyncIterator[Event]:
-        """Give the events as soon as they are certain and cannot be taken back."""
-        attempt = _Attempt(self._request)
-        async for event in attempt.read(self._source):
-            yield event
-        info = self._source.info
-        while again := self._request.again(attempt.text, attempt.events):
-            attempt = _Attempt(self._request)
-            async with self._ask(again) as source:
-                async for event in attempt.read(source):
-                    yield event
-            for one in fields(info):  # the client's stream has one record, of the answer that counts
-                setattr(info, one.name, getattr(source.info, one.name))
-        for event in attempt.held:  # of a call that failed, its text alone
-            if not isinstance(event, (CallStart, ArgumentsDelta)):
-                yield event
-        if attempt.called and info.stop == "stop":
-            info.stop = "tool_calls"
+def _output(request: JsonObject) -> tuple[JsonOutput | None, bool]:
+    """Read what JSON a request's answer has to be, and whether it has to be that in any case."""
+    wanted = request.get("response_format")
+    if not is_object(wanted):
+        return None, False
+    if wanted.get("type") == "json_object":
+        return JsonOutput({"type": "object"}), False
+    said = wanted.get("json_schema")
+    schema = said.get("schema") if is_object(said) else None
+    if not is_object(said) or not is_object(schema):
+        return None, False
+    return JsonOutput(schema), said.get("strict") is True
 
 
-class _Attempt:
-    """One answer of the model: what is given at once, and what is held until it is known to count."""
-
-    def __init__(self, request: TextRequest) -> None:
-        self._parser = request.open()
-        self._holds = request.holds
-        self._pieces: list[str] = []
-        self.events: list[Event] = []
-        self.held: list[Event] = []
-        self.called = False
-        self._silent = request.needed and self._holds
-
-    @property
-    def text(self) -> str:
-        return "".join(self._pieces)
-
-    async def read(self, source: AsyncAnswerEvents) -> AsyncGenerator[Event]:
-        """Give what is certain of an answer; reasoning that the API sets apart stays so."""
-        async for event in source:
-            if isinstance(event, TextDelta):
-                self._pieces.append(event.text)
-                for read in self._passed(self._parser.feed(event.text)):
-                    yield read
-            elif isinstance(event, ReasoningDelta):
-                yield event
-        for read in self._passed(self._parser.close()):
-            yield read
-
-    def _passed(self, events: list[Event]) -> Iterator[Event]:
-        self.events += events
-        for event in events:
-            self.called = self.called or isinstance(event, (CallEnd, CallFailed))
-            begun = self._silent or self.held or isinstance(event, (CallStart, ArgumentsDelta, CallFailed))
-            if self._holds and begun and not isinstance(event, ReasoningDelta):
-                self.held.append(event)
-            else:
-                yield event
-            if isinstance(event, CallEnd):  # an answer with a call counts, whatever follows
-                self._holds = False
-                yield from self.held
-                self.held.clear()
+def _strict_name(tool: JsonObject) -> str:
+    """Give the name of a function whose calls have to fit its schema in any case."""
+    function = tool.get("function")
+    name = function.get("name") if is_object(function) and function.get("strict") is True else None
+    return name if isinstance(name, str) else ""
 
 
-def _is_function(tool: JsonValue) -> bool:
+def _unmet(message: str) -> UpstreamError:
+    return UpstreamError(Failure(kind="server", message=message, status=502))
+
+
+def _is_function(tool: JsonValue) -> TypeGuard[JsonObject]:
     return is_object(tool) and tool.get("type") == "function"
 
 

@@ -3,6 +3,7 @@
     grammar("hermes", tools)                                            for llguidance
     grammar("qwen3-coder", tools, choice="required", target="gbnf")     for llama.cpp
     grammar("harmony", tools, choice="get_weather", parallel=False, target="structural-tag")
+    grammar("hermes", tools, output={"type": "object", ...})            calls, or JSON that fits a schema
 
 Whatever the grammar accepts, the dialect's parser reads as calls that fit the
 tools' schemas, and what `render_calls` writes, the grammar accepts, as far as the
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.errors import SchemaError, UnknownToolError, UnsupportedSchemaError
 from toolfmt.lookup.registry import Registry, default_registry
+from toolfmt.model import ToolDefinition
 from toolfmt.schema.misshapen import refuse_misshapen
 from toolfmt.tools import tools as definitions
 from toolfmt.workshop.grammars.answers import answer
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toolfmt.dialect.record import AnyDialect
+    from toolfmt.model import JsonObject
     from toolfmt.workshop.grammars.answers import Answer, CallChoice
 
 WRITERS: Final[dict[str, Callable[[Answer], tuple[str, tuple[str, ...]]]]] = {
@@ -39,6 +42,9 @@ WRITERS: Final[dict[str, Callable[[Answer], tuple[str, tuple[str, ...]]]]] = {
     "regex": write_regex,
 }
 """What writes a grammar, by target: its text, and what it had to leave out."""
+OUTPUT: Final = "(output)"
+"""How errors and notes call the schema of an answer that is JSON."""
+_MARKED: Final = "texts of the output may hold markers of the format, which are read as calls"
 _WORDS: Final[dict[str, CallChoice]] = {"auto": "auto", "required": "required", "none": "none"}
 
 
@@ -67,6 +73,7 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
     max_calls: int | None = None,
     reasoning: bool | None = None,
     target: str = "lark",
+    output: JsonObject | None = None,
     registry: Registry | None = None,
 ) -> Grammar:
     """Write a grammar of the answers that call these tools in a dialect.
@@ -77,6 +84,8 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
     bounds them otherwise. With `reasoning`, reasoning may come before all of it, and
     without, the answer begins with its text or calls; by default it may come where
     calls are not required. `target` is "lark", "gbnf", "structural-tag" or "regex".
+    With the JSON Schema `output`, an answer without calls is a JSON value that fits
+    it, and nothing else.
 
     Raises ValueError for an unknown target and for less than one call, `UnknownToolError` for an unknown
     tool, `SchemaError` for a schema that cannot be used or has no form in the
@@ -96,7 +105,8 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
         raise UnknownToolError(choice, names)
     if not offered and word != "none":
         raise ValueError("no tools are given, so that there is nothing to call: give tools, or choice='none'")
-    for tool in offered:
+    wanted = None if output is None else ToolDefinition(name=OUTPUT, parameters=output)
+    for tool in (*offered, *filter(None, [wanted])):
         try:
             refuse_misshapen(tool.parameters)
         except SchemaError as error:
@@ -105,7 +115,7 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
     asked = word or "required"
     most = max_calls if parallel else 1
     thinks = asked != "required" if reasoning is None else reasoning
-    made = partial(answer, chosen, called, choice=asked, most=most, reasons=thinks, offered=names)
+    made = partial(answer, chosen, called, choice=asked, most=most, reasons=thinks, offered=names, output=wanted)
     held = made()
     try:
         text, left_out = WRITERS[target](held)
@@ -117,4 +127,5 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
             text, left_out = WRITERS[target](held)
         except UnsupportedSchemaError:
             raise error from None
-    return Grammar(text, target, (*held.relaxed, *left_out), held.narrowed)
+    marked = () if wanted is None or not offered else (_MARKED,)
+    return Grammar(text, target, (*held.relaxed, *marked, *left_out), held.narrowed)

@@ -4,6 +4,8 @@
     required    reasoning? calls
     none        reasoning? text
 
+Where an output is asked for, it is all of the text, and stands alone.
+
 Text may hold nothing that begins like one of the format's markers, so that the
 parser finds the calls of the grammar in it and no others. The answer ends with
 its calls.
@@ -92,8 +94,11 @@ def answer(  # noqa: PLR0913 - what is asked for, and what a target can say
     reasons: bool,
     offered: Sequence[str],
     closed: bool = False,
+    output: ToolDefinition | None = None,
 ) -> Answer:
     """Make the grammar of an answer; `offered` are the names of all tools that there are.
+
+    With an `output`, text is a JSON value that fits its parameters.
 
     There are `most` calls, None for any number; reasoning comes first only where the answer `reasons`.
 
@@ -112,13 +117,14 @@ def answer(  # noqa: PLR0913 - what is asked for, and what a target can say
     must = choice == "required"
     if syntax.frame is not None:
         kinds = {*(["reasoning"] if reasons else []), *([] if must else ["text"])}
-        before, alone = frame_messages(syntax.frame, kinds)
+        before, alone = frame_messages(syntax.frame, kinds, None if output is None else writer.output(output))
         text = before
         reasoning: Node = NOTHING
     else:
         markers = tuple(text_markers(syntax, offered))
-        alone = without(*markers)
-        text = NOTHING if must or not dialect.traits.text_around else _before_calls(syntax, alone)
+        alone = without(*markers) if output is None else writer.output(output)
+        bare = must or output is not None or not dialect.traits.text_around
+        text = NOTHING if bare else _before_calls(syntax, alone)
         reasoning = _reasoning(syntax, offered) if reasons else NOTHING
     return Answer(
         reasoning=reasoning,

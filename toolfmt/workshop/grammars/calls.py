@@ -105,6 +105,15 @@ class CallNodes:
         row = sequence(call, repeated(sequence(between, call)))
         return (made := sequence(Lit(opener), row, Lit(closer))), made
 
+    def output(self, tool: ToolDefinition) -> Node:
+        """A JSON value that fits the `parameters` of `tool`, in the place of an answer's text."""
+        shapes = SchemaShapes(tool, closed=self._closed)
+        values = ValueNodes(JSON, self._rules, shapes.named, "o")
+        self.relaxed |= shapes.left_out(set())
+        self.narrowed |= shapes.narrowed
+        self.closed |= shapes.narrowed
+        return Json(native_schema([shapes.root], shapes.named), values.value(shapes.root))
+
     def _call(self, tool: ToolDefinition, prefix: str) -> Node:
         form = self._form
         shapes = SchemaShapes(tool, closed=self._closed)

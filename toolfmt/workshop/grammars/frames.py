@@ -25,18 +25,31 @@ _BEGUN: Final = re.compile(r"^\(\?:[^()]*\)\?")
 _SAID: Final = frozenset({"text", "reasoning"})
 
 
-def frame_messages(frame: Frame, kinds: Collection[str]) -> tuple[Node, Node]:
-    """What messages of these kinds, text or reasoning, may stand before a call's header, and what may stand alone."""
+def frame_messages(frame: Frame, kinds: Collection[str], said: Node | None = None) -> tuple[Node, Node]:
+    """What messages of these kinds, text or reasoning, may stand before a call's header, and what may stand alone.
+
+    With `said`, the one message of text is that, and it comes last.
+    """
+    if said is not None:
+        before, _ = frame_messages(frame, {*kinds} - {"text"})
+        return before, sequence(before, either(*_headers(frame, {"text"})), said, _ending(frame))
     markers = tuple(Lit(marker) for marker in (*frame.ends, frame.start, *frame.opens))
-    headers = [
-        node for route in frame.routes if route.to in kinds and (node := _header(frame, route, kinds)) is not None
-    ]
+    headers = _headers(frame, kinds)
     body = without(*markers)
     message = sequence(either(*headers), body) if headers else body
     between = _between(frame)
     before = Repeat(sequence(message, between), 0, 4) if headers else NOTHING
-    ending = maybe(Lit(frame.last or frame.ends[0])) if frame.ends else NOTHING
-    return before, sequence(before, message, ending)
+    return before, sequence(before, message, _ending(frame))
+
+
+def _headers(frame: Frame, kinds: Collection[str]) -> list[Node]:
+    """The headers that lead to what is of these kinds, as far as they can be written."""
+    return [node for route in frame.routes if route.to in kinds and (node := _header(frame, route, kinds)) is not None]
+
+
+def _ending(frame: Frame) -> Node:
+    """What may end an answer."""
+    return maybe(Lit(frame.last or frame.ends[0])) if frame.ends else NOTHING
 
 
 def _between(frame: Frame) -> Node:

@@ -58,7 +58,15 @@ _NONEMPTY: Final = "/(?s:.+)/"
 
 
 def write_lark(answer: Answer) -> tuple[str, tuple[str, ...]]:
-    """Write a grammar; it leaves nothing out."""
+    """Write a grammar; it leaves nothing out.
+
+    Raises `UnsupportedSchemaError` where a call begins as the JSON of an output does: a lexer cannot tell them apart.
+    """
+    if isinstance(answer.alone, Json) and answer.section is not None and _opens_json(answer.section):
+        raise UnsupportedSchemaError(
+            "an output beside calls that begin as JSON does: the lexer cannot tell them apart; use another target, or "
+            "a format that marks its calls"
+        )
     try:
         return _Writer(answer).text(), ()
     except UnsupportedSchemaError:
@@ -66,6 +74,21 @@ def write_lark(answer: Answer) -> tuple[str, tuple[str, ...]]:
         if whole is None:
             raise
         return whole, ()
+
+
+def _opens_json(node: Node) -> bool:
+    """Whether a text of the node begins as a JSON value does."""
+    match node:
+        case Lit(text):
+            return text.lstrip()[:1] in {*'{["'}
+        case Json():
+            return True
+        case Seq(items):
+            return _opens_json(items[0])
+        case Alt(options):
+            return any(map(_opens_json, options))
+        case _:
+            return False
 
 
 class _Writer:

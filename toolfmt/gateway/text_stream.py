@@ -1,0 +1,104 @@
+"""The stream of a model that only writes text: its calls come out as calls, and what does not count stays here."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, ReasoningDelta, TextDelta
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+    from contextlib import AbstractAsyncContextManager
+
+    from toolfmt.events import Event
+    from toolfmt.gateway.text import TextRequest
+    from toolfmt.model import JsonObject
+    from toolfmt.transcripts.answers import AsyncAnswerEvents
+
+
+class AsyncEvents:
+    """Events of a text answer, read in a dialect as they come."""
+
+    def __init__(
+        self,
+        request: TextRequest,
+        source: AsyncAnswerEvents,
+        ask: Callable[[JsonObject], AbstractAsyncContextManager[AsyncAnswerEvents]],
+    ) -> None:
+        """Read the text among the events of `source`, the answer to the first request; `ask` sends a further one."""
+        self._request = request
+        self._source = source
+        self._ask = ask
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        """Give the events as soon as they are certain and cannot be taken back."""
+        attempt = _Attempt(self._request)
+        async for event in attempt.read(self._source):
+            yield event
+        info = self._source.info
+        while again := self._request.again(attempt.text, attempt.events, cut=info.stop == "length"):
+            attempt = _Attempt(self._request)
+            async with self._ask(again) as source:
+                async for event in attempt.read(source):
+                    yield event
+            for one in fields(info):  # the client's stream has one record, of the answer that counts
+                setattr(info, one.name, getattr(source.info, one.name))
+        self._request.note(attempt.events)
+        left = attempt.held
+        if not attempt.called:
+            read = self._request.finished(left if attempt.silent else attempt.events, cut=info.stop == "length")
+            left = read if attempt.silent else left
+        for event in left:  # of a call that failed, its text alone
+            if not isinstance(event, (CallStart, ArgumentsDelta)):
+                yield event
+        if attempt.called and info.stop == "stop":
+            info.stop = "tool_calls"
+
+
+class _Attempt:
+    """One answer of the model: what is given at once, and what is held until it is known to count."""
+
+    def __init__(self, request: TextRequest) -> None:
+        self._request = request
+        self._parser = request.open() if request.tools else None
+        self._holds = request.holds
+        self._pieces: list[str] = []
+        self.events: list[Event] = []
+        self.held: list[Event] = []
+        self.called = False
+        self.silent = request.silent and self._holds
+
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+    async def read(self, source: AsyncAnswerEvents) -> AsyncGenerator[Event]:
+        """Give what is certain of an answer; reasoning that the API sets apart stays so."""
+        async for event in source:
+            if isinstance(event, TextDelta):
+                self._pieces.append(event.text)
+                read = [event] if self._parser is None else self._parser.feed(event.text)
+                for one in self._passed(read):
+                    yield one
+            elif isinstance(event, ReasoningDelta):
+                yield event
+        if self._parser is not None:
+            for one in self._passed(self._parser.close()):
+                yield one
+
+    def _passed(self, events: Sequence[Event]) -> Iterator[Event]:
+        self.events += events
+        for event in events:
+            if isinstance(event, CallEnd):
+                self._request.check(event.call)
+            self.called = self.called or isinstance(event, (CallEnd, CallFailed))
+            begun = self.silent or self.held or isinstance(event, (CallStart, ArgumentsDelta, CallFailed))
+            if self._holds and begun and not isinstance(event, ReasoningDelta):
+                self.held.append(event)
+            else:
+                yield event
+            if isinstance(event, CallEnd):  # an answer with a call counts, whatever follows
+                self._holds = False
+                yield from self.held
+                self.held.clear()
