@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from toolfmt import ParseError, convert_answer
+from toolfmt.transcripts.answer_apis import ENVELOPES
 from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 from toolfmt.transcripts.answers import AnswerReader, answered, read_answer
-from toolfmt.transcripts.envelopes import ENVELOPES
 from toolfmt.transcripts.failures import WRITERS, convert_error, error_status, read_error, write_error
 
 RECORDED = Path(__file__).resolve().parents[3] / "shared" / "transcripts" / "recorded.jsonl.gz"

@@ -13,7 +13,7 @@ from toolfmt import read_stream, write_stream
 from toolfmt.errors import UnknownFormatError
 from toolfmt.events import coalesce
 from toolfmt.parsing import ParseResult
-from toolfmt.transcripts.answer_readers.shapes import SHAPES
+from toolfmt.transcripts.answer_apis import SHAPES
 from toolfmt.transcripts.streams.converter import StreamConverter
 from toolfmt.transcripts.streams.relay import SINKS
 from toolfmt.transcripts.streams.sse import EventText, end_text, event_text

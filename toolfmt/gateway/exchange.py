@@ -22,8 +22,8 @@ from toolfmt.gateway.text_stream import AsyncEvents
 from toolfmt.transcripts.answer_info import AnswerInfo, Failure
 from toolfmt.transcripts.answers import AsyncAnswerEvents, aread_stream
 from toolfmt.transcripts.convert_answer import convert_answer, write_answer
+from toolfmt.transcripts.sinks.sink import AnswerHead
 from toolfmt.transcripts.streams.relay import awrite_stream
-from toolfmt.transcripts.streams.sink import AnswerHead
 
 if TYPE_CHECKING:
     from toolfmt.events import Event

@@ -3,12 +3,11 @@
     AnswerInfo(id="msg_1", model="claude-sonnet-4-5", stop="tool_calls", usage=Usage(input=12, output=9))
 
 One word for each reason to end, whatever a provider calls it: `STOPS` reads
-them all, and each writer has its own table for the way back.
+them all, and each API's module has its own words for the way back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -65,74 +64,6 @@ STOPS: Final[dict[JsonValue, Stop]] = {
     "TIMEOUT": "length",
 }
 """Every provider's word for a reason that is not simply `stop`."""
-
-WRITTEN: Final[Mapping[str, Mapping[Stop, str]]] = {
-    "openai-chat": {
-        "stop": "stop",
-        "tool_calls": "tool_calls",
-        "stop_sequence": "stop",
-        "length": "length",
-        "content_filter": "content_filter",
-        "pause": "stop",
-    },
-    "mistral": {
-        "stop": "stop",
-        "tool_calls": "tool_calls",
-        "stop_sequence": "stop",
-        "length": "length",
-        "content_filter": "stop",
-        "pause": "stop",
-    },
-    "anthropic": {
-        "stop": "end_turn",
-        "tool_calls": "tool_use",
-        "stop_sequence": "stop_sequence",
-        "length": "max_tokens",
-        "content_filter": "refusal",
-        "pause": "pause_turn",
-    },
-    "gemini": {
-        "stop": "STOP",
-        "tool_calls": "STOP",
-        "stop_sequence": "STOP",
-        "length": "MAX_TOKENS",
-        "content_filter": "SAFETY",
-        "pause": "OTHER",
-    },
-    "gemini-interactions": {
-        "stop": "completed",
-        "tool_calls": "requires_action",
-        "stop_sequence": "completed",
-        "length": "incomplete",
-        "content_filter": "incomplete",
-        "pause": "incomplete",
-    },
-    "bedrock": {
-        "stop": "end_turn",
-        "tool_calls": "tool_use",
-        "stop_sequence": "stop_sequence",
-        "length": "max_tokens",
-        "content_filter": "content_filtered",
-        "pause": "end_turn",
-    },
-    "cohere": {
-        "stop": "COMPLETE",
-        "tool_calls": "TOOL_CALL",
-        "stop_sequence": "STOP_SEQUENCE",
-        "length": "MAX_TOKENS",
-        "content_filter": "ERROR",
-        "pause": "COMPLETE",
-    },
-    "ollama": {
-        "stop": "stop",
-        "tool_calls": "stop",
-        "stop_sequence": "stop",
-        "length": "length",
-        "content_filter": "stop",
-        "pause": "stop",
-    },
-}
-"""Each API's word for a reason, by the name of its format."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from toolfmt.errors import LimitExceededError, ParseError, UnknownFormatError
 from toolfmt.events import coalesce
 from toolfmt.jsontext import is_object
 from toolfmt.parsing import ParseResult
-from toolfmt.transcripts.answer_readers.shapes import APART, SHAPES
+from toolfmt.transcripts.answer_apis import APART, SHAPES
 from toolfmt.transcripts.assembling import Assembler
 from toolfmt.transcripts.formats import known_as
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.model import JsonObject
     from toolfmt.transcripts.answer_info import AnswerInfo
-    from toolfmt.transcripts.answer_readers.steps import StepShape
+    from toolfmt.transcripts.answer_steps import StepShape
 
 _DUMPS: Final = ("model_dump", "to_dict", "dict")
 """How SDKs' objects are turned into JSON."""

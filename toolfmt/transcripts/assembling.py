@@ -26,7 +26,7 @@ from toolfmt.transcripts.failures import read_error
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answer_readers.partial import PartialArguments
+    from toolfmt.transcripts.partial_arguments import PartialArguments
 
 ArgumentsForm: TypeAlias = Literal["json", "value", "text"]
 """What arguments are: JSON text, which itself tells whether it is whole; a value, or free text, of which only the

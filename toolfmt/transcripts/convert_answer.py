@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, Transcript
 from toolfmt.errors import ParseError, UnknownFormatError
 from toolfmt.jsontext import is_object
+from toolfmt.transcripts.answer_api import AnswerEnding, Envelope
+from toolfmt.transcripts.answer_apis import ENVELOPES, SHAPES
 from toolfmt.transcripts.answer_message import answer_message
-from toolfmt.transcripts.answer_readers.shapes import SHAPES
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.carrying import Carry
 from toolfmt.transcripts.convert import Conversion, made_of, refuse
-from toolfmt.transcripts.envelopes import ENVELOPES, AnswerEnding, Envelope
 from toolfmt.transcripts.failures import write_error
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find, known_as
 from toolfmt.transcripts.losses import Loss, losses
 from toolfmt.transcripts.shape import shape
-from toolfmt.transcripts.streams.sink import AnswerHead
+from toolfmt.transcripts.sinks.sink import AnswerHead
 
 if TYPE_CHECKING:
     from toolfmt.events import Event

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.conversation import OpaquePart, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.answer_readers.shapes import SHAPES
-from toolfmt.transcripts.envelopes import ENVELOPES
+from toolfmt.transcripts.answer_apis import ENVELOPES, SHAPES
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, fits, known_as
 from toolfmt.transcripts.losses import losses

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from toolfmt import jsontext
 from toolfmt.errors import LimitExceededError, ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.answer_readers.shapes import SHAPES
+from toolfmt.transcripts.answer_apis import SHAPES
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, find, formats
 from toolfmt.transcripts.reading import described, lacks, leaves, opened, says_anything, understood

@@ -20,8 +20,8 @@ from toolfmt.agents.clients.pulling import closing, pieces
 from toolfmt.errors import DriverError, ParseError
 from toolfmt.events import CallFailed, CallStart, TextDelta
 from toolfmt.jsontext import is_object
+from toolfmt.transcripts.answer_apis import SHAPES
 from toolfmt.transcripts.answer_info import AnswerInfo
-from toolfmt.transcripts.answer_readers.shapes import SHAPES
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.convert import convert
 

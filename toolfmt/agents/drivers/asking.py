@@ -14,7 +14,7 @@ from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, In
 from toolfmt.model import ToolInvocation
 from toolfmt.parsers.leaks import drop_leaks
 from toolfmt.parsing import ParseResult
-from toolfmt.transcripts.answer_readers.shapes import SHAPES
+from toolfmt.transcripts.answer_apis import SHAPES
 from toolfmt.transcripts.answers import AnswerReader
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from toolfmt.transcripts.answers import AnswerReader, plain
 from toolfmt.transcripts.loss import Loss
+from toolfmt.transcripts.sinks.sink import AnswerHead
 from toolfmt.transcripts.streams.emitter import Emitter
 from toolfmt.transcripts.streams.relay import sink_of
-from toolfmt.transcripts.streams.sink import AnswerHead
 from toolfmt.transcripts.streams.sse import EventText, end_text, event_text
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Final
 from toolfmt import jsontext
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
 from toolfmt.transcripts.answer_info import Failure
-from toolfmt.transcripts.streams.sink import AnswerHead
+from toolfmt.transcripts.sinks.sink import AnswerHead
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
     from toolfmt.transcripts.answer_info import AnswerInfo, Stop
-    from toolfmt.transcripts.streams.sink import StreamSink
+    from toolfmt.transcripts.sinks.sink import SinkMaker, StreamSink
 
 _CLOSING: Final = "} \t\r\n"
 """How the text of a JSON object ends: with these, and a brace among them."""
@@ -39,9 +39,7 @@ class _Open:
 class Emitter:
     """Writes the events of one answer as one provider's stream."""
 
-    def __init__(
-        self, sink: Callable[[AnswerHead, list[JsonObject]], StreamSink], info: AnswerInfo, known: AnswerHead
-    ) -> None:
+    def __init__(self, sink: SinkMaker, info: AnswerInfo, known: AnswerHead) -> None:
         """Write with `sink`; what `known` leaves open is taken from `info` when the first event comes."""
         self._make = sink
         self._info = info

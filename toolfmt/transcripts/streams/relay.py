@@ -9,52 +9,37 @@ What is to be written of each thing in an answer, a `StreamSink` says; the `Emit
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, JsonPart, Message, ReasoningPart, RefusalPart, TextPart
 from toolfmt.errors import UnknownFormatError
 from toolfmt.parsing import ParseResult
+from toolfmt.transcripts.answer_apis import APIS
 from toolfmt.transcripts.answer_info import AnswerInfo
 from toolfmt.transcripts.answers import AnswerEvents, AsyncAnswerEvents, answered
 from toolfmt.transcripts.assembling import Assembler
 from toolfmt.transcripts.formats import known_as
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER
-from toolfmt.transcripts.streams import block_tables
-from toolfmt.transcripts.streams.anthropic import AnthropicSink
-from toolfmt.transcripts.streams.blocks import Blocks, BlockSink
-from toolfmt.transcripts.streams.chat import ChatSink
+from toolfmt.transcripts.sinks.blocks import Blocks, BlockSink
+from toolfmt.transcripts.sinks.in_turn import InTurn
+from toolfmt.transcripts.sinks.sink import AnswerHead, SinkMaker
 from toolfmt.transcripts.streams.emitter import Emitter
-from toolfmt.transcripts.streams.gemini import GeminiSink
-from toolfmt.transcripts.streams.in_turn import InTurn
-from toolfmt.transcripts.streams.mistral import MistralSink
-from toolfmt.transcripts.streams.ollama import OllamaSink
-from toolfmt.transcripts.streams.responses import ResponsesSink
-from toolfmt.transcripts.streams.sink import AnswerHead, StreamSink
 
 if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.model import JsonObject
 
 
-def _blocks(table: Blocks) -> Callable[[AnswerHead, list[JsonObject]], StreamSink]:
-    return lambda head, out: InTurn(BlockSink(table, head, out))
+def _sink(stream: Blocks | SinkMaker) -> SinkMaker:
+    if isinstance(stream, Blocks):
+        return partial(BlockSink if stream.interleaved else InTurn, stream)
+    return stream
 
 
-SINKS: Final[Mapping[str, Callable[[AnswerHead, list[JsonObject]], StreamSink]]] = {
-    "ag-ui": _blocks(block_tables.AG_UI),
-    "anthropic": lambda head, out: InTurn(AnthropicSink(head, out)),
-    "bedrock": _blocks(block_tables.BEDROCK),
-    "cohere": _blocks(block_tables.COHERE),
-    "gemini": GeminiSink,
-    "gemini-interactions": _blocks(block_tables.INTERACTIONS),
-    "mistral": MistralSink,
-    "ollama": OllamaSink,
-    "openai-chat": ChatSink,
-    "openai-responses": ResponsesSink,
-    "vercel-ui": _blocks(block_tables.AI_SDK),
-}
+SINKS: Final[Mapping[str, SinkMaker]] = {name: _sink(api.stream) for name, api in APIS.items()}
 """What writes the stream of a provider, by the name of its format."""
 
 
@@ -116,7 +101,7 @@ async def _awritten(events: AsyncIterable[Event], emitter: Emitter) -> AsyncIter
         yield written
 
 
-def sink_of(target: str) -> tuple[str, Callable[[AnswerHead, list[JsonObject]], StreamSink]]:
+def sink_of(target: str) -> tuple[str, SinkMaker]:
     """Find what writes a provider's streams, with the name of its format; raises `UnknownFormatError`."""
     name = known_as(target, SINKS)
     if not name:

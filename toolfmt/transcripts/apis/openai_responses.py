@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import CallPart
 from toolfmt.jsontext import is_array
-from toolfmt.transcripts.answer_readers.steps import StepShape, ended, inner, objects
-from toolfmt.transcripts.answer_usage import read_responses
-from toolfmt.transcripts.responses_items import PROVIDER, read_item
+from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, known
+from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects
+from toolfmt.transcripts.responses_items import OWNER, PROVIDER, read_item
+from toolfmt.transcripts.sinks.responses import COUNT, INCOMPLETE, ResponsesSink, response
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
     from toolfmt.transcripts.assembling import ArgumentsForm, Assembler
+    from toolfmt.transcripts.sinks.sink import AnswerHead
 
 
 _FORMS: Final[dict[object, ArgumentsForm]] = {"function_call": "json", "custom_tool_call": "text"}
@@ -32,7 +34,7 @@ def _read(value: JsonObject, made: Assembler) -> None:
 
 
 def _end(value: JsonObject, made: Assembler) -> None:
-    made.tokens(value.get("usage"), read_responses)
+    made.tokens(value.get("usage"), COUNT.read)
     status = value.get("status", "completed")
     if status in ("completed", "incomplete"):
         ended(made, inner(value, "incomplete_details").get("reason") or "stop")
@@ -124,7 +126,44 @@ def _words(kind: str, value: JsonObject, made: Assembler) -> None:
             pass
 
 
-SHAPES: Final = (
-    StepShape(lambda value: str(value.get("type")).startswith("response."), _event),
-    StepShape(lambda value: is_array(value.get("output")), _read),
+def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
+    output = [_answered(item, at, ending.head) for at, item in enumerate(choices[0])]
+    reason = INCOMPLETE.get(ending.stop)
+    status = "completed" if reason is None else "incomplete"
+    return response(ending.head, output, status, reason, ending.info.usage)
+
+
+_PREFIXES: Final = {"message": "msg_", "reasoning": "rs_", "function_call": "fc_", "custom_tool_call": "ctc_"}
+
+
+def _answered(item: JsonObject, at: int, head: AnswerHead) -> JsonObject:
+    """Make an item of an answer of one of a request: it has an id, its texts have annotations."""
+    kind = item.get("type", "message")
+    prefix = _PREFIXES.get(kind)
+    if prefix is None:
+        return item
+    made: JsonObject = {"id": head.mint(prefix, at), "type": kind, **item}
+    if kind == "message":
+        content = made.get("content")
+        parts = content if is_array(content) else [{"type": "output_text", "text": content or ""}]
+        made["content"] = [
+            {"annotations": [], "logprobs": [], **part} if part.get("type") == "output_text" else part for part in parts
+        ]
+    return made if kind == "reasoning" else {"status": "completed", **made}
+
+
+API: Final = AnswerApi(
+    name=OWNER,
+    shapes=(
+        StepShape(lambda value: str(value.get("type")).startswith("response."), _event),
+        StepShape(lambda value: is_array(value.get("output")), _read),
+    ),
+    envelope=Envelope(
+        open=lambda value: [{"input": objects(value, "output")}],
+        close=_close,
+        known=known("id", "object", "created_at", "completed_at", "model", "status", "output", "usage", "error")
+        | known("incomplete_details"),
+        proves=PROVIDER,
+    ),
+    stream=ResponsesSink,
 )

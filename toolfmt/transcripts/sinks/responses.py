@@ -16,9 +16,9 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.transcripts.answer_usage import write_responses
+from toolfmt.transcripts.answer_usage import TokenCounting
 from toolfmt.transcripts.responses_items import PROVIDER
-from toolfmt.transcripts.streams.sink import AnswerHead, StreamSink
+from toolfmt.transcripts.sinks.sink import AnswerHead, StreamSink
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
@@ -26,7 +26,17 @@ if TYPE_CHECKING:
 
 _CODES: Final = {"rate_limit": "rate_limit_exceeded", "invalid": "invalid_prompt"}
 """openai 3.54, types/responses/response_error.py: the codes for what is not simply the server's fault."""
-_INCOMPLETE: Final[dict[Stop, str]] = {"length": "max_output_tokens", "content_filter": "content_filter"}
+COUNT: Final = TokenCounting(
+    {
+        "input": "input_tokens",
+        "cached": "input_tokens_details.cached_tokens",
+        "cache_written": "input_tokens_details.cache_write_tokens",
+        "output": "output_tokens",
+        "reasoning": "output_tokens_details.reasoning_tokens",
+        "total": "total_tokens",
+    }
+)
+INCOMPLETE: Final[dict[Stop, str]] = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +166,7 @@ class ResponsesSink(StreamSink):
     def finish(self, stop: Stop, sequence: str | None, usage: Usage | None) -> None:  # noqa: ARG002 - it has no place
         """Write the whole response."""
         self._done()
-        reason = _INCOMPLETE.get(stop)
+        reason = INCOMPLETE.get(stop)
         status = "completed" if reason is None else "incomplete"
         self._emit(f"response.{status}", {"response": self._response(status, reason, usage)})
 
@@ -219,19 +229,26 @@ class ResponsesSink(StreamSink):
         self._count += 1
 
     def _response(self, status: str, reason: str | None, usage: Usage | None) -> JsonObject:
-        return {
-            "id": self.head.id,
-            "object": "response",
-            "created_at": self.head.created,
-            "status": status,
-            "error": None,
-            "incomplete_details": None if reason is None else {"reason": reason},
-            "instructions": None,
-            "metadata": {},
-            "model": self.head.model,
-            "output": deepcopy(self._items),
-            "parallel_tool_calls": True,
-            "tool_choice": "auto",
-            "tools": [],
-            "usage": None if usage is None else write_responses(usage),
-        }
+        return response(self.head, deepcopy(self._items), status, reason, usage)
+
+
+def response(
+    head: AnswerHead, output: list[JsonObject], status: str, reason: str | None, usage: Usage | None
+) -> JsonObject:
+    """Make a response around its items; `reason` says why it is incomplete."""
+    return {
+        "id": head.id,
+        "object": "response",
+        "created_at": head.created,
+        "status": status,
+        "error": None,
+        "incomplete_details": None if reason is None else {"reason": reason},
+        "instructions": None,
+        "metadata": {},
+        "model": head.model,
+        "output": output,
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": None if usage is None else COUNT.write(usage),
+    }

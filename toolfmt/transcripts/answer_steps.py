@@ -1,4 +1,4 @@
-"""Small steps that all readers of answers share.
+"""Small steps that the readers of all answers share.
 
 Shape(fits=lambda value: "choices" in value, read=...)
 """

@@ -11,9 +11,10 @@ Calls are numbered from 0 without gaps. Each step appends what can be written of
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
@@ -95,3 +96,7 @@ class StreamSink(ABC):
     @abstractmethod
     def fail(self, failure: Failure) -> None:
         """Write, in place of what comes after everything else, that the answer ends in an error."""
+
+
+SinkMaker: TypeAlias = Callable[[AnswerHead, "list[JsonObject]"], StreamSink]
+"""Makes what writes an answer to a list."""

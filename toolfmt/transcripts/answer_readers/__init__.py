@@ -1,1 +1,0 @@
-"""Readers of providers' answers: each value tells the `Assembler` what it says."""

@@ -1,0 +1,61 @@
+r"""The AI SDK's stream of UI messages, which is written.
+
+{"type": "text-delta", "id": "block_1", "delta": "Hi"}
+{"type": "tool-input-available", "toolCallId": "call_A1", "toolName": "get_weather", "input": {"city": "Paris"}}
+
+The SDK's schema of chunks: vercel/ai, packages/ai/src/ui-message-stream/ui-message-chunks.ts, Apache-2.0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.transcripts.answer_api import AnswerApi, endings
+from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject
+
+_STOPS: Final = endings(
+    "stop", tool_calls="tool-calls", length="length", content_filter="content-filter", pause="other"
+)
+
+
+def _words(kind: str, block: StreamBlock, **fields: str) -> list[JsonObject]:
+    return [{"type": f"{block.kind}-{kind}", "id": block.id, **fields}]
+
+
+def _call_end(block: StreamBlock) -> list[JsonObject]:
+    about: JsonObject = {"toolCallId": block.id, "toolName": block.name}
+    if block.call is not None:
+        return [{"type": "tool-input-available", **about, "input": block.call.arguments}]
+    text = "".join(block.pieces)
+    return [{"type": "tool-input-error", **about, "input": text, "errorText": "the call is not complete"}]
+
+
+API: Final = AnswerApi(
+    name="vercel-ui",
+    stream=Blocks(
+        begin=lambda head, _: [
+            {"type": "start", **({"messageId": head.id} if head.id else {})},
+            {"type": "start-step"},
+        ],
+        start={
+            **dict.fromkeys(("text", "reasoning"), lambda block: _words("start", block)),
+            "call": lambda block: [{"type": "tool-input-start", "toolCallId": block.id, "toolName": block.name}],
+        },
+        delta={
+            **dict.fromkeys(("text", "reasoning"), lambda block, text: _words("delta", block, delta=text)),
+            "call": lambda block, text: [{"type": "tool-input-delta", "toolCallId": block.id, "inputTextDelta": text}],
+        },
+        end={
+            **dict.fromkeys(("text", "reasoning"), lambda block: _words("end", block)),
+            "call": _call_end,
+        },
+        finish=lambda _, stop, __, ___: [
+            {"type": "finish-step"},
+            {"type": "finish", "finishReason": _STOPS[stop]},
+        ],
+        fail=lambda _, failure: [{"type": "error", "errorText": failure.message}],
+    ),
+)

@@ -1,0 +1,1 @@
+"""What writes an answer as one API's stream, step by step."""
