@@ -1,4 +1,4 @@
-"""What is said of one API's answers: how they are told, read and written, whole and as a stream.
+"""What is said of one API's answers: how they are recognised, read and written, whole and as a stream.
 
 API = AnswerApi(name="ollama", shapes=(StepShape(fits, read),), open=..., close=..., stream=Blocks(...))
 

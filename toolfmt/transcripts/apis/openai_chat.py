@@ -5,8 +5,8 @@
     {"id": "call_A1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
     "finish_reason": "tool_calls"}]}
 
-Calls are told apart by `index`, so theirs may be interleaved. Reasoning is `reasoning_content`, as most servers of open
-models write it. The last chunk has the usage and no choices. The message cannot say what stood between calls: text and
+An `index` distinguishes calls, so theirs may be interleaved. Reasoning is `reasoning_content`, as most servers of open
+models write it. The last chunk has the usage and no choices. A message cannot say what was between calls: text and
 calls each keep their own order alone.
 """
 

@@ -96,8 +96,8 @@ def _event(value: JsonObject, made: Assembler) -> None:
     item = inner(value, "item")
     match value["type"]:
         case "response.created":
-            told = inner(value, "response")
-            made.about(told.get("id"), told.get("model"), told.get("created_at"))
+            response = inner(value, "response")
+            made.about(response.get("id"), response.get("model"), response.get("created_at"))
         case "response.completed" | "response.incomplete":
             _end(inner(value, "response"), made)
         case "response.failed":
