@@ -126,12 +126,12 @@ def measure(made: Convert, case: Case, source: str, target: str, budget: float) 
 
 def main(arguments: Sequence[str]) -> None:
     """Measure and print a table."""
-    told = argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         prog="python -m bench.converters", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    told.add_argument("--largest", type=int, default=SIZES[-1], metavar="NUMBER", help="leave larger ones out")
-    told.add_argument("--budget", type=float, default=0.3, metavar="SECONDS", help="for each figure")
-    options = told.parse_args(arguments)
+    parser.add_argument("--largest", type=int, default=SIZES[-1], metavar="NUMBER", help="leave larger ones out")
+    parser.add_argument("--budget", type=float, default=0.3, metavar="SECONDS", help="for each figure")
+    options = parser.parse_args(arguments)
     every = [*cases(options.largest)]
     columns = ("from", "converter", "of", "number", "us", "messages/s", "JSON", "lost")
     print(f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}")

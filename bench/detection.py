@@ -48,11 +48,11 @@ def texts() -> dict[str, tuple[str, str]]:
 
 def main(arguments: Sequence[str]) -> None:
     """Measure and print."""
-    told = argparse.ArgumentParser(
+    options_parser = argparse.ArgumentParser(
         prog="python -m bench.detection", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    told.add_argument("--quick", action="store_true", help="shorter measurements")
-    budget = 0.02 if told.parse_args(arguments).quick else 0.5
+    options_parser.add_argument("--quick", action="store_true", help="shorter measurements")
+    budget = 0.02 if options_parser.parse_args(arguments).quick else 0.5
     print("| text | by name us | auto us | adds us | x parse |\n|---|---|---|---|---|")
     over: list[str] = []
     for what, (text, name) in texts().items():

@@ -136,13 +136,13 @@ def measure(dialect: Dialect[str], plan: Plan, report: Report) -> None:
 
 def main(arguments: Sequence[str]) -> None:
     """Measure and print."""
-    told = argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         prog="python -m bench.dialects", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    told.add_argument("dialects", nargs="*", metavar="DIALECT")
-    told.add_argument("--quick", action="store_true", help="shorter measurements, streamed up to 10 KB")
-    told.add_argument("--largest", type=int, default=SIZES[-1], metavar="CHARACTERS", help="leave larger answers out")
-    options = told.parse_args(arguments)
+    parser.add_argument("dialects", nargs="*", metavar="DIALECT")
+    parser.add_argument("--quick", action="store_true", help="shorter measurements, streamed up to 10 KB")
+    parser.add_argument("--largest", type=int, default=SIZES[-1], metavar="CHARACTERS", help="leave larger answers out")
+    options = parser.parse_args(arguments)
     registry = default_registry()
     names = options.dialects or [dialect.name for dialect in registry if dialect.syntax is not None]
     sizes = tuple(size for size in SIZES if size <= options.largest)

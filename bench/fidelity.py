@@ -64,11 +64,11 @@ def outcome(made: Convert, request: dict[str, Any], trait: Trait, source: str, t
 
 def main(arguments: Sequence[str]) -> None:
     """Judge every converter that is there, and print a table."""
-    told = argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         prog="python -m bench.fidelity", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    told.add_argument("--each", action="store_true", help="name the traits that did not arrive")
-    options = told.parse_args(arguments)
+    parser.add_argument("--each", action="store_true", help="name the traits that did not arrive")
+    options = parser.parse_args(arguments)
     lines: list[str] = []
     print(f"| from | converter | traits | {' | '.join(OUTCOMES)} |\n|{' --- |' * (3 + len(OUTCOMES))}")
     for name, source, target, made in converters():

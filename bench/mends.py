@@ -61,12 +61,12 @@ def judge(dialect: Dialect[str], text: str, calls: Sequence[ToolInvocation], *, 
 
 def main(arguments: Sequence[str]) -> None:
     """Print the counts, before and with repair, and the texts of a verdict."""
-    told = argparse.ArgumentParser(prog="python -m bench.mends", description=__doc__)
-    told.add_argument("dialects", nargs="*")
-    told.add_argument("--show", default="", help="print the texts of which this became")
-    told.add_argument("--slip", default="", help="only slips of this kind")
-    told.add_argument("--untold", action="store_true", help="without the tools' schemas")
-    options = told.parse_args(arguments)
+    parser = argparse.ArgumentParser(prog="python -m bench.mends", description=__doc__)
+    parser.add_argument("dialects", nargs="*")
+    parser.add_argument("--show", default="", help="print the texts of which this became")
+    parser.add_argument("--slip", default="", help="only slips of this kind")
+    parser.add_argument("--untold", action="store_true", help="without the tools' schemas")
+    options = parser.parse_args(arguments)
     counts: Counter[tuple[str, str]] = Counter()
     kinds: Counter[tuple[str, str]] = Counter()
     for dialect in default_registry():

@@ -124,16 +124,18 @@ def show(engine: Engine, name: str, dialect: Dialect[str], sizes: Sequence[int])
 
 def main(arguments: Sequence[str]) -> None:
     """Measure and print a table."""
-    told = argparse.ArgumentParser(
+    options_parser = argparse.ArgumentParser(
         prog="python -m bench.peers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    told.add_argument("parsers", nargs="*", metavar="PARSER", help="names of the engines' parsers")
-    told.add_argument("--largest", type=int, default=SIZES[-1], metavar="CHARACTERS", help="leave larger answers out")
-    options = told.parse_args(arguments)
+    options_parser.add_argument("parsers", nargs="*", metavar="PARSER", help="names of the engines' parsers")
+    options_parser.add_argument(
+        "--largest", type=int, default=SIZES[-1], metavar="CHARACTERS", help="leave larger answers out"
+    )
+    options = options_parser.parse_args(arguments)
     sizes = [size for size in SIZES if size <= options.largest]
     engines = [engine for engine in ENGINES if engine.installed()]
     if not engines:
-        told.error("neither SGLang nor vLLM is installed; the top of bench/peers.py says how to")
+        options_parser.error("neither SGLang nor vLLM is installed; the top of bench/peers.py says how to")
     print("| engine | parser | format | us | toolfmt | engine | times |\n| --- | --- | --- | --- | --- | --- | --- |")
     registry, times = default_registry(), list[float]()
     for engine in engines:

@@ -55,14 +55,14 @@ def measured(dialect: Dialect[str], budget: float, sizes: Sequence[int] = SIZES)
 
 def main(arguments: Sequence[str]) -> None:
     """Measure, keep the figures, and say where they are."""
-    told = argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         prog="python -m bench.speeds", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    told.add_argument("--only", nargs="+", metavar="FORMAT", default=[])
-    told.add_argument("--budget", type=float, default=0.1, metavar="SECONDS", help="for each figure")
-    told.add_argument("--largest", type=int, default=SIZES[-1], metavar="CHARACTERS", help="leave larger answers out")
-    told.add_argument("-o", "--output", type=Path, default=FIGURES)
-    options = told.parse_args(arguments)
+    parser.add_argument("--only", nargs="+", metavar="FORMAT", default=[])
+    parser.add_argument("--budget", type=float, default=0.1, metavar="SECONDS", help="for each figure")
+    parser.add_argument("--largest", type=int, default=SIZES[-1], metavar="CHARACTERS", help="leave larger answers out")
+    parser.add_argument("-o", "--output", type=Path, default=FIGURES)
+    options = parser.parse_args(arguments)
     registry = default_registry()
     chosen = [registry.dialect(name) for name in options.only] or [one for one in registry if one.syntax is not None]
     found = json.loads(options.output.read_text("utf-8")) if options.only and options.output.exists() else {}

@@ -126,18 +126,20 @@ def search(names: Sequence[str], end: Callable[[int], bool], seed: int, folder: 
 
 def main(arguments: Sequence[str]) -> int:
     """Run; 0 when nothing was found."""
-    told = argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         prog="python -m fuzz", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    told.add_argument("--seconds", type=float, default=60)
-    told.add_argument("--hours", type=float, default=0)
-    told.add_argument("--cases", type=int, help="so many cases, however long they take: the same on every machine")
-    told.add_argument("--targets", nargs="*", help="all of them where none is named")
-    told.add_argument("--seed", type=int, default=0, help="of the chance")
-    told.add_argument("--found", type=Path, default=Path("fuzz-found"), help="the folder that findings are written to")
-    told.add_argument("--input", type=Path, help="run one case and end")
-    told.add_argument("--coverage", action="store_true", help="let atheris guide the search through the parsers")
-    options = told.parse_args(arguments)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--hours", type=float, default=0)
+    parser.add_argument("--cases", type=int, help="so many cases, however long they take: the same on every machine")
+    parser.add_argument("--targets", nargs="*", help="all of them where none is named")
+    parser.add_argument("--seed", type=int, default=0, help="of the chance")
+    parser.add_argument(
+        "--found", type=Path, default=Path("fuzz-found"), help="the folder that findings are written to"
+    )
+    parser.add_argument("--input", type=Path, help="run one case and end")
+    parser.add_argument("--coverage", action="store_true", help="let atheris guide the search through the parsers")
+    options = parser.parse_args(arguments)
     seconds = options.hours * 3600 or options.seconds
     if options.coverage:
         from fuzz.coverage import guided
@@ -152,7 +154,7 @@ def main(arguments: Sequence[str]) -> int:
         return int(bool(kind))
     unknown = set(options.targets or ()) - TARGETS.keys()
     if unknown:
-        told.error(f"no target {', '.join(sorted(unknown))}; there are {', '.join(TARGETS)}")
+        parser.error(f"no target {', '.join(sorted(unknown))}; there are {', '.join(TARGETS)}")
     last = time.monotonic() + seconds
 
     def end(number: int) -> bool:

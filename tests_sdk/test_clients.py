@@ -118,7 +118,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_an_error_of_the_server_is_told(case: Case, fault: str) -> None:
+def test_an_error_of_the_server_is_reported(case: Case, fault: str) -> None:
     reply, status, retryable, stream = FAULTS[fault]
     with serving(reply) as server, pytest.raises(DriverError) as caught:
         ask(case, server.url, stream=stream)
@@ -145,20 +145,20 @@ IN_STREAMS = {
 
 
 @pytest.mark.parametrize("name", IN_STREAMS)
-def test_an_error_within_a_stream_is_told(name: str) -> None:
+def test_an_error_within_a_stream_is_reported(name: str) -> None:
     with serving(IN_STREAMS[name]) as server, pytest.raises(DriverError, match="too much to do") as caught:
         ask(CASES[name], server.url, stream=True)
     assert caught.value.retryable
 
 
-def test_ollama_s_error_within_a_stream_is_told() -> None:
+def test_ollama_s_error_within_a_stream_is_reported() -> None:
     fault = Body(200, json.dumps({"error": "too much to do"}) + "\n", media="application/x-ndjson")
     with serving(fault) as server, pytest.raises(DriverError, match="too much to do"):
         ask(CASES["ollama"], server.url, stream=True)
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_what_is_no_json_is_told(case: Case, *, stream: bool) -> None:
+def test_what_is_no_json_is_reported(case: Case, *, stream: bool) -> None:
     media = "text/event-stream" if stream else "application/json"
     with serving(Body(200, "data: { no json\n\n", media=media)) as server, pytest.raises(DriverError):
         ask(case, server.url, stream=stream)

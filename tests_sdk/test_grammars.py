@@ -91,7 +91,7 @@ def test_texts_in_lists_without_end_are_one_lexeme() -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_what_cannot_be_told_apart_is_refused_at_once(name: str) -> None:
+def test_what_cannot_be_distinguished_is_refused_at_once(name: str) -> None:
     tree = {"anyOf": [{"$ref": "#/$defs/node"}, {"type": "integer"}, {"type": "null"}]}
     tools = [
         ToolDefinition(name="f"),
@@ -178,7 +178,7 @@ def test_text_holds_nothing_that_is_read_as_a_broken_call(name: str, text: str) 
 
 
 @pytest.mark.parametrize("name", ["hermes", "mistral-v11", "gemma4", "qwen3-coder", "glm45", "pythonic", "morph-xml"])
-def test_members_that_the_schema_allows_are_allowed_or_told_of(name: str) -> None:
+def test_members_that_the_schema_allows_are_allowed_or_reported(name: str) -> None:
     tool = ToolDefinition(
         name="f",
         parameters={"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": True},

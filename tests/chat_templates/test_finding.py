@@ -54,7 +54,7 @@ def test_a_response_template_will_do_without_a_chat_template(tmp_path: Path) -> 
         toolfmt.find_dialect(tmp_path)
 
 
-def test_a_broken_response_template_is_told_and_passed_over(tmp_path: Path) -> None:
+def test_a_broken_response_template_is_reported_and_passed_over(tmp_path: Path) -> None:
     config(tmp_path, chat_template=TAGS, response_template={"fields": {"content": {"opens": 1}}}, response_schema={})
     found = toolfmt.find_dialect(tmp_path)
     assert found.how == "known"

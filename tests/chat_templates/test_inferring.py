@@ -72,7 +72,7 @@ def test_it_reads_what_the_template_writes(inferred: dict[str, FoundDialect], na
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_text_and_reasoning_are_told_from_calls(inferred: dict[str, FoundDialect], name: str) -> None:
+def test_text_and_reasoning_are_reported_from_calls(inferred: dict[str, FoundDialect], name: str) -> None:
     text = turn(FAMILIES[name], CALLS[:1], content="I look.", reasoning_content="Hm.")
     result = toolfmt.parse(text, dialect=inferred[name].dialect, tools=TOOLS)
     assert (result.reasoning, result.text, len(result.calls)) == ("Hm.", "I look.", 1)
@@ -104,6 +104,6 @@ def test_a_template_that_takes_one_call_gives_a_dialect_of_one(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("name", HOPELESS)
-def test_what_cannot_be_told_is_refused(tmp_path: Path, name: str) -> None:
+def test_what_cannot_be_reported_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(toolfmt.UnknownDialectError, match=r"no dialect can be inferred|writes no calls"):
         found(tmp_path, HOPELESS[name])

@@ -111,14 +111,14 @@ def test_parts_become_text_where_the_template_takes_text_and_the_reverse() -> No
     assert "user\nab<|im_end|>" in toolfmt.render_prompt(parts, template=PARTS, source="hf-chat")
 
 
-def test_what_is_lost_is_told_and_refused_under_strict() -> None:
+def test_what_is_lost_is_reported_and_refused_under_strict() -> None:
     seen = [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image", "url": "https://e.com/a"}]}]
     assert [loss.code for loss in toolfmt.render_prompt(seen, template=TAGS).losses] == ["media"]
     with pytest.raises(ConversionError, match="media dropped at /messages/0"):
         toolfmt.render_prompt(seen, template=TAGS, strict=True)
 
 
-def test_broken_arguments_are_kept_and_told() -> None:
+def test_broken_arguments_are_kept_and_reported() -> None:
     broken = [*OPENAI[:2], {**OPENAI[2], "tool_calls": [{**OPENAI[2]["tool_calls"][0]}]}]
     broken[2]["tool_calls"][0]["function"] = {"name": "get_weather", "arguments": '{"city": '}
     told = toolfmt.render_prompt(broken, template=TAGS, source="openai-chat")

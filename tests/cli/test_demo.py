@@ -83,7 +83,7 @@ def test_the_expected_calls_are_accepted_by_the_data_set() -> None:
         assert all(accepted(value, truth[call.name][key]) for key, value in call.arguments.items())
 
 
-def test_a_difference_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_difference_is_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     other = [ToolInvocation(name="database.query", arguments={"table": "other"})]
     monkeypatch.setattr(replay.Recording, "calls", property(lambda _: other))
     for arguments in (("demo", "xml-items"), ("demo",)):

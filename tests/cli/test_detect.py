@@ -20,7 +20,7 @@ Paris
 </tool_call>"""
 
 
-def test_the_format_is_told_with_the_reason(run: Run) -> None:
+def test_the_format_is_reported_with_the_reason(run: Run) -> None:
     code, out, err = run("detect", stdin=ANSWER)
     assert (code, err) == (0, "")
     first, blank, header, *rows = out.splitlines()

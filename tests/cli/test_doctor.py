@@ -50,7 +50,7 @@ def test_a_failure_is_exit_code_1(run: Run, folder: Path) -> None:
     assert "the template refuses it: No\\x1b[31m!" in out
 
 
-def test_a_template_without_tools_is_told_in_three_lines(run: Run, tmp_path: Path) -> None:
+def test_a_template_without_tools_is_reported_in_three_lines(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "plain.jinja"
     file.write_text("{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}", "utf-8")
     code, out, _ = run("doctor", file)

@@ -31,7 +31,7 @@ def test_it_is_the_functions_own(run: Run, tools: Path, options: tuple[str, ...]
     assert (code, out.rstrip("\n")) == (0, grammar("hermes", str(tools), **given).text.rstrip("\n"))
 
 
-def test_what_it_cannot_say_is_told(run: Run, tmp_path: Path) -> None:
+def test_what_it_cannot_say_is_reported(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "tools.json"
     path.write_text(
         '[{"name": "f", "parameters": {"type": "object", "properties": {"n": {"type": "array", "uniqueItems": true}}}}]'

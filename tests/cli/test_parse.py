@@ -177,7 +177,7 @@ def test_a_dialect_wins_over_provider_and_model(run: Run) -> None:
 
 
 @pytest.mark.parametrize("stream", [(), ("--stream",), ("--chunk", "3"), ("--json",)])
-def test_an_answer_in_another_format_is_told_by_its_markers(run: Run, stream: tuple[str, ...]) -> None:
+def test_an_answer_in_another_format_is_reported_by_its_markers(run: Run, stream: tuple[str, ...]) -> None:
     assert run("parse", *stream, stdin=ANSWER)[::2] == (0, "")  # found in the text
     code, _, err = run("parse", *stream, "-d", "default-json", stdin=ANSWER)
     assert code == 0

@@ -93,7 +93,7 @@ def test_the_format_may_be_found_from_the_text(run: Run) -> None:
     assert err.startswith("toolfmt: no call found as react, but it looks like exaone4 or hermes")
 
 
-def test_a_failure_and_a_broken_call_are_told_and_counted(run: Run) -> None:
+def test_a_failure_and_a_broken_call_are_reported_and_counted(run: Run) -> None:
     code, out, err = run("run", "--tools", "run_tools:registry", "-d", "hermes", stdin=FAIL + DOUBLE)
     assert (code, err) == (1, "")
     assert out.index("kaput") < out.index("\n8\n")
@@ -212,7 +212,7 @@ def test_options_that_cannot_be_are_refused_before_anything_runs(
     assert why in err
 
 
-def test_what_a_format_does_not_hold_is_told(run: Run) -> None:
+def test_what_a_format_does_not_hold_is_reported(run: Run) -> None:
     code, _, err = run("run", "--tools", "run_tools:registry", "-d", "hermes", "--to", "xlam", stdin=DOUBLE)
     assert (code, err) == (0, "toolfmt: xlam does not say all of it: result dropped (double)\n")
     for to in ("openai-chat", "anthropic", "gemini"):
@@ -234,7 +234,7 @@ def test_calls_that_could_not_be_read_have_a_record_too(run: Run) -> None:
         assert "could not be used" in told
 
 
-def test_a_broken_call_of_an_api_is_told_as_one(run: Run) -> None:
+def test_a_broken_call_of_an_api_is_reported_as_one(run: Run) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "double", "arguments": '{"n": '}}
     answer = json.dumps({"choices": [{"message": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]})
     code, out, _ = run("run", "--api", "--tools", "run_tools:registry", stdin=answer)
@@ -246,7 +246,7 @@ def test_a_broken_call_of_an_api_is_told_as_one(run: Run) -> None:
     assert "looks like" not in message["content"]
 
 
-def test_an_error_of_an_api_is_told_in_its_words(run: Run) -> None:
+def test_an_error_of_an_api_is_reported_in_its_words(run: Run) -> None:
     code, out, err = run("run", "--api", "--tools", "run_tools:registry", stdin='{"error": {"message": "overloaded"}}')
     assert (code, out, err) == (1, "", "toolfmt: the API's answer is an error: overloaded\n")
 

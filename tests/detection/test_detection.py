@@ -54,7 +54,7 @@ def test_what_is_behind_the_opener_decides(text: str, dialect: str) -> None:
     assert result.detection.candidates[0].dialect == dialect
 
 
-def test_all_candidates_are_told_with_reasons() -> None:
+def test_all_candidates_are_reported_with_reasons() -> None:
     found = toolfmt.detect(f"Hi.\n{JSON}")
     assert found.span[0] == 4
     assert found.reason == "writes `<tool_call>` and a JSON object"

@@ -155,7 +155,7 @@ def test_nothing_of_the_detector_is_left_once_it_has_decided() -> None:
     assert calls(toolfmt.ParseResult(tuple(parser.feed('"arguments": {}}\n</tool_call>') + parser.close())))
 
 
-def test_reasoning_is_told_before_the_dialect_is_known() -> None:
+def test_reasoning_is_reported_before_the_dialect_is_known() -> None:
     parser = toolfmt.open_parser(dialect="auto")
     assert parser.feed("<think>\nHm, that is") == [toolfmt.ReasoningDelta("Hm, that is", 8)]
     assert parser.feed(" odd.\n</think>\n\nSure, ") == [
@@ -165,7 +165,7 @@ def test_reasoning_is_told_before_the_dialect_is_known() -> None:
     assert parser.close() == [toolfmt.TextDelta(" ", 40)]
 
 
-def test_text_is_told_at_once() -> None:
+def test_text_is_reported_at_once() -> None:
     parser = toolfmt.open_parser(dialect="auto", tools=TOOLS)
     assert parser.feed("a < b and c") == [toolfmt.TextDelta("a < b and c", 0)]
     assert parser.feed(" <tool") == []

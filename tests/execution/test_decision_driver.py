@@ -48,7 +48,7 @@ def of(events: list[Any], kind: type) -> list[Any]:
         ('Thought: Add.\nAction: add\nAction Input: {"a": 1}\nObservation: 9', answer()),
     ],
 )
-def test_a_decision_is_done_and_told_in_lines(first: str, last: str) -> None:
+def test_a_decision_is_done_and_reported_in_lines(first: str, last: str) -> None:
     model = Texts(first, last)
     state, events = run(model)
     assert (state.status, state.text, len(of(events, ToolCallStarted))) == ("completed", "3", 1)
@@ -106,7 +106,7 @@ def test_a_model_that_never_decides_fails_with_a_record(broken: str, kind: str) 
     assert len(state.messages) == 1
 
 
-def test_what_is_changed_in_the_arguments_is_told() -> None:
+def test_what_is_changed_in_the_arguments_is_reported() -> None:
     state, events = run(Texts(act(args={"a": 1, "mood": "good"}), answer()))
     assert of(events, ToolCallStarted)[0].call.arguments == {"a": 1, "b": 2}
     (told,) = of(events, ArgumentsNormalised)

@@ -239,7 +239,7 @@ def test_time_limits_are_of_the_call_the_tool_or_the_executor() -> None:
             Executor(registry, timeout=wrong)  # pyright: ignore[reportArgumentType]
 
 
-def test_a_cancellation_from_outside_passes_and_is_told() -> None:
+def test_a_cancellation_from_outside_passes_and_is_reported() -> None:
     registry = ToolRegistry()
     events: list[object] = []
 

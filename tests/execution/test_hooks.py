@@ -128,7 +128,7 @@ def test_an_after_hook_may_mend_a_failure(registry: ToolRegistry) -> None:
 
 
 @pytest.mark.parametrize("hook", [lambda *_: {}["x"], lambda *_: "text"], ids=["raises", "returns"])
-def test_an_error_of_an_after_hook_is_told_and_the_result_stays(registry: ToolRegistry, hook: Any) -> None:
+def test_an_error_of_an_after_hook_is_reported_and_the_result_stays(registry: ToolRegistry, hook: Any) -> None:
     events: list[object] = []
     execution = run(registry, after=[hook], on_event=events.append)
     assert execution.value == "a"

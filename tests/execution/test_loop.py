@@ -535,7 +535,7 @@ def test_tools_of_servers_are_offered_and_called_by_names_of_their_own() -> None
     assert [result["content"] for result in shown[2:]] == ["files/read", "mail/read", "files/list"]
 
 
-def test_two_tools_that_cannot_be_told_apart_are_refused() -> None:
+def test_two_tools_that_cannot_be_distinguished_are_refused() -> None:
     executor = Executor(ToolRegistry([ToolDefinition(name="f_g")]), servers={"f": Served("g"), "h": Served("g")})
     state = AgentLoop(ScriptedDriver(), executor=executor)
     with pytest.raises(DuplicateToolError, match="f_g"):

@@ -128,7 +128,7 @@ def test_nothing_is_asked_for_again_once_calls_have_run() -> None:
     assert (state.status, len(of(events, ToolCallStarted)), len(api.requests)) == ("completed", 1, 3)
 
 
-def test_text_that_echoes_the_arguments_is_taken_out_and_told() -> None:
+def test_text_that_echoes_the_arguments_is_taken_out_and_reported() -> None:
     api = Api(said('{"a": 1}', ADD), said("3"))
     state, events = run(api)
     assert (state.steps[0].text, [part.__class__.__name__ for part in state.messages[1].parts]) == ("", ["CallPart"])
@@ -189,7 +189,7 @@ def test_a_choice_of_a_tool_that_is_not_offered_fails_the_run() -> None:
 
 
 @pytest.mark.parametrize("reason", ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])
-def test_a_call_that_gemini_leaves_out_is_told_to_the_model(reason: str) -> None:
+def test_a_call_that_gemini_leaves_out_is_reported_to_the_model(reason: str) -> None:
     broken = {"candidates": [{"content": {"parts": []}, "finishReason": reason, "finishMessage": "add(a=1,,)"}]}
     api = Api(
         [broken], [{"candidates": [{"content": {"parts": [{"text": "3"}]}, "finishReason": "STOP"}]}], format="gemini"
@@ -206,7 +206,7 @@ def test_an_answer_that_ends_with_calls_and_has_none_is_asked_for_again() -> Non
     assert (state.status, state.text) == ("completed", "3")
 
 
-def test_what_the_format_cannot_say_is_told_with_the_request() -> None:
+def test_what_the_format_cannot_say_is_reported_with_the_request() -> None:
     api = Api([{"candidates": [{"content": {"parts": [{"text": "3"}]}, "finishReason": "STOP"}]}], format="gemini")
     state, events = run(api)
     assert state.text == "3"

@@ -270,7 +270,7 @@ def test_a_tool_that_is_not_shown_cannot_be_called() -> None:
     assert "admin" not in states[0].error.partition(";")[2]
 
 
-def test_what_is_told_of_a_tool_is_for_who_runs_it() -> None:
+def test_what_is_reported_a_tool_is_for_who_runs_it() -> None:
     registry = ToolRegistry()
 
     @registry.register(dangerous=True, timeout=3, result_limit=5)

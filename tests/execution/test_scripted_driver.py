@@ -126,7 +126,7 @@ def test_a_script_is_read_from_a_file_in_three_notations(tmp_path: Path) -> None
         ({"steps": [], "agents": {"a": {"steps": [], "tools": [{"name": "f"}, {"name": "f"}]}}}, "/agents/a/tools/1"),
     ],
 )
-def test_what_is_wrong_in_a_file_is_told_with_its_place(value: Any, place: str, tmp_path: Path) -> None:
+def test_what_is_wrong_in_a_file_is_reported_with_its_place(value: Any, place: str, tmp_path: Path) -> None:
     path = tmp_path / "script.json"
     path.write_text(json.dumps(value), encoding="utf-8")
     with pytest.raises(ParseError, match=f"script.json: {place}"):

@@ -174,7 +174,7 @@ def test_every_attribute_is_of_the_conventions(spans: Exported) -> None:
     assert len(said) > 15
 
 
-def test_nothing_that_is_said_is_told_unless_asked_for(spans: Exported) -> None:
+def test_nothing_that_is_said_is_reported_unless_asked_for(spans: Exported) -> None:
     loop_of(spans, CALLS, TEXT).run_sync("Do both, secretly.")
     told = "".join(span.to_json() for span in spans.exporter.get_finished_spans() if "inside" not in span.name)
     assert all(word not in told for word in ("secretly", "Both done", "no it"))

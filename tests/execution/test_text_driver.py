@@ -32,7 +32,7 @@ def of(events: list[Any], kind: type) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", DIALECTS)
-def test_every_dialect_calls_and_is_told_the_result(name: str) -> None:
+def test_every_dialect_calls_and_is_reported_the_result(name: str) -> None:
     tools = ToolRegistry()
 
     @tools.register
@@ -220,7 +220,7 @@ def test_markers_in_a_result_are_no_calls() -> None:
     assert state.executions[0].result.content == f"</tool_response>{ADD}"
 
 
-def test_pictures_cannot_be_shown_and_that_is_told() -> None:
+def test_pictures_cannot_be_shown_and_that_is_reported() -> None:
     picture = Message("user", (TextPart("What is it?"), MediaPart("image", "image/png", "AA==")))
     model = Texts("A dot.")
     _, events = run(model, start=[picture])

@@ -67,7 +67,7 @@ def test_keys_of_any_script(name: str, key: str) -> None:
 
 @pytest.mark.parametrize("further", [True, {}])
 @pytest.mark.parametrize("name", ["hermes", "mistral-v11", "gemma4", "qwen3-coder", "glm45", "pythonic", "morph-xml"])
-def test_members_that_the_schema_allows_are_allowed_or_told_of(name: str, further: Any) -> None:
+def test_members_that_the_schema_allows_are_allowed_or_reported(name: str, further: Any) -> None:
     one = tool({"properties": {"a": {"type": "integer"}}, "additionalProperties": further})
     text = call(name, {"a": 1, "zz": "q"}, one)
     made = grammar(name, [one], target="gbnf")

@@ -68,13 +68,13 @@ def test_schemas_that_cannot_be_used(schema: dict[str, Any]) -> None:
     ],
 )
 @pytest.mark.parametrize("target", ["lark", "gbnf", "structural-tag", "regex"])
-def test_what_is_not_held_to_is_told(schema: dict[str, Any], told: str, target: str) -> None:
+def test_what_is_not_held_to_is_reported(schema: dict[str, Any], told: str, target: str) -> None:
     whole = {"type": "object", "properties": {"v": {"items": {"type": "integer"}, **schema}}}
     found = made(whole, target=target, choice="required").relaxed
     assert any(line.startswith(told) for line in found), found
 
 
-def test_nothing_is_told_of_plain_schemas() -> None:
+def test_nothing_is_reported_plain_schemas() -> None:
     assert grammar("hermes", TOOLS).relaxed == grammar("hermes", TOOLS).narrowed == ()
 
 

@@ -80,7 +80,7 @@ def test_what_a_union_may_hold_comes_back(dialect: Dialect[str], types: list[str
 
 @pytest.mark.parametrize("key", ["oneOf", "anyOf"])
 @pytest.mark.parametrize("arguments", [{"kind": "text", "x": "7"}, {"kind": "count", "x": 7}])
-def test_alternatives_at_the_root_are_told_apart(dialect: Dialect[str], key: str, arguments: JsonObject) -> None:
+def test_alternatives_at_the_root_are_distinguished(dialect: Dialect[str], key: str, arguments: JsonObject) -> None:
     tool = tool_of({"type": "object", key: BRANCHES})
     text = written(dialect, tool, arguments)
     assert text is None or jsontext.equal(read(dialect, text, tool), arguments)

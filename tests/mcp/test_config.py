@@ -115,7 +115,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         connect_all(tmp_path / "none.json")
 
 
-def test_servers_of_a_file_are_connected_to_and_their_secrets_not_told(tmp_path: Path, raw: Any) -> None:
+def test_servers_of_a_file_are_connected_to_and_their_secrets_not_reported(tmp_path: Path, raw: Any) -> None:
     command, *args = raw(
         '{"lists": [{"tools": [{"name": "add", "inputSchema": {"type": "object"}}]}], "result": {"content": []}}'
     )

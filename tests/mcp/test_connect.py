@@ -82,7 +82,7 @@ async def test_a_tool_that_is_not_offered_is_not_asked_for(server: McpServer) ->
         await server.call(_call("cooc"))
 
 
-async def test_progress_is_told_to_the_context_of_the_call(server: McpServer) -> None:
+async def test_progress_is_reported_to_the_context_of_the_call(server: McpServer) -> None:
     told: list[tuple[float | None, float | None, str]] = []
     call = _call("wait", seconds=0.01)
     context = ToolContext(call, "e1", _tell=lambda *what: told.append(what))

@@ -87,7 +87,7 @@ def test_a_server_that_dies_leaves_the_others_alone(raw: Any, kitchen: Any) -> N
     assert "the last words" in executions[2].error
 
 
-def test_progress_is_an_event_and_a_time_out_is_told_to_the_server(kitchen: Any, tmp_path: Path) -> None:
+def test_progress_is_an_event_and_a_time_out_is_reported_to_the_server(kitchen: Any, tmp_path: Path) -> None:
     events: list[ExecutionEvent] = []
     note = tmp_path / "note"
     with connect(kitchen, name="kitchen") as server:
@@ -107,7 +107,7 @@ def test_large_results_of_servers_are_cut_as_those_of_functions(kitchen: Any) ->
 
 
 @pytest.mark.anyio
-async def test_an_event_loop_that_waits_for_its_own_call_is_told_so(
+async def test_an_event_loop_that_waits_for_its_own_call_is_reported_so(
     kitchen: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("toolfmt.mcp.server._STANDSTILL", 0.05)
@@ -135,7 +135,7 @@ def test_threads_share_a_server(kitchen: Any) -> None:
     assert sorted(found) == sorted([str(number) for number in range(5)] * 3)
 
 
-def test_without_an_event_loop_a_server_that_is_not_there_is_told_as_well() -> None:
+def test_without_an_event_loop_a_server_that_is_not_there_is_reported_as_well() -> None:
     with pytest.raises(ServerError, match="no-such-program"), connect(["no-such-program"], name="x"):
         pass
     with pytest.raises(KeyError, match="mine"), connect_all({}):

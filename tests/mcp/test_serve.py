@@ -154,7 +154,7 @@ def test_any_value_goes_there_and_comes_back_type_for_type(server: McpServer, gi
         assert equal(execution.result.content, expected)
 
 
-async def test_what_a_tool_says_of_itself_is_told() -> None:
+async def test_what_a_tool_says_of_itself_is_reported() -> None:
     registry = ToolRegistry()
     told = {"title": "Wipe", "outputSchema": {"type": "object"}, "_meta": {"a": 1}}
     registry.register(tool({"name": "wipe", "inputSchema": {}, "metadata": {**told, "dangerous": True}}), function=dict)

@@ -205,7 +205,7 @@ def test_a_fault_gives_its_finding(served: Serve, name: str) -> None:
     assert all(one.expected and one.came for one in report.findings)
 
 
-def test_what_toolfmt_reads_in_the_text_is_told(served: Serve) -> None:
+def test_what_toolfmt_reads_in_the_text_is_reported(served: Serve) -> None:
     report = asked(served(Faulty(say=as_text("hermes"))))
     found = next(one for one in report.findings if one.rule == "markup_in_content" and one.question == "two calls")
     assert found.read == ('hermes: get_weather({"city": "Paris"})', 'hermes: get_weather({"city": "Rome"})')
@@ -305,7 +305,7 @@ def test_a_question_that_is_refused_is_a_warning(served: Serve) -> None:
 KEY = "sk-very-secret-4711"
 
 
-def test_the_key_is_sent_and_never_told(served: Serve, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_is_sent_and_never_reported(served: Serve, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def echo(_: Any) -> Response:
         return said({"error": {"message": f"Incorrect API key provided: {KEY}"}}, 401)(_)
 
@@ -320,7 +320,7 @@ def test_the_key_is_sent_and_never_told(served: Serve, run: Any, monkeypatch: py
 
 
 @pytest.mark.parametrize("key", ["sk-\nsecret", "sk-sécret"])
-def test_a_key_that_no_header_can_hold_is_refused_without_being_told(key: str) -> None:
+def test_a_key_that_no_header_can_hold_is_refused_without_being_reported(key: str) -> None:
     with pytest.raises(ValueError, match="no HTTP header can hold") as caught:
         probe("http://127.0.0.1:1/v1", "m", api_key=key)
     assert key not in str(caught.value)

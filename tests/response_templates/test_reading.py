@@ -79,7 +79,7 @@ def test_a_quoted_call_inside_the_text_is_text() -> None:
     assert not found.failures
 
 
-def test_what_stands_outside_all_regions_is_told_and_is_no_text() -> None:
+def test_what_stands_outside_all_regions_is_reported_and_is_no_text() -> None:
     text = "Oh <b><|START_RESPONSE|>Hello.<|END_RESPONSE|> And more"
     found = toolfmt.parse(text, dialect=toolfmt.response_dialect(ACTIONS))
     assert found.text == "Hello."

@@ -49,7 +49,7 @@ def told(message: Message, target: str) -> Message:
 
 @pytest.mark.parametrize("message", ANSWERS)
 @pytest.mark.parametrize("target", ["anthropic", "gemini", "openai-responses"])
-def test_a_message_told_as_a_stream_is_the_same_message(message: Message, target: str) -> None:
+def test_a_message_reported_as_a_stream_is_the_same_message(message: Message, target: str) -> None:
     assert plain(told(message, target)) == plain(message)
 
 

@@ -93,7 +93,7 @@ def test_a_result_that_names_no_call_answers_the_next_open_one() -> None:
     assert written_anew(value) == value
 
 
-def test_what_is_observed_without_a_call_is_told_to_the_agent() -> None:
+def test_what_is_observed_without_a_call_is_reported_to_the_agent() -> None:
     value = trajectory(agent("ls", {"content": "a.txt", "extra": {"code": 0}}), agent("Done."))
     found: Any = convert(value, source="atif", target="openai-chat").value
     assert [(message["role"], message["content"]) for message in found["messages"]] == [
@@ -151,7 +151,7 @@ def test_an_unknown_agent_says_so() -> None:
         ({"type": "input_audio", "input_audio": {"data": "UklGRg", "format": "wav"}}, ["media"]),
     ],
 )
-def test_media_that_have_no_place_are_told(part: Any, codes: list[str]) -> None:
+def test_media_that_have_no_place_are_reported(part: Any, codes: list[str]) -> None:
     value = [{"role": "user", "content": [{"type": "text", "text": "a"}, part]}]
     assert [loss.code for loss in convert(value, source="openai-chat", target="atif").losses] == codes
 

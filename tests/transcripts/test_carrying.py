@@ -342,7 +342,7 @@ def test_half_a_surrogate_pair_is_replaced() -> None:
         assert convert(there.value, source=target, target="openai-chat", residue=there.residue).value == value
 
 
-def test_tools_of_one_name_are_told_apart_by_their_namespaces() -> None:
+def test_tools_of_one_name_are_distinguished_by_their_namespaces() -> None:
     spaces = [
         {"type": "namespace", "name": space, "description": space, "tools": [{"type": "function", "name": name}]}
         for space, name in (("crm", "get"), ("erp", "get"), ("erp", "put"))

@@ -99,7 +99,7 @@ def test_a_message_is_written_anew_as_it_was(name: str, message: Any) -> None:
     assert rewritten(name, message) == message
 
 
-def test_the_type_of_a_bare_image_is_told_by_its_data() -> None:
+def test_the_type_of_a_bare_image_is_reported_by_its_data() -> None:
     found = find("ollama").read([{"role": "user", "content": "", "images": [PNG, "AAAA"]}]).messages[0].parts
     assert found == (MediaPart("image", "image/png", PNG), MediaPart("image", "", "AAAA"))
 
@@ -156,7 +156,7 @@ def test_results_without_ids_stand_in_the_order_of_their_calls(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["ollama", "hf-chat"])
-def test_a_result_that_falls_to_another_call_is_told(name: str) -> None:
+def test_a_result_that_falls_to_another_call_is_reported(name: str) -> None:
     conversation = asked(answered(call("a"), call("b")), *tool(result("b", "2")))
     there = convert(written(conversation, "openai-chat"), source="openai-chat", target=name)
     assert "result_link" in {loss.code for loss in there.losses}

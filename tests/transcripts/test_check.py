@@ -270,7 +270,7 @@ MENDED: list[tuple[str, Any, Any, list[tuple[str, str]]]] = [
 
 
 @pytest.mark.parametrize(("name", "value", "expected", "changes"), MENDED)
-def test_what_can_be_mended_is_and_is_told(
+def test_what_can_be_mended_is_and_is_reported(
     name: str, value: Any, expected: Any, changes: list[tuple[str, str]]
 ) -> None:
     given = deepcopy(value)

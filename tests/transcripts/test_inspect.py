@@ -101,7 +101,7 @@ def test_arguments_that_are_no_json_are_kept_beside_why() -> None:
     assert made["parse_error"]
 
 
-def test_an_error_is_told_by_its_message() -> None:
+def test_an_error_is_reported_by_its_message() -> None:
     error = {"type": "timeout", "message": "too slow"}
     value = [{"role": "tool", "content": "", "tool_call_id": "1", "function": "f", "error": error}]
     expected = ResultPart((TextPart("too slow"),), "1", "f", is_error=True, extra={"inspect.error": error})

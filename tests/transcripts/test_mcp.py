@@ -166,7 +166,7 @@ def test_a_structured_content(content: Any, structured: Any, expected: Any) -> N
     assert MADE.read(written_anew(value)).messages == (message,)
 
 
-def test_a_value_is_structured_and_told_as_text() -> None:
+def test_a_value_is_structured_and_reported_as_text() -> None:
     found = Transcript((Message("tool", (ResultPart((JsonPart({"t": 1.0}),), "a"),)),))
     text = {"type": "text", "text": '{"t": 1.0}'}
     assert MADE.write(found) == [response("a", content=[text], structuredContent={"t": 1.0}, isError=False)]

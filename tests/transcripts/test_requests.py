@@ -179,7 +179,7 @@ def test_what_holds_anyway_is_no_loss() -> None:
     assert convert_request(value, source="openai-chat", target="anthropic", defaults={"max_tokens": 9}).losses == ()
 
 
-def test_what_the_url_says_is_given_and_told() -> None:
+def test_what_the_url_says_is_given_and_reported() -> None:
     value = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}
     made = convert_request(value, target="openai-chat", settings={"model": "m", "stream": True})
     assert (made.value["model"], made.value["stream"]) == ("m", True)

@@ -147,7 +147,7 @@ def test_changed_tools_are_written_into_instructions_that_were_read() -> None:
     assert [tool.description for tool in made.read(back.value).tools or ()] == ["The weather"]
 
 
-def test_text_beside_calls_is_lost_in_sharegpt_and_told() -> None:
+def test_text_beside_calls_is_lost_in_sharegpt_and_reported() -> None:
     made = find("openai-chat")
     value = made.write(shape(BY_HAND["text beside calls"], made.rules))
     there = convert(value, source="openai-chat", target="sharegpt")
@@ -244,7 +244,7 @@ def test_parameters_are_written_with_the_names_of_pythons_types() -> None:
     }
 
 
-def test_what_follows_the_first_calls_is_lost_and_told() -> None:
+def test_what_follows_the_first_calls_is_lost_and_reported() -> None:
     chat = find("openai-chat")
     there = convert(chat.write(BY_HAND["one call"]), source="openai-chat", target="xlam")
     assert there.value == {"query": "Weather in Paris?", "answers": json.dumps(CALLED[:1])}

@@ -183,7 +183,7 @@ def nested(levels: int) -> Any:
         (schema_of({"enum": ["a" * 120_001]}), "characters"),
     ],
 )
-def test_limits_are_told_with_the_count(schema: Any, reason: str) -> None:
+def test_limits_are_reported_with_the_count(schema: Any, reason: str) -> None:
     with pytest.raises(UnsupportedSchemaError, match=reason):
         lower(schema, NAMED["openai-strict"])
     assert lower(nested(10), NAMED["openai-strict"]) == nested(10)

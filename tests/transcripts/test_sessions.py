@@ -129,7 +129,7 @@ def test_text_and_list_are_the_same(name: str) -> None:
 
 
 @every_session
-def test_other_lines_are_told_as_lost(name: str) -> None:
+def test_other_lines_are_reported_as_lost(name: str) -> None:
     there = convert(SESSIONS[name], target="openai-responses")
     assert ("request_field", f"{name}.lines") in [(loss.code, loss.detail) for loss in there.all_losses]
 

@@ -38,7 +38,7 @@ SOUND = {
 
 
 @pytest.mark.parametrize(("source", "value"), MISSPELT)
-def test_what_is_misspelt_is_told(source: str, value: Any) -> None:
+def test_what_is_misspelt_is_reported(source: str, value: Any) -> None:
     for target in ("openai-chat", "anthropic"):
         if target != source:
             ((key, messages),) = value.items()
@@ -59,7 +59,7 @@ def test_a_wrong_type_is_refused_with_its_place(source: str, value: Any, said: s
 
 
 @pytest.mark.parametrize("ident", [["a"], {"a": 1}, 7])
-def test_an_id_that_is_no_text_is_told(ident: Any) -> None:
+def test_an_id_that_is_no_text_is_reported(ident: Any) -> None:
     use = {"toolUse": {"toolUseId": ident, "name": "f", "input": {}}}
     value = {"messages": [{"role": "user", "content": [{"text": "Hi"}]}, {"role": "assistant", "content": [use]}]}
     found = convert(value, source="bedrock", target="openai-chat")
@@ -85,7 +85,7 @@ UNNAMED: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("source", "value"), UNNAMED)
-def test_what_is_no_text_where_one_is_due_is_told(source: str, value: Any) -> None:
+def test_what_is_no_text_where_one_is_due_is_reported(source: str, value: Any) -> None:
     found = convert(value, source=source, target="openai-chat")
     assert "provider_field" in {loss.code for loss in found.all_losses}
     back = convert(found.value, source="openai-chat", target=source, residue=found.residue)

@@ -286,7 +286,7 @@ def test_a_signed_call_keeps_its_signature() -> None:
 
 
 @each_target
-def test_a_call_whose_arguments_were_not_told_in_pieces_has_them_all(target: str) -> None:
+def test_a_call_whose_arguments_were_not_reported_in_pieces_has_them_all(target: str) -> None:
     call = ToolInvocation(name="f", arguments={"a": 1}, id="c")
     for events in ([CallEnd(0, call, (0, 0))], [CallStart(0, "f", "c"), CallEnd(0, call, (0, 0))]):
         (found,) = read_answer(write_stream(events, target=target)).calls

@@ -154,7 +154,7 @@ def test_results_follow_in_the_order_of_their_calls() -> None:
     assert [part.content for part in results] == [(TextPart("1"),), (TextPart("2"),)]
 
 
-def test_a_result_that_comes_to_answer_another_call_is_told() -> None:
+def test_a_result_that_comes_to_answer_another_call_is_reported() -> None:
     messages = BY_HAND["parallel"].messages
     value = written(Transcript((*messages[:2], messages[3])))
     there = convert(value, source="openai-chat", target="text:hermes")
@@ -167,6 +167,6 @@ def test_what_is_no_chat_is_refused(value: Any) -> None:
         find("text:hermes").read(value)
 
 
-def test_an_unknown_dialect_is_told() -> None:
+def test_an_unknown_dialect_is_reported() -> None:
     with pytest.raises(UnknownDialectError):
         find("text:nothing-like-it")

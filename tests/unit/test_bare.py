@@ -97,7 +97,7 @@ def test_what_closes_a_list_or_a_fence_belongs_to_the_last_call() -> None:
         assert end.span == (0, len(text))
 
 
-def test_a_call_that_stands_alone_is_told_with_its_last_brace() -> None:
+def test_a_call_that_stands_alone_is_reported_with_its_last_brace() -> None:
     assert isinstance(opened("openai-json", offered=True).feed(CALL)[-1], CallEnd)
 
 

@@ -125,7 +125,7 @@ def test_time_and_memory_are_those_of_the_function() -> None:
     assert seconds(lambda: sum(range(100_000)), 0.01) > 10 * seconds(lambda: sum(range(1_000)), 0.01)
 
 
-def test_a_figure_above_its_budget_is_told() -> None:
+def test_a_figure_above_its_budget_is_reported() -> None:
     report = Report()
     report.judge("small", 1.0, 2.0, "us")
     report.judge("large", 3.0, 2.0, "us")

@@ -45,7 +45,7 @@ def test_an_unknown_tool_is_answered_with_the_list() -> None:
     assert "- search: Search {{ the }} web." in text
 
 
-def test_all_problems_of_the_arguments_are_told_at_once() -> None:
+def test_all_problems_of_the_arguments_are_reported_at_once() -> None:
     answer = '<execute>[{"name": "search", "args": {"q": 1, "n": 2}}]</execute>'
     (failure,) = toolfmt.parse(answer, dialect="execute-array", tools=TOOLS, strict=True).failures
     text = toolfmt.feedback(failure, dialect="execute-array", tools=TOOLS)
@@ -65,7 +65,7 @@ def test_long_text_of_the_model_is_shortened() -> None:
     assert "x" * 301 not in text
 
 
-def test_a_missing_call_is_told() -> None:
+def test_a_missing_call_is_reported() -> None:
     text = toolfmt.correcting.no_call_feedback("Sure!", dialect="xml-items", tools=TOOLS)
     assert ADVICE["no_call"] in text
     assert '<tool name="search">' in text

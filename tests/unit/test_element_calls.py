@@ -105,7 +105,7 @@ def test_a_server_that_is_no_name_is_named_in_the_failure() -> None:
     assert "'server_name' is 3" in failure.detail
 
 
-def test_a_decision_without_an_answer_is_told_that_one_is_due() -> None:
+def test_a_decision_without_an_answer_is_reported_that_one_is_due() -> None:
     (failure,) = toolfmt.parse('{"thought": "t", "type": "final_answer"}', dialect="react").failures
     assert failure.reason == "missing_answer"
     assert "an answer is required" in failure.detail

@@ -79,7 +79,7 @@ MISUSES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any],
 
 
 @pytest.mark.parametrize(("function", "given", "options", "said"), MISUSES.values(), ids=MISUSES)
-def test_a_wrong_type_is_told(
+def test_a_wrong_type_is_reported(
     function: Callable[..., object], given: tuple[Any, ...], options: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(TypeError, match=said):
@@ -106,7 +106,7 @@ def test_dicts_are_calls_and_results_too(dialect: str) -> None:
         ({"name": "f", "args": {}}, r"calls\[1\].args: "),
     ],
 )
-def test_a_dict_that_is_no_call_is_told(call: dict[str, Any], said: str) -> None:
+def test_a_dict_that_is_no_call_is_reported(call: dict[str, Any], said: str) -> None:
     with pytest.raises(RenderError, match=said):
         toolfmt.render_calls([CALL, call])
 

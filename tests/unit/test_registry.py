@@ -109,7 +109,7 @@ def test_suggestions_are_few_and_are_names_not_aliases(registry: Registry) -> No
         (lambda known: known.provider("qwen25"), "it is a dialect: give dialect='qwen25'"),
     ],
 )
-def test_a_name_of_another_kind_is_told_for_what_it_is(
+def test_a_name_of_another_kind_is_reported_for_what_it_is(
     registry: Registry, look_up: Callable[[Registry], object], said: str
 ) -> None:
     with pytest.raises(UnknownDialectError, match=f"; {said}$"):

@@ -639,7 +639,7 @@ class TestNormalise:
 
 
 class TestProblems:
-    def test_every_problem_is_told_at_once_and_in_words(self) -> None:
+    def test_every_problem_is_reported_at_once_and_in_words(self) -> None:
         schema = {
             "type": "object",
             "properties": {
