@@ -82,6 +82,17 @@ def test_import_loads_nothing_heavy() -> None:
     assert run(f"import sys, toolfmt; print(*sorted({set(heavy)!r} & sys.modules.keys()))").split() == []
 
 
+def test_reading_a_first_call_loads_only_what_reads_it() -> None:
+    unwanted = ("jinja2", "jsonschema_rs", "lxml", "toolfmt.conversation", "toolfmt.tools", "toolfmt.transcripts")
+    code = f"""
+import sys, toolfmt
+(call,) = toolfmt.parse('<tool_call>{{"name": "f", "arguments": {{}}}}</tool_call>').calls
+print(*sorted({set(unwanted)!r} & sys.modules.keys()))
+print(*sorted(name for name in sys.modules if name.startswith("toolfmt.parsers.literal_v")))
+"""
+    assert run(code).split() == []
+
+
 def test_a_module_holds_one_idea() -> None:
     lengths = {name(path): len(path.read_text("utf-8").splitlines()) for path in MODULES}
     assert {path: length for path, length in lengths.items() if length > LONGEST} == {}

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
-from toolfmt.conversation import CallPart, ReasoningPart, TextPart
 from toolfmt.dialect.record import Limits, ParserOptions
 from toolfmt.errors import MalformedCallError
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
@@ -24,6 +23,7 @@ from toolfmt.lookup.registry import is_auto
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
+    from toolfmt.conversation import CallPart, ReasoningPart, TextPart
     from toolfmt.detection import DetectingParser, Detection
     from toolfmt.dialect.record import AnyDialect, Parser
     from toolfmt.events import Event
@@ -114,6 +114,8 @@ class ParseResult:
     @cached_property
     def parts(self) -> tuple[TextPart | ReasoningPart | CallPart, ...]:
         """Text, reasoning and calls in the order in which they stand."""
+        from toolfmt.conversation import CallPart, ReasoningPart, TextPart
+
         found: list[TextPart | ReasoningPart | CallPart] = []
         for event in self.events:
             match event:
@@ -132,7 +134,7 @@ class ParseResult:
         """What an answer without a call looks like, and how to read it; "" if it looks like plain text."""
         if self.ended:
             return ""
-        from toolfmt.detection import unread
+        from toolfmt.detection.unread import unread
 
         found = unread(self.text)
         return "" if found is None else found.advice(self.dialect)

@@ -133,21 +133,19 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
     )
 
 
-_TOOL: Final = ToolDefinition(
-    name="get_weather", parameters={"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-)
-_CALL: Final = ToolInvocation(name="get_weather", arguments={"city": "Paris"})
+_SCHEMA: Final = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 
 
 def check_reading(dialect: Dialect[str]) -> None:
     """Refuse a dialect that does not read a simple call as it writes it; raises `DialectRecordError`."""
-    tools = {_TOOL.name: _TOOL}
+    call = ToolInvocation(name="get_weather", arguments={"city": "Paris"})
+    tools = {call.name: ToolDefinition(name=call.name, parameters=_SCHEMA)}
     try:
-        text = dialect.calls([_CALL], tools)
+        text = dialect.calls([call], tools)
     except UnrepresentableError as error:
         raise DialectRecordError(f"{dialect.name!r} does not read what it writes: {error}") from error
     parser = dialect.open_parser(ParserOptions(tools=tools))
     events = [*parser.feed(text), *parser.close()]
     read = [(event.call.name, event.call.arguments) for event in events if isinstance(event, CallEnd)]
-    if read != [(_CALL.name, _CALL.arguments)]:
+    if read != [(call.name, call.arguments)]:
         raise DialectRecordError(f"{dialect.name!r} does not read what it writes: {text!r} is read as {read}")

@@ -106,6 +106,8 @@ def test_without_the_extra_it_says_what_to_install() -> None:
     ("arguments", "unwanted"),
     [
         (["--help"], {"jinja2", "lxml", "pydantic", "toolfmt.lookup.registry"}),
+        (["--version"], {"cyclopts", "pydantic"}),
+        (["parse", "README.md"], {"jinja2", "jsonschema_rs", "lxml", "rich", "toolfmt.agents", "toolfmt.mcp"}),
         (["providers"], {"jinja2", "rich", "toolfmt.manifests", "toolfmt.parsing"}),
         (["render", "nowhere.json"], {"jinja2", "rich", "toolfmt.manifests", "toolfmt.parsing"}),
     ],

@@ -9,7 +9,6 @@ from cyclopts.types import PositiveInt
 from toolfmt.cli.choice import DEFAULT, FormatOption
 from toolfmt.cli.errors import UsageError
 from toolfmt.cli.events import say_event, say_events
-from toolfmt.cli.hints import note_no_call
 from toolfmt.cli.inputs import STDIN, read_pieces, read_text, refuse_two
 from toolfmt.cli.output import write_json, write_json_line
 from toolfmt.cli.records import event_record, result_record
@@ -67,6 +66,8 @@ def parse(  # noqa: PLR0913 - one argument for each option
         else:
             say_events(result.events)
     if not result.ended:
+        from toolfmt.cli.hints import note_no_call
+
         note_no_call(result.dialect if isinstance(dialect, str) else dialect.name, result.text, offered)
     return _exit_code(result.events)
 

@@ -21,17 +21,16 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from toolfmt import jsontext
+from toolfmt.cli import inputs
 from toolfmt.cli.errors import UsageError
-from toolfmt.cli.inputs import STDIN, read_text
+from toolfmt.cli.inputs import STDIN
 from toolfmt.cli.output import stdout_to_stderr
 from toolfmt.errors import DuplicateToolError, ParseError, SchemaError, ToolFmtError
-from toolfmt.tools import ToolRegistry
-from toolfmt.tools.reading import file_decoder
-from toolfmt.tools.reading import read_text as read_definitions
 
 if TYPE_CHECKING:
     from toolfmt.execution.executor import Executor
     from toolfmt.model import ToolDefinition
+    from toolfmt.tools import ToolRegistry
 
 OpenedExecutor: TypeAlias = AbstractAsyncContextManager["Executor"]
 TOOLS: Final = "tools.json, tools.yaml, tools.py, module:object or mcp.json"
@@ -53,6 +52,9 @@ def read_tools(source: str | None) -> tuple[ToolDefinition, ...]:
     """
     if source is None:
         return ()
+    from toolfmt.tools.reading import file_decoder, read_text
+    from toolfmt.tools.registry import ToolRegistry
+
     if _is_code(source):
         with stdout_to_stderr():
             value = _object(source)
@@ -65,7 +67,7 @@ def read_tools(source: str | None) -> tuple[ToolDefinition, ...]:
         with stdout_to_stderr():
             return run(_offered, source)
     try:
-        return tuple(definition for definition, _ in read_definitions(text, file_decoder(source)))
+        return tuple(definition for definition, _ in read_text(text, file_decoder(source)))
     except (ParseError, SchemaError, DuplicateToolError) as error:
         raise type(error)(f"{source}: {error}") from None
 
@@ -94,7 +96,7 @@ def _text(source: str) -> str:
     if source != STDIN and not Path(source).exists():
         what = "No such file or directory" if Path(source).suffix or os.sep in source else "there is no such file"
         raise UsageError(f"{source}: {what}; --tools takes {KINDS}")
-    return read_text(source).removeprefix("\ufeff")
+    return inputs.read_text(source).removeprefix("\ufeff")
 
 
 def _is_servers(text: str) -> bool:
@@ -135,6 +137,8 @@ async def _from_code(source: str) -> AsyncGenerator[Executor]:
 
 def _registry(value: object, source: str) -> ToolRegistry:
     """Give the tools of what a word names: a registry, a function, a list of them, a module's own functions."""
+    from toolfmt.tools.registry import ToolRegistry
+
     if isinstance(value, ModuleType):
         value = _functions(value, source)
     try:
@@ -145,6 +149,8 @@ def _registry(value: object, source: str) -> ToolRegistry:
 
 def _functions(module: ModuleType, source: str) -> object:
     """Give a file's only registry or, without any, the public functions that it defines."""
+    from toolfmt.tools.registry import ToolRegistry
+
     public = {name: value for name, value in vars(module).items() if not name.startswith("_")}
     registries = {name: value for name, value in public.items() if isinstance(value, ToolRegistry)}
     if len(registries) > 1:
@@ -234,6 +240,7 @@ def _names(value: object) -> str:
 async def _connected(source: str) -> AsyncGenerator[Executor]:
     from toolfmt.execution.executor import Executor
     from toolfmt.mcp import connect_all
+    from toolfmt.tools.registry import ToolRegistry
 
     async with connect_all(source) as servers:
         yield Executor(ToolRegistry(), servers=servers)

@@ -11,7 +11,6 @@ from toolfmt.detection.detector import Detector
 from toolfmt.detection.parser import DETECTED, DetectingParser
 from toolfmt.detection.records import Detection, DialectMatch
 from toolfmt.detection.table import DetectionTable, table
-from toolfmt.detection.unread import Unread, unread
 
 __all__ = [
     "DETECTED",
@@ -20,9 +19,7 @@ __all__ = [
     "DetectionTable",
     "Detector",
     "DialectMatch",
-    "Unread",
     "detect",
     "lookalikes",
     "table",
-    "unread",
 ]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from toolfmt.detection.detector import Detector
 from toolfmt.detection.records import Detection
 from toolfmt.detection.table import table
 from toolfmt.lookup.registry import Registry, default_registry
-from toolfmt.tools import tools as definitions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from toolfmt.model import ToolDefinition
 
 _READ: Final = 65536
 """How many characters are looked at for a hint."""
@@ -43,7 +47,11 @@ def lookalikes(text: str, tools: object = None) -> list[str]:
 
 
 def _detected(text: str, registry: Registry, tools: object, *, lenient: bool = False) -> Detection:
-    offered = {tool.name: tool for tool in definitions(tools)} if tools else {}
+    offered: Mapping[str, ToolDefinition] = {}
+    if tools:
+        from toolfmt.tools.prepared import prepared
+
+        offered = prepared(tools)
     detector = Detector(table(registry), offered, lenient=lenient)
     detector.read(text)
     if detector.found is None:

@@ -100,12 +100,9 @@ class DetectionTable:
         self.reasoning = _reasoning(syntaxes)
         """The openers of reasoning at the beginning of an answer, with their closers."""
         self.matches, self.by_name, self.tags = _matches(syntaxes, self.rank)
-        attributes = {
+        self._declared = {
             word for one in syntaxes.values() for form in one.forms if form.elements for word in form.elements.declared
         }
-        words = "|".join(sorted(map(re.escape, attributes))) or "(?!)"
-        self.declared = re.compile(rf"""<(?:[^<>"']|"[^"<]*"|'[^'<]*')*?\s(?:{words})\s*=""")
-        """What only a tool's definition has."""
         self._behind: dict[tuple[str, str], list[Match]] = {}
         self.offered = bool(self.by_name or self.tags)
         """Some formats are recognised by the names of the offered tools."""
@@ -150,6 +147,12 @@ class DetectionTable:
             r"[\[{][\s\[{]{0,130}(?:\"\w{0,32}(?:\"\s{0,16})?)?\Z|\[\s{0,64}[^\W\d][\w.\-]{0,255}\Z"
         )
         """A part of what may become a JSON call or a list of calls."""
+
+    @cached_property
+    def declared(self) -> re.Pattern[str]:
+        """What only a tool's definition has."""
+        words = "|".join(sorted(map(re.escape, self._declared))) or "(?!)"
+        return re.compile(rf"""<(?:[^<>"']|"[^"<]*"|'[^'<]*')*?\s(?:{words})\s*=""")
 
     @cached_property
     def frames(self) -> list[Framed]:

@@ -10,6 +10,7 @@ others are calls too, or failures.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import regex
@@ -35,15 +36,25 @@ if TYPE_CHECKING:
     from toolfmt.parsers.skipping import Skipper
     from toolfmt.parsers.verdict import Verdict
 
-_START = regex.compile(JSON_START)
-_NEXT = regex.compile(rf"{GAP};{GAP}{JSON_START}")
-_NEXT_IN_FENCE = regex.compile(rf"{GAP}[;,]?{GAP}{JSON_START}")
-_FENCES = {ticks: regex.compile(rf"\s{{0,256}}`{{{ticks}}}") for ticks in range(3, 9)}
+_NEXT = rf"{GAP};{GAP}"
+_NEXT_IN_FENCE = rf"{GAP}[;,]?{GAP}"
 _SIBLING = regex.compile(r"\]|,\s{0,64}\{\s{0,64}[\"']")
 _FRAME = " \t\r\n]},"
 """What may come after the calls of a list, up to the end of the object that holds it."""
 MOST_SECOND_LOOKS = 16
 """How many broken candidates are read again from the first string that may be none: each may reach to the end."""
+
+
+@cache
+def _json_after(before: str) -> regex.Pattern[str]:
+    """What may be a call, after what separates two; compiled when a call without a marker is first read."""
+    return regex.compile(before + JSON_START)
+
+
+@cache
+def _fence(ticks: int) -> regex.Pattern[str]:
+    """The end of a code fence of so many characters."""
+    return regex.compile(rf"\s{{0,256}}`{{{ticks}}}")
 
 
 class _NoCall(Exception):  # noqa: N818 - control flow, never seen by callers
@@ -74,7 +85,7 @@ class BareReader:
         cur = self._cur
         cur.mark()
         cur.pos = found.end()
-        if (yield from match_next(cur, _START)) is None:
+        if (yield from match_next(cur, _json_after(""))) is None:
             cur.pos += 1
             self._sink.text(cur.marked(), cur.mark_at)
             cur.release()
@@ -84,11 +95,11 @@ class BareReader:
         while (yield from self._candidate()):
             if not fenced:
                 self._ends.end_here()
-            more = yield from match_next(cur, _NEXT_IN_FENCE if fenced else _NEXT)
+            more = yield from match_next(cur, _json_after(_NEXT_IN_FENCE if fenced else _NEXT))
             if more is not None:
                 cur.pos = more.end()
                 continue
-            fence = (yield from match_next(cur, _FENCES[fenced])) if fenced else None
+            fence = (yield from match_next(cur, _fence(fenced))) if fenced else None
             if fence is not None:
                 cur.pos = fence.end()
             self._ends.end_here()

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 ReadOne: TypeAlias = "Callable[[Cursor, JsonNode], Reading[None]]"
 _UNCLEAR = frozenset({"", "/"})  # after a colon: more may come, or a comment
 _TEXT_SLOTS = frozenset({"id", "server", "agent"})
-_PLAIN = re.compile(r'"([^"\\\x00-\x1f\x80-\U0010ffff]*)"').match
+_PLAIN = re.compile(r'"([ !#-\[\]-\x7f]*)"').match
 _COMMA = ", \t\r\n"
-_KEY = re.compile(r'"([^"\\\x00-\x1f\x80-\U0010ffff]*)"[ \t\r\n]*:[ \t\r\n]*').match
+_KEY = re.compile(r'"([ !#-\[\]-\x7f]*)"[ \t\r\n]*:[ \t\r\n]*').match
 
 
 class CallObject:

@@ -24,7 +24,6 @@ from toolfmt.parsers.entities import decode_entities
 from toolfmt.parsers.form_patterns import with_and_without
 from toolfmt.parsers.json_shapes import KEY_IS_NAME
 from toolfmt.parsers.sink import WrittenCall
-from toolfmt.parsers.written_literals import WrittenLiterals
 from toolfmt.schema import declares, depends, property_schema, types
 
 if TYPE_CHECKING:
@@ -70,13 +69,13 @@ class WrittenForm:
         before, slot, after = split(form.call, BODY_SLOTS)
         begin, end = _pattern(before), _pattern(after)
         self._braces, self._members, self._offered = 0, None, form.offered
-        self._literals = WrittenLiterals(compiled.literals) if compiled.literals is not None else None
-        if (
-            self._literals is not None
-            and compiled.literals is not None
-            and not (compiled.literals.literals.keywords or compiled.literals.literals.bare_keys)
-        ):
-            raise NotAtOnce
+        self._literals = None
+        if compiled.literals is not None:
+            from toolfmt.parsers.written_literals import WrittenLiterals
+
+            self._literals = WrittenLiterals(compiled.literals)
+            if not (compiled.literals.literals.keywords or compiled.literals.literals.bare_keys):
+                raise NotAtOnce
         if slot == "call" and form.json is not None:
             opening, closing = _object(form.json.template)
             begin, end = f"{begin}{_SPACE}{opening}", closing + (_SPACE + end if end else "")
