@@ -132,8 +132,8 @@ def dialect_page(dialect: AnyDialect) -> str:
 
 def checked(name: str) -> str:
     """Say on how many recorded answers a format is tested."""
-    golden = Path(__file__).resolve().parents[1] / "tests" / "golden" / name / "cases.jsonl"
-    own = len(golden.read_text("utf-8").splitlines()) if golden.exists() else 0
+    golden = Path(__file__).resolve().parents[1] / "tests" / "golden" / name / "cases.txt"
+    own = golden.read_text("utf-8").count("\nsource: ") if golden.exists() else 0
     return (
         f"{own} answers of this format in the project's own tests and {fixtures()[name]} of the conformance suite "
         "canitoolcall, each whole and in pieces; the laws, on drawn calls; the calls of the Berkeley Function Calling "

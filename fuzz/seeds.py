@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.golden.golden_cases import all_cases
+
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "transcripts"
 CORPUS = Path(__file__).parent / "corpus"
@@ -66,13 +68,7 @@ def schemas() -> tuple[Any, ...]:
 @cache
 def answer_texts() -> tuple[tuple[str, str], ...]:
     """Give texts that models write, each with its dialect: those of the golden cases."""
-    found: list[tuple[str, str]] = []
-    for path in sorted((ROOT / "tests/golden").glob("*/cases.jsonl")):
-        for line in path.read_text("utf-8").splitlines():
-            text = json.loads(line).get("input")
-            if isinstance(text, str):
-                found.append((path.parent.name, text))
-    return tuple(found)
+    return tuple((case.dialect, case.input) for case in all_cases())
 
 
 _SCHEMA = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import runpy
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 
 import toolfmt
+from tests.golden.golden_cases import cases_of
 from toolfmt import Registry, ToolInvocation
 from toolfmt.workshop.testing import laws
 
@@ -25,7 +25,7 @@ def checkout(tmp_path: Path) -> Path:
 def test_what_is_written_reads_and_writes(run: Any, checkout: Path) -> None:
     code, out, _ = run("new-dialect", "acme-json", "--root", checkout)
     assert code == 0
-    assert all(word in out for word in ("acme_json.py", "cases.jsonl", "CHANGELOG.md", "docs/generate.py"))
+    assert all(word in out for word in ("acme_json.py", "cases.txt", "CHANGELOG.md", "docs/generate.py"))
     dialect = runpy.run_path(str(checkout / "toolfmt" / "dialects" / "acme_json.py"))["DIALECT"]
     Registry(dialects=()).with_dialect(dialect)
     calls = [ToolInvocation(name="f", arguments={"a": "</acme_json_call>", "b": [1, None]}), ToolInvocation(name="g")]
@@ -34,13 +34,13 @@ def test_what_is_written_reads_and_writes(run: Any, checkout: Path) -> None:
     laws.lossless(dialect, text)
     for at in range(1, len(text)):
         laws.chunking(dialect, text, [at])
-    for line in (checkout / "tests" / "golden" / "acme-json" / "cases.jsonl").read_text("utf-8").splitlines():
-        case = json.loads(line)
-        result = toolfmt.parse(case["input"], dialect=dialect)
-        expected = case["expect"]
-        assert [{"name": one.name, "arguments": one.arguments} for one in result.calls] == expected["calls"]
-        assert [one.reason for one in result.failures] == expected.get("failures", [])
-        assert result.text == expected.get("text", "")
+    cases = cases_of(checkout / "tests" / "golden" / "acme-json" / "cases.txt")
+    assert len(cases) == 2
+    for case in cases:
+        result = toolfmt.parse(case.input, dialect=dialect)
+        assert [{"name": one.name, "arguments": one.arguments} for one in result.calls] == case.calls
+        assert [one.reason for one in result.failures] == case.failures
+        assert result.text == case.text
     assert (checkout / "CHANGELOG.md").read_text("utf-8").count("\n- ") == 3
 
 

@@ -5,17 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from toolfmt import jsontext
 from toolfmt.cli.errors import UsageError
 from toolfmt.cli.output import write
 from toolfmt.lookup.registry import default_registry
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _MODULE: Final = Template('''"""Calls as JSON between tags.
@@ -24,8 +20,8 @@ _MODULE: Final = Template('''"""Calls as JSON between tags.
 """
 
 from toolfmt.dialect.record import Provenance
-from toolfmt.formatters.json_schemas import openai_line
 from toolfmt.dialect.syntax import Form, JsonCall, Syntax
+from toolfmt.formatters.json_schemas import openai_line
 from toolfmt.text import text_dialect
 
 DIALECT = text_dialect(
@@ -48,6 +44,26 @@ DIALECT = text_dialect(
     sources=(Provenance(reference="${name}: where its facts come from", kind="template"),),
 )
 ''')
+_CASES: Final = Template("""# one-call: text before it
+source: ${name}: where its facts come from
+.
+Let me look.
+<${word}_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</${word}_call>
+.
+call get_weather {"city": "Paris"}
+text "Let me look.\\n"
+.
+
+# cut-off: the first call is kept
+source: law 7
+.
+<${word}_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</${word}_call>
+<${word}_call>{"name": "get_weather", "arguments": {"city": "
+.
+call get_weather {"city": "Paris"}
+failure truncated
+.
+""")
 
 
 def new_dialect(
@@ -65,7 +81,7 @@ def new_dialect(
     if name in default_registry():
         raise UsageError(f"there is a dialect {name!r} already: `toolfmt dialects show {name}`")
     word = name.replace("-", "_")
-    module, cases = root / "toolfmt" / "dialects" / f"{word}.py", root / "tests" / "golden" / name / "cases.jsonl"
+    module, cases = root / "toolfmt" / "dialects" / f"{word}.py", root / "tests" / "golden" / name / "cases.txt"
     changes = root / "CHANGELOG.md"
     if not (module.parent.is_dir() and cases.parent.parent.is_dir() and changes.is_file()):
         raise UsageError(
@@ -77,7 +93,7 @@ def new_dialect(
     before, bullet, after = changes.read_text("utf-8").partition("\n- ")
     module.write_text(_MODULE.substitute(name=name, word=word), "utf-8")
     cases.parent.mkdir()
-    cases.write_text("".join(jsontext.dumps(case) + "\n" for case in _cases(name, word)), "utf-8")
+    cases.write_text(_CASES.substitute(name=name, word=word), "utf-8")
     changes.write_text(f"{before}\n- The dialect `{name}`.{bullet}{after}", "utf-8")
     write(
         f"{module}: change `call`, `json`, `result`, `summary` and `sources` to what the model's own template writes\n"
@@ -85,16 +101,3 @@ def new_dialect(
         f"{changes}: say whose format it is\n"
         "then: python docs/generate.py, and pytest tests/golden tests/laws\n"
     )
-
-
-def _cases(name: str, word: str) -> list[JsonObject]:
-    call = f'<{word}_call>{{"name": "get_weather", "arguments": {{"city": "Paris"}}}}</{word}_call>'
-    read = {"name": "get_weather", "arguments": {"city": "Paris"}}
-    source = f"{name}: where its facts come from"
-    cut = call[: call.index("Paris")]
-    return [
-        {"id": "one-call", "note": "text before it", "source": source, "input": f"Let me look.\n{call}"}
-        | {"expect": {"calls": [read], "text": "Let me look.\n"}},
-        {"id": "cut-off", "note": "the first call is kept", "source": "law 7", "input": call + cut}
-        | {"expect": {"calls": [read], "failures": ["truncated"]}},
-    ]
