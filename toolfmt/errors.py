@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 SUGGESTED = 3
 """How many names that come close are suggested."""
+_LONGEST_PLACE = 300
+"""Characters of a place that a problem's line shows; its `pointer` has them all."""
 LISTED = 5
 """How many names are listed where none comes close."""
 
@@ -209,7 +211,8 @@ class Problem:
 
     def __str__(self) -> str:
         """Read as one line of feedback."""
-        return f"{self.pointer}: {self.message}" if self.pointer else self.message
+        place = self.pointer if len(self.pointer) <= _LONGEST_PLACE else f"{self.pointer[: _LONGEST_PLACE - 1]}…"
+        return f"{place}: {self.message}" if place else self.message
 
 
 class ArgumentsError(ToolFmtError, ValueError):

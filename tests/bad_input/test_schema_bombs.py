@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolfmt import ToolDefinition, ToolRegistry, parse
-from toolfmt.errors import SchemaError
+from toolfmt.errors import ArgumentsError, SchemaError
 from toolfmt.execution import Executor, Permissions
 from toolfmt.jsontext import is_object
 from toolfmt.schema import problems
+from toolfmt.schema.pattern_work import MOST, compile_time
 from toolfmt.schema.work import MAX_WORK, SchemaWork
 from toolfmt.tools import tools
 
@@ -184,3 +185,51 @@ def test_the_count_is_that_of_a_validator_that_remembers_nothing(defs: dict[str,
     assert work.of(value) == exact or (exact > MAX_WORK and work.of(value) > MAX_WORK)
     assert work.fits(value, MAX_WORK) == (exact <= MAX_WORK)
     assert not work.fits(value, exact - 1) or exact == 0
+
+
+NAMES = [f"p{number:04}" for number in range(4_000)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments"),
+    [
+        ({"required": NAMES}, {}),
+        ({"required": NAMES}, {"z": "y" * 1_000_000}),
+        ({"additionalProperties": False, "properties": {"a": {}}}, dict.fromkeys(NAMES, 1)),
+        ({"properties": {"a": {"items": {"required": ["x"]}}}}, {"a": [{}] * 4_000}),
+        ({"properties": {name: {"enum": ["x"] * 20} for name in NAMES}}, dict.fromkeys(NAMES, "y" * 1_000)),
+        ({"properties": {"n" * 100_000: {"type": "string"}}}, {"n" * 100_000: 1}),
+        ({"dependentRequired": {"z": NAMES}}, {"z": "y" * 1_000_000}),
+    ],
+)
+def test_of_many_problems_the_first_are_listed_and_the_others_counted(schema: Any, arguments: Any) -> None:
+    tool = ToolDefinition(name="f", parameters={"type": "object", **schema})
+    found = problems(tool, arguments)
+    assert 1 <= len(found) <= 21
+    assert len(str(ArgumentsError("f", found))) < 5_000
+    if len(found) > 1:
+        assert found[-1].message == "and 3,980 more problems like these"
+
+
+def test_a_missing_argument_is_named_beside_a_large_one() -> None:
+    tool = ToolDefinition(name="f", parameters={"type": "object", "properties": {"text": TEXT}, "required": ["path"]})
+    for size in (10, 1_000_000, 40_000_000):
+        assert [str(one) for one in problems(tool, {"text": "y" * size})] == ["missing required argument 'path'"]
+
+
+def test_patterns_that_take_long_to_compile_are_refused_with_the_place() -> None:
+    def tool(pattern: str, count: int) -> ToolDefinition:
+        properties = {f"p{number}": {"type": "string", "pattern": f"{pattern}{number}"} for number in range(count)}
+        return ToolDefinition(name="f", parameters={"type": "object", "properties": properties})
+
+    for pattern in (r"\p{L}{100}", r"(?:[\p{L}\p{N}_-]{8}){8}", "x" * 20_000, "(?:[^a]{90}){90}"):
+        with pytest.raises(SchemaError, match=r"'f', at #/properties/p\d+: the patterns take too long to compile"):
+            problems(tool(pattern, 1_000), {"p0": "a"})
+    for pattern, count in (("^[a-z0-9_-]{1,64}$", 200), (r"^\p{L}{1,64}$", 20), (r"^\d{4}-\d\d-\d\d$", 200)):
+        assert problems(tool(pattern, count), {}) == ()
+
+
+@given(st.text(alphabet="ab()[]{}\\pL^|*+?,0123456789."))
+def test_a_pattern_of_any_kind_has_an_estimate(text: str) -> None:
+    assert 0 <= compile_time(text) <= MOST
+    assert compile_time(text) <= compile_time(f"({text}){{2}}")

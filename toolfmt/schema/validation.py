@@ -18,19 +18,23 @@ from toolfmt.schema.places import reach
 from toolfmt.schema.refs import inline_refs
 from toolfmt.schema.spelling import normalise
 from toolfmt.schema.walk import SchemaPlace, pointer, token
-from toolfmt.schema.wording import describe
+from toolfmt.schema.wording import describe, missing
 from toolfmt.schema.work import MAX_WORK, SchemaWork, check_work
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from toolfmt.model import JsonObject, ToolDefinition
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
 _BACKTRACK_LIMIT: Final = 10_000
 """Steps of a pattern with look-around or back-references; all others run in linear time anyway."""
 
 _LISTED: Final = 10_000
 """Visits up to which everything that is wrong is listed: an error takes a thousand times as long as a visit."""
+_COPIED: Final = 32_000_000
+"""Characters of arguments, times visits, up to which all is listed: an error holds a copy of what it is about."""
+_MOST: Final = 20
+"""Problems that are given; of more, the first ones and how many there are."""
 _WHOLE: Final = "urn:toolfmt:schema"
 
 _validators: dict[int, tuple[weakref.ref[ToolDefinition], Validator]] = {}
@@ -46,16 +50,16 @@ class Validator:
         self._work = SchemaWork(self._schema)
 
     def problems(self, arguments: Mapping[str, Any]) -> tuple[Problem, ...]:
-        """Return everything that is wrong with the arguments; empty if they fit."""
+        """Return what is wrong with the arguments, the first `_MOST` and a count; empty if they fit."""
         if not self._work.fits(arguments, MAX_WORK):
             detail = f"the arguments take more than {MAX_WORK:,} steps to check: they are too large for their schema"
             return (Problem("", "limit", detail),)
         try:
             if self._check.is_valid(arguments):
                 return ()
-            if not self._work.fits(arguments, _LISTED):
-                return self._placed(arguments)
-            return tuple(problem for error in self._check.iter_errors(arguments) for problem in describe(error))
+            if not self._work.fits(arguments, min(_LISTED, _COPIED // len(repr(arguments)))):
+                return _first(self._placed(arguments))
+            return _first(problem for error in self._check.iter_errors(arguments) for problem in describe(error))
         except ValueError:
             # Not JSON at all: a set, a lone surrogate, a key that is no text.
             try:
@@ -65,18 +69,29 @@ class Validator:
             raise
 
     def _placed(self, arguments: Mapping[str, Any]) -> tuple[Problem, ...]:
-        """Name the arguments that do not fit, where listing all that is wrong with them takes too long."""
-        named = self._schema.get("properties")
-        wrong = [
+        """Name the arguments that are missing or do not fit, where listing all that is wrong takes too long."""
+        named, required = self._schema.get("properties"), self._schema.get("required")
+        wrong = [missing(key) for key in (required if is_array(required) else ()) if key not in arguments]
+        fits = _parts(self._schema)
+        wrong += [
             Problem(f"/{token(key)}", "limit", f"'{key}' does not fit its schema, in too many ways to list them")
             for key, value in arguments.items()
-            if is_object(named) and key in named and not _part(self._schema, ("properties", key)).is_valid(value)
+            if is_object(named) and key in named and not fits(("properties", key), value)
         ]
         return tuple(wrong) or (Problem("", "limit", "the arguments do not fit, in too many ways to list them"),)
 
 
+def _first(found: Iterable[Problem]) -> tuple[Problem, ...]:
+    problems = tuple(found)
+    if len(problems) <= _MOST:
+        return problems
+    return (*problems[:_MOST], Problem("", "limit", f"and {len(problems) - _MOST:,} more problems like these"))
+
+
 def problems(tool: ToolDefinition, arguments: Mapping[str, Any]) -> tuple[Problem, ...]:
-    """Return everything that is wrong with a call's arguments; empty if they fit the tool's schema.
+    """Return what is wrong with a call's arguments; empty if they fit the tool's schema.
+
+    Of many problems these are the first ones, and how many more there are.
 
     The tool's schema is compiled once and kept for as long as the tool lives.
     Raises `SchemaError` for a schema that cannot be used.
@@ -124,13 +139,18 @@ def _compiled(name: str, schema: JsonObject) -> tuple[Any, JsonObject]:
         raise SchemaError(f"the schema of tool {name!r} cannot be used: {error}") from None
 
 
-def _part(schema: JsonObject, place: SchemaPlace) -> Any:
-    """Compile one place of a schema that compiles as a whole."""
+def _parts(schema: JsonObject) -> Callable[[SchemaPlace, JsonValue], bool]:
+    """Make what says whether a value fits one place of a schema that compiles as a whole."""
     import jsonschema_rs as engine
 
     whole = engine.Registry([(_WHOLE, schema)])
-    reference: JsonObject = {"$ref": _WHOLE + pointer(place)}
-    return engine.Draft202012Validator(reference, offline=True, registry=whole, pattern_options=_patterns(engine))
+    options = _patterns(engine)
+
+    def fits(place: SchemaPlace, value: JsonValue) -> bool:
+        part: JsonObject = {"$ref": _WHOLE + pointer(place)}
+        return engine.Draft202012Validator(part, offline=True, registry=whole, pattern_options=options).is_valid(value)
+
+    return fits
 
 
 def _patterns(engine: Any) -> Any:

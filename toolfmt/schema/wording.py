@@ -23,6 +23,7 @@ Wording: TypeAlias = "Callable[[str, Any], str]"
 """Says what is wrong, given the place's name and the validator's error."""
 
 _LONGEST_VALUE: Final = 80
+_LONGEST_NAME: Final = 200
 _LONGEST_LIST: Final = 30
 _WORDS: Final = {
     "string": "a string",
@@ -45,11 +46,16 @@ def describe(error: Any) -> tuple[Problem, ...]:
         unexpected = [(str(key), [*path, key]) for key in error.kind.unexpected]
         return tuple(Problem(_pointer(inner), keyword, f"unknown {_member(key, path)}") for key, inner in unexpected)
     if keyword == "required":
-        return (Problem(where, keyword, f"missing required {_member(str(error.kind.property), path)}"),)
+        return (missing(str(error.kind.property), path),)
     if keyword in {"anyOf", "oneOf"}:
         return _alternatives(error, where, name, keyword)
     wording = _WORDINGS.get(keyword)
     return (Problem(where, keyword, wording(name, error) if wording else f"{name}: {_short(str(error.message))}"),)
+
+
+def missing(key: str, path: Sequence[str | int] = ()) -> Problem:
+    """Say that a member is not there."""
+    return Problem(_pointer(path), "required", f"missing required {_member(key, path)}")
 
 
 def _alternatives(error: Any, where: str, name: str, keyword: str) -> tuple[Problem, ...]:
@@ -118,7 +124,7 @@ def _pattern_message(name: str, error: Any) -> str:
     pattern = getattr(error.kind, "pattern", None)
     if pattern is None:  # the search was given up: the pattern takes too many steps on this text
         return f"{name}: its pattern takes too long to be checked on {_json(error.instance)}"
-    return f"{name} must match the pattern {pattern}; got {_json(error.instance)}"
+    return f"{name} must match the pattern {_short(pattern, _LONGEST_NAME)}; got {_json(error.instance)}"
 
 
 _WORDINGS: Final[dict[str, Wording]] = {
@@ -153,15 +159,17 @@ def _pointer(path: Iterable[str | int]) -> str:
 
 
 def _name(path: Sequence[str | int]) -> str:
-    return f"'{_dotted(path)}'" if path else "the arguments object"
+    return f"'{_named(path)}'" if path else "the arguments object"
 
 
 def _member(key: str, path: Sequence[str | int]) -> str:
-    return f"property '{key}' in '{_dotted(path)}'" if path else f"argument '{key}'"
+    name = _short(key, _LONGEST_NAME)
+    return f"property '{name}' in '{_named(path)}'" if path else f"argument '{name}'"
 
 
-def _dotted(path: Sequence[str | int]) -> str:
-    return "".join(f"[{token}]" if isinstance(token, int) else f".{token}" for token in path).removeprefix(".")
+def _named(path: Sequence[str | int]) -> str:
+    parts = (f"[{token}]" if isinstance(token, int) else f".{token}" for token in path)
+    return _short("".join(parts).removeprefix("."), _LONGEST_NAME)
 
 
 def _given(value: Any) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from toolfmt.errors import SchemaError, UnresolvableReferenceError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.schema.pattern_work import compile_time
 from toolfmt.schema.refs import resolve
 from toolfmt.schema.walk import SUBSCHEMAS, SchemaPlace, pointer
 
@@ -29,6 +30,9 @@ MAX_VISITS: Final = 10_000
 """Visits of subschemas that one value may take, not counting those of the values inside it."""
 MAX_WORK: Final = 1_000_000
 """Visits that a call's arguments may take, and steps that counting those of a schema's places may take."""
+
+MAX_COMPILING: Final = 2_000_000
+"""Microseconds that the patterns of a schema may take to be compiled, by the estimate of `compile_time`."""
 
 _LISTED: Final = ("allOf", "anyOf", "oneOf")
 _SINGLE: Final = ("not", "if", "then", "else")
@@ -65,11 +69,16 @@ class SchemaWork:
         """Raise `SchemaError` with the place of a subschema at which one value takes too many visits."""
         pending: list[tuple[Any, SchemaPlace]] = [(self._root, ())]
         seen: set[int] = set()
-        total = 0
+        total = compiling = 0
         for start, place in pending:
             if not is_object(start) or id(start) in seen:
                 continue
             seen.add(id(start))
+            compiling += sum(map(compile_time, _patterns(start)))
+            if compiling > MAX_COMPILING:
+                raise SchemaError(
+                    f"at {pointer(place)}: the patterns take too long to compile: shorten their repetitions"
+                )
             try:
                 total += self.visits(start).total
             except OverflowError:
@@ -241,13 +250,19 @@ def check_work(name: str, schema: JsonObject) -> None:
 
 
 def _is_backtracked(node: _Node) -> bool:
+    return any(map(_BACKTRACKED.search, _patterns(node)))
+
+
+def _patterns(node: _Node) -> list[str]:
     patterns = [node.get("pattern"), *(node["patternProperties"] if is_object(node.get("patternProperties")) else ())]
-    return any(isinstance(one, str) and _BACKTRACKED.search(one) for one in patterns)
+    return [one for one in patterns if isinstance(one, str)]
 
 
 def _weight(node: _Node, value: JsonValue) -> int:
     """What one visit counts for: more where texts are matched or values are compared."""
     weight = 1 + sum(len(node[key]) for key in ("enum", "required") if is_array(node.get(key)))
+    for key in ("dependentRequired", "dependencies"):
+        weight += sum(map(len, filter(is_array, node[key].values()))) if is_object(node.get(key)) else 0
     if isinstance(value, str) and ("pattern" in node or "format" in node):
         weight += len(value) // 64 + (_STEPS if _BACKTRACKED.search(str(node.get("pattern"))) else 0)
     elif is_object(value) and is_object(node.get("patternProperties")):

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MOST_STATES: Final = 3_000
+MOST_PLACES: Final = 10 * MOST_STATES
+"""States of an automaton before it is made deterministic."""
+MOST_STEPS: Final = 500_000
+"""Of places that are looked at, each for every range of characters: a pattern that may begin anywhere is in many."""
 
 
 class TooLargeError(UnsupportedSchemaError):
@@ -56,8 +60,8 @@ class _Machine:
     free: list[list[int]] = field(default_factory=list[list[int]])
 
     def state(self) -> int:
-        if len(self.steps) > 20 * MOST_STATES:
-            raise TooLargeError(f"a text needs more than {20 * MOST_STATES} places to be told apart")
+        if len(self.steps) > MOST_PLACES:
+            raise TooLargeError(f"a text needs more than {MOST_PLACES} places to be told apart")
         self.steps.append([])
         self.free.append([])
         return len(self.steps) - 1
@@ -154,11 +158,16 @@ def automaton(node: Node) -> Automaton:
     pending = [start]
     moves: list[dict[int, Ranges]] = []
     accepts: list[bool] = []
+    steps = 0
     for place in pending:
+        cuts = list(_cuts(machine, place))
+        steps += sum(map(len, place)) * len(cuts)
+        if steps > MOST_STEPS:
+            raise TooLargeError(f"a text needs more than {MOST_STEPS} steps for its places to be told apart")
         inside = [end in states for end, states in zip(ends, place, strict=True)]
         accepts.append(all(inside[: len(every)]) and not any(inside[len(every) :]))
         leads: dict[_Place, list[tuple[int, int]]] = {}
-        for low, high in _cuts(machine, place):
+        for low, high in cuts:
             after = tuple(_moved(machine, states, low) for states in place)
             if all(after[: len(every)]) and not any(ends[at] in after[at] for at in lost):
                 leads.setdefault(after, []).append((low, high))
@@ -190,25 +199,10 @@ def _moved(machine: _Machine, states: frozenset[int], char: int) -> frozenset[in
     )
 
 
-def _smallest(made: Automaton) -> Automaton:  # noqa: C901 - the groups, and then the table by them
+def _smallest(made: Automaton) -> Automaton:
     """Leave out what leads nowhere and join the states that do the same."""
     alive = _alive(made)
-    group = [1 if accepts else 0 for accepts in made.accepts]
-    count = len(set(group))
-    while True:
-        signs: dict[tuple[object, ...], int] = {}
-        fresh = [0] * len(group)
-        for at, moves in enumerate(made.moves):
-            by_group: dict[int, list[tuple[int, int]]] = {}
-            for to, ranges in moves.items():
-                if to in alive:
-                    by_group.setdefault(group[to], []).extend(ranges)
-            leads = tuple(sorted((to, joined(ranges)) for to, ranges in by_group.items()))
-            fresh[at] = signs.setdefault((group[at], leads), len(signs))
-        group = fresh
-        if len(signs) == count:
-            break
-        count = len(signs)
+    group = _alike(made, alive)
     order = {group[0]: 0}
     for at in range(len(group)):
         if at in alive:
@@ -226,6 +220,71 @@ def _smallest(made: Automaton) -> Automaton:  # noqa: C901 - the groups, and the
                 ways.setdefault(order[group[to]], []).extend(ranges)
         moves_out[mine] = {to: joined(ranges) for to, ranges in ways.items()}
     return Automaton(moves_out, accepts_out)
+
+
+def _alike(made: Automaton, alive: set[int]) -> list[int]:
+    """Number the states so that those that do the same have one number (Hopcroft's algorithm: n log n steps)."""
+    before = _before(made, alive)
+    numbers = range(len(made.moves))
+    blocks = [{at for at in numbers if made.accepts[at] is accepts} for accepts in (False, True)]
+    block_of = [int(accepts) for accepts in made.accepts]
+    pending = {0, 1}
+    while pending:
+        by_letter: dict[int, list[int]] = {}
+        for to in blocks[pending.pop()]:
+            for letter, froms in before[to].items():
+                by_letter.setdefault(letter, []).extend(froms)
+        for froms in by_letter.values():
+            pending.update(_split(froms, blocks, block_of, pending))
+    return block_of
+
+
+def _split(froms: list[int], blocks: list[set[int]], block_of: list[int], pending: set[int]) -> list[int]:
+    """Split the blocks of which some states are among these; the blocks to look at next."""
+    parts: dict[int, set[int]] = {}
+    for at in froms:
+        parts.setdefault(block_of[at], set()).add(at)
+    found: list[int] = []
+    for old, part in parts.items():
+        if len(part) == len(blocks[old]):
+            continue
+        blocks[old] -= part
+        fresh = len(blocks)
+        blocks.append(part)
+        for at in part:
+            block_of[at] = fresh
+        found.append(old if old not in pending and len(blocks[old]) < len(part) else fresh)
+    return found
+
+
+def _before(made: Automaton, alive: set[int]) -> list[dict[int, list[int]]]:
+    """Find for each state the states that lead to it, by the letter."""
+    letters = _letters({ranges for moves in made.moves for ranges in moves.values()})
+    before: list[dict[int, list[int]]] = [{} for _ in made.moves]
+    for at, moves in enumerate(made.moves):
+        for to, ranges in moves.items():
+            for letter in letters[ranges] if to in alive else ():
+                before[to].setdefault(letter, []).append(at)
+    return before
+
+
+def _letters(labels: set[Ranges]) -> dict[Ranges, tuple[int, ...]]:
+    """Name what each set of characters is made of, so that sets share a name where they share characters."""
+    edges: dict[int, list[tuple[bool, int]]] = {}
+    for number, label in enumerate(labels):
+        for low, high in label:
+            edges.setdefault(low, []).append((True, number))
+            edges.setdefault(high + 1, []).append((False, number))
+    names: dict[frozenset[int], int] = {}
+    inside: set[int] = set()
+    found: list[dict[int, None]] = [{} for _ in labels]
+    for _, changes in sorted(edges.items()):
+        inside -= {number for begins, number in changes if not begins}
+        inside |= {number for begins, number in changes if begins}
+        name = names.setdefault(frozenset(inside), len(names))
+        for number in inside:
+            found[number][name] = None
+    return {label: tuple(found[number]) for number, label in enumerate(labels)}
 
 
 def _alive(made: Automaton) -> set[int]:

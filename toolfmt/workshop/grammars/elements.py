@@ -4,10 +4,9 @@
     Paris
     </parameter>
 
-Text that nothing escapes ends at a closer only where structure follows it, so it
-may hold the closer, but not the closer with structure after it. It may not hold
-the beginning of a call with something inside either: no grammar can count how
-many calls an example opens and closes.
+Text that nothing escapes ends at a closer only where structure follows it, so it may hold the closer, but not the
+closer with structure after it. It may not hold the beginning of a call with something inside either: no grammar can
+count how many calls an example opens and closes.
 """
 
 from __future__ import annotations
@@ -70,10 +69,7 @@ if TYPE_CHECKING:
 
 _TAG: Final = regex.compile(TAG_NAME)
 _ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-_FREE: Final = either(
-    others(chars("&<")),
-    *(Lit(entity) for entity in (*_ENTITIES.values(), "&quot;", "&apos;")),
-)
+_FREE: Final = either(others(chars("&<")), *map(Lit, (*_ENTITIES.values(), "&quot;", "&apos;")))
 _ENTITY: Final = escaping(_ENTITIES)
 _ENTITY_QUOTE: Final = json_quote().within(_ENTITY)
 _INDENT: Final = Repeat(chars(" \t"), 0, 64)
@@ -107,6 +103,8 @@ class ElementNodes:
         self._prefix = prefix
         self._made: dict[tuple[str | None, Shape], str] = {}
         self._nodes: dict[tuple[str | None, Shape], Node] = {}
+        self._ending: dict[str, tuple[Node, ...]] = {}
+        self._patterns: dict[tuple[Node, ...], tuple[re.Pattern[str], ...]] = {}
         self._escaped = elements.escape == "xml"
         self._nested = bool(elements.item)
         optional = "".join(_ATTRIBUTE.findall(elements.member))
@@ -264,9 +262,7 @@ class ElementNodes:
         """A text, or one that is listed; `mixed` where elements could stand as well."""
         never = () if self._escaped else self._ends(closer)
         if isinstance(shape, Listed):
-            value = str(shape.value)
-            jsontext.dumps(value)
-            return self._listed(value, never)
+            return self._listed(str(shape.value), never)
         assert isinstance(shape, Text)  # noqa: S101 - asked by the callers
         if not self._escaped:
             node = text_node(shape, never)
@@ -275,8 +271,11 @@ class ElementNodes:
         return self._escaped_text(shape)
 
     def _listed(self, value: str, never: tuple[Node, ...]) -> Node:
+        jsontext.dumps(value)  # refuses what no text can hold
         if not self._escaped:
-            return Alt(()) if any(re.search(pattern_text(one), value) for one in never) else Lit(value)
+            if never not in self._patterns:
+                self._patterns[never] = tuple(re.compile(pattern_text(one)) for one in never)
+            return Alt(()) if any(one.search(value) for one in self._patterns[never]) else Lit(value)
         if value and not value.strip():
             return self._verbatim(Lit(value))
         special = set(value) & {*_ENTITIES, *self._elements.quoted, "\n"}
@@ -301,7 +300,12 @@ class ElementNodes:
         return Alt(())
 
     def _ends(self, closer: str) -> tuple[Node, ...]:
-        """What would end a text, or begin a call inside it."""
+        """What would end a text, or begin a call inside it; made once for each closer."""
+        if closer not in self._ending:
+            self._ending[closer] = self._made_ends(closer)
+        return self._ending[closer]
+
+    def _made_ends(self, closer: str) -> tuple[Node, ...]:
         elements, form = self._elements, self._form
         tail = re.split(r"\{(?:members)\}", form.call)[-1]
         section, _, section_end = form.section.partition("{calls}")

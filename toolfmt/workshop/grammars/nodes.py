@@ -171,14 +171,20 @@ SPACE: Final[Node] = Alt((NOTHING, Lit(" "), Seq((Lit("\n"), Repeat(chars(" \t")
 def sequence(*items: Node) -> Node:
     """Put nodes one after the other, with literals joined; where nothing fits one of them, nothing fits all."""
     flat: list[Node] = []
+    texts: list[str] = []  # joined once, so that a long text takes time in proportion to its length
     for item in items:
         for part in item.items if isinstance(item, Seq) else (item,):
-            if isinstance(part, Lit) and flat and isinstance(flat[-1], Lit):
-                flat[-1] = Lit(flat[-1].text + part.text)
-            elif isinstance(part, Alt | Chars) and part in _NEVER:
+            if isinstance(part, Lit):
+                texts.append(part.text)
+                continue
+            if isinstance(part, Alt | Chars) and part in _NEVER:
                 return Alt(())
-            elif part != Lit(""):
-                flat.append(part)
+            if text := "".join(texts):
+                flat.append(Lit(text))
+            texts.clear()
+            flat.append(part)
+    if text := "".join(texts):
+        flat.append(Lit(text))
     return flat[0] if len(flat) == 1 else Seq(tuple(flat))
 
 
@@ -239,7 +245,8 @@ def encoded(node: Node, write: Callable[[Chars], Node]) -> Node:
 
 @lru_cache(4096)
 def _letter(char: str, write: Callable[[Chars], Node]) -> Node:
-    return write(chars(char))
+    made = write(one := chars(char))
+    return Lit(char) if made == one else made
 
 
 def escaping(special: Mapping[str, str]) -> Callable[[Chars], Node]:
