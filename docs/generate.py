@@ -21,9 +21,9 @@ from blocks import codes, fenced, table
 from formats import OFFERED, dialect_page, dialect_table
 from gateway import gateway_page
 from growth import growth_section
-from matrix import matrix_page
+from matrix import matrix_chart, matrix_page
 from names import api_page, doc, package_page, source
-from speeds import speed_page
+from speeds import speed_chart, speed_page
 
 from toolfmt import errors
 from toolfmt.lookup import providers
@@ -43,7 +43,7 @@ PACKAGES: Final = ("execution", "agents", "agents.clients", "mcp")
 
 
 def pages() -> dict[str, str]:
-    """Make every page: its path below `docs/reference/` and its text."""
+    """Make every page and chart: its path below `docs/reference/` and its text."""
     made = {
         "dialects/index.md": dialect_table(),
         "providers.md": provider_page(),
@@ -57,6 +57,7 @@ def pages() -> dict[str, str]:
         "gateway.md": gateway_page(),
         "speed.md": f"{speed_page()}\n\n{growth_section()}",
     }
+    made |= {"speed.svg": speed_chart(), "matrix.svg": matrix_chart()}
     made |= {f"dialects/{dialect.name}.md": dialect_page(dialect) for dialect in OFFERED}
     return {path: f"{MADE}\n{text.strip()}\n" for path, text in made.items()}
 
@@ -181,7 +182,7 @@ def is_made(page: Path) -> bool:
 def stale(made: Mapping[str, str]) -> list[Path]:
     """Find the pages that are missing, differ, or are of something that is no more."""
     wanted = {PLACE / path: text for path, text in made.items()}
-    there = [page for page in PLACE.rglob("*.md") if page in wanted or is_made(page)]
+    there = [page for kind in ("*.md", "*.svg") for page in PLACE.rglob(kind) if page in wanted or is_made(page)]
     same = {page for page in there if page.read_text(encoding="utf-8") == wanted.get(page)}
     return sorted({*wanted, *there} - same)
 

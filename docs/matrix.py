@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from blocks import codes, prose, table
+from charts import heat_map
 from traits import TRAITS, Lost
 
 from toolfmt import convert
@@ -42,6 +43,7 @@ def matrix_page() -> str:
                 "of its row. A format's name leads to what it keeps and loses. `text:hermes` stands for the text of "
                 "[any dialect](dialects/index.md)."
             ),
+            "![The share of a row's traits that arrives in a column](matrix.svg)",
             table(
                 ("", "from", "holds", *numbers.values()),
                 (
@@ -57,6 +59,18 @@ def matrix_page() -> str:
             *(part for target in FORMATS for part in _section(target)),
         )
     )
+
+
+def matrix_chart() -> str:
+    """Draw the share of each format's traits that arrives in each other."""
+    held = {name: sum(_holds(name).values()) for name in FORMATS}
+    shares = {
+        (source, target): _arriving(source, target) / held[source]
+        for source in FORMATS
+        for target in FORMATS
+        if source != target
+    }
+    return heat_map("The share of a row's traits that arrives in a column", tuple(FORMATS), shares)
 
 
 def _anchor(name: str) -> str:

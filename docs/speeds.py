@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from blocks import table
+from charts import bars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FIGURES: Final = Path(__file__).resolve().parents[1] / "bench" / "speeds.json"
+_SIZE: Final = 10_000
 
 
 @cache
@@ -34,12 +36,22 @@ def speed_page() -> str:
                 f"machine ({_measured()['python']}), all measured in one run:"
             ),
             "```console\npython -m bench.speeds && python docs/generate.py\n```",
+            "A whole answer with 10,000 characters of arguments beside `json.loads`, on a logarithmic scale:",
+            "![The time of each format as a multiple of json.loads](speed.svg)",
             table(
                 ("format", *(f"whole, {size}" for size in sizes), *(f"piece, {size}" for size in sizes)),
                 _rows(),
             ),
         )
     )
+
+
+def speed_chart() -> str:
+    """Draw the time of a whole answer of 10,000 characters in each format."""
+    found = {
+        name: row["whole"] for name, rows in _measured()["formats"].items() for row in rows if row["size"] == _SIZE
+    }
+    return bars("The time of each format as a multiple of json.loads", found, (1, 2, 5, 10, 20, 50))
 
 
 def _rows() -> Iterator[tuple[str, ...]]:
