@@ -384,7 +384,7 @@ def test_keys_are_paths_too(project: Path) -> None:
     assert failures(executor, call("write", files=inside, by_path=inside, spec=inside)) == [None]
 
 
-def test_dangerous_tools_refuse_weak_marks_unless_reported_otherwise(registry: ToolRegistry) -> None:
+def test_dangerous_tools_refuse_weak_marks_unless_allowed(registry: ToolRegistry) -> None:
     marks = ("api", "marker", "fenced", "bare")
     calls = [ToolInvocation(name="delete", provenance=mark) for mark in marks]
     refused = "weak_provenance"

@@ -1,4 +1,4 @@
-"""An answer that is JSON by a schema: what a model is asked for, how its text is read, what it is told if it is wrong.
+"""An answer that is JSON by a schema: what a model is asked for, how its text is read, and how it is corrected.
 
 output = JsonOutput({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]})
 output.asked(messages)                   # the instructions end with the schema

@@ -4,7 +4,7 @@
     required    reasoning? calls
     none        reasoning? text
 
-Where an output is asked for, it is all of the text, and stands alone.
+Where an output is asked for, it is all of the text, with nothing beside it.
 
 Text may hold nothing that begins like one of the format's markers, so that the
 parser finds the calls of the grammar in it and no others. The answer ends with
