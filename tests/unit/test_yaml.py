@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 import toolfmt
 from toolfmt import jsontext
 from toolfmt.formatters.yaml_text import yaml_text
-from toolfmt.parsers.yaml_flow import Plain, YamlNode
-from toolfmt.parsers.yaml_scalars import YamlError, resolve
-from toolfmt.parsers.yaml_subset import parse
+from toolfmt.parsers.yaml_nodes import Plain, YamlError, YamlNode, parse, resolve
 from toolfmt.workshop.testing import strategies
 
 ryaml: Any = import_module("ryaml")  # its names are not declared as exported

@@ -36,6 +36,7 @@ from toolfmt.parsers.patterns import (
     LAYOUT,
     SLOT,
     Head,
+    first_match,
     head,
     literal,
     strip_groups,
@@ -55,6 +56,7 @@ _PUNCTUATION = re.compile(r"[\\()\[\]{},;`]+").fullmatch
 """A closer of which no text is made to be rid: a bracket may be anybody's."""
 _FIRST_TAG = re.compile(r"\A\s*(<[^<>{}\s]+>)")
 _BEHIND_NAME = re.compile(r"\{name\}\s*([^\w\s<>{}\"'.:/\-])")
+_LOOKS_BEHIND = re.compile(r"\(\?<!\[[^\]]*\]\)").match
 _MOST_WORDS = 4096
 """Characters of a text that is held while it may still be the body of a call without any argument."""
 _YAML = r"""[ \t]{0,64}(?:\r?\n|</|\{|[^\s:<]{1,64}:)"""
@@ -87,12 +89,17 @@ class CompiledSyntax:
             patterns.append(f"(?P<bare>{_BARE})")
         self.earlier = dict(self._earlier(marks, line))
         self.marker = regex.compile("|".join(patterns) or r"(?!)", self.flags)
+        sources = [source for _, source in marks]
+        behind = {found.group() for source in sources if (found := _LOOKS_BEHIND(source)) is not None}
         firsts = first_characters(
-            [source for _, source in marks], bare=self.bare is not None, ignore_case=syntax.ignore_case
+            [source for source in sources if not _LOOKS_BEHIND(source)],
+            bare=self.bare is not None,
+            ignore_case=syntax.ignore_case,
         )
-        indent = r"|(?<![^\n])[ \t]" if syntax.lines else ""  # a marker's line may be indented
-        self.first = re.compile((f"[{firsts}]" if firsts else r"(?!)") + indent)
-        self.stop = re.compile(f"[{firsts}{self.breaks}]" if firsts else r"(?!)").search
+        places = [f"[{firsts}]" if firsts else r"(?!)", *(f"{place}[\\s\\S]" for place in sorted(behind))]
+        indent = [r"(?<![^\n])[ \t]"] if syntax.lines else []  # a marker's line may be indented
+        self.first = re.compile("|".join([*places, *indent]))
+        self.stop = re.compile(r"[\s\S]" if behind else f"[{firsts}{self.breaks}]" if firsts else r"(?!)").search
         """Finds what may begin a marker in a piece of plain text."""
         opened_by = [*(opener for opener, _ in syntax.reasoning), ""]  # the last: by the prompt, with any of them
         self.reasoning_ends = [self._end(opener, syntax.reasoning) for opener in opened_by]
@@ -158,7 +165,7 @@ class CompiledSyntax:
 
     def cut_call(self, pattern: regex.Pattern[str], text: str, pos: int) -> tuple[int, str] | None:
         """Where the text's end cuts a call off after its whole opening marker or after its name, and that name."""
-        part = pattern.search(text, pos, partial=True) if self.cut_heads else None
+        part = first_match(pattern, self.first.finditer(text, pos), partial=True) if self.cut_heads else None
         if part is None or not part.partial:
             return None
         for opening, lead in self.cut_heads:

@@ -18,7 +18,7 @@ from toolfmt.parsers.damage import is_odd
 from toolfmt.parsers.entities import decode_entities
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import regex
 
@@ -255,20 +255,15 @@ def match_next(cur: Cursor, pattern: regex.Pattern[str]) -> Reading[regex.Match[
         yield
 
 
-def first_begun(
-    pattern: regex.Pattern[str], firsts: re.Pattern[str], text: str, at: int, found: regex.Match[str] | None
+def first_match(
+    pattern: regex.Pattern[str], places: Iterable[re.Match[str]], *, partial: bool
 ) -> regex.Match[str] | None:
-    """Prefer to a whole match, `found` from `at` on, what begins before it and may yet become one.
-
-    A search passes that over. `firsts` matches where any match may begin.
-    """
-    if found is None:
-        return pattern.search(text, at, partial=True)
-    for place in firsts.finditer(text, at, found.start()):
-        begun = pattern.match(text, place.start(), partial=True)
-        if begun is not None:
-            return begun
-    return found
+    """Match the pattern at the first of the places where it fits, or may yet fit where a `partial` match counts."""
+    for place in places:
+        found = pattern.match(place.string, place.start(), partial=partial)
+        if found is not None:
+            return found
+    return None
 
 
 def search_on(cur: Cursor, pattern: regex.Pattern[str] | None) -> Reading[regex.Match[str] | None]:

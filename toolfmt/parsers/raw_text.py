@@ -53,6 +53,7 @@ class RawText:
         "_nested",
         "_open",
         "_opened",
+        "_opening",
         "_opens",
         "_own",
         "_parent",
@@ -88,6 +89,7 @@ class RawText:
         self._open = True  # blank text here may still be layout
         self._levels = [0]  # the arguments that the text itself opened, in each of the calls that it opened
         self._opened: int | None = None  # where the first argument begins inside of the value
+        self._opening: Opening | None = None  # what the candidate begins
         self._certain = False  # it is one, if the value has no end of its own
         self._given = False
         self._before: list[str] = []  # the white space before it
@@ -157,9 +159,14 @@ class RawText:
                 if begun is not None and begun.partial:
                     end = near.start()
                     break
+            at = max(near.end(), near.start() + 1)  # a hint may be empty
+            if found is not None and found.lastgroup == "opener" and self._opens is not None:
+                self._opening = self._opens(found)
+                if self._opening is None:
+                    at = found.end()
+                    continue
             if found is not None and (found.lastgroup != "closer" or self._closer.ends(found.group())):
                 return found
-            at = max(near.end(), near.start() + 1)  # a hint may be empty
         self._pass(cur, end, ends)
         if cur.pos == len(buf) and not self._open:
             self._text.wait(cur, ends.stop)
@@ -233,7 +240,7 @@ class RawText:
         return mentioned(before, cur.buf[found.end() : found.end() + 1])
 
     def _argument_begins(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
-        opening = self._opens(found) if self._opens is not None else None
+        opening = self._opening if self._opens is not None else None
         given = opening is not None and (opening.given or opening.given_on_line)
         if given and found.end() == len(cur.buf) and not cur.eof:
             self._pass(cur, found.start(), ends)

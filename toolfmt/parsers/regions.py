@@ -16,7 +16,7 @@ from toolfmt.parsers.calls import CallReader
 from toolfmt.parsers.code_lines import inside_code, line_of
 from toolfmt.parsers.cursor import WHITE, Cursor, Malformed, Truncated
 from toolfmt.parsers.driving import GrammarDriver
-from toolfmt.parsers.patterns import first_begun, match_first, match_next, search_on, skip_cut
+from toolfmt.parsers.patterns import first_match, match_first, match_next, search_on, skip_cut
 from toolfmt.parsers.recovering import Recovery
 from toolfmt.parsers.sink import Draft, Sink
 from toolfmt.parsers.skipping import Skipper
@@ -133,15 +133,12 @@ class TextParser(GrammarDriver):
 
     def _find(self, pattern: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:
         """Pass text on until the pattern matches; the match is not read. None at the end of the input."""
-        cur, text, first = self._cur, self._sink.text, self._grammar.first.search
+        cur, text, firsts = self._cur, self._sink.text, self._grammar.first.finditer
         while True:
             buf, pos = cur.buf, cur.pos
-            begin = first(buf, pos)
-            found = None if begin is None else pattern.search(buf, begin.start())
-            if begin is not None and not cur.eof:
-                found = first_begun(pattern, self._grammar.first, buf, begin.start(), found)
+            found = first_match(pattern, firsts(buf, pos), partial=not cur.eof)
             end = len(buf) if found is None else found.start()
-            cut = self._grammar.cut_call(pattern, buf, begin.start()) if begin and found is None and cur.eof else None
+            cut = self._grammar.cut_call(pattern, buf, pos) if found is None and cur.eof else None
             end = end if cut is None else cut[0]
             if end > pos:
                 text(buf[pos:end], cur.base + pos)

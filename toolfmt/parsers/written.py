@@ -48,6 +48,10 @@ _LIST = re.compile(rf"{_SPACE}\[").match
 _NEXT = re.compile(rf"{_SPACE}([,\]])").match
 _STRING = frozenset({"string"})
 _DOUBT = object()
+_TAG_END = r"[A-Za-z_][\w.\-]*+(?=[\s/>])|/[A-Za-z_][\w.\-]*+>|(?=[\s=])"
+_OTHER_ELEMENTS = re.compile(rf"[^<]*+(?:<(?:{_TAG_END})[^<]*+)*+").fullmatch
+"""Text in which every `<` begins a tag of an element, or none at all."""
+_ELEMENT_NAME = re.compile(r"</?([A-Za-z_][\w.\-]*+)").findall
 
 
 class NotAtOnce(Exception):  # noqa: N818 - control flow while a grammar is compiled
@@ -127,7 +131,18 @@ class WrittenForm:
 class _WrittenMembers:
     """Arguments that are elements; their values hold nothing that looks like the format's markup."""
 
-    __slots__ = ("_closer", "_ends", "_grammar", "_hint", "_member", "_quote", "_words", "_wrapper", "_wrapper_end")
+    __slots__ = (
+        "_closer",
+        "_ends",
+        "_grammar",
+        "_hint",
+        "_member",
+        "_own_names",
+        "_quote",
+        "_words",
+        "_wrapper",
+        "_wrapper_end",
+    )
 
     def __init__(self, grammar: ElementGrammar, member: str, wrapper: str) -> None:
         opening, _, closing = member.partition("{value}")
@@ -140,6 +155,11 @@ class _WrittenMembers:
         self._grammar = grammar
         ends = grammar.ends(grammar.closer("member", "").source, grammar.tail)
         self._ends, self._hint, self._words = ends, ends.hint, ends.words
+        around = grammar.around
+        markers = "".join((*around.begins, around.begin, around.tail, around.section, around.section_end, wrapper))
+        named = grammar.keyed_by_tag and not grammar.special
+        self._own_names = {*grammar.own_tags, *re.findall(r"[\w.\-]+", markers.replace("\\", ""))} if named else None
+        """Names of elements that are no text, where every other element is text unless the tool declares it."""
         opening = opening.removesuffix("\n") if grammar.padded else opening
         self._member = re.compile(_SPACE + _pattern(pieces(opening))).match
         self._wrapper = re.compile(f"{_SPACE}<{re.escape(wrapper)}>").match if wrapper else None
@@ -176,16 +196,27 @@ class _WrittenMembers:
             else:
                 near = self._hint(text, at)
                 end = after = -1 if near is None else near.start()
-            closer = self._closer.replace("{key}", key)
+            closer, inner = self._closer.replace("{key}", key), property_schema(schema, key)
+            if not quoted and end >= 0 and not text.startswith(closer, end) and types(inner) == _STRING:
+                end = after = self._past_elements(text, at, closer, schema, sink)
             if end < 0 or not text.startswith(closer, after):
                 return -1
             if not quoted and self._misquoted(text, at, end):
                 return -1
-            value = self._value(text[at:end], labels, property_schema(schema, key), sink, verbatim=quoted)
+            value = self._value(text[at:end], labels, inner, sink, verbatim=quoted)
             if value is _DOUBT:
                 return -1
             values[key], at = value, after + len(closer)
         return at
+
+    def _past_elements(self, text: str, at: int, closer: str, schema: JsonObject | None, sink: Sink) -> int:
+        """Where the text at `at` ends, if all markup in it is elements that mean nothing to the format; else -1."""
+        end = text.find(closer, at)
+        if end < 0 or self._own_names is None or schema is None or _OTHER_ELEMENTS(text, at, end) is None:
+            return -1
+        names = set(_ELEMENT_NAME(text, at, end))
+        meant = not names.isdisjoint(self._own_names) or any(name in sink.options.tools for name in names)
+        return -1 if meant or any(declares(schema, name) for name in names) else end
 
     def _no_key(self, text: str, at: int, key: str) -> bool:
         """Whether the element at `at`, which its tool does not declare, may be something else than an argument."""
@@ -210,7 +241,8 @@ class _WrittenMembers:
         wire_type = grammar.types.get(named, named) or BY_FLAG.get(flag, flag)
         if not verbatim and (text[:1] == ">" or (text[-1:] == self._closer[0] and part_of(text, self._closer))):
             return _DOUBT
-        child = grammar.nested and not verbatim and "<" in text
+        told = types(schema)
+        child = grammar.nested and not verbatim and "<" in text and (wire_type or told != _STRING)
         if wire_type not in KNOWN or not encodable(text) or child:
             return _DOUBT
         if grammar.escaped and not verbatim:
@@ -218,7 +250,6 @@ class _WrittenMembers:
             text = text if text.strip(WHITE) else ""
         if grammar.padded:
             text = text.removeprefix("\n").removesuffix("\n")
-        told = types(schema)
         if not wire_type and told == _STRING:
             return text
         typed = wire_type or ("json" if grammar.inferred and told is None else "")

@@ -22,11 +22,9 @@ import regex
 
 from toolfmt import jsontext
 from toolfmt.parsers.cursor import Malformed, Truncated
-from toolfmt.parsers.patterns import GAP, match_next
+from toolfmt.parsers.patterns import GAP, first_match, match_next
 from toolfmt.parsers.pieces import Pieces
-from toolfmt.parsers.yaml_flow import Plain, YamlNode
-from toolfmt.parsers.yaml_scalars import YamlError, resolve
-from toolfmt.parsers.yaml_subset import parse
+from toolfmt.parsers.yaml_nodes import Plain, YamlError, YamlNode, parse, resolve
 from toolfmt.schema import chosen, coerce, declares, depends, item_schema, property_schema, types
 from toolfmt.schema.places import kind_of
 
@@ -40,6 +38,8 @@ if TYPE_CHECKING:
 
 _DEEPEST = 256
 _OBJECT = frozenset({"object"})
+_PLACE = re.compile(r"[\n<](?:(?<=\n)|(?=/|\Z))")
+"""Where a line ends, or a closer may begin."""
 
 
 class YamlBody:
@@ -76,7 +76,7 @@ class YamlBody:
         blank = True
         closer = _closer(self.draft.name)
         while True:
-            found = closer.search(cur.buf, cur.pos, partial=not cur.eof)
+            found = first_match(closer, _PLACE.finditer(cur.buf, cur.pos), partial=not cur.eof)
             end = len(cur.buf) if found is None else found.start()
             text = cur.buf[cur.pos : end]
             if blank:
@@ -89,7 +89,7 @@ class YamlBody:
                 if cur.eof:
                     raise Truncated
                 if found is None and not blank:
-                    cur.wait(_STOP, pieces)
+                    cur.wait(_PLACE.search, pieces)
                 yield
             elif found.group() == "\n":
                 pieces.add("\n")
@@ -147,6 +147,3 @@ def _closer(name: str) -> regex.Pattern[str]:
 @lru_cache(maxsize=256)
 def _compiled(source: str) -> regex.Pattern[str]:
     return regex.compile(source)
-
-
-_STOP = re.compile(r"[\n<]").search
