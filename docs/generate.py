@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
 
 from blocks import codes, fenced, table
+from conversations import conversations_page
 from formats import OFFERED, dialect_page, dialect_table
 from gateway import gateway_page
 from growth import growth_section
@@ -55,6 +56,7 @@ def pages() -> dict[str, str]:
         "cli.md": cli_page(),
         "json-output.md": json_page(),
         "gateway.md": gateway_page(),
+        "gateway-conversations.md": conversations_page(),
         "speed.md": f"{speed_page()}\n\n{growth_section()}",
     }
     made |= {"speed.svg": speed_chart(), "matrix.svg": matrix_chart()}

@@ -40,6 +40,7 @@ _IDS: Final[Mapping[str, str]] = {
     "gemini": "",
     "gemini-interactions": "",
     "ollama": "",
+    "mistral": "",
 }
 """What an answer's id begins with."""
 

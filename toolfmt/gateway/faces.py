@@ -6,6 +6,7 @@ POST /v1/messages                            anthropic; /count_tokens counts
 POST /v1beta/models/MODEL:generateContent    gemini; :countTokens counts
 POST /v1beta/interactions                    gemini-interactions
 POST /api/chat                               ollama
+POST /mistral/v1/chat/completions            mistral, whose own path is OpenAI's
 
 How each writes its stream is in `toolfmt.transcripts.streams.sse`.
 """
@@ -58,11 +59,13 @@ FACES: Final = (
     Face(format="gemini-interactions", path="/v1beta/interactions"),
     Face(format="gemini-interactions", path="/v1/interactions"),
     Face(format="ollama", path="/api/chat", streamed_by_default=True, media="application/x-ndjson"),
+    Face(format="mistral", path="/mistral/v1/chat/completions"),
 )
 _ROOTS: Final[Mapping[str, str]] = {
     "/v1beta/interactions": "gemini-interactions",
     "/v1beta/": "gemini",
     "/api/": "ollama",
+    "/mistral/": "mistral",
 }
 """Whose clients ask below a path; all others are OpenAI's, and those that send one of these headers:"""
 _MARKS: Final[Mapping[str, str]] = {"anthropic-version": "anthropic", "x-goog-api-key": "gemini"}
