@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from toolfmt.parsers.code_lines import inside_code, line_of
-from toolfmt.parsers.written import NotAtOnce, WrittenForm, WrittenSection
+from toolfmt.parsers.written import LATER, NotAtOnce, WrittenSection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,11 +39,11 @@ class Ahead:
         """Whether an answer that begins with this begins with its text, or a call, and not with reasoning."""
         return self._texts and not self.grammar.leading.may_begin(text)
 
-    def read(self, chunk: str, base: int, sink: Sink) -> tuple[int, Section | None, int]:
+    def read(self, chunk: str, base: int, sink: Sink, *, last: bool) -> tuple[int, Section | None, int, bool]:
         """Read the beginning of a chunk, which is at the offset `base`, into `sink`.
 
-        How many characters were read, the section in which the reading goes on, if in any, and where the text begins
-        after the last section.
+        How many characters were read, the section in which the reading goes on, if in any, where the text begins
+        after the last section, and whether a call is left of which what follows decides; nothing follows the `last`.
         """
         at, here, said = 0, len(chunk), 0
         while at < here:
@@ -60,14 +60,14 @@ class Ahead:
             section, written = self._sections[group]
             if section.bare and inside_code(line_of(chunk[said:start])):
                 break
-            end = written.read(chunk, start, found.end() if section.opener else start, sink, base)
+            end = written.read(chunk, start, found.end() if section.opener else start, sink, base, last=last)
             if end < 0:
-                break
+                return at, None, said, end == LATER
             at = end
             said = end if section.opener else said
             if written.open:
-                return at, section, said
-        return at, None, said
+                return at, section, said, False
+        return at, None, said, False
 
 
 def _written(grammar: CompiledSyntax) -> Iterator[tuple[str, tuple[Section, WrittenSection]]]:
@@ -76,8 +76,7 @@ def _written(grammar: CompiledSyntax) -> Iterator[tuple[str, tuple[Section, Writ
         compiled = section.forms[0]
         before = next(at for at, pattern in enumerate(section.next) if "f0" in pattern.groupindex)
         try:
-            form = WrittenForm(compiled)
-            written = WrittenSection(compiled.form, form, section.next[:before])
+            written = WrittenSection(compiled, section.next[:before])
         except NotAtOnce:
             continue
         yield f"s{number}" if section.opener else f"c{number}_0", (section, written)

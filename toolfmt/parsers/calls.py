@@ -23,6 +23,7 @@ from toolfmt.parsers.json_calls import CallObject
 from toolfmt.parsers.json_layout import peek, skip_space
 from toolfmt.parsers.json_values import decode, read_value, whole_value
 from toolfmt.parsers.naming import held_name, name_by_fit
+from toolfmt.parsers.object_ends import close_object, refuse_members
 from toolfmt.parsers.patterns import FENCE, GAP, cut_off, match_next, skip_cut
 from toolfmt.parsers.payload_calls import PayloadReader
 from toolfmt.parsers.raw_ends import Closer
@@ -47,8 +48,6 @@ _BROKEN_TAG = regex.compile(r"(?=[<\[\]][\s\S]{25})(?![^\s\w]{1,4}(?:\w{1,16}[^\
 _EMPTY_LIST = regex.compile(r"\[\s{0,64}\]")
 _FENCE = regex.compile(rf"{GAP}{FENCE}")
 _FENCE_END = regex.compile(rf"{GAP}`{{3,8}}+")
-_GOES_ON = regex.compile(r"[ \t]{0,64},\s{0,64}\"[^\"\n]{1,64}\"\s{0,8}:")
-"""What shows that a brace too many has ended an object."""
 _CUT_NAME = regex.compile(PLAIN_NAME + r"\s{0,64}(?:<[^<>]{0,64})?")
 _DRAFT_SLOTS = frozenset({"name", "id", "server", "agent"})
 
@@ -357,6 +356,8 @@ class CallReader:
 
     def _tail(self, form: FormGrammar) -> Reading[None]:
         cur = self.cur
+        if form.endless:
+            yield from close_object(cur, self.draft)
         if form.tail is None or form.body == "yaml" or self.empty:
             return  # there is none, or it was read with the body
         if form.body in {"call", "args"}:
@@ -366,8 +367,7 @@ class CallReader:
                     self.draft.note("repaired_json", "surplus closing brackets", cur.at)
                 cur.pos = extra.end()
             else:
-                if (yield from match_next(cur, _GOES_ON)) is not None:
-                    raise Malformed("malformed", "members after the brace that ends the call", cur.at)
+                yield from refuse_members(cur)
                 at, cut = cur.at, skip_cut(cur, form.extra_tail)
                 what = "cut off" if cut else "missing"
                 self.draft.note("missing_close", f"the call's closing marker is {what}", at, cur.at)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class GrammarDriver:
     """Feeds one grammar at work."""
 
-    __slots__ = ("_begun", "_closed", "_cur", "_run", "_sink")
+    __slots__ = ("_begun", "_closed", "_cur", "_late", "_run", "_sink")
 
     def __init__(self, cur: Cursor, sink: Sink) -> None:
         """Begin; the grammar reads from `cur` into `sink`, once there is text that it must look at."""
@@ -26,13 +26,17 @@ class GrammarDriver:
         self._sink = sink
         self._run: Reading[None] | None = None
         self._begun = self._closed = False
+        self._late = ""  # a call of which what follows decides
 
     def _answer(self) -> Reading[None]:
         """Read the answer, or what `_ahead` leaves of it."""
         raise NotImplementedError
 
-    def _ahead(self, chunk: str) -> str:
-        """Read what needs no grammar at work off a chunk that comes before there is one; the rest of it."""
+    def _ahead(self, chunk: str, *, last: bool = False) -> str:  # noqa: ARG002 - the grammars of messages have none
+        """Read what needs no grammar at work off a chunk that comes before there is one; the rest of it.
+
+        Nothing follows the `last` one.
+        """
         return chunk
 
     @property
@@ -97,6 +101,9 @@ class GrammarDriver:
         """Say that the answer has ended."""
         if self._closed:
             raise ParseError("the parser is closed already")
+        if self._late and (rest := self._ahead("", last=True)):
+            self._run = self._answer()
+            self._read_on(self._run, rest)
         self._cur.catch_up()
         self._cur.eof = self._closed = True
         self._cur.stop = None

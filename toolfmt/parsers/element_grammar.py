@@ -49,7 +49,7 @@ class ElementGrammar:
         for kind, template in (("odd", elements.odd_member), ("item", item), ("member", member)):
             if template and not (kind == "item" and self.unnamed):
                 opening, _, closing = template.partition("{value}")
-                self.heads[kind] = head(opening)
+                self.heads[kind] = _forgiving(opening)
                 self.closers[kind] = closing
                 parts.append(f"(?P<{kind}>{self.heads[kind].source})")
         self._number(member, item, parts)
@@ -140,6 +140,16 @@ class ElementGrammar:
             source = rf"{literal(before)}</\s{{0,8}}{name}\s{{0,64}}>"
             return Closer(source, key, bool(self.flags), ending, beginning, text)
         return Closer(literal(before), ending=ending, beginning=beginning, text=text)
+
+
+def _forgiving(opening: str) -> Head:
+    """Compile what opens a child; an element in it may lack its closing tag, or have another one, before the next."""
+    found = head(opening)
+    for closer in re.findall(r"</[^<>{}]+>(?=\s*(?:\{\?|\?\})?\s*<)", opening):
+        slip = r"(?P<unclosed>(?:</?[^\s<>]{1,24}>?)?)(?=\s{0,64}<)"
+        for written in {literal(closer), re.escape(closer)}:
+            found = replace(found, source=found.source.replace(written, f"(?:{written}|{slip})"))
+    return found
 
 
 def _tag(template: str) -> str:

@@ -84,7 +84,7 @@ class Opened:
     type: str
     text: str | None
     odd: bool
-    """Its key holds markup."""
+    """Its key holds markup, or has no end of its own."""
     unquoted: bool
     """One of the quotes in it is missing."""
 
@@ -156,7 +156,7 @@ class ElementReader:
         if opened.unquoted and (yield from match_next(cur, _QUOTE)) is not None:
             raise Malformed("malformed", "a quote after a tag that lacks one", cur.at)
         if (opened.odd or (schema is not None and key[-1:] in {"[", "{", "("})) and not declares(schema, key):
-            raise Malformed("malformed", f"the name of an argument holds markup: {key[:60]!r}", cur.at)
+            raise Malformed("malformed", f"the name of an argument holds markup or is not closed: {key[:60]!r}", cur.at)
         inner = property_schema(schema, key) if schema else None
         if opened.text is not None:
             members.add(key, leaf(opened.text, inner, wire_type, verbatim=False), (start, cur.at))
@@ -218,6 +218,9 @@ class ElementReader:
         cur.pos = opener.end()
         if tag.unquoted:
             self.draft.note("missing_close", "a quote in a tag is missing or of another kind", *span)
+        unclosed = groups.get("unclosed") is not None
+        if unclosed:
+            self.draft.note("missing_close", "a closing tag before an argument's value is missing", *span)
         value: str | None = None
         for name, text in tag.strays:
             if tag.empty and value is None and name == "value":
@@ -231,7 +234,12 @@ class ElementReader:
         if found not in KNOWN:
             self.strays.ignore(found, span)
         return Opened(
-            kind, tag.slots.get("key", ""), found, (value or "") if tag.empty else None, tag.odd, tag.unquoted
+            kind,
+            tag.slots.get("key", ""),
+            found,
+            (value or "") if tag.empty else None,
+            tag.odd or unclosed,
+            tag.unquoted,
         )
 
     def value(self, cur: Cursor, spot: Spot) -> Reading[JsonValue]:

@@ -63,7 +63,7 @@ _PLAIN_TAG = re.compile(r"</?[\w:.\-]+>")
 _SLOTS = ("key", "type", "string", "name", "id", "server", "agent")
 _TYPOGRAPHIC = frozenset({"\u201c\u201d", "\u201c\u201c", "\u201d\u201d"})
 _OPTIONAL = {"{?": (1, "(?:"), "?}": (-1, ")?")}
-_OWN_GROUPS = frozenset({"attributes", "empty"})
+_OWN_GROUPS = frozenset({"attributes", "empty", "unclosed"})
 SLOT = r"[^\s<>{](?:[^<>{\n]{0,510}?[^\s<>{])??"
 WILD = {"any": r"[\s\S]", "plain": r"[^<]"}
 """Slots that hold nothing of interest: what each of their few characters may be."""

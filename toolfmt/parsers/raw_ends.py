@@ -197,10 +197,10 @@ def _misspelt(mark: str) -> str:
 
 
 def _near(closer: str) -> str:
-    """A closer with more letters in its name, or without its last character before the next tag."""
+    """A closer with more letters in its name, with a mark more before its end, or without that before the next tag."""
     if re.fullmatch(r"</[\w:.\\\-]+(?:\\s\{0,64\})?>", closer):
         return rf"{closer.removesuffix('>')}\w{{0,16}}\s{{0,64}}(?:>|(?=<))"
-    return rf"{closer[:-1]}(?=<)"
+    return rf"{closer[:-1]}(?:[^\w\s<>]>|(?=<))"
 
 
 def _either(*patterns: str) -> str:

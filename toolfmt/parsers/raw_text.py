@@ -33,6 +33,9 @@ _UNFOLLOWED = "a value's closing tag is followed by neither the next value nor t
 MOST_BACK = 16
 """How often the input may be read again where closers are missing; after that, such calls fail."""
 _LATER = frozenset({"closer", "lead", "near", "opener"})
+_WORD_ENDS = regex.compile(r"(?!\w)").match
+_SECOND_END = regex.compile(r">\r?\n")
+"""What follows a tag that ends twice, where a value begins in a line of its own."""
 _BREAK = regex.compile(r"\r?\n")
 
 
@@ -144,6 +147,8 @@ class RawText:
                 yield from self._quoted(cur, ends, str(word.lastgroup))
         if ends.near_quote is not None and (yield from match_next(cur, ends.near_quote)) is not None:
             raise Malformed("malformed", "the quote around a value is misspelt", cur.at, inside=True)
+        if self._text.padded and (yield from match_next(cur, _SECOND_END)) is not None:
+            raise Malformed("malformed", "the tag before a value ends twice", cur.at, inside=True)
 
     def _candidate(self, cur: Cursor, ends: Ends) -> regex.Match[str] | None:
         """What must be decided next, with the text before it not yet passed on; None where that is all there is."""
@@ -203,7 +208,8 @@ class RawText:
         follow = ends.follow.match(cur.buf, found.end(), partial=not cur.eof)
         foreign = follow is not None and follow.lastgroup == "parent" and not self._parent.ends(follow["parent"])
         if follow is None or (foreign and not follow.partial):
-            if exact or f"{found.group().rstrip()}>" == self._closer.text:
+            stem = self._closer.text[:-1]
+            if exact or (found.group().startswith(stem) and _WORD_ENDS(found.group(), len(stem))):
                 self._unbalanced(cur, ends, found)
             return self._literal(cur, found, ends)
         nested = None if follow.partial else self._in_nested(cur, ends, found.end())

@@ -71,17 +71,20 @@ class TextParser(GrammarDriver):
         """Whether what ends a turn has been read."""
         return self._stopped
 
-    def _ahead(self, chunk: str) -> str:
+    def _ahead(self, chunk: str, *, last: bool = False) -> str:
         options, ahead = self._sink.options, self._start
+        late = self._late
+        chunk, self._late = late + chunk, ""
         begun = self._begun or (not options.reasoning_open and ahead.begins(chunk))
         if not begun or self._within is not None or len(chunk) > options.limits.call_chars:
             return chunk
         self._begun = True
-        at, self._within, said = ahead.read(chunk, self._cur.end, self._sink)
+        at, self._within, said, later = ahead.read(chunk, self._cur.end, self._sink, last=last)
         if at:
             self._cur.skip(chunk[:at])
             self._line = line_of(chunk[said:at] if said else self._line + chunk[:at]) if self._grammar.unmarked else ""
-        return chunk[at:]
+        self._late = chunk[at:] if later and not late else ""
+        return "" if self._late else chunk[at:]
 
     def _answer(self) -> Reading[None]:
         if not self._begun:

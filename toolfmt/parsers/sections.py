@@ -61,6 +61,11 @@ class FormGrammar:
         return self.body in {"call", "args"} and self.literals is None
 
     @property
+    def endless(self) -> bool:
+        """Whether no marker ends the calls, which are JSON: their last braces do."""
+        return self.quotes and self.tail is None and not self.form.section.partition("{calls}")[2].strip()
+
+    @property
     def openers(self) -> tuple[regex.Pattern[str], ...]:
         """What may open inside the body instead of the tail."""
         elements = self.elements

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class ValueText:
     """Takes the text of one value piece by piece."""
 
-    __slots__ = ("_beginning", "_first", "_out", "_padded", "_shown_white", "held", "last", "marked", "white")
+    __slots__ = ("_beginning", "_first", "_out", "_shown_white", "held", "last", "marked", "padded", "white")
 
     def __init__(self, out: Taker, beginning: str, *, padded: bool) -> None:
         """Pass the text on to `out`; `beginning` is that of the value's closer, where no ordinary text holds it.
@@ -31,7 +31,7 @@ class ValueText:
         """
         self._out = out
         self._beginning = beginning
-        self._padded = self._first = padded
+        self.padded = self._first = padded
         self._shown_white = ""  # the white space that was there when a wait began
         self.white: list[str] = []
         """White space that may be the layout before the next argument."""
@@ -115,6 +115,6 @@ class ValueText:
         if self.held is not None:
             held, self.held = self.held, None
             self._give(held.text())
-        if self._padded and self.white:
+        if self.padded and self.white:
             self.white[-1] = self.white[-1].removesuffix("\n")
         self.flush()

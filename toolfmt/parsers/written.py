@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     import regex
 
-    from toolfmt.dialect.syntax import Form, Piece
+    from toolfmt.dialect.syntax import Piece
     from toolfmt.model import CallProvenance, JsonObject, JsonValue, ToolDefinition
     from toolfmt.parsers.element_grammar import ElementGrammar
     from toolfmt.parsers.sections import FormGrammar
@@ -46,6 +46,10 @@ _OTHERS = ("payload", "name", "name_in_id")
 _OPTIONAL = ("{id}", "{server}", "{agent}")
 _LIST = re.compile(rf"{_SPACE}\[").match
 _NEXT = re.compile(rf"{_SPACE}([,\]])").match
+_AT_END = re.compile(rf"{_SPACE}(?:[,\"}}\]]|(?P<end>\Z))").match
+"""What may go on with a call that no marker ends."""
+LATER = -2
+"""In place of an offset: the text to come decides."""
 _STRING = frozenset({"string"})
 _DOUBT = object()
 _TAG_END = r"[A-Za-z_][\w.\-]*+(?=[\s/>])|/[A-Za-z_][\w.\-]*+>|(?=[\s=])"
@@ -261,10 +265,11 @@ class _WrittenMembers:
 class WrittenSection:
     """Calls of one form and the markers around them, if there are any."""
 
-    __slots__ = ("_between", "_closer", "_form", "_listed", "_provenance", "_rivals", "open")
+    __slots__ = ("_between", "_closer", "_endless", "_form", "_listed", "_provenance", "_rivals", "open")
 
-    def __init__(self, data: Form, form: WrittenForm, rivals: Sequence[regex.Pattern[str]]) -> None:
-        """Compile from the form's data; `rivals` are the patterns that come before a call of the form."""
+    def __init__(self, compiled: FormGrammar, rivals: Sequence[regex.Pattern[str]]) -> None:
+        """Compile; `rivals` are the patterns that come before a call of the form."""
+        data, form = compiled.form, WrittenForm(compiled)
         closing = with_and_without(data.section.partition("{calls}")[2])[0]
         between = data.separator.strip()
         self._between = (
@@ -274,17 +279,17 @@ class WrittenSection:
         fenced = closing.lstrip().startswith("`")  # a fence may also begin the next call
         if "{" in closing or fenced or (data.array and data.call != "{call}"):
             raise NotAtOnce
-        self._form = form
+        self._form, self._endless = form, compiled.endless
         self._listed = data.array
         self._rivals = rivals
         self._closer = re.compile(_SPACE + _literal(closing.strip())).match if closing.strip() else None
         self.open = self._closer is None
         """Nothing ends the calls: after each one the next may follow."""
 
-    def read(self, text: str, start: int, at: int, sink: Sink, base: int) -> int:
-        """Read the section that begins at `start`, its first call at `at`, into `sink`; its end, or -1.
+    def read(self, text: str, start: int, at: int, sink: Sink, base: int, *, last: bool) -> int:  # noqa: PLR0913 - a place in a text
+        """Read the section that begins at `start`, its first call at `at`, into `sink`; its end, -1, or `LATER`.
 
-        `base` is the text's offset in the input.
+        `base` is the text's offset in the input, `last` says that no text follows.
         """
         calls: list[WrittenCall] = []
         begun = _LIST(text, at) if self._listed else None
@@ -308,9 +313,9 @@ class WrittenSection:
         if closed is not None:
             at = closed.end()
         limits = sink.options.limits
-        whole = calls and (self.open or closed is not None)
-        if not whole or sink.calls + len(calls) > limits.calls or at - start > limits.call_chars:
-            return -1
+        doubt = self._doubt(text, at, last=last) if calls and (self.open or closed is not None) else -1
+        if doubt or sink.calls + len(calls) > limits.calls or at - start > limits.call_chars:
+            return doubt or -1
         tools = sink.options.tools
         if self._provenance == "bare" and tools and calls[0].labels["name"] not in tools:
             return -1
@@ -319,6 +324,13 @@ class WrittenSection:
             sink.call(call, (base + start, base + end), self._provenance)
             start = end
         return at
+
+    def _doubt(self, text: str, at: int, *, last: bool) -> int:
+        """Whether the last call may not end at `at`: -1, or `LATER` where what follows decides; else 0."""
+        goes_on = _AT_END(text, at) if self._endless else None
+        if goes_on is None or goes_on["end"] is None:
+            return 0 if goes_on is None else -1
+        return 0 if last else LATER
 
 
 def _literal(text: str) -> str:
