@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from toolfmt.parsers.cursor import WHITE, Malformed
+from toolfmt.parsers.cursor import NEVER, WHITE, Malformed
 from toolfmt.parsers.patterns import cut_off, match_next
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _MOST_SURPLUS = 8
 
 def close_object(cur: Cursor, draft: Draft) -> Reading[None]:
     """Read closers too many after an object that no marker ends; raises `Malformed` where its members go on."""
-    at, count = cur.at, 0
+    at, count, cur.deadline = cur.at, 0, NEVER  # the call may be over
     while count < _MOST_SURPLUS and (found := (yield from match_next(cur, _SURPLUS))) is not None:
         cur.pos = found.end()
         count += 1

@@ -33,9 +33,7 @@ _UNFOLLOWED = "a value's closing tag is followed by neither the next value nor t
 MOST_BACK = 16
 """How often the input may be read again where closers are missing; after that, such calls fail."""
 _LATER = frozenset({"closer", "lead", "near", "opener"})
-_WORD_ENDS = regex.compile(r"(?!\w)").match
 _SECOND_END = regex.compile(r">\r?\n")
-"""What follows a tag that ends twice, where a value begins in a line of its own."""
 _BREAK = regex.compile(r"\r?\n")
 
 
@@ -208,8 +206,8 @@ class RawText:
         follow = ends.follow.match(cur.buf, found.end(), partial=not cur.eof)
         foreign = follow is not None and follow.lastgroup == "parent" and not self._parent.ends(follow["parent"])
         if follow is None or (foreign and not follow.partial):
-            stem = self._closer.text[:-1]
-            if exact or (found.group().startswith(stem) and _WORD_ENDS(found.group(), len(stem))):
+            written, stem = found.group(), self._closer.text[:-1]
+            if exact or (written.startswith(stem) and not regex.match(r"\w", written, pos=len(stem))):
                 self._unbalanced(cur, ends, found)
             return self._literal(cur, found, ends)
         nested = None if follow.partial else self._in_nested(cur, ends, found.end())

@@ -125,7 +125,7 @@ class _Composer:
         if event.tag is not None:
             raise _error(event, "a tag")
         around, keys, column = self._open[-1]
-        node = self._node(event, column)
+        node = self._node(event, column, listed=isinstance(around, list))
         if isinstance(around, list):
             around.append(node)
         elif keys:
@@ -138,15 +138,20 @@ class _Composer:
             flow = bool(getattr(event, "flow_style", False))
             self._open.append((node, [], -1 if flow else event.start_mark.column))
 
-    def _node(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent, column: int) -> YamlNode:
-        """Give the value of a scalar, which is in a block at this column, or a list or map without members yet."""
+    def _node(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent, column: int, *, listed: bool) -> YamlNode:
+        """Give the value of a scalar, which is in a block at this column, or a list or map without members yet.
+
+        What is `listed` is as deep as its first line: else the next one may be an item without its dash.
+        """
         if not isinstance(event, yaml.ScalarEvent):
             return {} if isinstance(event, yaml.MappingStartEvent) else []
         text = event.value.translate(_SHOW) if self._breaks else event.value
-        if event.style == '"' and event.end_mark.line > event.start_mark.line and column >= 0:
+        quoted, plain = event.style == '"', not event.style and listed
+        if (quoted or plain) and event.end_mark.line > event.start_mark.line and column >= 0:
+            least = column + 1 if quoted else event.start_mark.column
             lines = self._text[event.start_mark.index : event.end_mark.index].split("\n")[1:]
-            if any(line.strip() and len(line) - len(line.lstrip(" ")) <= column for line in lines):
-                raise _error(event, "a quoted text goes on in a line that is not deeper than its key")
+            if any(line.strip() and len(line) - len(line.lstrip(" ")) < least for line in lines):
+                raise _error(event, "a text goes on in a line that is not deep enough for it")
         if event.style != '"' and self._pairs:
             text = _JOINED.sub(lambda found: self._pairs.get(found.group(), found.group()), text)
         if event.style:
