@@ -118,6 +118,14 @@ def test_instructions_alone_stay_instructions(target: str) -> None:
     assert check(there.value, format=target) == ()
 
 
+def test_what_is_dropped_leaves_a_conversation_that_the_provider_takes() -> None:
+    value = [{"role": "system", "content": "Be brief."}, result("z"), {"role": "assistant", "content": "20C"}]
+    there = convert(value, source="openai-chat", target="gemini", repair="drop")
+    assert [item["role"] for item in there.value["contents"]] == ["user", "model"]
+    assert [loss.code for loss in there.losses] == ["result", "placeholder"]
+    assert check(there.value, format="gemini") == ()
+
+
 def test_calls_that_still_wait_for_their_results_are_in_order() -> None:
     value = [ASKED, calls("a", "b")]
     for how in ("fill", "drop"):

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from toolfmt import read_stream, write_stream
+from toolfmt.conversation import TextPart
 from toolfmt.errors import UnknownFormatError
 from toolfmt.events import coalesce
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answer_apis import SHAPES
+from toolfmt.transcripts.answer_message import answer_message
 from toolfmt.transcripts.streams.converter import StreamConverter
 from toolfmt.transcripts.streams.relay import SINKS
 from toolfmt.transcripts.streams.sse import EventText, end_text, event_text
@@ -181,8 +183,94 @@ def test_what_no_event_tells_is_a_loss() -> None:
     relay = StreamConverter("openai-chat", "anthropic")
     for at in range(3):
         relay.feed({"choices": [{"index": 1, "delta": {"content": f"{at}"}}]})
-    relay.feed({"choices": [{"index": 0, "delta": {"audio": {"data": "AA=="}, "annotations": [{}]}}]})
+    relay.feed({"choices": [{"index": 0, "delta": {"audio": {"data": "AA=="}, "content": "Hi", "annotations": [{}]}}]})
     assert sorted(loss.code for loss in relay.losses) == ["choice", "citations", "provider_part"]
+
+
+PAGE = {"url": "https://e.com/a", "title": "A", "start_index": 3, "end_index": 6}
+WEB = {"type": "web_search_result_location", "url": "https://e.com/a", "title": "A", "cited_text": "x"}
+CITING: dict[str, list[Any]] = {
+    "openai-chat": [
+        {"choices": [{"index": 0, "delta": {"content": "In é"}}]},
+        {"choices": [{"index": 0, "delta": {"content": "t 18C."}}]},
+        {"choices": [{"index": 0, "delta": {"annotations": [{"type": "url_citation", "url_citation": PAGE}]}}]},
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+    ],
+    "openai-responses": [
+        {"type": "response.output_text.delta", "delta": "In "},
+        {"type": "response.content_part.added", "part": {"type": "output_text"}},
+        {"type": "response.output_text.delta", "delta": "ét 18C."},
+        {
+            "type": "response.output_text.annotation.added",
+            "annotation": {"type": "url_citation", **PAGE, "start_index": 0, "end_index": 3},
+        },
+        {"type": "response.completed", "response": {"status": "completed"}},
+    ],
+    "anthropic": [
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "In "}},
+        {"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "ét"}},
+        {"type": "content_block_delta", "index": 1, "delta": {"type": "citations_delta", "citation": WEB}},
+        {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": " 18C."}},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+    ],
+    "gemini": [
+        {"candidates": [{"content": {"parts": [{"text": "In ét 18C."}]}}]},
+        {
+            "candidates": [
+                {
+                    "groundingMetadata": {
+                        "groundingChunks": [{"web": {"uri": "https://e.com/a", "title": "A"}}],
+                        "groundingSupports": [
+                            {"segment": {"startIndex": 3, "endIndex": 7}, "groundingChunkIndices": [0]}
+                        ],
+                    },
+                    "finishReason": "STOP",
+                }
+            ]
+        },
+    ],
+}
+"""The same words, of which some come from a page: with accents, so that bytes are not characters."""
+
+
+def relayed(source: str, target: str) -> tuple[list[Any], StreamConverter]:
+    relay = StreamConverter(source, target, id="other")
+    return [made for event in CITING[source] for made in relay.feed(event)] + relay.close(), relay
+
+
+@pytest.mark.parametrize("source", CITING)
+def test_citations_are_carried_where_the_target_has_a_place(source: str) -> None:
+    end = 5 if source == "anthropic" else 6
+    place = {"url": "https://e.com/a", "title": "A", "start_index": 3, "end_index": end}
+    chunks, relay = relayed(source, "openai-chat")
+    found = [chunk["choices"][0]["delta"].get("annotations") for chunk in chunks if chunk["choices"]]
+    assert [item for item in found if item] == [[{"type": "url_citation", "url_citation": place}]]
+    assert relay.losses == ()
+    events, relay = relayed(source, "openai-responses")
+    (part,) = events[-1]["response"]["output"][0]["content"]
+    assert (part["text"], part["annotations"]) == ("In ét 18C.", [{"type": "url_citation", **place}])
+    assert [event["annotation"] for event in events if "annotation" in event] == part["annotations"]
+    assert relay.losses == ()
+    events, relay = relayed(source, "bedrock")
+    deltas = [event["contentBlockDelta"]["delta"] for event in events if "contentBlockDelta" in event]
+    assert [delta["citation"]["location"] for delta in deltas if "citation" in delta] == [
+        {"web": {"url": "https://e.com/a"}}
+    ]
+    assert relay.losses == ()
+    events, relay = relayed(source, "vercel-ui")
+    assert [event["url"] for event in events if event["type"] == "source-url"] == ["https://e.com/a"]
+    for target in ("cohere", "ollama", "anthropic"):
+        if (source, target) != ("anthropic", "anthropic"):
+            assert [loss.code for loss in relayed(source, target)[1].losses] == ["citations"]
+
+
+def test_an_answer_s_message_names_its_sources() -> None:
+    for source, stream in CITING.items():
+        events = read_stream(stream, source=source)
+        (text,) = answer_message(events, events.info).parts
+        assert isinstance(text, TextPart)
+        assert len(text.citations) == 1
 
 
 def test_a_proof_of_claude_s_goes_through_bedrock() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from toolfmt.model import JsonValue
+    from toolfmt.model import JsonObject, JsonValue
 
 Stop: TypeAlias = Literal["stop", "tool_calls", "stop_sequence", "length", "content_filter", "pause"]
 """Why an answer ended; `length` is any end before the model was done."""
@@ -93,6 +93,18 @@ class Proof:
     encrypted: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A source that a text names.
+
+    `before` counts the characters of text, reasoning aside, before the piece of text that the places in the citation
+    count from.
+    """
+
+    citation: JsonObject
+    before: int = 0
+
+
 Trouble: TypeAlias = Literal[
     "invalid",
     "authentication",
@@ -141,12 +153,14 @@ class AnswerInfo:
     """The same error, with its kind."""
     proofs: list[Proof] = field(default_factory=list[Proof])
     """In the order of their places."""
+    citations: list[Cited] = field(default_factory=list[Cited])
+    """In the order in which they came, each with a notice `citations` among the events."""
     refusals: set[int] = field(default_factory=set[int])
     """Where the pieces of text begin in which the model refuses, counted as the events' positions are."""
     custom: set[int] = field(default_factory=set[int])
     """The indices of calls that carry free text."""
     dropped: dict[tuple[str, str], None] = field(default_factory=dict[tuple[str, str], None])
-    """What the answer holds and no event tells: media, citations, further choices, what the provider ran.
+    """What the answer holds and no event reports: media, further choices, what the provider ran.
 
     Each by the code of its loss and what it is, once.
     """

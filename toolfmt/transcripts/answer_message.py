@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, TextPart
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, ReasoningDelta, TextDelta
+from toolfmt.transcripts.citations import moved, source
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from toolfmt.events import Event
-    from toolfmt.transcripts.answer_info import AnswerInfo, Proof
+    from toolfmt.transcripts.answer_info import AnswerInfo, Cited, Proof
 
 _SIGNATURE = f"{OWNER}.thoughtSignature"
 
@@ -29,7 +30,7 @@ def answer_message(events: Iterable[Event], info: AnswerInfo | None = None) -> M
     made = _Parts(info.proofs if info is not None else [])
     for event in events:
         made.add(event)
-    return Message("assistant", made.whole())
+    return Message("assistant", made.whole(info.citations if info is not None else ()))
 
 
 class _Parts:
@@ -62,9 +63,23 @@ class _Parts:
             case ArgumentsDelta() | _:
                 pass
 
-    def whole(self) -> tuple[Part, ...]:
+    def whole(self, citations: Iterable[Cited]) -> tuple[Part, ...]:
         self._prove(None)
+        for cited in citations:
+            self._cite(cited)
         return tuple(self._parts)
+
+    def _cite(self, cited: Cited) -> None:
+        """Give a citation to the text that its places are in."""
+        before, found = 0, None
+        start = cited.before + source(cited.citation).get("start", 0)
+        for part in self._parts:
+            if isinstance(part, TextPart) and before <= start:
+                found = (part, cited.before - before)
+            before += len(part.text) if isinstance(part, TextPart) else 0
+        if found is not None:
+            part, by = found
+            part.citations = (*part.citations, moved(cited.citation, by))
 
     def _text(self, kind: type[TextPart | ReasoningPart], text: str, start: int) -> None:
         self._prove(start)

@@ -120,7 +120,8 @@ def _plain(data: str) -> JsonObject | None:
     return {"type": "text", "media_type": _PLAIN, "data": found}
 
 
-def _is_location(item: JsonObject) -> bool:
+def cites(item: JsonObject) -> bool:
+    """Whether a citation is in Anthropic's own words."""
     return str(item.get("type")).endswith("_location")
 
 
@@ -129,7 +130,7 @@ _TITLE: Final = option("title", "name", odd="refuse")
 BLOCKS: Final = PartTable(
     OWNER,
     (
-        PartRow("text", TextPart, text("text"), citations("citations", None, _is_location, odd="opaque")),
+        PartRow("text", TextPart, text("text"), citations("citations", None, cites, odd="opaque")),
         PartRow(
             "redacted_thinking",
             ReasoningPart,

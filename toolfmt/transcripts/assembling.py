@@ -21,8 +21,9 @@ from toolfmt import jsontext
 from toolfmt.errors import LimitExceededError, ParseError, UnsafeInputError
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
 from toolfmt.model import ToolInvocation
-from toolfmt.transcripts.answer_info import AnswerInfo, Proof, Usage
+from toolfmt.transcripts.answer_info import AnswerInfo, Cited, Proof, Usage
 from toolfmt.transcripts.failures import read_error
+from toolfmt.transcripts.values import json_text
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -33,7 +34,7 @@ ArgumentsForm: TypeAlias = Literal["json", "value", "text"]
 call's end tells."""
 
 
-_DROPPED: Final = ("provider_part", "choice", "citations")
+_DROPPED: Final = ("provider_part", "choice")
 """The notices of what no event tells."""
 
 
@@ -58,6 +59,10 @@ class Assembler:
         self.events: list[Event] = []
         self.info = AnswerInfo()
         self._at = 0
+        self._spoken: list[str] = []
+        self._length = 0
+        self._piece = 0
+        self._cited: set[tuple[int, str]] = set()
         self._count = 0
         self._open: dict[Hashable, _Open] = {}
         self._over: dict[Hashable, str | None] = {}
@@ -100,6 +105,25 @@ class Assembler:
             self._go_on()
             self.events.append(TextDelta(text, self._at))
             self._at += len(text)
+            self._spoken.append(text)
+            self._length += len(text)
+
+    def piece(self) -> None:
+        """Begin a piece of text that the places in its citations count from; the first begins with the answer."""
+        self._piece = self._length
+
+    def cite(self, citation: JsonValue) -> None:
+        """Take a source of the piece of text so far."""
+        if jsontext.is_object(citation) and (key := (self._piece, json_text(citation))) not in self._cited:
+            self._cited.add(key)
+            self.info.citations.append(Cited(citation, self._piece))
+            self.note("citations", str(citation.get("type", "citation")))
+
+    @property
+    def spoken(self) -> str:
+        """The text so far."""
+        self._spoken[:] = ["".join(self._spoken)]
+        return self._spoken[0]
 
     def refusal(self, text: JsonValue) -> None:
         """Add text in which the model refuses."""

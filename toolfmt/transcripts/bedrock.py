@@ -47,7 +47,7 @@ from toolfmt.transcripts.fields import PartField, arguments, flag, ident, option
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.media import MediaKind, kind_of
 from toolfmt.transcripts.native import read_hosted
-from toolfmt.transcripts.request import RequestTable, SystemPlace
+from toolfmt.transcripts.request import RequestTable, SystemPlace, objects_in
 from toolfmt.transcripts.values import expected, own, rest, tagged, word
 
 if TYPE_CHECKING:
@@ -86,7 +86,6 @@ TYPES: Final = {
 """Each `format` and its media type."""
 _STORED: Final = f"{OWNER}.s3"
 """Whose the further fields of a stored file are."""
-_CITES: Final = frozenset({"location", "sourceContent"})
 _SAID: Final = frozenset({"text", "signature"})
 OURS: Final = "tool_use"
 """The type that answers of some models give to a call which the client runs."""
@@ -141,6 +140,11 @@ def _write_json(part: JsonPart) -> JsonObject | None:
     return {"json": part.value} if is_object(part.value) else None
 
 
+def cites(item: JsonObject) -> bool:
+    """Whether a citation is in Bedrock's own words."""
+    return not item.keys().isdisjoint(("location", "sourceContent"))
+
+
 def _read_cited(block: JsonObject) -> Part | None:
     """Read text with citations where it is one text."""
     value = block["citationsContent"]
@@ -152,7 +156,7 @@ def _read_cited(block: JsonObject) -> Part | None:
 
 
 def _write_cited(part: TextPart) -> JsonObject | None:
-    found = cited(part, converse, lambda item: not item.keys().isdisjoint(_CITES)) if part.citations else []
+    found = cited(part, converse, cites) if part.citations else []
     return {"citationsContent": {"content": [{"text": part.text}], "citations": found}} if found else None
 
 
@@ -290,12 +294,10 @@ def _read_tool(item: JsonValue) -> ToolDeclaration:
 
 
 def _read_choice(value: JsonValue) -> ToolChoice | None:
-    if not is_object(value):
-        return None
-    named = value.get("tool")
-    if is_object(named) and isinstance(named.get("name"), str):
-        return ToolChoice("required", (named["name"],))
-    return ToolChoice("required") if "any" in value else ToolChoice("auto") if "auto" in value else None
+    given = value if is_object(value) else {}
+    if name := word(given.get("tool"), "name"):
+        return ToolChoice("required", (name,))
+    return ToolChoice("required") if "any" in given else ToolChoice("auto") if "auto" in given else None
 
 
 def write(transcript: Transcript) -> JsonObject:
@@ -339,12 +341,10 @@ def _write_choice(choice: ToolChoice | None) -> JsonObject | None:
 
 def recognise(value: JsonValue) -> bool:
     """Tell a request by its `toolConfig`, or by blocks that are named by their key."""
-    messages = value.get("messages") if is_object(value) else value
-    if not is_array(messages):
-        return False
-    if is_object(value) and "toolConfig" in value:
+    messages = objects_in(value)
+    if is_object(value) and is_array(value.get("messages")) and "toolConfig" in value:
         return True
-    contents = [item.get("content") for item in messages if is_object(item)]
+    contents = [item.get("content") for item in messages]
     blocks = [block for content in contents if is_array(content) for block in content if is_object(block)]
     return (
         not any(isinstance(content, str) for content in contents)

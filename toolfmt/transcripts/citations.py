@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.conversation import TextPart
 from toolfmt.jsontext import is_array, is_object
 
 if TYPE_CHECKING:
-    from toolfmt.conversation import TextPart
     from toolfmt.model import JsonObject, JsonValue
 
 _PATHS: Final[Mapping[str, Sequence[str]]] = {
@@ -70,6 +70,23 @@ def cited(
         elif form is not None and "url" in said:
             written.append(form(said, part))
     return written
+
+
+def cited_at(
+    citation: JsonObject,
+    by: int,
+    text: str,
+    form: Callable[[JsonObject, TextPart], JsonObject] | None,
+    own: Callable[[JsonObject], bool],
+) -> JsonObject | None:
+    """Write one citation of the text that follows the first `by` characters of another one; None without a form."""
+    if own(citation):
+        return moved(citation, by)
+    said = source(citation)
+    if form is None or "url" not in said:
+        return None
+    end = said["end"] + by if "end" in said else len(text)
+    return form({**said, "start": said.get("start", 0) + by, "end": end}, TextPart(text))
 
 
 def moved(citation: JsonObject, by: int) -> JsonObject:

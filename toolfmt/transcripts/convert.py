@@ -78,8 +78,8 @@ def convert(  # noqa: PLR0913 - each is a choice of the caller's
     what it could not hold is put back, and what was edited or added since then
     stays. `carry` says what becomes of parts that the target has no place for.
     `repair` says what becomes of calls without a result and results without a
-    call: `fill` adds stub results, makes text of such results, and begins with a
-    turn of the user's where the target wants one; `drop` leaves both out. Each
+    call: `fill` adds stub results and makes text of such results, `drop` leaves
+    both out; both begin with a turn of the user's where the target wants one. Each
     change is a loss. With a `repair`, a conversation in the target's format is
     mended too. Under `strict`, content or meaning that would be lost raises
     `ConversionError`. Raises `ParseError` for a value that is not of its format,

@@ -13,7 +13,7 @@ bedrock-runtime's exceptions; openai 3.54, types/shared/error_object.py and the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from toolfmt.errors import ParseError, UnknownFormatError
 from toolfmt.jsontext import is_array, is_object
@@ -23,65 +23,31 @@ from toolfmt.transcripts.formats import find, known_as
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
-STATUSES: Final[Mapping[Trouble, int]] = {
-    "invalid": 400,
-    "authentication": 401,
-    "billing": 402,
-    "permission": 403,
-    "not_found": 404,
-    "conflict": 409,
-    "too_large": 413,
-    "rate_limit": 429,
-    "overloaded": 503,
-    "timeout": 504,
-    "server": 500,
-}
-"""The HTTP status of each kind of error."""
 
-_OPENAI: Final[Mapping[Trouble, str]] = {
-    "invalid": "invalid_request_error",
-    "authentication": "authentication_error",
-    "billing": "insufficient_quota",
-    "permission": "permission_error",
-    "not_found": "not_found_error",
-    "conflict": "conflict_error",
-    "too_large": "request_too_large",
-    "rate_limit": "rate_limit_error",
-    "overloaded": "overloaded_error",
-    "timeout": "timeout_error",
-    "server": "server_error",
-}
-_ANTHROPIC: Final[Mapping[Trouble, str]] = {
-    **_OPENAI,
-    "billing": "billing_error",
-    "conflict": "invalid_request_error",
-    "server": "api_error",
-}
-_GOOGLE: Final[Mapping[Trouble, str]] = {
-    "invalid": "INVALID_ARGUMENT",
-    "authentication": "UNAUTHENTICATED",
-    "billing": "FAILED_PRECONDITION",
-    "permission": "PERMISSION_DENIED",
-    "not_found": "NOT_FOUND",
-    "conflict": "ABORTED",
-    "too_large": "INVALID_ARGUMENT",
-    "rate_limit": "RESOURCE_EXHAUSTED",
-    "overloaded": "UNAVAILABLE",
-    "timeout": "DEADLINE_EXCEEDED",
-    "server": "INTERNAL",
-}
-_AWS: Final[Mapping[Trouble, str]] = {
-    "invalid": "ValidationException",
-    "authentication": "AccessDeniedException",
-    "billing": "ServiceQuotaExceededException",
-    "permission": "AccessDeniedException",
-    "not_found": "ResourceNotFoundException",
-    "conflict": "ConflictException",
-    "too_large": "ValidationException",
-    "rate_limit": "ThrottlingException",
-    "overloaded": "ServiceUnavailableException",
-    "timeout": "ModelTimeoutException",
-    "server": "InternalServerException",
+class _Row(NamedTuple):
+    """An HTTP status, and each API's word."""
+
+    status: int
+    openai: str
+    anthropic: str
+    google: str
+    aws: str
+
+
+_TABLE: Final[Mapping[Trouble, _Row]] = {
+    "invalid": _Row(400, "invalid_request_error", "invalid_request_error", "INVALID_ARGUMENT", "ValidationException"),
+    "authentication": _Row(
+        401, "authentication_error", "authentication_error", "UNAUTHENTICATED", "AccessDeniedException"
+    ),
+    "billing": _Row(402, "insufficient_quota", "billing_error", "FAILED_PRECONDITION", "ServiceQuotaExceededException"),
+    "permission": _Row(403, "permission_error", "permission_error", "PERMISSION_DENIED", "AccessDeniedException"),
+    "not_found": _Row(404, "not_found_error", "not_found_error", "NOT_FOUND", "ResourceNotFoundException"),
+    "conflict": _Row(409, "conflict_error", "invalid_request_error", "ABORTED", "ConflictException"),
+    "too_large": _Row(413, "request_too_large", "request_too_large", "INVALID_ARGUMENT", "ValidationException"),
+    "rate_limit": _Row(429, "rate_limit_error", "rate_limit_error", "RESOURCE_EXHAUSTED", "ThrottlingException"),
+    "overloaded": _Row(503, "overloaded_error", "overloaded_error", "UNAVAILABLE", "ServiceUnavailableException"),
+    "timeout": _Row(504, "timeout_error", "timeout_error", "DEADLINE_EXCEEDED", "ModelTimeoutException"),
+    "server": _Row(500, "server_error", "api_error", "INTERNAL", "InternalServerException"),
 }
 _FURTHER: Final[Mapping[str, Trouble]] = {
     "OUT_OF_RANGE": "invalid",
@@ -99,19 +65,18 @@ _FURTHER: Final[Mapping[str, Trouble]] = {
 
 
 def _known() -> dict[str, Trouble]:
-    """Turn the tables around; of several kinds with one word, the first counts."""
+    """Turn the table around; of several kinds with one word, the first counts."""
     found: dict[str, Trouble] = {}
-    for words in (_AWS, _GOOGLE, _ANTHROPIC, _OPENAI):
-        for kind, word in words.items():
+    for words in zip(*(row[:0:-1] for row in _TABLE.values()), strict=True):
+        for kind, word in zip(_TABLE, words, strict=True):
             found.setdefault(word, kind)
             found.setdefault(word.lower(), kind)
-    found.update(_FURTHER)
-    return found
+    return found | _FURTHER
 
 
 _WORDS: Final[Mapping[str, Trouble]] = _known()
 _BY_STATUS: Final[Mapping[int, Trouble]] = {
-    **{status: kind for kind, status in STATUSES.items()},
+    **{row.status: kind for kind, row in _TABLE.items()},
     408: "timeout",
     422: "invalid",
     502: "server",
@@ -143,7 +108,7 @@ def read_error(value: JsonValue, *, status: int = 0) -> Failure:
         message=message if isinstance(message, str) else str(message or body),
         code=code if isinstance(code, str) else None,
         param=param if isinstance(param, str) else None,
-        status=status or STATUSES[kind],
+        status=status or _TABLE[kind].status,
     )
 
 
@@ -178,7 +143,7 @@ def _of_status(status: int) -> Trouble:
 
 
 def _write_openai(failure: Failure) -> JsonObject:
-    kind = _OPENAI[failure.kind]
+    kind = _TABLE[failure.kind].openai
     return {"error": {"message": failure.message, "type": kind, "param": failure.param, "code": failure.code}}
 
 
@@ -187,21 +152,21 @@ def _write_mistral(failure: Failure) -> JsonObject:
 
 
 def _write_anthropic(failure: Failure) -> JsonObject:
-    return {"type": "error", "error": {"type": _ANTHROPIC[failure.kind], "message": failure.message}}
+    return {"type": "error", "error": {"type": _TABLE[failure.kind].anthropic, "message": failure.message}}
 
 
 def _write_google(failure: Failure) -> JsonObject:
-    status = STATUSES[failure.kind]
-    return {"error": {"code": status, "message": failure.message, "status": _GOOGLE[failure.kind]}}
+    row = _TABLE[failure.kind]
+    return {"error": {"code": row.status, "message": failure.message, "status": row.google}}
 
 
 def _write_interactions(failure: Failure) -> JsonObject:
-    return {"error": {"code": _GOOGLE[failure.kind].lower(), "message": failure.message}}
+    return {"error": {"code": _TABLE[failure.kind].google.lower(), "message": failure.message}}
 
 
 WRITERS: Final[Mapping[str, Callable[[Failure], JsonObject]]] = {
     "anthropic": _write_anthropic,
-    "bedrock": lambda failure: {"message": failure.message, "__type": _AWS[failure.kind]},
+    "bedrock": lambda failure: {"message": failure.message, "__type": _TABLE[failure.kind].aws},
     "cohere": lambda failure: {"message": failure.message},
     "gemini": _write_google,
     "gemini-interactions": _write_interactions,
@@ -232,4 +197,4 @@ def convert_error(value: JsonValue, *, target: str, status: int = 0) -> JsonObje
 def error_status(failure: Failure, target: str) -> int:
     """Give the HTTP status that an API answers an error with."""
     own = {("anthropic", "overloaded"): 529}  # anthropic 2.12, _exceptions.py: OverloadedError
-    return own.get((find(target).name, failure.kind), STATUSES[failure.kind])
+    return own.get((find(target).name, failure.kind), _TABLE[failure.kind].status)

@@ -6,7 +6,7 @@ Loss("tool", "/tools/0", "dropped", "get_weather")
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
@@ -39,98 +39,59 @@ class Loss:
         return SEVERITIES[self.code]
 
 
-CODES: Final = {
-    "text": "text of a message",
-    "reasoning": "the model's reasoning",
-    "signature": "the proof or the ciphertext that goes with reasoning or a call",
-    "media": "an image, sound, film or document",
-    "refusal": "a refusal, which became text or is gone",
-    "call": "a tool call",
-    "call_id": "a call's id",
-    "call_kind": "whether a call carries free text or JSON",
-    "tool_name": "a tool's name in a call",
-    "namespace": "the namespace of a call",
-    "arguments": "a call's arguments, as values",
-    "argument_text": "how a call's arguments were spelled: their values are the same",
-    "result": "a tool's result",
-    "result_content": "what a result says",
-    "result_link": "which call a result answers",
-    "error_flag": "that a result is an error",
-    "duplicate": "a second result of a call, which was joined with the first",
-    "placeholder": "a result or a turn that nobody said, added by a repair",
-    "citations": "sources that a text names",
-    "provider_part": "a part that only its provider understands",
-    "provider_field": "a field that only its provider understands",
-    "speaker": "the name of who speaks",
-    "role": "the role of a message",
-    "order": "the order of what a message says",
-    "message": "a message without content",
-    "unread": "a message of which no field was understood",
-    "boundary": "where one message or text ends and the next begins",
-    "tools": "the list of tools",
-    "tool": "a tool's declaration",
-    "schema": "what a tool's schema demands of arguments, or says about them",
-    "strict": "whether a call must fit its tool's schema",
-    "tool_choice": "which tools may be called",
-    "parallel": "whether several calls may be made at once",
-    "request_field": "a field of the request, which was not to be carried",
-    "setting": "a setting of the request: a limit, a temperature, a format of the answer",
-    "delivery": "how the provider keeps and sends an answer, which nothing in it depends on",
-    "choice": "a further answer to the same question",
-    "label": "whether an answer was liked",
-    "answer_field": "a field beside the message of an answer",
-    "context": "a reference to earlier messages that the provider keeps",
+_CODES: Final[Mapping[Severity, Mapping[str, str]]] = {
+    "content": {
+        "text": "text of a message",
+        "reasoning": "the model's reasoning",
+        "media": "an image, sound, film or document",
+        "refusal": "a refusal, which became text or is gone",
+        "call": "a tool call",
+        "arguments": "a call's arguments, as values",
+        "result": "a tool's result",
+        "result_content": "what a result says",
+        "citations": "sources that a text names",
+        "provider_part": "a part that only its provider understands",
+        "unread": "a message of which no field was understood",
+        "tools": "the list of tools",
+        "tool": "a tool's declaration",
+        "context": "a reference to earlier messages that the provider keeps",
+        "choice": "a further answer to the same question",
+    },
+    "meaning": {
+        "call_kind": "whether a call carries free text or JSON",
+        "tool_name": "a tool's name in a call",
+        "namespace": "the namespace of a call",
+        "result_link": "which call a result answers",
+        "error_flag": "that a result is an error",
+        "duplicate": "a second result of a call, which was joined with the first",
+        "placeholder": "a result or a turn that nobody said, added by a repair",
+        "speaker": "the name of who speaks",
+        "role": "the role of a message",
+        "order": "the order of what a message says",
+        "schema": "what a tool's schema demands of arguments, or says about them",
+        "strict": "whether a call must fit its tool's schema",
+        "tool_choice": "which tools may be called",
+        "label": "whether an answer was liked",
+    },
+    "setting": {
+        "parallel": "whether several calls may be made at once",
+        "setting": "a setting of the request: a limit, a temperature, a format of the answer",
+    },
+    "bookkeeping": {
+        "signature": "the proof or the ciphertext that goes with reasoning or a call",
+        "call_id": "a call's id",
+        "argument_text": "how a call's arguments were spelled: their values are the same",
+        "provider_field": "a field that only its provider understands",
+        "message": "a message without content",
+        "boundary": "where one message or text ends and the next begins",
+        "request_field": "a field of the request, which was not to be carried",
+        "delivery": "how the provider keeps and sends an answer, which nothing in it depends on",
+        "answer_field": "a field beside the message of an answer",
+    },
 }
+CODES: Final[Mapping[str, str]] = {code: what for codes in _CODES.values() for code, what in codes.items()}
 """What a loss's code says is lost."""
-
-_BY_SEVERITY: Final[dict[Severity, tuple[str, ...]]] = {
-    "content": (
-        "text",
-        "reasoning",
-        "media",
-        "refusal",
-        "call",
-        "arguments",
-        "result",
-        "result_content",
-        "citations",
-        "provider_part",
-        "unread",
-        "tools",
-        "tool",
-        "context",
-        "choice",
-    ),
-    "meaning": (
-        "call_kind",
-        "tool_name",
-        "namespace",
-        "result_link",
-        "error_flag",
-        "duplicate",
-        "placeholder",
-        "speaker",
-        "role",
-        "order",
-        "schema",
-        "strict",
-        "tool_choice",
-        "label",
-    ),
-    "setting": ("parallel", "setting"),
-    "bookkeeping": (
-        "signature",
-        "call_id",
-        "argument_text",
-        "provider_field",
-        "message",
-        "boundary",
-        "request_field",
-        "delivery",
-        "answer_field",
-    ),
-}
-SEVERITIES: Final[dict[str, Severity]] = {code: severity for severity, codes in _BY_SEVERITY.items() for code in codes}
+SEVERITIES: Final[dict[str, Severity]] = {code: severity for severity, codes in _CODES.items() for code in codes}
 """How much each code matters: content and meaning are what `strict` is about, bookkeeping is counted apart."""
 
 

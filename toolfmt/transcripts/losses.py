@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from toolfmt import jsontext
@@ -32,6 +33,7 @@ from toolfmt.conversation import (
 )
 from toolfmt.transcripts.citations import same
 from toolfmt.transcripts.flat import Place, flatten, relinked
+from toolfmt.transcripts.joins import SIDE, joined_texts
 from toolfmt.transcripts.lockstep import same_until
 from toolfmt.transcripts.loss import Loss, request_losses
 from toolfmt.transcripts.values import argument_object, pointer
@@ -73,11 +75,8 @@ def pairs(
     return matched, lost, added
 
 
-_SIDE: Final = {"system": "system", "developer": "system", "user": "user", "tool": "user", "assistant": "assistant"}
-
-
 def _kind(place: Place) -> object:
-    return type(place.part), _SIDE[place.role] if not isinstance(place.part, ResultPart) else ""
+    return type(place.part), SIDE[place.role] if not isinstance(place.part, ResultPart) else ""
 
 
 def _words_alone(place: Place) -> object:
@@ -88,7 +87,7 @@ def _key(place: Place) -> object:  # noqa: PLR0911 - one for each kind of part
     part = place.part
     match part:
         case TextPart():
-            return "text", _SIDE[place.role], part.text
+            return "text", SIDE[place.role], part.text
         case CallPart():
             return "call", place.call
         case ResultPart():
@@ -124,8 +123,11 @@ def _messages(before: Sequence[Message], after: Sequence[Message]) -> Iterator[L
     old = flatten(before)
     new = _numbered_as(old, flatten(after))
     calls = {place.call: place.call for place in old[:start]}
-    matched, lost, added = pairs(old[start:], new[start:])
     where = _Where(before)
+    joined, old_parts, new_parts = joined_texts(old[start:], new[start:])
+    matched, lost, added = pairs(old_parts, new_parts)
+    matched += joined
+    yield from _inner_boundaries(joined, where)
     for a, b in matched:
         yield from _differences(a, b, where[a.message])
     for place in relinked(matched):
@@ -152,6 +154,13 @@ def _numbered_as(old: Sequence[Place], new: list[Place]) -> list[Place]:
             return new  # renamed: they are told apart by their order alone
         had[place.call] = queue.popleft()
     return [replace(place, call=had[place.call]) for place in new] if any(numbers.values()) else new
+
+
+def _inner_boundaries(joined: Sequence[tuple[Place, Place]], where: _Where) -> Iterator[Loss]:
+    """Report the texts of one message that became one."""
+    for (a, one), (b, other) in pairwise(joined):
+        if a.message == b.message and one.at == other.at:
+            yield Loss("boundary", where[b.message], "merged")
 
 
 def _differences(a: Place, b: Place, where: str) -> Iterator[Loss]:
@@ -333,7 +342,7 @@ def _envelopes(
     for a, b in matched:
         partner.setdefault(a.message, b.message)
         first = seen.setdefault(b.message, a.message)
-        if first != a.message and _SIDE[a.role] == _SIDE[b.role] and not isinstance(a.part, ResultPart):
+        if first != a.message and SIDE[a.role] == SIDE[b.role] and not isinstance(a.part, ResultPart):
             seen[b.message] = a.message
             yield Loss("boundary", where[a.message], "merged")
     for number in range(matched[0][0].message if matched else 0, len(before)):

@@ -4,8 +4,8 @@
     fill: [user, assistant (call a, call b), tool (result a), tool (stub for b), user]
     drop: [user, assistant (call a), tool (result a), user]
 
-A second result of a call is joined with its first in any case: nothing is
-invented or lost by it.
+With both, a turn of the user's is added where the provider demands one and the conversation has none. A second result
+of a call is joined with its first in any case: nothing is invented or lost by it.
 """
 
 from __future__ import annotations
@@ -48,9 +48,10 @@ def mend(
     if how == "fill":
         work.say_orphans()
         work.add_results(rules)
-        work.add_opening(transcript, rules)
     elif how == "drop":
         work.drop_unpaired(rules)
+    if how is not None:
+        work.add_opening(transcript, rules)
     if not work.losses:
         return transcript, []
     return replace(transcript, messages=tuple(work.messages)), work.losses

@@ -71,12 +71,12 @@ def repair(
 
     Missing, illegal and repeated ids, names, the spelling of arguments, the
     place of results, second results of a call, neighbours and blank texts are
-    mended. With `fill`, a call without a result gets a stub, a result without a
-    call becomes text of the user's, and a turn of the user's is added where the
-    provider looks for one: each is a change `placeholder` or `result`. With
-    `drop`, what has no place goes: results without a call, calls without a
-    result (unless `fill` keeps both), unsigned reasoning, kinds of content that
-    are refused. Raises `ParseError` for what is no conversation of the format,
+    mended. With `fill`, a call without a result gets a stub, and a result without a
+    call becomes text of the user's. With `drop`, what has no place goes: results
+    without a call, calls without a result (unless `fill` keeps both), unsigned
+    reasoning, kinds of content that are refused. With each of them, a turn of the
+    user's is added where the provider looks for one. What is added is a change
+    `placeholder`, what became text is a change `result`. Raises `ParseError` for what is no conversation of the format,
     `LookupError` for a format that does not exist.
     """
     made = find(format)

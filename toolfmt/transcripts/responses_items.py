@@ -155,7 +155,7 @@ def _read_file(item: JsonObject) -> MediaPart:
     return part
 
 
-def _annotates(item: JsonObject) -> bool:
+def annotates(item: JsonObject) -> bool:
     """Whether a citation is flat, as Responses has it; chat puts it under a key that is named like its type."""
     kind = word(item, "type")
     return kind.endswith(("_citation", "_path")) and kind not in item
@@ -190,12 +190,12 @@ def _write_given(part: TextPart) -> JsonObject:
 
 
 def _write_said(part: TextPart) -> JsonObject:
-    found = cited(part, flat, _annotates)
+    found = cited(part, flat, annotates)
     return {"type": "output_text", "text": part.text, "annotations": found, **own(part.extra, OWNER)}
 
 
 _GIVEN: Final = tuple(
-    PartRow(kind, TextPart, text("text"), citations("annotations", flat, _annotates), write=_write_given)
+    PartRow(kind, TextPart, text("text"), citations("annotations", flat, annotates), write=_write_given)
     for kind in ("input_text", "output_text", "text")
 )
 _SAID: Final = PartRow("output_text", TextPart, write=_write_said)

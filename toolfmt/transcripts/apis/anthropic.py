@@ -15,7 +15,7 @@ from toolfmt.jsontext import is_array
 from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, only
 from toolfmt.transcripts.answer_steps import StepShape, ended, inner, kind, objects
 from toolfmt.transcripts.answer_usage import TokenCounting
-from toolfmt.transcripts.anthropic import OWNER
+from toolfmt.transcripts.anthropic import OWNER, cites
 from toolfmt.transcripts.failures import write_error
 from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
 
@@ -76,9 +76,10 @@ def _end(delta: JsonObject, value: JsonObject, made: Assembler) -> None:
 def _block(block: JsonObject, made: Assembler, *, cut: bool = False) -> None:
     match block.get("type"):
         case "text":
+            made.piece()
             made.text(block.get("text"))
-            if block.get("citations"):
-                made.note("citations", str(len(block["citations"])))
+            for citation in objects(block, "citations"):
+                made.cite(citation)
         case "thinking":
             made.reasoning(block.get("thinking"))
             made.prove(OWNER, block.get("signature"))
@@ -114,8 +115,7 @@ def _event(value: JsonObject, made: Assembler) -> None:
         case "content_block_delta":
             delta = inner(value, "delta")
             made.text(delta.get("text"))
-            if delta.get("citation"):
-                made.note("citations", str(inner(delta, "citation").get("type")))
+            made.cite(delta.get("citation"))
             made.reasoning(delta.get("thinking"))
             made.prove(OWNER, delta.get("signature"))
             made.arguments(at, delta.get("partial_json"))
@@ -201,6 +201,7 @@ API: Final = AnswerApi(
         },
         end={"text": _stop, "reasoning": _stop, "hidden": _stop, "call": _stop},
         prove=_prove,
+        cite=lambda block, citation, _: _delta(block, "citations_delta", citation=citation) if cites(citation) else [],
         finish=_finish,
         fail=lambda _, failure: [write_error(failure, OWNER)],
     ),

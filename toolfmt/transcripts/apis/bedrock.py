@@ -12,7 +12,8 @@ from toolfmt.jsontext import is_object
 from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, only
 from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects, whole_call
 from toolfmt.transcripts.answer_usage import TokenCounting
-from toolfmt.transcripts.bedrock import OURS, OWNER, SIGNER
+from toolfmt.transcripts.bedrock import OURS, OWNER, SIGNER, cites
+from toolfmt.transcripts.citations import cited_at, converse
 from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
 
 if TYPE_CHECKING:
@@ -56,10 +57,11 @@ def _read(value: JsonObject, made: Assembler) -> None:
     for block in objects(inner(inner(value, "output"), "message"), "content"):
         use = inner(block, "toolUse")
         made.text(block.get("text"))
-        for cited in objects(inner(block, "citationsContent"), "content"):
-            made.text(cited.get("text"))
-        if block.get("citationsContent"):
-            made.note("citations", "citationsContent")
+        made.piece()
+        for said in objects(inner(block, "citationsContent"), "content"):
+            made.text(said.get("text"))
+        for citation in objects(inner(block, "citationsContent"), "citations"):
+            made.cite(citation)
         thought = inner(block, "reasoningContent")
         _reasoning({**inner(thought, "reasoningText"), **thought}, made)
         if block.keys().isdisjoint(_READ):
@@ -91,11 +93,11 @@ def _event(value: JsonObject, made: Assembler) -> None:
             delta = inner(body, "delta")
             made.text(delta.get("text"))
             _reasoning(inner(delta, "reasoningContent"), made)
-            if delta.get("citation"):
-                made.note("citations", "citation")
+            made.cite(delta.get("citation"))
             made.arguments(at, inner(delta, "toolUse").get("input"))
         case "contentBlockStop":
             made.stop(at)
+            made.piece()
         case "messageStop":
             ended(made, body.get("stopReason") or "stop")
             made.finish(cut=made.info.stop == "length")
@@ -135,6 +137,11 @@ def _prove(block: StreamBlock, proof: Proof) -> list[JsonObject]:
     return _delta(block, reasoningContent=said)
 
 
+def _cite(block: StreamBlock, citation: JsonObject, before: int) -> list[JsonObject]:
+    made = cited_at(citation, before, "".join(block.pieces), converse, cites)
+    return [] if made is None else _delta(block, citation=made)
+
+
 def _finish(_: AnswerHead, stop: Stop, __: str | None, usage: Usage | None) -> list[JsonObject]:
     return [{"messageStop": {"stopReason": _STOPS[stop]}}, {"metadata": _counted(usage)}]
 
@@ -164,6 +171,7 @@ API: Final = AnswerApi(
         },
         end={"text": _stop, "reasoning": _stop, "call": _stop},
         prove=_prove,
+        cite=_cite,
         finish=_finish,
         fail=lambda _, failure: [
             {_EXCEPTIONS.get(failure.kind, "internalServerException"): {"message": failure.message}}

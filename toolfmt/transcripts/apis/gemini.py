@@ -10,7 +10,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.jsontext import is_object
+from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, only
 from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects, whole_call
 from toolfmt.transcripts.answer_usage import TokenCounting
@@ -59,10 +59,11 @@ def _read(value: JsonObject, made: Assembler) -> None:
         if candidate.get("index"):
             made.note("choice", str(candidate["index"]))
             continue  # another answer to the same question
-        if candidate.get("groundingMetadata") or candidate.get("citationMetadata"):
-            made.note("citations", "groundingMetadata")
         for part in map(_spelt, objects(inner(candidate, "content"), "parts")):
             _part(part, made)
+        _ground(inner(candidate, "groundingMetadata"), made)
+        if candidate.get("citationMetadata"):
+            made.note("provider_part", "citationMetadata")
         reason = candidate.get("finishReason")
         if reason in _BROKEN:
             said = str(candidate.get("finishMessage") or "")
@@ -70,6 +71,23 @@ def _read(value: JsonObject, made: Assembler) -> None:
         ended(made, reason)
     if value.get("usageMetadata"):
         made.tokens(_spelt(inner(value, "usageMetadata")), _COUNT.read)
+
+
+def _ground(metadata: JsonObject, made: Assembler) -> None:
+    """Read the pages that pieces of the text rest on; their places are counted in bytes of UTF-8."""
+    pages = objects(metadata, "groundingChunks")
+    supports = objects(metadata, "groundingSupports")
+    text = made.spoken.encode("utf-8", "surrogatepass") if supports else b""
+    for support in supports:
+        segment, numbers = inner(support, "segment"), support.get("groundingChunkIndices")
+        places = {
+            key: len(text[: segment.get(given, 0)].decode("utf-8", "ignore"))
+            for key, given in (("start_index", "startIndex"), ("end_index", "endIndex"))
+        }
+        for number in numbers if is_array(numbers) else ():
+            page = inner(pages[number], "web") if isinstance(number, int) and number < len(pages) else {}
+            title = page.get("title") or ""
+            made.cite({"type": "url_citation", "url": page.get("uri") or "", "title": title, **places})
 
 
 def _part(part: JsonObject, made: Assembler) -> None:

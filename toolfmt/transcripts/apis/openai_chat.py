@@ -18,6 +18,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, only
 from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects
 from toolfmt.transcripts.answer_usage import TokenCounting
+from toolfmt.transcripts.citations import cited_at, nested
 from toolfmt.transcripts.failures import write_error
 from toolfmt.transcripts.openai_chat import NAME
 from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
@@ -41,7 +42,7 @@ _COUNT: Final = TokenCounting(
 _STOPS: Final = endings("stop", tool_calls="tool_calls", length="length", content_filter="content_filter")
 KNOWN: Final = known("id", "object", "created", "model", "choices", "usage")
 
-_BESIDE: Final = {"annotations": "citations", "audio": "provider_part", "images": "provider_part"}
+_BESIDE: Final = ("audio", "images")
 """What a message may hold that no event tells."""
 
 
@@ -64,9 +65,11 @@ def _choice(choice: JsonObject, made: Assembler) -> None:
     made.reasoning(said.get("reasoning_content") or said.get("reasoning"))
     _content(said.get("content"), made)
     made.refusal(said.get("refusal"))
-    for key, kind in _BESIDE.items():
+    for citation in objects(said, "annotations"):
+        made.cite(citation)
+    for key in _BESIDE:
         if said.get(key):
-            made.note(kind, key)
+            made.note("provider_part", key)
     if said.get("tool_calls") or said.get("function_call"):
         _calls(said, made)
     if choice.get("error"):
@@ -159,6 +162,12 @@ def _custom(block: StreamBlock, text: str) -> list[JsonObject]:
     return call_delta(block, id=block.id, type="custom", custom={"name": block.name, "input": text})
 
 
+def _cite(block: StreamBlock, citation: JsonObject, before: int) -> list[JsonObject]:
+    """Write a citation, whose places count from the beginning of the message."""
+    made = cited_at(citation, before + block.before, "".join(block.pieces), nested, lambda item: "url_citation" in item)
+    return [] if made is None else delta(block.head, {"annotations": [made]})
+
+
 def _finish(head: AnswerHead, stop: Stop, _: str | None, usage: Usage | None) -> list[JsonObject]:
     counted = [] if usage is None else [{**chunk(head, []), "usage": _COUNT.write(usage)}]
     return [*delta(head, {}, _STOPS[stop]), *counted]
@@ -179,6 +188,7 @@ API: Final = AnswerApi(
             "call": lambda block, text: call_delta(block, function={"arguments": text}),
             "custom": _custom,
         },
+        cite=_cite,
         finish=_finish,
         fail=lambda _, failure: [write_error(failure, NAME)],
     ),

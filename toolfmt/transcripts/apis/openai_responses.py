@@ -46,10 +46,11 @@ def _item(item: JsonObject, made: Assembler) -> None:
     match item.get("type"):
         case "message":
             for part in objects(item, "content"):
+                made.piece()
                 made.text(part.get("text"))
                 made.refusal(part.get("refusal"))
-                if part.get("annotations"):
-                    made.note("citations", "annotations")
+                for citation in objects(part, "annotations"):
+                    made.cite(citation)
         case "reasoning":
             for part in (*objects(item, "summary"), *objects(item, "content")):
                 made.reasoning(part.get("text"))
@@ -116,10 +117,12 @@ def _words(kind: str, value: JsonObject, made: Assembler) -> None:
     match kind:
         case "response.output_text.delta":
             made.text(value.get("delta"))
+        case "response.content_part.added":
+            made.piece()
         case "response.refusal.delta":
             made.refusal(value.get("delta"))
         case "response.output_text.annotation.added":
-            made.note("citations", "annotation")
+            made.cite(value.get("annotation"))
         case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
             made.reasoning(value.get("delta"))
         case _:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.transcripts.answer_api import AnswerApi, endings
+from toolfmt.transcripts.citations import source
 from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
 
 if TYPE_CHECKING:
@@ -33,6 +34,14 @@ def _call_end(block: StreamBlock) -> list[JsonObject]:
     return [{"type": "tool-input-error", **about, "input": text, "errorText": "the call is not complete"}]
 
 
+def _cite(_: StreamBlock, citation: JsonObject, __: int) -> list[JsonObject]:
+    said = source(citation)
+    if "url" not in said:
+        return []
+    title = {"title": said["title"]} if "title" in said else {}
+    return [{"type": "source-url", "sourceId": said["url"], "url": said["url"], **title}]
+
+
 API: Final = AnswerApi(
     name="vercel-ui",
     stream=Blocks(
@@ -52,6 +61,7 @@ API: Final = AnswerApi(
             **dict.fromkeys(("text", "reasoning"), lambda block: _words("end", block)),
             "call": _call_end,
         },
+        cite=_cite,
         finish=lambda _, stop, __, ___: [
             {"type": "finish-step"},
             {"type": "finish", "finishReason": _STOPS[stop]},

@@ -19,7 +19,7 @@ from toolfmt.transcripts.sinks.sink import AnswerHead, StreamSink
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
-    from toolfmt.transcripts.answer_info import Failure, Proof, Stop, Usage
+    from toolfmt.transcripts.answer_info import Cited, Failure, Proof, Stop, Usage
 
 StreamBlockKind: TypeAlias = Literal["text", "refusal", "reasoning", "hidden", "call", "custom"]
 """`hidden` is reasoning that only its owner can read, `custom` a call of free text."""
@@ -40,6 +40,8 @@ class StreamBlock:
     """The call, when it is complete."""
     encrypted: str | None = None
     """What is hidden."""
+    before: int = 0
+    """How many characters of text come before the block."""
 
 
 def _no_words() -> dict[StreamBlockKind, Callable[[StreamBlock], list[JsonObject]]]:
@@ -58,6 +60,8 @@ class Blocks:
     start: Mapping[StreamBlockKind, Callable[[StreamBlock], list[JsonObject]]] = field(default_factory=_no_words)
     end: Mapping[StreamBlockKind, Callable[[StreamBlock], list[JsonObject]]] = field(default_factory=_no_words)
     prove: Callable[[StreamBlock, Proof], list[JsonObject]] = lambda _, __: []
+    cite: Callable[[StreamBlock, JsonObject, int], list[JsonObject]] = lambda _, __, ___: []
+    """The citation's places count from so many characters after the block's beginning; nothing without a place."""
     owner: str = ""
     call_prefix: str = "call_"
     interleaved: bool = False
@@ -75,6 +79,7 @@ class BlockSink(StreamSink):
         self.whole_calls = "call" not in table.delta
         self._table = table
         self._count = 0
+        self._length = 0
         self._words: StreamBlock | None = None
         self._calls: dict[int, StreamBlock] = {}
 
@@ -104,6 +109,15 @@ class BlockSink(StreamSink):
                 block = self._open("reasoning")
             self.out.extend(self._table.prove(block, proof))
         self._close(self._words)
+
+    def cite(self, cited: Cited) -> bool:
+        """Write a source of the text so far, where its block is open."""
+        block = self._words
+        if block is None or block.kind != "text":
+            return False
+        written = self._table.cite(block, cited.citation, cited.before - block.before)
+        self.out.extend(written)
+        return bool(written)
 
     def start(self, number: int, name: str, ident: str) -> None:
         """Begin a call."""
@@ -146,6 +160,7 @@ class BlockSink(StreamSink):
 
     def _grow(self, block: StreamBlock, text: str) -> None:
         block.pieces.append(text)
+        self._length += len(text) if block.kind in ("text", "refusal") else 0
         self.out.extend(self._table.delta[block.kind](block, text))
 
     def _open(
@@ -154,7 +169,7 @@ class BlockSink(StreamSink):
         """Begin a block, where the words before it end."""
         self._close(self._words)
         ident = ident or self.head.mint("block_", self._count)
-        block = StreamBlock(kind, self.head, self._count, ident, name, number, encrypted=encrypted)
+        block = StreamBlock(kind, self.head, self._count, ident, name, number, encrypted=encrypted, before=self._length)
         if kind not in ("call", "custom"):
             self._words = block
         self._count += 1

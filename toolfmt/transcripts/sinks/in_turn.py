@@ -16,7 +16,7 @@ from toolfmt.transcripts.sinks.blocks import Blocks, BlockSink, StreamBlockKind
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
-    from toolfmt.transcripts.answer_info import Proof
+    from toolfmt.transcripts.answer_info import Cited, Proof
     from toolfmt.transcripts.sinks.sink import AnswerHead
 
 
@@ -56,6 +56,10 @@ class InTurn(BlockSink):
             super().prove(proof)
         else:
             self._waiting.append(proof)
+
+    def cite(self, cited: Cited) -> bool:
+        """Write it unless a call is open."""
+        return self._open_call is None and super().cite(cited)
 
     def start(self, number: int, name: str, ident: str) -> None:
         """Begin the call, or let it wait."""

@@ -17,12 +17,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.transcripts.answer_usage import TokenCounting
-from toolfmt.transcripts.responses_items import PROVIDER
+from toolfmt.transcripts.citations import cited_at, flat
+from toolfmt.transcripts.responses_items import PROVIDER, annotates
 from toolfmt.transcripts.sinks.sink import AnswerHead, StreamSink
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
-    from toolfmt.transcripts.answer_info import Failure, Proof, Stop, Usage
+    from toolfmt.transcripts.answer_info import Cited, Failure, Proof, Stop, Usage
 
 _CODES: Final = {"rate_limit": "rate_limit_exceeded", "invalid": "invalid_prompt"}
 """openai 3.54, types/responses/response_error.py: the codes for what is not simply the server's fault."""
@@ -97,6 +98,9 @@ class _Item:
     place: JsonObject
     pieces: list[str] = field(default_factory=list[str])
     kind: _Kind | None = None
+    before: int = 0
+    """How many characters of text come before the item."""
+    annotations: list[JsonObject] = field(default_factory=list["JsonObject"])
 
 
 class ResponsesSink(StreamSink):
@@ -108,7 +112,7 @@ class ResponsesSink(StreamSink):
     def __init__(self, head: AnswerHead, out: list[JsonObject]) -> None:
         """Write to `out`."""
         super().__init__(head, out)
-        self._count = 0
+        self._count = self._length = 0
         self._items: list[JsonObject] = []
         self._words: _Item | None = None
         self._calls: dict[int, _Item] = {}
@@ -137,6 +141,19 @@ class ResponsesSink(StreamSink):
             self._words = self._add(_REASONING.prefix, _REASONING.item())
         self._words.value["encrypted_content"] = proof.encrypted
         self._done()
+
+    def cite(self, cited: Cited) -> bool:
+        """Write a source of the text in the message that is open."""
+        item = self._words
+        if item is None or item.kind is not _MESSAGE:
+            return False
+        made = cited_at(cited.citation, cited.before - item.before, "".join(item.pieces), flat, annotates)
+        if made is None:
+            return False
+        place = {**item.place, "annotation_index": len(item.annotations)}
+        item.annotations.append(made)
+        self._emit("response.output_text.annotation.added", place, {"annotation": made})
+        return True
 
     def start(self, number: int, name: str, ident: str) -> None:
         """Add a call's item."""
@@ -190,9 +207,11 @@ class ResponsesSink(StreamSink):
         if item is None or item.kind is not kind:
             self._done()
             self._words = item = self._add(kind.prefix, kind.item())
+            item.before = self._length
             item.kind, item.place = kind, {**item.place, kind.index: 0}
             self._emit(f"{kind.part_event}.added", item.place, {"part": kind.part("")})
         item.pieces.append(text)
+        self._length += len(text) if kind is not _REASONING else 0
         self._emit(f"{kind.text_event}.delta", item.place, {"delta": text}, kind.beside())
 
     def _done(self) -> None:
@@ -203,9 +222,10 @@ class ResponsesSink(StreamSink):
         kind = item.kind
         if kind is not None:
             text = "".join(item.pieces)
-            item.value[kind.field] = [kind.part(text)]
+            part = kind.part(text) | ({"annotations": item.annotations} if item.annotations else {})
+            item.value[kind.field] = [part]
             self._emit(f"{kind.text_event}.done", item.place, {kind.whole: text}, kind.beside())
-            self._emit(f"{kind.part_event}.done", item.place, {"part": kind.part(text)})
+            self._emit(f"{kind.part_event}.done", item.place, {"part": deepcopy(part)})
         self._close(item, "completed")
 
     def _add(self, prefix: str, value: JsonObject) -> _Item:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
-    from toolfmt.transcripts.answer_info import Failure, Proof, Stop, Usage
+    from toolfmt.transcripts.answer_info import Cited, Failure, Proof, Stop, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,10 @@ class StreamSink(ABC):
 
     def prove(self, proof: Proof) -> None:  # noqa: B027 - few have a place for it
         """Write what proves the reasoning before it."""
+
+    def cite(self, cited: Cited) -> bool:  # noqa: ARG002 - as above
+        """Write a source of the text so far; whether it has a place."""
+        return False
 
     @abstractmethod
     def start(self, number: int, name: str, ident: str) -> None:

@@ -74,7 +74,7 @@ class StreamConverter:
     @property
     def losses(self) -> tuple[Loss, ...]:
         """What the answer held so far that the new stream does not say."""
-        dropped = () if self._same else self.info.dropped
+        dropped = () if self._same else self.info.dropped | self._emitter.dropped
         return tuple(Loss(code, "", "dropped", detail) for code, detail in dropped)
 
     def _written(self, events: list[Event]) -> list[JsonObject]:

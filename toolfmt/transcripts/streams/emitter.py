@@ -52,6 +52,9 @@ class Emitter:
         self._cut = False
         self._at = 0
         self._proved = 0
+        self._cited = 0
+        self.dropped: dict[tuple[str, str], None] = {}
+        """What the stream has no place for, by the code of its loss and what it is."""
         self._steps: dict[type, Callable[[StreamSink, Any], None]] = {
             TextDelta: self._text,
             ReasoningDelta: self._reasoning,
@@ -59,7 +62,7 @@ class Emitter:
             ArgumentsDelta: self._arguments,
             CallEnd: self._end,
             CallFailed: self._failed,
-            Notice: _nothing,
+            Notice: self._notice,
         }
 
     def feed(self, event: Event) -> list[JsonObject]:
@@ -139,6 +142,14 @@ class Emitter:
         else:
             sink.arguments(call.number, certain)
 
+    def _notice(self, sink: StreamSink, event: Notice) -> None:
+        """Write a source; every other notice is for whoever reads the events, and has no place in a stream."""
+        if event.kind == "citations" and self._cited < len(self._info.citations):
+            cited = self._info.citations[self._cited]
+            self._cited += 1
+            if not sink.cite(cited):
+                self.dropped["citations", event.detail] = None
+
     def _end(self, sink: StreamSink, event: CallEnd) -> None:
         if sink.custom_calls and event.index in self._info.custom:
             ident = event.call.id or sink.head.mint(sink.call_prefix, self._begun)
@@ -179,7 +190,3 @@ class Emitter:
         if stop in ("stop", "tool_calls"):
             return "tool_calls" if self._ended else "stop"
         return stop
-
-
-def _nothing(sink: StreamSink, event: Notice) -> None:
-    """A notice is for whoever reads the events, and has no place in a stream."""
