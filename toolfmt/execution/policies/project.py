@@ -18,10 +18,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from toolfmt.execution.hooks import Blocked
+from toolfmt.execution.policies.mentions import mentioned
 from toolfmt.execution.policies.readings import readings
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.places import is_combined, item_schema, property_schema, reach, types
@@ -38,8 +41,11 @@ NO_PATHS: Final = frozenset({"json-pointer", "relative-json-pointer", "regex"})
 """The formats of JSON Schema (draft 2020-12, validation, section 7.3) whose texts look like paths, and are none."""
 LONGEST: Final = 4096
 """Characters of the longest path that an operating system takes."""
+MOST_MENTIONS: Final = 500
+"""Paths among other things in one text; with more it is refused."""
 _DRIVE: Final = re.compile(r"\s*[a-zA-Z]:")
 _DRIVE_PATH: Final = re.compile(r"\s*[a-zA-Z]:[\\/]")
+_DEVICE: Final = re.compile(r"(?:\A|[\\/])(?:con|prn|aux|nul|com[1-9]|lpt[1-9]) *(?:[.:][^\\/]*)?\Z", re.IGNORECASE)
 _OF_WINDOWS: Final = re.compile(r"\s*\\\\|\s*(?:\\\w\w[\w .~\-]*){2,}\Z")
 """A share, and a path from the root of a drive."""
 _FILE_URL: Final = re.compile(r"file:", re.IGNORECASE)
@@ -106,7 +112,12 @@ class ProjectBoundaries:
             read = readings(text)
             if kind == "text" and not any(map(_FILE_URL.match, read)):
                 return True
-            return all(self._under(path) for one in read for path in _spellings(one, kind))
+            paths = {path: None for one in read for path in _spellings(one, kind)}
+            if kind != "path":
+                paths.update(dict.fromkeys(islice(_mentions(read), MOST_MENTIONS + 1)))
+            if len(paths) > MOST_MENTIONS + len(read) * 4:
+                return False
+            return all(map(self._under, paths))
         except (OSError, RuntimeError, ValueError):  # links in a circle, a drive, a name too long, too many readings
             return False
 
@@ -166,6 +177,8 @@ def _declares(nodes: list[JsonObject], key: str) -> bool:
 def _spellings(text: str, kind: ValueKind) -> Iterator[str]:
     """Give the paths that one reading of a text means; raises ValueError for what is outside anyway."""
     surely = kind == "path"
+    if surely and _DEVICE.search(text):
+        raise ValueError("a device of Windows, which no folder holds")
     if "\0" in text:
         raise ValueError("a null character, at which some end a path")
     if os.name != "nt" and (_DRIVE if surely else _DRIVE_PATH).match(text):
@@ -179,6 +192,17 @@ def _spellings(text: str, kind: ValueKind) -> Iterator[str]:
                 raise ValueError("a path that is too long to be followed")
             if surely or ("\n" not in one.strip() and len(one) <= LONGEST):
                 yield one  # else nothing that could be opened
+
+
+def _mentions(read: Iterable[str]) -> Iterator[str]:
+    """Give the paths among other things in the readings of a text, each once."""
+    exists = cache(os.path.lexists)
+    found: set[str] = set()
+    for one in read:
+        for path in mentioned(one, exists):
+            if path not in found:
+                found.add(path)
+                yield path
 
 
 def _real(path: Path) -> Path:

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Final
 from unicodedata import category, normalize
 from urllib.parse import unquote
 
+from toolfmt.execution.policies.mentions import listed
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -36,6 +38,8 @@ _IN_BRACKETS: Final = re.compile(r"<(.*)>|\((.*)\)|\[(.*)\]|\{(.*)\}|[bru]?(?:\"
 _LIST: Final = re.compile(r"\w*[(\[{].*[)\]}]", re.DOTALL)
 _STRING: Final = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'", re.DOTALL)
 _SCHEME: Final = re.compile(r"(\w[\w+.\-]+):+(.*)", re.DOTALL)
+_PREFIX: Final = re.compile(r"(?:[=@<]|\d?>{1,2}|-{1,2}\w?(?=[/\\~$.]))\s*(.*)", re.DOTALL)
+"""A redirection, a sign for "the contents of", and an option of one letter that a path is written to."""
 _NAMED: Final = re.compile(r"(?:@|-{0,2}\w[\w.\-]*=)(.*)", re.DOTALL)
 _LINKS: Final = re.compile(rf"::|{re.escape(os.pathsep)}(?!//)")
 _FILE_URL: Final = re.compile(r"(?<![^\W_])file:[^\s\"'<>`]*", re.IGNORECASE)
@@ -43,6 +47,12 @@ _AUTHORITY: Final = re.compile(r"[/\\]{2}([^/\\?#]*)(.*)", re.DOTALL)
 _REST_OF_A_URL: Final = re.compile(r"[?#;]")
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([nrt\"'/\\]))")
 _ESCAPED: Final = {"n": "\n", "r": "\r", "t": "\t"}
+_OVERLONG: Final = re.compile(r"%c0%([89ab][0-9a-f])", re.IGNORECASE)
+"""An ASCII character in two bytes of UTF-8, which only old decoders take."""
+_SLASHES: Final = str.maketrans("\u2044\u2215\u29f8\u2216\u29f5", "///\\\\")
+"""What some systems replace by a slash where a name may hold no such character."""
+_OPENS: Final = frozenset({"Pi", "Pf", "Ps"})
+_CLOSES: Final = frozenset({"Pi", "Pf", "Pe"})
 _DROPPED: Final = str.maketrans("", "", "\t\r\n")
 _LOCAL: Final = frozenset({"file", "local"})
 _HERE: Final = frozenset({"", "localhost", "127.0.0.1", "::1", "[::1]"})
@@ -89,8 +99,13 @@ def _unwrapped(text: str) -> Iterator[str]:
     found = _IN_BRACKETS.fullmatch(text)
     if found is not None:
         yield next(group for group in found.groups() if group is not None)
+    elif text[1:] and category(text[0]) in _OPENS and category(text[-1]) in _CLOSES:  # the quotes of all scripts
+        yield text[1:-1]
     if _is_line(text):
         yield from _FILE_URL.findall(text)
+        if (prefixed := _PREFIX.fullmatch(text)) is not None:
+            yield prefixed[1]
+    yield from listed(text)
 
 
 def _parts(text: str) -> Iterator[str]:
@@ -107,8 +122,10 @@ def _parts(text: str) -> Iterator[str]:
 
 def _decoded(text: str) -> Iterator[str]:
     yield unquote(text)
+    yield _OVERLONG.sub(lambda found: chr(int(found[1], 16) & 0x3F), text)
     if not text.isascii():
         yield normalize("NFKC", text)
+        yield text.translate(_SLASHES)
     yield text.replace("+", " ")  # as forms write spaces
     if _is_line(text):
         yield unescape(text)
