@@ -185,7 +185,7 @@ class UnknownFormatError(ToolFmtError, LookupError):
     def __init__(self, name: str, known: Iterable[str]) -> None:
         """Say what was asked for and which formats come close."""
         names = tuple(known)
-        close = get_close_matches(name, names, n=3, cutoff=0.5)
+        close = get_close_matches(name, names, n=3, cutoff=0.6)
         hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known: {', '.join(names)}"
         super().__init__(f"unknown transcript format {name!r}; {hint}")
         self.name = name

@@ -47,7 +47,10 @@ _REFUSED: Final = (
     ("recursion limit exceeded", LimitExceededError, "nested too deeply"),
     ("number out of range", LimitExceededError, f"a number of more than {MAX_DIGITS} digits"),
     ("EOF while parsing", ParseError, "the text ends inside"),
-    ("", ParseError, ""),
+    ("expected value", ParseError, "expected a JSON value"),
+    ("expected ident", ParseError, "a word that is not true, false or null"),
+    ("key must be a string", ParseError, "a key without double quotes"),
+    ("trailing characters", ParseError, "text after the end of the value"),
 )
 """How the decoder's message begins, the error that it becomes, and our words instead."""
 _scan = json.JSONDecoder().raw_decode
@@ -305,12 +308,15 @@ def _refusal(message: str, data: bytes, whole: str, start: int) -> ParseError:
     begin = 0
     for _ in range(int(line) - 1):
         begin = data.index(b"\n", begin) + 1
-    at = start + len(data[: begin + max(int(column) - 1, 0)].decode(errors="ignore"))
+    begin += max(int(column) - 1, 0)
+    at = start + len(data[:begin].decode(errors="ignore"))
     constant = _CONSTANT.match(whole, at - 1 if whole[at - 1 : at] == "-" else at)
     if constant and words in {"expected value", "invalid number"}:
         return UnsafeInputError(f"{constant.group()} is no JSON value, at {_where(whole, constant.start())}")
-    begins, kind, ours = next(row for row in _REFUSED if words.startswith(row[0]))
-    return kind(f"{ours}{words[len(begins) :]} at {_where(whole, at)}")
+    begins, kind, ours = next((row for row in _REFUSED if words.startswith(row[0])), ("", ParseError, ""))
+    found = data[begin : begin + 64].decode(errors="ignore").split()
+    instead = f", not {found[0][:20]!r}," if found and begins == "expected value" else ""
+    return kind(f"{ours}{words[len(begins) :]}{instead} at {_where(whole, at)}")
 
 
 def _where(text: str, offset: int) -> str:
@@ -391,4 +397,4 @@ def _reason(node: object) -> str | None:
         case int():
             return f"an integer of more than {MAX_DIGITS} digits" if abs(node) >= 10**MAX_DIGITS else None
         case _:
-            return f"a {type(node).__name__} is no JSON value"
+            return f"{type(node).__name__} is no JSON value"

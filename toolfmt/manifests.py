@@ -53,6 +53,8 @@ def manifest(
 ) -> str:
     """Write the text that tells a model of its tools and how to call them.
 
+    The format is that of the `provider`, `model` or `dialect`; without any of them it is
+    the default JSON, which `parse` finds by itself or reads with `dialect="default-json"`.
     `tools` are whatever `toolfmt.tools` reads, shown in the order given; "" if
     there are none. `template` replaces the dialect's: a path, a template's text,
     or the name of one that is in the package. `examples` is how many each tool has at

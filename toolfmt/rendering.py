@@ -9,7 +9,7 @@ also be dicts of their fields: `{"name": "f", "arguments": {"a": 1}}`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar, Unpack, cast
+from typing import Any, Final, TypeVar, Unpack, cast
 
 from pydantic import BaseModel, ValidationError
 
@@ -70,10 +70,12 @@ def noted(result: ToolResult) -> ToolResult:
 def records(values: object, what: str, kind: type[RecordT]) -> list[RecordT]:
     """Make records of dicts; what is neither raises TypeError, a wrong field `RenderError`, each with its place."""
     if isinstance(values, (BaseModel, Mapping)):
-        raise TypeError(f"{what} are given in a list, not one alone: put brackets around it")
+        advice = _elsewhere(cast("Mapping[str, Any]", values), kind) if isinstance(values, Mapping) else ""
+        raise TypeError(f"{what} are given in a list, not one alone: put brackets around it{advice}")
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        advice = f": give its .{what}" if hasattr(values, what) else _READ_FIRST if kind is ToolInvocation else ""
         raise TypeError(
-            f"{what} are a list of {kind.__name__}, or of dicts with its fields, not {type(values).__name__}"
+            f"{what} are a list of {kind.__name__}, or of dicts with its fields, not {type(values).__name__}{advice}"
         )
     given = enumerate(cast("Iterable[object]", values))
     return [one if isinstance(one, kind) else _record(one, f"{what}[{at}]", kind) for at, one in given]
@@ -87,4 +89,25 @@ def _record(value: object, where: str, kind: type[RecordT]) -> RecordT:
     except ValidationError as error:
         first = error.errors()[0]
         field = "".join(f".{part}" for part in first["loc"])
-        raise RenderError(f"{where}{field}: {first['msg']}; the fields are {', '.join(kind.model_fields)}") from None
+        said = _SAID.get(first["type"], "{msg}").format(msg=first["msg"], given=type(first["input"]).__name__)
+        fields = f"; the fields are {', '.join(kind.model_fields)}" if first["type"] in _OF_FIELDS else ""
+        advice = _elsewhere(cast("Mapping[str, Any]", value), kind)
+        raise RenderError(f"{where}{field}: {said}{fields}{advice}") from None
+
+
+_SAID: Final = {
+    "missing": "the field is missing",
+    "extra_forbidden": "there is no such field",
+    "dict_type": "expected a JSON object, not {given}",
+    "string_type": "expected text, not {given}",
+    "bool_type": "expected true or false, not {given}",
+}
+"""What is wrong with a field, by the kind of the validator's error."""
+_READ_FIRST: Final = "; an API's own calls are read first: toolfmt.read_answer(answer).calls"
+_OF_FIELDS: Final = ("missing", "extra_forbidden")
+
+
+def _elsewhere(value: Mapping[str, Any], kind: type[BaseModel]) -> str:
+    """Say where calls come from, if this seems to be an API's call or its whole answer."""
+    api = kind is ToolInvocation and value.keys() - kind.model_fields.keys()
+    return _READ_FIRST if api else ""

@@ -224,6 +224,16 @@ def test_check_lists_findings_and_gives_1(run: Run) -> None:
     assert run("check", "-f", "openai-chat", stdin=lines(CHAT))[:2] == (0, "")
 
 
+def test_check_asks_another_provider_after_the_conversion(run: Run) -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/tiff;base64,AAAA"}}
+    chat = {"messages": [{"role": "user", "content": [image]}]}
+    assert run("check", stdin=lines(chat))[0] == 0
+    code, out, err = run("check", "--to", "claude", stdin=lines(chat))
+    assert (code, err) == (1, "toolfmt: 1 checked, 1 would be refused\n")
+    assert "<stdin>:1" in out
+    assert run("check", "--to", "antropic", stdin=lines(chat))[0] == 2
+
+
 def test_formats_lists_all(run: Run) -> None:
     code, out, err = run("formats")
     assert (code, err) == (0, "")

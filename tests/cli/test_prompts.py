@@ -27,11 +27,13 @@ Run = Callable[..., tuple[int, str, str]]
     ],
 )
 def test_manifest_is_the_functions_own(run: Run, tools: Path, options: tuple[str, ...], choice: dict[str, Any]) -> None:
-    assert run("manifest", tools, *options) == (0, manifest(str(tools), **choice), "")
+    code, out, err = run("manifest", tools, *options)
+    assert (code, out) == (0, manifest(str(tools), **choice))
+    assert ("no format is chosen, so this is the default JSON" in err) == (not options)
 
 
 def test_manifest_of_tools_from_a_pipe(run: Run, tools: Path) -> None:
-    assert run("manifest", "-", stdin=tools.read_bytes()) == (0, manifest(str(tools)), "")
+    assert run("manifest", "-", "--xml", stdin=tools.read_bytes()) == (0, manifest(str(tools), use_xml=True), "")
 
 
 @pytest.mark.parametrize("name", ["pipe", "tools.txt", "-"])
@@ -39,7 +41,7 @@ def test_manifest_of_tools_known_by_their_content(run: Run, tools: Path, tmp_pat
     yaml = "- name: get_weather\n  description: Look up the weather.\n"
     for content in (tools.read_text("utf-8"), yaml):
         (tmp_path / name).write_text(content, "utf-8")
-        code, out, err = run("manifest", "-" if name == "-" else tmp_path / name, stdin=content)
+        code, out, err = run("manifest", "-" if name == "-" else tmp_path / name, "--xml", stdin=content)
         assert (code, err) == (0, "")
         assert "Look up the weather." in out
 
@@ -53,7 +55,7 @@ def test_text_on_a_pipe_opens_no_file(run: Run, tools: Path) -> None:
 def test_manifest_with_a_template(run: Run, tools: Path, tmp_path: Path) -> None:
     template = tmp_path / "names.jinja"
     template.write_text("{% for tool in tools %}<{{ tool.name }}>{% endfor %}", "utf-8")
-    assert run("manifest", tools, "--template", template) == (0, "<get_weather><take_note>", "")
+    assert run("manifest", tools, "--xml", "--template", template) == (0, "<get_weather><take_note>", "")
 
 
 def test_manifest_with_a_broken_template(run: Run, tools: Path, tmp_path: Path) -> None:

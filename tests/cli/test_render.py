@@ -54,12 +54,15 @@ def test_results(run: Run, wrapped: bool) -> None:  # noqa: FBT001
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ('[{"arguments": {}}]', "<stdin>: calls[0].name: Field required; the fields are name, arguments, "),
+        ('[{"arguments": {}}]', "<stdin>: calls[0].name: the field is missing; the fields are name, arguments, "),
         ('[{"name": "f", "arguments": "{}"}]', "<stdin>: calls[0].arguments: "),
         ('{"calls": [{"name": "f", "args": {}}]}', "<stdin>: calls[0].args: "),
         ("3", "<stdin>: calls[0] is a ToolInvocation or a dict with its fields, not int"),
         ("", "<stdin>: there is nothing in it, and JSON was expected"),
-        ("Let me look.", "<stdin>: this is not the JSON that was expected: expected value at line 1, column 1"),
+        (
+            "Let me look.",
+            "<stdin>: this is not the JSON that was expected: expected a JSON value, not 'Let', at line 1, column 1",
+        ),
         ("[{]", "<stdin>: this is not the JSON that was expected: "),
         ('{"name": "f", "name": "g"}', "<stdin>: this is not the JSON that was expected: duplicate key"),
     ],

@@ -57,7 +57,7 @@ def test_everything_is_counted(run: Run) -> None:
                 "first": {
                     "file": "<stdin>",
                     "line": 3,
-                    "reason": "key must be a string at line 1, column 2",
+                    "reason": "a key without double quotes at line 1, column 2",
                 },
             }
         ],

@@ -152,12 +152,12 @@ def test_raw_value_skips_white_space_and_leaves_what_follows() -> None:
         ({True: 2}, "", "the key True is no string"),
         ({"a": [0, math.nan]}, "/a/1", "nan is no JSON number"),
         (-math.inf, "", "-inf is no JSON number"),
-        ({"a/b~": (1,)}, "/a~1b~0", "a tuple is no JSON value"),
-        ([{"x": {1}}], "/0/x", "a set is no JSON value"),
+        ({"a/b~": (1,)}, "/a~1b~0", "tuple is no JSON value"),
+        ([{"x": {1}}], "/0/x", "set is no JSON value"),
         (["ok", "\ud800"], "/1", "lone surrogate"),
         ({"\udfff": 1}, "", "lone surrogate"),
         ([10**4300], "/0", "more than 4300 digits"),
-        (b"x", "", "a bytes is no JSON value"),
+        (b"x", "", "bytes is no JSON value"),
     ],
 )
 def test_what_json_cannot_hold_is_refused_with_its_pointer(value: Any, pointer: str, reason: str) -> None:

@@ -101,9 +101,10 @@ def test_dicts_are_calls_and_results_too(dialect: str) -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        ({"arguments": {}}, r"calls\[1\].name: Field required; the fields are name, arguments, "),
-        ({"name": "f", "arguments": "{}"}, r"calls\[1\].arguments: "),
-        ({"name": "f", "args": {}}, r"calls\[1\].args: "),
+        ({"arguments": {}}, r"calls\[1\].name: the field is missing; the fields are name, arguments, "),
+        ({"name": "f", "arguments": "{}"}, r"calls\[1\].arguments: expected a JSON object, not str\Z"),
+        ({"name": "f", "args": {}}, r"calls\[1\].args: there is no such field; the fields are name, arguments, "),
+        ({"type": "function", "function": {"name": "f"}}, r"an API's own calls are read first: toolfmt.read_answer"),
     ],
 )
 def test_a_dict_that_is_no_call_is_reported(call: dict[str, Any], said: str) -> None:

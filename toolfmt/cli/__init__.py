@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.write(f"{toolfmt.__version__}\n")
         return 0
     try:
-        from cyclopts.exceptions import CycloptsError, UnusedCliTokensError
+        from cyclopts.exceptions import CycloptsError
     except ImportError:
         return refuse(MissingExtraError("the command line", "cli"))
     from toolfmt.cli.app import run
@@ -46,8 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except (ToolFmtError, CycloptsError, OSError, UnicodeDecodeError) as error:
-        if isinstance(error, UnusedCliTokensError):
-            extra = " ".join(error.unused_tokens or ())
-            error = UsageError(f"{extra!r} is one argument too many; --help lists those that there are")
+        if isinstance(error, CycloptsError):
+            from toolfmt.cli.misuse import misuse
+
+            error = UsageError(misuse(error))
         return refuse(error)
     return code

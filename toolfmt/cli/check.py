@@ -10,26 +10,34 @@ from toolfmt.cli.output import write_json_line, write_table
 from toolfmt.corpora.picked import Picked
 from toolfmt.corpora.rows import Row, place
 from toolfmt.corpora.sources import STDIN, sources
-from toolfmt.errors import ParseError
+from toolfmt.errors import ParseError, UnrepresentableError
 from toolfmt.transcripts.check import Finding
 from toolfmt.transcripts.check import check as checked
+from toolfmt.transcripts.convert import convert
+from toolfmt.transcripts.formats import find
 
 
 def check(
     *paths: Annotated[str, Parameter(help="Files, folders, globs, or - for stdin, as without any.")],
+    to: Annotated[
+        str | None,
+        Parameter(help="The format of the provider that is meant, if it is not the one that is read."),
+    ] = None,
     files: Files = Files(),  # noqa: B008 - frozen
     json: Annotated[bool, Parameter(help="Print JSON, one finding a line.")] = False,
 ) -> int:
-    """List what the provider of a format, the one that is read, would refuse in conversations.
+    """List what a provider would refuse in conversations: the one of the format that is read, or of `--to`.
 
+    With `--to` each conversation is converted first, as `toolfmt convert` does it.
     The exit code is 1 if there is anything.
     """
+    target = None if to is None else find(to).name
     reading, picked = files.reading(), files.picked()
     count = wrong = 0
     table: list[tuple[str, ...]] = []
     for batch in reading.all(sources(paths or (STDIN,))):
         for row in batch.rows():
-            found = _findings(row, picked)
+            found = _findings(row, picked, target)
             count += 1
             wrong += bool(found)
             for one in found:
@@ -44,9 +52,12 @@ def check(
     return 1 if wrong else 0
 
 
-def _findings(row: Row, picked: Picked) -> tuple[Finding, ...]:
+def _findings(row: Row, picked: Picked, target: str | None) -> tuple[Finding, ...]:
     try:
         value = picked.conversation(row.value)
-        return checked(value, format=picked.origin(value).name)
-    except ParseError as error:
+        read = picked.origin(value).name
+        if target is not None and target != read:
+            value, read = convert(value, source=read, target=target).value, target
+        return checked(value, format=read)
+    except (ParseError, UnrepresentableError) as error:
         return (Finding("unreadable", "", str(error)),)

@@ -46,9 +46,18 @@ class FormatOption:
             return named
         return registry.resolve(provider=self.provider, model=self.model, use_xml=self.xml)
 
+    def note_default(self) -> None:
+        """Say, after something was written, that nobody chose its format."""
+        if not self._chosen:
+            note("no format is chosen, so this is the default JSON; --provider, --model or --dialect chooses one")
+
+    @property
+    def _chosen(self) -> bool:
+        return any((self.provider, self.dialect, self.model, self.dialect_from, self.xml))
+
     def resolve_or_auto(self) -> AnyDialect | str:
         """Find the dialect as `resolve` does or, where none is chosen, leave it to the text that is read: `auto`."""
-        if not any((self.provider, self.dialect, self.model, self.dialect_from, self.xml)):
+        if not self._chosen:
             return AUTO
         if not is_auto(self.dialect):
             return self.resolve()

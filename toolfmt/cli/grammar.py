@@ -57,3 +57,4 @@ def grammar(  # noqa: PLR0913 - an option each
     for line in (*made.relaxed, *made.narrowed):
         note(line)
     write(made.text)
+    fmt.note_default()

@@ -25,3 +25,4 @@ def inject(
     write(
         injected(read_text(prompt), read_tools(tools), dialect=choice.resolve(), template=template, examples=examples)
     )
+    choice.note_default()

@@ -21,3 +21,4 @@ def manifest(
 ) -> None:
     """Print the text that tells a model of its tools and how to call them."""
     write(text_of(read_tools(tools), dialect=choice.resolve(), template=template, examples=examples))
+    choice.note_default()

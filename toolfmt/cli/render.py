@@ -39,6 +39,7 @@ def render(
         raise UsageError("--tools types the arguments of calls: leave it out with --results")
     else:
         write(render_results(_read(calls, "results", ToolResult), dialect=dialect))
+    choice.note_default()
 
 
 def _read(source: str, key: str, kind: type[RecordT]) -> list[RecordT]:

@@ -14,11 +14,10 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
-from toolfmt.errors import RenderError
 from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.pipeline import Passage, Pipeline, RunStop, Settings
 from toolfmt.execution.policies.certainty import CertaintyPolicy
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
 
 PARALLEL = 32
 """Calls that run side by side, where nothing else is said."""
-_READ_FIRST: Final = "an API's own calls are read first: toolfmt.read_answer(answer).calls"
 REFUSALS: Final = frozenset(
     {
         "blocked",
@@ -142,7 +140,7 @@ class Executor:
         """
         if hasattr(calls, "failures"):
             raise TypeError("execute() takes calls: give result.calls, and tell the model of result.failures")
-        given = _given(calls)
+        given = records(calls, "calls", ToolInvocation)
         if self.ids is not None:
             given = list(assign(given, self.ids))
         pipeline = Pipeline(self._settings, Teller(self.on_event), state, agent)
@@ -269,22 +267,6 @@ class Executor:
         for passage, execution in zip(ended, executions, strict=True):
             if execution.has_error and execution.failure not in REFUSALS:
                 raise ToolCallError(execution, executions) from passage.cause
-
-
-def _given(calls: Iterable[ToolInvocation | Mapping[str, Any]]) -> list[ToolInvocation]:
-    """Read the calls; raises `RenderError` that says how an API's own calls become some."""
-    fields = ToolInvocation.model_fields.keys()
-    if isinstance(calls, Mapping) and set(cast("Mapping[str, Any]", calls)) - fields:
-        raise TypeError(f"calls are given in a list, not in one object; {_READ_FIRST}")
-    try:
-        return records(cast("Iterable[Any]", calls), "calls", ToolInvocation)
-    except RenderError as error:
-        whole = calls if isinstance(calls, Sequence) else ()
-        if any(isinstance(call, Mapping) and call.keys() - fields for call in whole):
-            raise RenderError(f"{error}; {_READ_FIRST}") from None
-        raise
-    except TypeError as error:
-        raise TypeError(f"{error}; {_READ_FIRST}") from None
 
 
 def _complete(pipeline: Pipeline, passages: Iterable[Passage]) -> list[ToolExecution]:

@@ -79,6 +79,8 @@ def load_tools(path: str | Path) -> tuple[ToolDefinition, ...]:
     `DuplicateToolError` for two of one name, and `MissingExtraError` for YAML
     without the `yaml` extra.
     """
+    if not isinstance(path, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+        raise TypeError(f"load_tools takes the path of a file, not {type(path).__name__}; ToolRegistry takes functions")
     return tuple(definition for definition, _ in _read_file(path, ""))
 
 
@@ -101,6 +103,7 @@ def file_decoder(path: str | Path) -> Callable[[str], JsonValue] | None:
     return _FILES.get(Path(path).suffix.lower())
 
 
+_GIVE: Final = "give a ToolDefinition, a function, a class or a tool's JSON object"
 _JSON_STARTS: Final = ("{", "[")
 _YAML: Final = re.compile(r"(?:\s*(?:#[^\n]*|---[^\n]*)\n)*\s*(?:-\s|[\w\"'$.\-]{1,128}[ \t]*:(?:\s|$))")
 """How YAML of a list or an object begins."""
@@ -122,7 +125,7 @@ def _read_named(text: str) -> tuple[Found, ...]:
     if text.lstrip().startswith(_JSON_STARTS):
         raise SchemaError(f"tools are given as values, and a str is a path: read {text[:40]!r} with json.loads first")
     if Path(text).suffix.lower() not in _FILES and not os.path.exists(text):  # noqa: PTH110 - `Path` raises for what is no name
-        raise SchemaError(f"{text[:80]!r} is no path of a {', '.join(_FILES)} file")
+        raise SchemaError(f"{text[:80]!r} is no path of a {', '.join(_FILES)} file; {_GIVE}")
     return _read_file(text, "")
 
 
@@ -140,8 +143,7 @@ def _read(value: Any, where: str) -> tuple[Found, ...]:
     for fits, read in _FORMS:
         if fits(value):
             return read(value, where)
-    advice = "give a ToolDefinition, a function, a class or a tool's JSON object"
-    raise SchemaError(f"{where or 'the value'}: a tool cannot be read from {type(value).__name__}: {advice}")
+    raise SchemaError(f"{where or 'the value'}: a tool cannot be read from {type(value).__name__}: {_GIVE}")
 
 
 def _refuse_text(value: str | bytes, where: str) -> tuple[Found, ...]:
@@ -165,6 +167,8 @@ def _read_dump(value: Any, where: str) -> tuple[Found, ...]:
 
 
 def _read_mapping(value: Mapping[str, Any], where: str) -> tuple[Found, ...]:
+    if value and all(is_code(one) or isinstance(one, ToolDefinition) for one in value.values()):
+        raise SchemaError(f"{where or 'the value'}: tools by name are given as a list: give [*tools.values()]")
     return read_object(dict(value), where, _read_each)
 
 

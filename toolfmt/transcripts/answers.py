@@ -170,6 +170,8 @@ def plain(value: object) -> Any:
             return jsontext.loads(value if isinstance(value, str) else value.decode("utf-8"))
         except UnicodeDecodeError as error:
             raise ParseError(f"an answer is not UTF-8 at byte {error.start}") from None
+        except ParseError as error:
+            raise type(error)(f"no API's answer in JSON: {error}; toolfmt.parse reads a model's text") from None
     for name in _DUMPS:
         method = getattr(value, name, None)
         if callable(method):
