@@ -409,6 +409,39 @@ def test_parts_that_do_not_fit_are_refused_at_once() -> None:
         AgentLoop(ScriptedDriver(), toolbox(), executor=Runs(), guards=[Breaker])
 
 
+def test_an_executor_of_ones_own_is_guarded_and_says_its_tools() -> None:
+    class Wrapped:
+        """Passes all on to an `Executor`, and shows one tool alone."""
+
+        def __init__(self, inner: Executor) -> None:
+            self.inner = inner
+
+        async def execute(self, calls: Any, *, state: object = None, agent: str | None = None) -> list[Any]:
+            return await self.inner.execute(calls, state=state, agent=agent)
+
+        def list_tools(self) -> Any:
+            return self.inner.list_tools()
+
+        def is_visible(self, tool: ToolDefinition, state: object) -> bool:
+            return tool.name == "add" and self.inner.is_visible(tool, state)
+
+        def for_run(self, guards: Any, listener: Any) -> Wrapped:
+            return Wrapped(self.inner.for_run(guards, listener))
+
+    events: list[Any] = []
+    api = Api(said("", ("1", "add", '{"a": 1, "b": 2}'), ("2", "add", '{"a": 1, "b": 2}')), said("3"))
+    loop = AgentLoop(
+        NativeDriver(api, parallel=True),
+        executor=Wrapped(Executor(toolbox())),
+        guards=[lambda: Budget(calls=1)],
+        on_event=events.append,
+    )
+    state = loop.run_sync("?")
+    assert [one.failure for one in state.executions] == [None, "budget"]
+    assert [tool["function"]["name"] for tool in api.requests[0]["tools"]] == ["add"]
+    assert any(isinstance(event, ToolCallCompleted) for event in events)
+
+
 def test_a_cancelled_run_ends_its_calls_and_its_events() -> None:
     events: list[Any] = []
     model = Texts(['<tool_call>{"name": "hang", "arguments": {}}</tool_call>'])

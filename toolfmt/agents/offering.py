@@ -19,7 +19,6 @@ from toolfmt.errors import DuplicateToolError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from toolfmt.execution.executor import Executor
     from toolfmt.model import ToolDefinition, ToolInvocation
 
 
@@ -60,10 +59,3 @@ def offer(tools: Iterable[ToolDefinition]) -> Offer:
         offered[name] = tool if name == tool.name else tool.model_copy(update={"name": name})
         meant[name] = tool
     return Offer(tuple(offered.values()), meant)
-
-
-def tools_of(executor: Executor) -> Iterable[ToolDefinition]:
-    """List what an executor runs: its registry's tools, and those of its servers."""
-    yield from executor.registry
-    for name, server in executor.servers.items():
-        yield from (tool.model_copy(update={"server": name}) for tool in server.tools)

@@ -6,13 +6,13 @@ Bound once for a run; a driver has no other way to run a call.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from toolfmt.agents.compilers import all_sections
-from toolfmt.agents.offering import Offer, offer, tools_of
-from toolfmt.execution.executor import Executor
+from toolfmt.agents.offering import Offer, offer
+from toolfmt.execution.contracts import RunExecutor
 from toolfmt.execution.hooks import ask
 from toolfmt.execution.records import AgentStop, ToolCallError
 
@@ -70,8 +70,7 @@ class Runtime:
         return tuple(tool for tool in self.tools if self._is_visible(tool, state))
 
     def _is_visible(self, tool: ToolDefinition, state: AgentState) -> bool:
-        own = self.executor.registry if isinstance(self.executor, Executor) else None
-        if own is not None and tool.server is None and tool.name in own and not own.is_visible(tool.name, state):
+        if isinstance(self.executor, RunExecutor) and not self.executor.is_visible(tool, state):
             return False
         return self.visible is None or bool(self.visible(tool, state))
 
@@ -117,21 +116,13 @@ def bound(
 ) -> tuple[CallExecutor, Offer]:
     """Give the executor of one run, which tells `emit` too, and the tools that it runs.
 
-    An executor that is not an `Executor` tells whom it wants, and cannot be guarded. Raises TypeError where
-    it is not known what an executor runs, `DuplicateToolError` for two tools of one name.
+    An executor that is no `RunExecutor` does not say what it runs, and cannot be guarded. Raises TypeError where
+    the tools are not known, `DuplicateToolError` for two tools of one name.
     """
-    if not isinstance(executor, Executor):
-        if tools is None:
-            raise TypeError(f"give the tools too: a {type(executor).__name__} does not say what it runs")
-        if guards:
-            raise TypeError("guards are for an Executor: let your own count for itself")
-        return executor, offer(tools)
-    own = executor.on_event
-
-    def both(event: ExecutionEvent) -> None:
-        emit(event)
-        if own is not None:
-            own(event)
-
-    found = offer(tools_of(executor) if tools is None else tools)
-    return replace(executor, guards=(*executor.guards, *guards), on_event=both), found
+    if isinstance(executor, RunExecutor):
+        return executor.for_run(guards, emit), offer(executor.list_tools() if tools is None else tools)
+    if tools is None:
+        raise TypeError(f"give the tools too: a {type(executor).__name__} does not say what it runs")
+    if guards:
+        raise TypeError("guards are for an Executor: let your own count for itself")
+    return executor, offer(tools)

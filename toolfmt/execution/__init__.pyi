@@ -3,6 +3,7 @@
 from .context import ToolContext as ToolContext
 from .contracts import CallExecutor as CallExecutor
 from .contracts import ModelClient as ModelClient
+from .contracts import RunExecutor as RunExecutor
 from .contracts import TextModel as TextModel
 from .contracts import ToolServer as ToolServer
 from .executor import Executor as Executor

@@ -1,9 +1,10 @@
-"""What the parts of an agent ask of one another: five small protocols (`Driver` is beside `Runtime`).
+"""What the parts of an agent ask of one another: six small protocols (`Driver` is beside `Runtime`).
 
     loop    -> Driver        takes one step: asks a model, runs its calls, adds what came of it to the state
     driver  -> ModelClient   an API that takes a provider's request and gives its answer, whole or streamed
     driver  -> TextModel     anything that takes a chat and gives text
     driver  -> CallExecutor  runs calls
+    loop    -> RunExecutor   a CallExecutor that says what it runs, and makes a copy of itself for each run
     executor -> ToolServer   runs calls of tools that live elsewhere
 
 Whatever has these methods fits: nothing has to be inherited.
@@ -11,11 +12,13 @@ Whatever has these methods fits: nothing has to be inherited.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
+    from toolfmt.execution.events import Listener
+    from toolfmt.execution.hooks import Guard
     from toolfmt.execution.records import ToolExecution
     from toolfmt.model import JsonObject, ToolDefinition, ToolInvocation, ToolResult
 
@@ -58,6 +61,23 @@ class CallExecutor(Protocol):
         `state` is handed to tools and hooks that ask for it; `agent` is who calls, "" for one without a name,
         where a call does not say so itself.
         """
+        ...
+
+
+@runtime_checkable
+class RunExecutor(CallExecutor, Protocol):
+    """Runs calls, and knows its tools; an `Executor` is one."""
+
+    def list_tools(self) -> Sequence[ToolDefinition]:
+        """List what it runs; a tool of another server names it."""
+        ...
+
+    def is_visible(self, tool: ToolDefinition, state: object) -> bool:
+        """Whether a tool is offered to the model in a state."""
+        ...
+
+    def for_run(self, guards: Sequence[Guard], listener: Listener) -> CallExecutor:
+        """Make a copy for one run, with its guards and one more listener."""
         ...
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,11 +35,12 @@ from toolfmt.tools import ToolRegistry
 
 if TYPE_CHECKING:
     from toolfmt.execution.contracts import ToolServer
-    from toolfmt.execution.events import Listener
+    from toolfmt.execution.events import ExecutionEvent, Listener
     from toolfmt.execution.hooks import AfterHook, BeforeHook, Guard
     from toolfmt.execution.policies.policy import Policy
     from toolfmt.execution.records import ToolExecution
     from toolfmt.ids import IdPolicy
+    from toolfmt.model import ToolDefinition
 
 PARALLEL = 32
 """Calls that run side by side, where nothing else is said."""
@@ -178,6 +179,27 @@ class Executor:
         except anyio.NoEventLoopError:
             return anyio.run(execute)
         return _in_thread(execute)
+
+    def list_tools(self) -> tuple[ToolDefinition, ...]:
+        """List the tools of the registry, then those of the servers, which name their server."""
+        servers = self.servers.items()
+        elsewhere = (tool.model_copy(update={"server": name}) for name, server in servers for tool in server.tools)
+        return (*self.registry, *elsewhere)
+
+    def is_visible(self, tool: ToolDefinition, state: object) -> bool:
+        """Whether the registry offers a tool in a state; a server's tools are always offered."""
+        return tool.server is not None or tool.name not in self.registry or self.registry.is_visible(tool.name, state)
+
+    def for_run(self, guards: Sequence[Guard], listener: Listener) -> Executor:
+        """Make a copy for one run, with more guards and one more listener."""
+        own = self.on_event
+
+        def both(event: ExecutionEvent) -> None:
+            listener(event)
+            if own is not None:
+                own(event)
+
+        return replace(self, guards=(*self.guards, *guards), on_event=both)
 
     @cached_property
     def _settings(self) -> Settings:
