@@ -55,7 +55,7 @@ class YamlError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A scalar that is not quoted; its type is told later."""
+    """A scalar that is not quoted; its type is decided later."""
 
     text: str
 
