@@ -271,7 +271,7 @@ def _opened(options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, Tool
     prompt = options.get("generation_prompt")
     opener = ""
     if prompt and dialect.syntax is not None:
-        from toolfmt.parsers.prompt_tail import reasoning_opener
+        from toolfmt.parsers.leading import reasoning_opener
 
         opener = reasoning_opener(dialect.syntax, prompt)
     reading = ParserOptions(
@@ -290,7 +290,7 @@ def _opened(options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, Tool
 
         parser = RepairingParser(parser, lambda: dialect.open_parser(reading), dialect.syntax, tools)
     if reading.coerce:
-        from toolfmt.parsers.coercing import CoercingParser
+        from toolfmt.parsers.checks import CoercingParser
 
         parser = CoercingParser(parser, tools)
     ids = options.get("ids")

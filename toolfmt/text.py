@@ -73,7 +73,7 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
         made = call_formatter(name, syntax)
         if not (unsure or any(_raw(form) for form in syntax.forms[:1])):
             return made
-        from toolfmt.formatters.verified import verified
+        from toolfmt.formatters.examples import verified
 
         return verified(name, made, open_parser)
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from toolfmt.formatters.function_elements import function_elements
 from toolfmt.formatters.json_schemas import (
     described_line,
     function_line,
@@ -15,7 +14,7 @@ from toolfmt.formatters.json_schemas import (
     openai_tool,
     sorted_line,
 )
-from toolfmt.formatters.python_functions import python_function
+from toolfmt.formatters.python_functions import function_elements, python_function
 from toolfmt.formatters.typescript import TypeScript
 from toolfmt.model import ToolDefinition
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.detection.bare_json import Extents, JsonRun
 from toolfmt.detection.choosing import Chooser
 from toolfmt.detection.definitions import MARKS, shows_definitions
-from toolfmt.detection.json_run import Extents, JsonRun
 from toolfmt.detection.offers import offers
 from toolfmt.detection.passed import Passed
 from toolfmt.detection.records import Detection

@@ -29,8 +29,6 @@ _LEAD: Final = 64
 class Surroundings:
     """The place that a scan has reached."""
 
-    __slots__ = ("_escape", "_fence", "_info", "_last", "_lead", "_string", "_ticks", "_word", "filled", "spoken")
-
     def __init__(self) -> None:
         """Begin before the first character."""
         self._escape = False  # a backslash is the last character so far

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Final
 import regex
 
 from toolfmt.detection.definitions import MARKS
+from toolfmt.detection.offers import any_of
 from toolfmt.detection.records import WRITTEN, DialectMatch, verb
 from toolfmt.detection.signatures import OTHER, OWN, body_start, signatures
-from toolfmt.detection.words import any_of
 from toolfmt.dialect.syntax import Syntax
 from toolfmt.parsers.json_shapes import compile_shape
-from toolfmt.parsers.prompt_tail import reasoning_opener
+from toolfmt.parsers.leading import reasoning_opener
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

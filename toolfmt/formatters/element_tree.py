@@ -18,13 +18,13 @@ import regex
 from toolfmt import jsontext
 from toolfmt.dialect.syntax import TAG_NAME
 from toolfmt.errors import UnrepresentableError
-from toolfmt.formatters.xml_text import CDATA, cdata, escape_slot, escape_text
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema import chosen, coerce, depends, item_schema, property_schema, types
 
 if TYPE_CHECKING:
     from toolfmt.dialect.syntax import Elements
     from toolfmt.model import JsonObject, JsonValue
+
 
 _TAG_NAME = regex.compile(TAG_NAME)
 _STRING = frozenset({"string"})
@@ -156,3 +156,26 @@ class ElementWriter:
             )
         text = "" if isinstance(value, dict | list) else jsontext.dumps(value)
         return jsontext.equal(coerce(text, schema)[0], value)
+
+
+_SPECIAL = re.compile(r"[&<>]")
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
+_SLOT_SPECIAL = re.compile(r"""[&<>{"'\n\r\t]|^\s|\s$""")
+
+
+def escape_text(text: str) -> str:
+    """Escape text between tags; line breaks and quotes stay as they are."""
+    return _SPECIAL.sub(lambda found: _ENTITIES[found.group()], text)
+
+
+def escape_slot(text: str) -> str:
+    """Escape an attribute's value or a name, so that outer blanks and line breaks survive too."""
+    return _SLOT_SPECIAL.sub(lambda found: _ENTITIES.get(found.group()) or f"&#{ord(found.group())};", text)
+
+
+CDATA = ("<![CDATA[", "]]>")
+
+
+def cdata(text: str) -> str:
+    """Wrap text in CDATA; `]]>` inside is split over two sections."""
+    return "<![CDATA[" + text.replace("]]>", "]]]]><![CDATA[>") + "]]>"

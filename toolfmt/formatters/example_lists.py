@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from toolfmt import jsontext
-from toolfmt.formatters.example_nodes import MOST, Stream, kinds
-from toolfmt.formatters.example_scalars import size
+from toolfmt.formatters.example_scalars import MOST, Stream, kinds, size
 from toolfmt.formatters.flat_schema import as_object, flatten, objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from toolfmt.formatters.example_nodes import Builder
+    from toolfmt.formatters.example_scalars import Builder
     from toolfmt.model import JsonObject, JsonValue
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.formatters.example_nodes import MOST, Stream, names
-from toolfmt.formatters.example_scalars import size
+from toolfmt.formatters.example_scalars import MOST, Stream, names, size
 from toolfmt.formatters.flat_schema import Flat, as_object, flatten, mapping, merge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from toolfmt.formatters.example_nodes import Builder, Check
+    from toolfmt.formatters.example_scalars import Builder, Check
     from toolfmt.model import JsonObject, JsonValue
 
 _TRIALS: Final = 8

@@ -20,8 +20,7 @@ from toolfmt import jsontext
 from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.example_lists import Lists
 from toolfmt.formatters.example_members import ExampleMembers
-from toolfmt.formatters.example_nodes import MOST, Stream, compiled, is_empty, kinds, names, said
-from toolfmt.formatters.example_scalars import numbers, strings
+from toolfmt.formatters.example_scalars import MOST, Stream, compiled, is_empty, kinds, names, numbers, said, strings
 from toolfmt.formatters.flat_schema import Flat, as_object, flatten, mapping, objects
 from toolfmt.formatters.pattern_text import matching
 from toolfmt.schema import inline_refs, normalise
@@ -29,7 +28,7 @@ from toolfmt.schema import inline_refs, normalise
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from toolfmt.formatters.example_nodes import Check
+    from toolfmt.formatters.example_scalars import Check
     from toolfmt.model import JsonObject, JsonValue
 
 _ENOUGH: Final = 500

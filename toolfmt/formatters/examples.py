@@ -5,7 +5,7 @@
      Example(title="Advanced Call (With Optional & Nested Arguments)", call=..., text=...))
 
 The arguments come from `example_values`, the text from the format's own call
-formatter: an example is read back as the call that it shows.
+formatter: an example is read back as the call that it shows, which `Verified` makes sure of.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
-from toolfmt.dialect.record import Example
+from toolfmt.dialect.record import Example, ParserOptions
 from toolfmt.errors import UnrepresentableError
+from toolfmt.events import CallEnd
 from toolfmt.formatters.example_values import example_arguments, has_optional
 from toolfmt.model import ToolInvocation
 from toolfmt.schema import problems
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from toolfmt.dialect.record import CallFormatter, ExampleFormatter
+    from toolfmt.dialect.record import CallFormatter, ExampleFormatter, Parser
     from toolfmt.model import JsonObject, ToolDefinition
+
 
 RECOMMENDED: Final = "Recommended Call"
 BASIC: Final = "Basic Call (Required Arguments)"
@@ -62,3 +64,37 @@ def _arguments(tool: ToolDefinition) -> Iterator[tuple[str, JsonObject]]:
     yield BASIC, example_arguments(tool.parameters, optional=False, suggestions=fitting)
     if has_optional(tool.parameters):
         yield ADVANCED, example_arguments(tool.parameters, optional=True, suggestions=fitting)
+
+
+def verified(
+    dialect: str, write: CallFormatter[str], open_parser: Callable[[ParserOptions], Parser[str]]
+) -> CallFormatter[str]:
+    """Make a formatter that raises `UnrepresentableError` for calls that would not be read back as they are."""
+
+    def check(calls: Sequence[ToolInvocation], tools: Mapping[str, ToolDefinition]) -> str:
+        text = write(calls, tools)
+        parser = open_parser(ParserOptions(tools=tools))
+        events = [*parser.feed(text), *parser.close()]
+        back = [event.call for event in events if isinstance(event, CallEnd)]
+        for index, call in enumerate(calls):
+            if index >= len(back) or back[index].name != call.name:
+                advice = "" if call.name in tools else "; give its definition (tools=)"
+                raise UnrepresentableError(dialect, "/arguments", f"{call.name!r} would not be read back{advice}")
+            wrong = _difference(call, back[index])
+            if wrong is not None:
+                advice = "" if call.name in tools else "; give the tools: a schema may tell its type"
+                raise UnrepresentableError(dialect, f"/arguments/{wrong}", f"it would be read back otherwise{advice}")
+        if len(back) > len(calls):
+            raise UnrepresentableError(dialect, "/arguments", "a value would be read back as a call")
+        return text
+
+    return check
+
+
+def _difference(call: ToolInvocation, back: ToolInvocation) -> str | None:
+    for key in call.arguments.keys() | back.arguments.keys():
+        if key not in call.arguments or key not in back.arguments:
+            return key
+        if not jsontext.equal(call.arguments[key], back.arguments[key]):
+            return key
+    return None

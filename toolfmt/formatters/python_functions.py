@@ -20,13 +20,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
-from toolfmt.formatters.example_nodes import names
+from toolfmt.formatters.example_scalars import names
 from toolfmt.formatters.flat_schema import as_object, as_types, mapping
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.formatters.signatures import one_line
 
 if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, ToolDefinition
+    from collections.abc import Iterator
+
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+
 
 _TYPES: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list"}
 _REQUIRED: Final = "必填"
@@ -58,3 +61,37 @@ def _parameter(name: str, schema: JsonObject, *, required: bool) -> str:
 def _type(schema: JsonObject) -> str:
     kinds = as_types(schema.get("type"))
     return _TYPES.get(kinds[0], "Any") if len(kinds) == 1 else "Any"
+
+
+_FIRST = ("type", "description")
+
+
+def function_elements(tool: ToolDefinition) -> str:
+    """Write a tool as a `<function>` element. Raises `SchemaError`."""
+    return "\n".join(_function(tool))
+
+
+def _function(tool: ToolDefinition) -> Iterator[str]:
+    schema = parameters_object(tool)
+    yield "<function>"
+    yield _element("name", tool.name)
+    yield _element("description", tool.description.strip())
+    yield "<parameters>"
+    for name, parameter in mapping(schema.get("properties")).items():
+        yield "<parameter>"
+        yield _element("name", name)
+        yield from _keywords(as_object(parameter))
+        yield "</parameter>"
+    yield from _keywords({key: value for key, value in schema.items() if key not in {"type", "properties"}})
+    yield "</parameters>"
+    yield "</function>"
+
+
+def _keywords(schema: JsonObject) -> Iterator[str]:
+    for key in (*(key for key in _FIRST if key in schema), *(key for key in schema if key not in _FIRST)):
+        value = schema[key]
+        yield _element(key, value.strip() if key == "description" and isinstance(value, str) else value)
+
+
+def _element(name: str, value: JsonValue) -> str:
+    return f"<{name}>{value if isinstance(value, str) else jsontext.dumps(value)}</{name}>"

@@ -8,9 +8,9 @@ Most answers hold nothing else, and most of what a grammar at work costs is to b
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from toolfmt.parsers.code_lines import inside_code, line_of
 from toolfmt.parsers.written import LATER, NotAtOnce, WrittenSection
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 class Ahead:
     """A grammar and what the beginnings of its texts are read with; shared by all its parsers."""
-
-    __slots__ = ("_first", "_marker", "_sections", "_texts", "grammar")
 
     def __init__(self, grammar: CompiledSyntax) -> None:
         """Take the patterns of `grammar`, which are compiled."""
@@ -80,3 +78,26 @@ def _written(grammar: CompiledSyntax) -> Iterator[tuple[str, tuple[Section, Writ
         except NotAtOnce:
             continue
         yield f"s{number}" if section.opener else f"c{number}_0", (section, written)
+
+
+_LONGEST = 4096
+"""As much of a line as is looked at."""
+_QUOTED = re.compile(r"""(?<=[=(\[{,:])(\s{0,8})(["'])(?:\\.|(?!\2).)*+(?P<end>\2)?""", re.DOTALL)
+_BRACKETS = re.compile(r"[()\[\]{}]")
+_WITHIN = re.compile(r"""[\w"'=(\[{\\]\Z""").search
+"""What is right before something that is a part of a word, a text or an expression."""
+
+
+def line_of(text: str) -> str:
+    """The end of a text from its last line break on."""
+    return text[text.rfind("\n") + 1 :][-_LONGEST:]
+
+
+def inside_code(line: str) -> bool:
+    """Whether what follows a line's beginning is quoted in it, or a part of an expression."""
+    if _WITHIN(line) or any(found["end"] is None for found in _QUOTED.finditer(line)):
+        return True
+    depth = 0
+    for bracket in _BRACKETS.findall(_QUOTED.sub("", line)):
+        depth = depth + 1 if bracket in "([{" else max(depth - 1, 0)
+    return depth > 0

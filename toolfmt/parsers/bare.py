@@ -15,17 +15,14 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from toolfmt.parsers.aside import pass_on
-from toolfmt.parsers.bare_ends import BareEnds
+from toolfmt.parsers.bare_ends import ODD, BareEnds, Verdict, foreign, hopeless, judge
 from toolfmt.parsers.cursor import NEVER, Malformed, Truncated
 from toolfmt.parsers.json_calls import CallObject
-from toolfmt.parsers.json_layout import peek, skip_space
-from toolfmt.parsers.json_values import ignore, read_value, whole_value
+from toolfmt.parsers.json_values import ignore, peek, read_value, skip_space, whole_value
 from toolfmt.parsers.patterns import GAP, JSON_START, match_next
 from toolfmt.parsers.pieces import IGNORED
 from toolfmt.parsers.sink import Draft
-from toolfmt.parsers.skipping import NEAR
-from toolfmt.parsers.verdict import ODD, foreign, hopeless, judge
+from toolfmt.parsers.skipping import NEAR, pass_on
 
 if TYPE_CHECKING:
     from toolfmt.dialect.syntax import JsonCall
@@ -34,7 +31,7 @@ if TYPE_CHECKING:
     from toolfmt.parsers.json_shapes import JsonNode
     from toolfmt.parsers.sink import Sink
     from toolfmt.parsers.skipping import Skipper
-    from toolfmt.parsers.verdict import Verdict
+
 
 _NEXT = rf"{GAP};{GAP}"
 _NEXT_IN_FENCE = rf"{GAP}[;,]?{GAP}"
@@ -67,8 +64,6 @@ class _Full(Exception):  # noqa: N818 - as above
 
 class BareReader:
     """Reads one candidate and those that follow it directly."""
-
-    __slots__ = ("_cur", "_ends", "_json", "_provenance", "_second_looks", "_shape", "_sink", "_skipper")
 
     def __init__(self, cur: Cursor, sink: Sink, call: tuple[JsonCall, JsonNode], skipper: Skipper) -> None:
         """Read from `cur` into `sink` what has the shape of `call`."""

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.json_calls import CallObject
-from toolfmt.parsers.json_layout import peek, skip_space
-from toolfmt.parsers.json_values import ignore, read_value
+from toolfmt.parsers.json_values import ignore, peek, read_value, skip_space
 from toolfmt.parsers.pieces import IGNORED
 from toolfmt.parsers.sink import Draft
 
@@ -40,8 +39,6 @@ class ListReader(Protocol):
 
 class CallList:
     """Reads the elements of one list of calls, each into a draft of `reader`."""
-
-    __slots__ = ("_form", "_reader")
 
     def __init__(self, reader: ListReader, form: FormGrammar) -> None:
         """Read calls of `form` where `reader` is."""

@@ -14,15 +14,13 @@ import regex
 from toolfmt import jsontext
 from toolfmt.dialect.syntax import PLAIN_NAME
 from toolfmt.errors import RenderError
-from toolfmt.parsers.braces import without_brace
+from toolfmt.parsers.by_schema import held_name, name_by_fit, without_brace
 from toolfmt.parsers.call_lists import CallList
 from toolfmt.parsers.claims import Strays
 from toolfmt.parsers.cursor import NEVER, Malformed, Truncated
 from toolfmt.parsers.elements import ElementReader, skip_layout
 from toolfmt.parsers.json_calls import CallObject
-from toolfmt.parsers.json_layout import peek, skip_space
-from toolfmt.parsers.json_values import decode, read_value, whole_value
-from toolfmt.parsers.naming import held_name, name_by_fit
+from toolfmt.parsers.json_values import decode, peek, read_value, skip_space, whole_value
 from toolfmt.parsers.object_ends import close_object, refuse_members
 from toolfmt.parsers.patterns import FENCE, GAP, cut_off, match_next, skip_cut
 from toolfmt.parsers.payload_calls import PayloadReader
@@ -54,21 +52,6 @@ _DRAFT_SLOTS = frozenset({"name", "id", "server", "agent"})
 
 class CallReader:
     """Reads calls of one parse, one at a time; `draft` is the one being read."""
-
-    __slots__ = (
-        "_found",
-        "attributes",
-        "confirmed",
-        "cur",
-        "draft",
-        "empty",
-        "limits",
-        "named",
-        "provenance",
-        "sink",
-        "skipper",
-        "strays",
-    )
 
     def __init__(self, cur: Cursor, sink: Sink, skipper: Skipper) -> None:
         """Read from `cur` into `sink`."""

@@ -17,7 +17,7 @@ from toolfmt.parsers.calls import CallReader
 from toolfmt.parsers.cursor import WHITE, Cursor, Malformed, Truncated
 from toolfmt.parsers.driving import GrammarDriver
 from toolfmt.parsers.element_values import StringText
-from toolfmt.parsers.json_layout import skip_space
+from toolfmt.parsers.json_values import skip_space
 from toolfmt.parsers.patterns import cut_off, match_next, search_on, skip_cut
 from toolfmt.parsers.pieces import IGNORED, Pieces
 from toolfmt.parsers.sink import Draft, Sink, Spoken
@@ -59,8 +59,6 @@ class FrameGrammar:
 
 class ChannelParser(GrammarDriver):
     """Reads one answer made of messages, in as many pieces as it comes in."""
-
-    __slots__ = ("_grammar", "_skipper")
 
     def __init__(self, grammar: FrameGrammar, options: ParserOptions) -> None:
         """Begin an answer."""

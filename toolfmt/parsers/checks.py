@@ -1,7 +1,9 @@
 """What may be asked of calls beyond their syntax: known tools, valid arguments, nothing beside them.
 
 A checked parser passes another parser's events on. Where a check fails, the
-`CallEnd` becomes a `CallFailed` with every problem in words for the model.
+`CallEnd` becomes a `CallFailed` with every problem in words for the model. A
+coercing parser gives arguments the types of the tool's schema; a call's argument
+deltas wait for its end, because coercion may still change them.
 """
 
 from __future__ import annotations
@@ -9,17 +11,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from toolfmt.events import CallEnd, CallFailed, Notice, TextDelta
+from toolfmt import jsontext
+from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, TextDelta
 from toolfmt.parsers.driving import has_ended
 from toolfmt.parsers.pieces import Pieces
-from toolfmt.schema import extra_arguments, problems
+from toolfmt.schema import extra_arguments, problems, relax
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from toolfmt.dialect.record import Parser, ParserOptions
     from toolfmt.events import Event
-    from toolfmt.model import ToolInvocation
+    from toolfmt.model import ToolDefinition, ToolInvocation
 
 
 _BESIDE = frozenset(
@@ -35,8 +38,6 @@ class CheckedParser:
     Under `strict`, no call is emitted before the end of the answer, because text
     that follows it would make it none.
     """
-
-    __slots__ = ("_beside", "_exact", "_held", "_ids", "_options", "_parser", "_seen", "_strict", "_validate")
 
     def __init__(  # noqa: PLR0913 - one per check
         self,
@@ -136,3 +137,54 @@ def _is_beside(event: Event) -> bool:
     if isinstance(event, TextDelta):
         return not event.text.isspace()
     return isinstance(event, CallFailed) or (isinstance(event, Notice) and event.kind in _BESIDE)
+
+
+class CoercingParser:
+    """Coerces the arguments of calls of known tools, each change with a notice."""
+
+    def __init__(self, parser: Parser[str], tools: Mapping[str, ToolDefinition]) -> None:
+        """Coerce by the schemas of `tools`."""
+        self._parser = parser
+        self._tools = tools
+        self._held: dict[int, list[ArgumentsDelta]] = {}
+
+    @property
+    def ended(self) -> bool:
+        """Whether the answer is over by its own markers."""
+        return has_ended(self._parser)
+
+    def feed(self, chunk: str) -> list[Event]:
+        """Read one more piece of text."""
+        return self._coerced(self._parser.feed(chunk))
+
+    def close(self) -> list[Event]:
+        """Say that the answer has ended."""
+        return self._coerced(self._parser.close())
+
+    def _coerced(self, events: list[Event]) -> list[Event]:
+        out: list[Event] = []
+        for event in events:
+            match event:
+                case CallStart(index, name) if name in self._tools:
+                    self._held[index] = []
+                    out.append(event)
+                case ArgumentsDelta(index) if index in self._held:
+                    self._held[index].append(event)
+                case CallEnd(index) if index in self._held:
+                    out.extend(self._call(event, self._held.pop(index)))
+                case CallFailed(index) if index in self._held:
+                    out.extend((*self._held.pop(index), event))
+                case _:
+                    out.append(event)
+        return out
+
+    def _call(self, event: CallEnd, deltas: list[ArgumentsDelta]) -> list[Event]:
+        call = event.call
+        arguments, changes = relax(call.arguments, self._tools[call.name].parameters)
+        if not changes:
+            return [*deltas, event]
+        text = jsontext.dumps(arguments)
+        certainty = "tolerated" if call.certainty == "exact" else call.certainty
+        fields = {"arguments": arguments, "raw_arguments": text, "certainty": certainty}
+        notices = [Notice("coerced", change, event.span) for change in changes]
+        return [ArgumentsDelta(event.index, text), *notices, replace(event, call=call.model_copy(update=fields))]

@@ -58,25 +58,6 @@ class Cursor:
     One read character stays before `pos`, so that a pattern can look back.
     """
 
-    __slots__ = (
-        "_from",
-        "_left",
-        "_tape",
-        "back",
-        "base",
-        "buf",
-        "deadline",
-        "eof",
-        "held",
-        "keep",
-        "mark_at",
-        "pos",
-        "reached",
-        "show",
-        "stop",
-        "take",
-    )
-
     def __init__(self) -> None:
         """Begin with no text."""
         self.buf = ""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 class GrammarDriver:
     """Feeds one grammar at work."""
 
-    __slots__ = ("_begun", "_closed", "_cur", "_late", "_run", "_sink")
-
     def __init__(self, cur: Cursor, sink: Sink) -> None:
         """Begin; the grammar reads from `cur` into `sink`, once there is text that it must look at."""
         self._cur = cur

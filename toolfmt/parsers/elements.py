@@ -21,9 +21,9 @@ import regex
 from toolfmt.jsontext import is_object
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.damage import misread
-from toolfmt.parsers.element_children import Children
 from toolfmt.parsers.element_values import (
     ArgumentStream,
+    Children,
     Repeated,
     Untyped,
     leaf,

@@ -13,22 +13,10 @@ import regex
 
 from toolfmt.dialect.syntax import PLAIN_NAME, TAG_NAME
 from toolfmt.parsers.element_grammar import ElementGrammar
-from toolfmt.parsers.form_patterns import (
-    BODY,
-    any_of,
-    before_call,
-    closing,
-    first_of_body,
-    is_named,
-    lead_of,
-    section_opener,
-    with_and_without,
-)
 from toolfmt.parsers.head_parts import HeadParts
 from toolfmt.parsers.json_shapes import compile_shape
 from toolfmt.parsers.leading import Leading
 from toolfmt.parsers.literal_grammar import LiteralGrammar, ending
-from toolfmt.parsers.nesting import Nesting
 from toolfmt.parsers.patterns import (
     BROKEN_CALL,
     GAP,
@@ -36,16 +24,33 @@ from toolfmt.parsers.patterns import (
     LAYOUT,
     SLOT,
     Head,
+    first_characters,
     first_match,
     head,
     literal,
+    plain_start,
     strip_groups,
 )
 from toolfmt.parsers.payload import PayloadEnds
 from toolfmt.parsers.raw_ends import Around
-from toolfmt.parsers.resuming import Resync
-from toolfmt.parsers.sections import FormGrammar, Section, form_start, in_part, told_apart, unsure_first
-from toolfmt.parsers.sieves import first_characters, plain_start
+from toolfmt.parsers.resuming import Nesting, Resync
+from toolfmt.parsers.sections import (
+    BODY,
+    FormGrammar,
+    Section,
+    any_of,
+    before_call,
+    closing,
+    first_of_body,
+    form_start,
+    in_part,
+    is_named,
+    lead_of,
+    section_opener,
+    told_apart,
+    unsure_first,
+    with_and_without,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

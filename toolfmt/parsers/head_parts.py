@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 class HeadParts:
     """The parts of one form's head, compiled; shared by all parses."""
 
-    __slots__ = ("_arguments", "_over", "_part", "start")
-
     def __init__(self, templates: Sequence[str], elements: Elements, tail: str, flags: int) -> None:
         """Compile the parts' templates; `tail` ends the call."""
         opening, closing = rf"<{elements.wrapper}\s{{0,64}}(?P<empty>/)?>", literal(f"</{elements.wrapper}>")

@@ -12,12 +12,11 @@ import re
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolfmt import jsontext
-from toolfmt.parsers.braces import one_reading
+from toolfmt.parsers.by_schema import one_reading
+from toolfmt.parsers.claims import ArgumentsText, misplaced, report, unclaimed
 from toolfmt.parsers.cursor import WHITE, Malformed, Truncated
-from toolfmt.parsers.json_layout import peek, skip_space
-from toolfmt.parsers.json_values import decode, embedded, read_value, whole_value
+from toolfmt.parsers.json_values import decode, embedded, peek, read_value, skip_space, whole_value
 from toolfmt.parsers.pieces import Pieces
-from toolfmt.parsers.surplus import ArgumentsText, misplaced, report, unclaimed
 from toolfmt.schema import takes_none
 
 if TYPE_CHECKING:
@@ -48,35 +47,6 @@ class CallObject:
     says which constant is not what the format asks for, `listed` that a list of
     calls stood in the object.
     """
-
-    __slots__ = (
-        "_cur",
-        "_gap",
-        "_level",
-        "_matched",
-        "_outer",
-        "_text",
-        "arguments",
-        "deferred",
-        "draft",
-        "each",
-        "escaped",
-        "failure",
-        "given",
-        "json",
-        "keys",
-        "limits",
-        "listed",
-        "mismatch",
-        "named_by",
-        "offered",
-        "prose",
-        "rest",
-        "said",
-        "unknown",
-        "watch",
-        "wrapped",
-    )
 
     def __init__(self, json: JsonCall, draft: Draft, limits: Limits, each: ReadOne) -> None:
         """Read into `draft`; `each` reads one element of a list of calls in the object."""

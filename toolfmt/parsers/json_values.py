@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from toolfmt import jsontext
 from toolfmt.errors import LimitExceededError, ParseError, UnsafeInputError
 from toolfmt.parsers.cursor import WHITE, Cursor, Malformed, Truncated
-from toolfmt.parsers.json_layout import COMMENT, MOST_COMMENT, SPACE
 from toolfmt.parsers.pieces import Pieces
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonValue
     from toolfmt.parsers.cursor import Reading
     from toolfmt.parsers.pieces import Taker
+
 
 Note = Callable[[str], None]
 
@@ -317,3 +317,40 @@ def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens,
     cur.pos = pos
     expected = ("a value", "a key", "a colon", "a comma or the end")[state]
     raise Malformed(reason, problem or f"expected {expected}, found {buf[pos]!r}", cur.base + pos)
+
+
+SPACE = re.compile(r"[ \t\r\n]*").match
+COMMENT = re.compile(r"//[^\n]{0,1024}|/\*(?:(?!\*/)[\s\S]){0,1024}\*/").match
+MOST_COMMENT = 1024 + len("/**/")
+"""Characters of a comment that are read over: it is scanned again as it grows."""
+
+
+def peek(cur: Cursor) -> str:
+    """Skip the white space that is here; the next character, or "" where `skip_space` has to look closer."""
+    cur.pos = pos = SPACE(cur.buf, cur.pos).end()  # type: ignore[union-attr] - matches everywhere
+    char = cur.buf[pos : pos + 1]
+    return "" if char == "/" else char
+
+
+def skip_space(cur: Cursor, note: Callable[[str], None] | None = None) -> Reading[str]:
+    """Skip white space; the next character, not read, or "" at the end of the input.
+
+    Comments are skipped where `note` is there to hear of them.
+    """
+    while True:
+        cur.pos = pos = SPACE(cur.buf, cur.pos).end()  # type: ignore[union-attr] - matches everywhere
+        here = len(cur.buf)
+        if pos < here and (note is None or cur.buf[pos] != "/"):
+            return cur.buf[pos]
+        if pos < here and note is not None:
+            comment = COMMENT(cur.buf, pos)
+            if comment is not None and (comment.end() < here or cur.eof):
+                note("comment")
+                cur.pos = comment.end()
+                continue
+            if here - pos > MOST_COMMENT or cur.buf[pos + 1 : pos + 2] not in {"", "/", "*"}:
+                return "/"
+        if cur.eof:
+            cur.pos = here
+            return ""
+        yield

@@ -1,4 +1,4 @@
-"""Reasoning at the beginning of an answer, in a format that has no markers for it.
+"""Reasoning at the beginning of an answer: what the prompt opened, and blocks in a format that has no markers for it.
 
     <think>I must not do <tool name="rm">...</tool>.</think>No.
 
@@ -9,6 +9,7 @@ where it is not closed, its marker is text as any other.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import regex
@@ -16,6 +17,7 @@ import regex
 from toolfmt.parsers.patterns import GAP, literal, match_next
 
 if TYPE_CHECKING:
+    from toolfmt.dialect.frames import Frame
     from toolfmt.dialect.syntax import Syntax
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.sink import Sink
@@ -67,3 +69,24 @@ class Leading:
         sink.layout = True
         cur.release()
         return True
+
+
+def reasoning_opener(syntax: Syntax, prompt: str) -> str:
+    """The marker of the reasoning block in which the prompt ends: opened last and not closed; "" if there is none."""
+    found, at = "", -1
+    for opener, closer in syntax.reasoning:
+        opened = prompt.rfind(opener.strip())
+        if opened > at and (not closer or prompt.rfind(closer.strip()) < opened):
+            found, at = opener, opened
+    thinks = syntax.frame is not None and _opens_thought(syntax.frame, prompt)
+    return syntax.frame.start if thinks and syntax.frame is not None else found
+
+
+def _opens_thought(frame: Frame, prompt: str) -> bool:
+    """Whether the prompt ends in a header, and that of a thought."""
+    for found in re.finditer(re.escape(frame.start), prompt):
+        header = regex.fullmatch(frame.header, prompt[found.start() :])
+        if header is not None:
+            said = {key: value or "" for key, value in header.groupdict().items()}
+            return frame.route(said).to == "reasoning"
+    return False

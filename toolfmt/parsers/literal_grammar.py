@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final
 import regex
 
 from toolfmt.dialect.literals import KEYWORD
-from toolfmt.parsers.patterns import GAP, strip_groups
-from toolfmt.parsers.sieves import sieve
+from toolfmt.parsers.patterns import GAP, sieve, strip_groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -59,8 +59,6 @@ def unescaped(text: str) -> str:
 class _Tail:
     """Passes a text on and knows its last characters."""
 
-    __slots__ = ("_out", "show", "text")
-
     def __init__(self, out: Taker) -> None:
         self._out = out
         self.show = out.show

@@ -17,7 +17,7 @@ import regex
 
 from toolfmt import jsontext
 from toolfmt.dialect.literals import KEYWORD
-from toolfmt.parsers.braces import one_reading
+from toolfmt.parsers.by_schema import one_reading
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.damage import misread, one_apart
 from toolfmt.parsers.element_values import StringText

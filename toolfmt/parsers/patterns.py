@@ -3,6 +3,9 @@
 White space is soft, a quote may be single, double or absent, and the attributes
 of a tag may come in any order. Every repetition is bounded, so that a pattern
 decides after a bounded number of characters and holding back stays short.
+
+Partial matching of `regex` costs ten times as much as a search of `re`, so a
+pattern is asked only where a `sieve` lets something through.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     import regex
 
     from toolfmt.parsers.cursor import Cursor, Reading
+
 
 GAP = r"\s{0,256}"
 FENCE = r"`{3,8}+[\w+.\-]{0,32}\s{1,64}+"
@@ -278,3 +282,40 @@ def search_on(cur: Cursor, pattern: regex.Pattern[str] | None) -> Reading[regex.
             return None
         yield
     return None
+
+
+def plain_start(source: str) -> str:
+    """The first characters, at most five, that a pattern's text begins with; at least one."""
+    found = re.match(r"(?:\\[^\w\s]|[^\\()\[\]{}|?*+.^$]){1,5}(?![?*{])", source)
+    return re.sub(r"\\(.)", r"\1", found.group()) if found else source[0]
+
+
+def sieve(starts: Sequence[str]) -> str:
+    """A pattern for the places where one of the texts may begin: a fast look before the real pattern."""
+    firsts = sorted({start[0] for start in starts})
+    return "|".join(f"{re.escape(first)}(?={_rest(starts, first)})" for first in firsts)
+
+
+def _rest(starts: Sequence[str], begun: str) -> str:
+    """What may follow the beginning of some of the texts, or the end of what is here."""
+    going_on = [start for start in starts if start.lower().startswith(begun.lower())]
+    if any(len(start) == len(begun) for start in going_on):
+        return ""
+    nexts = sorted({start[len(begun)].lower() for start in going_on})
+    return "(?:" + "|".join(_any_case(char) + _rest(going_on, begun + char) for char in nexts) + r"|\Z)"
+
+
+def _any_case(char: str) -> str:
+    return re.escape(char) if char.upper() == char else f"[{char}{char.upper()}]"
+
+
+def first_characters(sources: list[str], *, bare: bool, ignore_case: bool) -> str:
+    """The characters with which any marker may begin, for a character class: text without them is passed on."""
+    firsts = {source[1] if source.startswith("\\") else source[0] for source in sources if source}
+    if ignore_case:
+        firsts |= {char.swapcase() for char in firsts}
+    if bare:
+        firsts |= set("`[{")
+    if "(" in firsts:  # a pattern that begins with an optional part may begin with anything
+        return r"\s\S"
+    return "".join(map(re.escape, sorted(firsts)))

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt.parsers.cursor import NEVER, WHITE, Truncated
-from toolfmt.parsers.patterns import GAP, match_next
+from toolfmt.parsers.patterns import GAP, match_next, plain_start, sieve
 from toolfmt.parsers.pieces import Pieces
-from toolfmt.parsers.sieves import plain_start, sieve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
 class PayloadEnds:
     """What closes a call and what begins the next one, compiled."""
-
-    __slots__ = ("candidate", "empty", "hint", "next_call")
 
     def __init__(self, closer: str, begins: Sequence[str], flags: int) -> None:
         """Compile the call's closer and the patterns of which one begins a call."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
 from toolfmt.parsers.cursor import Malformed, Truncated
-from toolfmt.parsers.json_layout import skip_space
+from toolfmt.parsers.json_values import skip_space
 from toolfmt.parsers.patterns import cut_off, match_next, skip_cut
 from toolfmt.parsers.payload import followed_by_call, read_payload, read_prose
 from toolfmt.parsers.pieces import Pieces

@@ -57,8 +57,6 @@ IGNORED = Ignored()
 class Pieces:
     """A text under way; `add` is cheap, `text` joins it."""
 
-    __slots__ = ("_long", "_short")
-
     def __init__(self) -> None:
         """Begin with no text."""
         self._long: list[str] = []

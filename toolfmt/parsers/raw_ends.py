@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt.errors import DialectRecordError
-from toolfmt.parsers.patterns import GAP, LAYOUT
-from toolfmt.parsers.sieves import plain_start, sieve
+from toolfmt.parsers.patterns import GAP, LAYOUT, plain_start, sieve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -98,26 +97,6 @@ class Ends:
     at its own closer. One that is a word (`__START_CONTENT__`) only opens the
     value, with a line break after it, and ends where the value's closer follows.
     """
-
-    __slots__ = (
-        "candidate",
-        "escaped",
-        "follow",
-        "hint",
-        "in_call",
-        "near_quote",
-        "next_call",
-        "optional",
-        "over",
-        "quote_ends",
-        "quoted",
-        "quotes",
-        "rivals",
-        "section_end",
-        "stop",
-        "whole_end",
-        "words",
-    )
 
     def __init__(  # noqa: PLR0913 - what a place is made of
         self,

@@ -40,32 +40,6 @@ _BREAK = regex.compile(r"\r?\n")
 class RawText:
     """One raw value while it is read; held, from an argument on that begins in it, until that is known to be text."""
 
-    __slots__ = (
-        "_before",
-        "_blank",
-        "_certain",
-        "_closer",
-        "_doubt",
-        "_ended",
-        "_given",
-        "_led",
-        "_levels",
-        "_nameless",
-        "_nested",
-        "_open",
-        "_opened",
-        "_opening",
-        "_opens",
-        "_own",
-        "_parent",
-        "_quote",
-        "_text",
-        "ambiguous",
-        "misspelt",
-        "unclosed",
-        "verbatim",
-    )
-
     def __init__(  # noqa: PLR0913 - what a place is made of
         self,
         out: Taker,

@@ -1,14 +1,20 @@
-"""What becomes of a call that broke, and of a marker without a call: what fails, and where reading goes on."""
+"""What becomes of a call that broke, and of a marker without a call: what fails, and where reading goes on.
+
+    search(q='a', tags=['x', where={'b': 1}), send(to='c')
+                                            ^ whatever is open in a broken call of literals ends with it
+
+Where the quotes are in doubt, no end of such a call is.
+"""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import regex
 
 from toolfmt.dialect.literals import KEYWORD
 from toolfmt.parsers.cursor import NEVER, Malformed, Truncated
-from toolfmt.parsers.literal_ends import pass_call
 from toolfmt.parsers.patterns import BROKEN_CALL, cut_off, match_first, match_next
 from toolfmt.parsers.resuming import Fault
 from toolfmt.parsers.sink import Draft
@@ -18,6 +24,7 @@ if TYPE_CHECKING:
     from toolfmt.parsers.resuming import Resync
     from toolfmt.parsers.sections import FormGrammar, Section
     from toolfmt.parsers.sink import Sink
+
 
 MOST_SECOND_LOOKS = 16
 """How many broken calls are read again from where they may have gone wrong: each may reach to the end."""
@@ -32,8 +39,6 @@ _BROKEN_CALL = regex.compile(BROKEN_CALL)
 
 class Recovery:
     """Fails what cannot be read, and finds where reading goes on."""
-
-    __slots__ = ("_cur", "_looks", "_nothing", "_sink", "mentions")
 
     def __init__(self, cur: Cursor, sink: Sink) -> None:
         """Read on in `cur`; failures go to `sink`."""
@@ -183,3 +188,66 @@ class Recovery:
         head = form.head_pattern.match(cur.buf, found.start(str(found.lastgroup)))
         tools = self._sink.options.tools
         return not tools or (head is not None and head.groupdict().get("name") in tools)
+
+
+_CLOSERS = {"(": ")", "[": "]", "{": "}"}
+
+
+@lru_cache(maxsize=64)
+def _tokens(quotes: tuple[str, ...], *, escapes: bool) -> tuple[regex.Pattern[str], regex.Pattern[str]]:
+    """Compile two patterns: a whole text before structure; a bracket, a quote of anything else, or other text."""
+    inside = r"(?:\\.|(?!QUOTE)[^\\\n])*+" if escapes else r"(?:(?!QUOTE)[\s\S])*+"
+    every = sorted({*quotes, *((3 * quote for quote in quotes) if escapes else ())}, key=len, reverse=True)
+    texts = [
+        f"{regex.escape(quote)}{inside.replace('QUOTE', regex.escape(quote))}{regex.escape(quote)}" for quote in every
+    ]
+    marks = "|".join(map(regex.escape, every))
+    firsts = "".join(sorted({regex.escape(quote[0]) for quote in every}))
+    return (
+        regex.compile(rf"(?:{'|'.join(texts)})(?=\s{{0,64}}[,:)\]}}])", regex.DOTALL),
+        regex.compile(
+            rf"(?P<bracket>[()\[\]{{}}])|(?P<quote>{marks})|[^{firsts}()\[\]{{}}]+|.",
+            regex.DOTALL,
+        ),
+    )
+
+
+def pass_call(cur: Cursor, form: FormGrammar) -> Reading[bool]:
+    """Read on to where all brackets of a call are closed whose arguments begin at the cursor; False in doubt."""
+    assert form.literals is not None  # noqa: S101 - asked by the caller
+    literals = form.literals.literals
+    quotes = tuple(dict.fromkeys((*literals.quotes, *("'\"" if literals.escapes else ""))))
+    text, other = _tokens(quotes, escapes=literals.escapes)
+    open_yet = [")"] if literals.keywords else []
+    while True:
+        yield from _pass_text(cur, text)
+        found = other.match(cur.buf, cur.pos)
+        if found is None or found["quote"]:
+            return False
+        bracket = found["bracket"]
+        if bracket in _CLOSERS:
+            open_yet.append(_CLOSERS[bracket])
+        elif bracket and bracket not in open_yet:
+            return False
+        elif bracket:
+            while open_yet.pop() != bracket:
+                pass
+        cur.pos = found.end()
+        if bracket and not open_yet:
+            cur.pos -= literals.keywords
+            return True
+
+
+def _pass_text(cur: Cursor, text: regex.Pattern[str]) -> Reading[None]:
+    """Read over the quoted text at the cursor, if one begins there and what follows it shows where it ends."""
+    while True:
+        found = text.match(cur.buf, cur.pos)
+        if found is not None:
+            cur.pos = found.end()
+        elif cur.eof or text.match(cur.buf, cur.pos, partial=True) is None:
+            return
+        else:
+            held = len(cur.buf) - cur.pos
+            yield
+            while not cur.eof and len(cur.buf) - cur.pos < 2 * held:  # linear: as often as it doubles
+                yield

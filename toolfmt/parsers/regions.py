@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from toolfmt.parsers.ahead import inside_code, line_of
 from toolfmt.parsers.bare import BareReader
 from toolfmt.parsers.calls import CallReader
-from toolfmt.parsers.code_lines import inside_code, line_of
 from toolfmt.parsers.cursor import WHITE, Cursor, Malformed, Truncated
 from toolfmt.parsers.driving import GrammarDriver
 from toolfmt.parsers.patterns import first_match, match_first, match_next, search_on, skip_cut
@@ -36,20 +36,6 @@ QUOTES = frozenset({"`", '"', "'"})
 
 class TextParser(GrammarDriver):
     """Reads one answer of a text dialect, in as many pieces as it comes in."""
-
-    __slots__ = (
-        "_around",
-        "_bare_reader",
-        "_before",
-        "_grammar",
-        "_line",
-        "_recovery",
-        "_skipper",
-        "_start",
-        "_stopped",
-        "_unclosed",
-        "_within",
-    )
 
     def __init__(self, start: Ahead, options: ParserOptions) -> None:
         """Begin an answer."""

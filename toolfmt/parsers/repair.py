@@ -44,8 +44,6 @@ _REST = re.compile(r"[\s\]});,`>]+")
 class RepairingParser:
     """Passes a parser's events on and tries to mend each call that failed for how it is written."""
 
-    __slots__ = ("_extra", "_left", "_mender", "_parser", "_read")
-
     def __init__(
         self,
         parser: Parser[str],
@@ -128,8 +126,6 @@ class RepairingParser:
 
 class _Mender:
     """The texts that a broken call of a dialect may have been meant as."""
-
-    __slots__ = ("_frames", "_keys", "_marker", "_tags", "_tools")
 
     def __init__(self, syntax: Syntax, tools: Mapping[str, ToolDefinition]) -> None:
         self._tools = tools

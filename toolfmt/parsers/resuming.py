@@ -6,6 +6,7 @@ r"""Where reading goes on after a JSON call that broke: at a marker of the forma
 What a string held before the fault is never looked at. If the fault is right after a string, a quote in
 that string's text may have ended it, and what follows may still be that text: then an opener begins
 something that is only quoted, and the call ends at a closer where fewer brackets are open than at the fault.
+Where quotes tell nothing, `Nesting` counts the closers.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from toolfmt.parsers.patterns import match_first, match_next, search_on
-from toolfmt.parsers.sieves import first_characters
+from toolfmt.parsers.patterns import first_characters, match_first, match_next, search_on
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from toolfmt.parsers.cursor import Cursor, Reading
+
 
 _TOKEN = re.compile(
     r"""(?P<string>"(?:[^"\\]++|\\[\s\S])*+"|(?<=[\s{\[,:])'(?:[^'\\\n]++|\\.)*+')|(?P<open>"(?:[^"\\]++|\\[\s\S])*+(?P<escape>\\?))|[{}\[\]]|[^\s{}\[\]"]"""
@@ -32,8 +33,6 @@ _CLOSERS = {"{": "}", "[": "]"}
 
 class Fault:
     """The state of a JSON text where it broke."""
-
-    __slots__ = ("_counts", "_least", "_open", "after_string", "escaped", "quoted")
 
     def __init__(self, text: str) -> None:
         """Read over `text`, which ends at the fault."""
@@ -72,8 +71,6 @@ class Fault:
 
 class Resync:
     """The markers at which reading may go on: closers, and what begins a call."""
-
-    __slots__ = ("_ends", "_steps", "markers")
 
     def __init__(self, closers: Sequence[str], openers: Sequence[str], flags: int) -> None:
         """Compile the markers; `flags` are those of the format's other patterns.
@@ -145,3 +142,38 @@ class Resync:
             if cur.eof:
                 return ""
             yield
+
+
+_PUNCTUATION = re.compile(r"(?:\\?[()\[\]{}])+").fullmatch
+_OPENERS = {")": r"\(", "]": r"\[", "}": r"\{"}
+
+
+class Nesting:
+    """What opens and closes a call, or the section around it."""
+
+    def __init__(self, openers: Sequence[str], closers: Sequence[str], flags: int) -> None:
+        """Compile the markers; of two closers that begin alike the longer comes first."""
+        marked = [closer for closer in closers if closer and not _PUNCTUATION(closer)]
+        if not marked and closers:
+            last = closers[0][-1:]
+            openers, marked = [_OPENERS[last]] if last in _OPENERS else [], [re.escape(last)]
+        self._closers = tuple(regex.compile(f"(?P<close>{source})", flags) for source in marked)
+        opening = "|".join(f"(?:{source})" for source in openers if source) or r"(?!)"
+        closing = "|".join(f"(?:{source})" for source in marked) or r"(?!)"
+        self._marker = regex.compile(f"(?P<close>{closing})|(?P<open>{opening})", flags)
+
+    def leave(self, cur: Cursor) -> Reading[bool]:
+        """Read on past the closer of what the cursor is in; False, at the input's end, where there is none."""
+        depth = 1
+        while True:
+            found = yield from search_on(cur, self._marker)
+            if found is None:
+                return False
+            if found.lastgroup == "close":
+                depth -= 1
+                found = (yield from match_first(cur, self._closers)) or found
+            elif not found.group().endswith("/>"):
+                depth += 1
+            cur.pos = max(found.end(), cur.pos + 1)
+            if not depth:
+                return True

@@ -45,24 +45,6 @@ class WrittenCall(NamedTuple):
 class Sink:
     """The events of one parse."""
 
-    __slots__ = (
-        "_ends",
-        "_held",
-        "_hides",
-        "_opens",
-        "_unclaimed",
-        "ahead",
-        "calls",
-        "claimed",
-        "edge",
-        "events",
-        "guessed",
-        "layout",
-        "options",
-        "reasoning",
-        "spoken",
-    )
-
     def __init__(
         self,
         options: ParserOptions,
@@ -229,8 +211,6 @@ class Sink:
 class Spoken:
     """Takes what is said from an offset on."""
 
-    __slots__ = ("_sink", "at", "show")
-
     def __init__(self, sink: Sink, at: int) -> None:
         """Pass it on to `sink`; it begins at the absolute offset `at`."""
         self._sink = sink
@@ -253,24 +233,6 @@ class Draft:
     Its events are kept back until the call is `confirmed` and its name known,
     so that a candidate in prose can still turn out to be text.
     """
-
-    __slots__ = (
-        "_guessed",
-        "_noted",
-        "agent",
-        "confirmed",
-        "id",
-        "index",
-        "name",
-        "notes",
-        "pieces",
-        "provenance",
-        "reasoning",
-        "reasoning_at",
-        "server",
-        "sink",
-        "start",
-    )
 
     def __init__(
         self, sink: Sink, start: int, provenance: CallProvenance = "marker", *, confirmed: bool = True

@@ -4,17 +4,28 @@
                                 ^ broken here    ^ and reading goes on after its last brace
 
 Only a little way is looked ahead, and not for ever more calls, so that reading
-stays linear: what does not end near is given up where it broke.
+stays linear: what does not end near is given up where it broke. JSON that is no
+call is text to its end, whatever is inside it.
 """
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import regex
 
+from toolfmt.parsers.cursor import Malformed, Truncated
+from toolfmt.parsers.json_values import ignore, read_value
+from toolfmt.parsers.pieces import IGNORED
+from toolfmt.parsers.sink import Spoken
+
 if TYPE_CHECKING:
+    from toolfmt.dialect.record import Limits
     from toolfmt.parsers.cursor import Cursor, Reading
+    from toolfmt.parsers.sink import Sink
+
 
 NEAR = 1024
 """Characters that are looked at after the place where an object broke."""
@@ -27,8 +38,6 @@ _CLOSERS = {"{": "}", "[": "]"}
 
 class Skipper:
     """Looks for the ends of broken objects in one parse; a string that its line does not close is none."""
-
-    __slots__ = ("_cur", "_looks")
 
     def __init__(self, cur: Cursor) -> None:
         """Look in this text."""
@@ -85,3 +94,22 @@ class Skipper:
                     pass  # a bracket that nobody closed
                 if not stack:
                     return cur.at >= broken
+
+
+def pass_on(cur: Cursor, sink: Sink, limits: Limits, *, lines: bool) -> Reading[None]:
+    """Pass the value at the cursor on as text, to its end or to where it stops being JSON.
+
+    Without `lines` it stops at a raw line break in a string too: the quote before may have opened none.
+    """
+    said = Spoken(sink, cur.at)
+    reading = read_value(cur, IGNORED, ignore, replace(limits, depth=sys.maxsize), tolerant=True, lines=lines)
+    while True:
+        try:
+            next(reading)
+        except (StopIteration, Malformed, Truncated):
+            said.add(cur.buf[said.at - cur.base : cur.pos])
+            return
+        said.add(cur.buf[said.at - cur.base : cur.pos])
+        if cur.stop is not None:
+            cur.wait(cur.stop, said)
+        yield

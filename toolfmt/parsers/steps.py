@@ -18,10 +18,10 @@ import regex
 
 from toolfmt import jsontext
 from toolfmt.parsers.cursor import NEVER, Malformed, Truncated
-from toolfmt.parsers.form_patterns import any_of
 from toolfmt.parsers.grammar import CompiledSyntax
 from toolfmt.parsers.patterns import FENCE, GAP, JSON_HINT, SLOT, Head, literal, match_next, search_on
 from toolfmt.parsers.regions import TextParser
+from toolfmt.parsers.sections import any_of
 from toolfmt.parsers.sink import Draft
 from toolfmt.parsers.step_inputs import read_input
 from toolfmt.schema import property_names
@@ -127,8 +127,6 @@ class StepSyntax(CompiledSyntax):
 
 class StepParser(TextParser):
     """Reads one answer of labelled lines."""
-
-    __slots__ = ("_fenced", "_steps")
 
     def __init__(self, start: Ahead, grammar: StepSyntax, options: ParserOptions) -> None:
         """Begin an answer; `start` is of the same grammar."""

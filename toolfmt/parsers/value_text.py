@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 class ValueText:
     """Takes the text of one value piece by piece."""
 
-    __slots__ = ("_beginning", "_first", "_out", "_shown_white", "held", "last", "marked", "padded", "white")
-
     def __init__(self, out: Taker, beginning: str, *, padded: bool) -> None:
         """Pass the text on to `out`; `beginning` is that of the value's closer, where no ordinary text holds it.
 

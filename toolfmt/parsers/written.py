@@ -21,8 +21,8 @@ from toolfmt.parsers.damage import misread, part_of
 from toolfmt.parsers.element_values import leaf, plain
 from toolfmt.parsers.elements import BY_FLAG, KNOWN, WRAPPERS
 from toolfmt.parsers.entities import decode_entities
-from toolfmt.parsers.form_patterns import with_and_without
 from toolfmt.parsers.json_shapes import KEY_IS_NAME
+from toolfmt.parsers.sections import with_and_without
 from toolfmt.parsers.sink import WrittenCall
 from toolfmt.schema import declares, depends, property_schema, types
 
@@ -64,8 +64,6 @@ class NotAtOnce(Exception):  # noqa: N818 - control flow while a grammar is comp
 
 class WrittenForm:
     """One form, compiled."""
-
-    __slots__ = ("_begin", "_braces", "_end", "_literals", "_members", "_offered", "_server")
 
     def __init__(self, compiled: FormGrammar) -> None:
         """Compile; raises `NotAtOnce` for a form that holds what is not read here."""
@@ -134,19 +132,6 @@ class WrittenForm:
 
 class _WrittenMembers:
     """Arguments that are elements; their values hold nothing that looks like the format's markup."""
-
-    __slots__ = (
-        "_closer",
-        "_ends",
-        "_grammar",
-        "_hint",
-        "_member",
-        "_own_names",
-        "_quote",
-        "_words",
-        "_wrapper",
-        "_wrapper_end",
-    )
 
     def __init__(self, grammar: ElementGrammar, member: str, wrapper: str) -> None:
         opening, _, closing = member.partition("{value}")
@@ -264,8 +249,6 @@ class _WrittenMembers:
 
 class WrittenSection:
     """Calls of one form and the markers around them, if there are any."""
-
-    __slots__ = ("_between", "_closer", "_endless", "_form", "_listed", "_provenance", "_rivals", "open")
 
     def __init__(self, compiled: FormGrammar, rivals: Sequence[regex.Pattern[str]]) -> None:
         """Compile; `rivals` are the patterns that come before a call of the form."""

@@ -36,8 +36,6 @@ class _Doubt(Exception):  # noqa: N818 - control flow
 class WrittenLiterals:
     """Reads the arguments of calls in one language of literals."""
 
-    __slots__ = ("_grammar", "_key", "_keywords", "_literals", "_quotes")
-
     def __init__(self, grammar: LiteralGrammar) -> None:
         """Take the compiled quotes."""
         self._grammar = grammar

@@ -17,9 +17,8 @@ from toolfmt import jsontext
 from toolfmt.dialect.literals import KEYWORD
 from toolfmt.dialect.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME, Maybe, Slot, Verbatim, split
 from toolfmt.errors import UnrepresentableError
-from toolfmt.formatters.xml_text import escape_slot
+from toolfmt.formatters.element_tree import escape_slot
 from toolfmt.workshop.grammars.elements import ElementNodes
-from toolfmt.workshop.grammars.native import native_schema
 from toolfmt.workshop.grammars.nodes import (
     DIGIT,
     NOTHING,
@@ -36,6 +35,8 @@ from toolfmt.workshop.grammars.nodes import (
     sequence,
 )
 from toolfmt.workshop.grammars.reading import SchemaShapes, argument_lists
+from toolfmt.workshop.grammars.shapes import Anything, Items, Listed, Members, Named, Null, Number, OneOf, Text, Truth
+from toolfmt.workshop.grammars.spelling import pattern_text
 from toolfmt.workshop.grammars.values import JSON, Notation, QuotedValues, ValueNodes, keyword, literal_quote
 
 if TYPE_CHECKING:
@@ -43,8 +44,9 @@ if TYPE_CHECKING:
 
     from toolfmt.dialect.literals import Literals
     from toolfmt.dialect.syntax import JsonCall, Piece, Syntax
-    from toolfmt.model import ToolDefinition
-    from toolfmt.workshop.grammars.shapes import Members
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+    from toolfmt.workshop.grammars.shapes import Bound, Shape
+
 
 _ID: Final = Repeat(chars("_-.:", (0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)), 1, 64)
 _INDEX: Final = Repeat(DIGIT, 1, 4)
@@ -265,3 +267,68 @@ def _between(separator: str) -> Node:
     """What is between two calls: white space after a comma is free."""
     mark = separator.rstrip()
     return sequence(Lit(mark), Space(separator[len(mark) :])) if mark else Lit(separator)
+
+
+def native_schema(roots: Sequence[Shape], named: Mapping[str, Shape]) -> JsonObject:
+    """Write a schema of alternatives, with the shapes that hold themselves under `$defs`."""
+    names = {name: f"n{at}" for at, name in enumerate(named)}
+    schema = _schema(roots[0] if len(roots) == 1 else OneOf(tuple(roots)), names)
+    used = {name: shape for name, shape in named.items() if f"#/$defs/{names[name]}" in str(schema) or len(names) > 1}
+    if used:
+        schema["$defs"] = {names[name]: _schema(shape, names) for name, shape in used.items()}
+    return schema
+
+
+def _schema(shape: Shape, names: Mapping[str, str]) -> JsonObject:  # noqa: C901, PLR0911 - one per kind
+    match shape:
+        case Anything():
+            return {}
+        case Null():
+            return {"type": "null"}
+        case Truth():
+            return {"type": "boolean"}
+        case Number(whole, low, high):
+            return {"type": "integer" if whole else "number", **_bound("inimum", low), **_bound("aximum", high)}
+        case Text():
+            return _text(shape)
+        case Listed(value):
+            return {"const": value}
+        case Items(first, rest, least, most):
+            found: JsonObject = {"type": "array"}
+            if first:
+                found["prefixItems"] = [_schema(one, names) for one in first]
+            found["items"] = False if rest is None else _schema(rest, names)
+            return found | _counts("Items", least, most)
+        case Members(members, rest):
+            return {
+                "type": "object",
+                "properties": {member.name: _schema(member.shape, names) for member in members},
+                "required": [member.name for member in members if member.required],
+                "additionalProperties": False if rest is None else _schema(rest, names),
+            }
+        case OneOf(options):
+            listed: list[JsonValue] = [one.value for one in options if isinstance(one, Listed)]
+            if listed and len(listed) == len(options):
+                return {"enum": listed}
+            return {"anyOf": [_schema(one, names) for one in options]} if options else {"not": {}}
+        case Named(name):
+            return {"$ref": f"#/$defs/{names[name]}"}
+
+
+def _bound(word: str, bound: Bound | None) -> JsonObject:
+    if bound is None:
+        return {}
+    value, past = bound
+    key = "m" + word
+    return {f"exclusive{key.capitalize()}" if past else key: value}
+
+
+def _text(shape: Text) -> JsonObject:
+    found: JsonObject = {"type": "string", **_counts("Length", shape.least, shape.most)}
+    if shape.pattern is not None:
+        found["pattern"] = f"^(?:{pattern_text(shape.pattern)})$"
+    return found
+
+
+def _counts(what: str, least: int, most: int | None) -> JsonObject:
+    return ({f"min{what}": least} if least else {}) | ({f"max{what}": most} if most is not None else {})

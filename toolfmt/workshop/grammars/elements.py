@@ -19,7 +19,7 @@ import regex
 from toolfmt import jsontext
 from toolfmt.dialect.syntax import TAG_NAME
 from toolfmt.errors import UnrepresentableError
-from toolfmt.formatters.xml_text import escape_slot
+from toolfmt.formatters.element_tree import escape_slot
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.workshop.grammars.markers import BLANKS, any_of, member_begins
 from toolfmt.workshop.grammars.nodes import (

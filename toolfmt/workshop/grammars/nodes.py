@@ -114,8 +114,6 @@ class Space:
 class Json:
     """A JSON value by its schema, and as a node for targets that do not read schemas."""
 
-    __slots__ = ("node", "schema")
-
     def __init__(self, schema: JsonObject, node: Node) -> None:
         """Take both; the schema says no more and no less than the node."""
         self.schema = schema

@@ -1,25 +1,32 @@
-"""Whether a call whose last brace is missing has one reading without it.
+"""What a tool's schema tells where a call's text leaves it open: a missing last brace, a name that only an id holds.
 
     {"name": "f", "arguments": {"a": {"b": 1, "c": 2}}     is `c` beside `b` or beside `a`?
+    functions.read:0    its name
+    0, call_3           none: the one tool that takes the arguments is meant
 
-The tool's schema decides. Without one, an object at the end that has several members leaves it open.
+Without a schema, an object at the end that has several members leaves the brace open.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import regex
+
 from toolfmt import jsontext
+from toolfmt.dialect.syntax import name_in_id
+from toolfmt.errors import SchemaError
 from toolfmt.parsers.cursor import Malformed
 from toolfmt.parsers.json_values import decode
 from toolfmt.parsers.resuming import Fault
 from toolfmt.schema import declares, extra_arguments, problems, property_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from toolfmt.dialect.record import Limits
     from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+    from toolfmt.parsers.sink import Draft
 
 
 def one_reading(arguments: JsonObject, tool: ToolDefinition | None, outer: Collection[str] = ()) -> bool:
@@ -27,8 +34,7 @@ def one_reading(arguments: JsonObject, tool: ToolDefinition | None, outer: Colle
     if _last(arguments).endswith(("}", "]", ")")):
         return False  # the bracket may be the one that is missing
     if tool is not None:
-        fits = not problems(tool, arguments) and not extra_arguments(tool, arguments)
-        return fits and not _strayed(arguments, tool.parameters)
+        return _fits(tool, arguments) and not _strayed(arguments, tool.parameters)
     node: object = arguments
     while jsontext.is_object(node) and node:
         key = next(reversed(node))
@@ -36,6 +42,14 @@ def one_reading(arguments: JsonObject, tool: ToolDefinition | None, outer: Colle
             return False
         node = node[key]
     return True
+
+
+def _fits(tool: ToolDefinition, arguments: JsonObject) -> bool:
+    """Whether a tool takes the arguments; not where its schema cannot be checked against."""
+    try:
+        return not problems(tool, arguments) and not extra_arguments(tool, arguments)
+    except SchemaError:
+        return False
 
 
 def _last(value: JsonValue) -> str:
@@ -77,3 +91,24 @@ def without_brace(text: str, tool: ToolDefinition | None, limits: Limits) -> Jso
     except Malformed:
         return None
     return arguments if jsontext.is_object(arguments) and one_reading(arguments, tool) else None
+
+
+_NUMBERED = regex.compile(r"(?:[A-Za-z]{1,16}[_\-]){0,4}[0-9a-f\-]{0,64}[0-9]").fullmatch
+
+
+def held_name(template: str, text: str, tools: Mapping[str, ToolDefinition]) -> str:
+    """The name that an id of this form holds; "" where it is only a number, and tools are known."""
+    name = name_in_id(template, text)
+    held = name and (name in tools or text.startswith(template.partition("{")[0]) or not _NUMBERED(name))
+    return name if held or not tools else ""
+
+
+def name_by_fit(draft: Draft, arguments: JsonObject, at: int) -> None:
+    """Give a call without a name that of the only tool that takes its arguments; raises `Malformed` for none."""
+    tools = draft.sink.options.tools.items()
+    fits = [name for name, tool in tools if _fits(tool, arguments)]
+    if len(fits) != 1:
+        raise Malformed("missing_name", "the call names no tool", at)
+    draft.name = fits[0]
+    draft.note("alias_used", f"the id names no tool: only {draft.name!r} takes these", draft.start, guessed=True)
+    draft.announce()
