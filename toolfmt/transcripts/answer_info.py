@@ -11,8 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from toolfmt.model import JsonObject  # noqa: TC001 - stored states check these records by their annotations
+
 if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.model import JsonValue
 
 Stop: TypeAlias = Literal["stop", "tool_calls", "stop_sequence", "length", "content_filter", "pause"]
 """Why an answer ended; `length` is any end before the model was done."""
