@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from toolfmt.execution.events import InferenceRequestStarted, InferenceResponseReceived
     from toolfmt.model import JsonValue
-    from toolfmt.transcripts.answer_info import Stop
+    from toolfmt.transcripts.answer_info import AnswerInfo, Stop
 
 CONTENT: Final = "otel-genai"
 """The transcript format of the conventions' attributes for messages."""
@@ -56,7 +56,11 @@ def settings(request: Mapping[str, Any]) -> dict[str, Any]:
 
 def response(event: InferenceResponseReceived) -> dict[str, Any]:
     """Say what is known of an answer."""
-    info, stop = event.info, ended(event)
+    return answer_attributes(event.info, ended(event))
+
+
+def answer_attributes(info: AnswerInfo, stop: Stop | None) -> dict[str, Any]:
+    """Say what a record tells of an answer, and why it ended."""
     attributes: dict[str, Any] = {
         "gen_ai.response.id": info.id or None,
         "gen_ai.response.model": info.model or None,

@@ -35,6 +35,7 @@ from toolfmt.transcripts.failures import error_status, read_error, write_error
 if TYPE_CHECKING:
     from toolfmt.gateway.handling import Handler
     from toolfmt.gateway.keeping import Keeper
+    from toolfmt.gateway.tracing import Tracing
     from toolfmt.model import JsonObject
 
 _Answer: TypeAlias = Callable[[Request], Awaitable[Response]]
@@ -48,11 +49,12 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     """
     client = httpx2.AsyncClient(transport=transport, limits=httpx2.Limits(max_connections=None), trust_env=False)
     upstreams = {
-        name: Upstream(back, max_answer=config.max_answer, client=client) for name, back in config.backs.items()
+        name: Upstream(back, max_answer=config.max_answer, client=client, traced=config.traces)
+        for name, back in config.backs.items()
     }
     access, metrics, models = Access(config), Metrics(), Models(config, upstreams)
 
-    keeper = _keeper(config)
+    keeper, tracing = _keeper(config), _tracing(config)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
@@ -66,17 +68,12 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     async def figures(_: Request) -> Response:
         return Response(metrics.text(), media_type=MEDIA)
 
+    handlers = {face: HANDLERS[face.task](config, upstreams, face.format, keeper, tracing) for face in FACES}
     routes: list[BaseRoute] = [
-        Route(
-            face.path,
-            FaceServer(
-                face, HANDLERS[face.task](config, upstreams, face.format, keeper), access, config.max_body, metrics
-            ).serve,
-            methods=["POST"],
-        )
-        for face in FACES
+        Route(face.path, FaceServer(face, handler, access, config.max_body, metrics).serve, methods=["POST"])
+        for face, handler in handlers.items()
     ]
-    responses = Conversing(config, upstreams, "openai-responses", keeper)
+    responses = Conversing(config, upstreams, "openai-responses", keeper, tracing)
     routes.append(WebSocketRoute("/v1/responses", SocketServer(responses, access, config.max_body).serve))
     open_paths: dict[str, _Answer] = {"/health": _healthy, "/ready": _ready}
     closed_paths: dict[str, _Answer] = {"/metrics": figures}
@@ -84,8 +81,8 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     closed_paths |= {path: _described(models, write) for path, write in ROWS.items()}
     routes += [Route(path, answer, methods=["GET"]) for path, answer in open_paths.items()]
     routes += [Route(path, _checked(access, answer), methods=["GET"]) for path, answer in closed_paths.items()]
-    handlers: dict[Any, Any] = {HTTPException: _refused, ExchangeError: _failed, Exception: _broken}
-    return Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
+    failing: dict[Any, Any] = {HTTPException: _refused, ExchangeError: _failed, Exception: _broken}
+    return Starlette(routes=routes, lifespan=lifespan, exception_handlers=failing)
 
 
 def _keeper(config: Config) -> Keeper | None:
@@ -95,6 +92,14 @@ def _keeper(config: Config) -> Keeper | None:
     from toolfmt.gateway.store import Store
 
     return Keeper(Store(config.store), record=config.record)
+
+
+def _tracing(config: Config) -> Tracing | None:
+    if not config.traces:
+        return None
+    from toolfmt.gateway.tracing import Tracing
+
+    return Tracing()
 
 
 def app_from_environment() -> Starlette:

@@ -34,12 +34,13 @@ PASSED: Final = ("retry-after", "x-request-id", "request-id")
 class Upstream:
     """One back, with the connections to it."""
 
-    def __init__(self, back: Back, *, max_answer: int, client: httpx2.AsyncClient) -> None:
-        """Take the back; its key is read from the environment once."""
+    def __init__(self, back: Back, *, max_answer: int, client: httpx2.AsyncClient, traced: bool = False) -> None:
+        """Take the back; its key is read from the environment once. `traced`: it is sent the trace of each request."""
         self.back = back
         self.api = APIS[back.api]
         self.format = self.api.format
         self._max = max_answer
+        self._traced = traced
         self._client = client
         self._signer = Signer(back.aws_region) if back.aws_region is not None else None
         self.folder = ModelFolder(back.model_dir) if back.model_dir is not None else None
@@ -99,6 +100,10 @@ class Upstream:
         address = self.back.url.rstrip("/") + path.format(model=quote(model, safe=""))
         content = b"" if request is None else jsontext.dumps(self._written(request)).encode()
         headers = {**self._headers, **({} if request is None else {"content-type": "application/json"})}
+        if self._traced:
+            from opentelemetry import propagate
+
+            propagate.inject(headers)
         if self._signer is not None:
             headers = self._signer.headers(method, address, content, headers)
         request_ = self._client.build_request(method, address, content=content, headers=headers, timeout=self._timeout)

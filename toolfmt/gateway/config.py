@@ -214,6 +214,8 @@ class Config(_Closed):
     go on with them by `previous_response_id`. Needs the extra `store`, and the driver of any other database."""
     record: bool = False
     """Keep the exchanges of all clients in the store, also those that they do not want stored."""
+    traces: bool = False
+    """Make OpenTelemetry spans of requests. Needs the extra `otel`, and an SDK that exports them."""
     strict: bool = False
     """Refuse a request of which content or meaning would be lost."""
     max_body: int = Field(default=32 * MIB, gt=0)

@@ -48,6 +48,8 @@ _IDS: Final[Mapping[str, str]] = {
 class Conversing(Handler):
     """Gives answers of models: the requests that a face is for."""
 
+    converses = True
+
     async def asked(self, asked: Asked, upstream: Upstream, stack: AsyncExitStack) -> GatewayAnswer:
         """Ask one back."""
         streamed = asked.settings.get("stream") is True
@@ -68,7 +70,7 @@ class Conversing(Handler):
         values, headers = await stack.enter_async_context(upstream.streamed(sent.value, model))
         events = aread_stream(values, source=upstream.format)
         written = self._stream(asked, events, events.info, head)
-        return GatewayAnswer(events=written, headers=dict(headers), losses=sent.losses)
+        return GatewayAnswer(events=written, headers=dict(headers), info=events.info, losses=sent.losses)
 
     async def _text(  # noqa: PLR0913, PLR0917 - what an exchange has
         self,
@@ -93,7 +95,9 @@ class Conversing(Handler):
 
             events = AsyncEvents(text, source, ask) if text.tools or text.output else source
             written = self._stream(asked, events, source.info, head)
-            return GatewayAnswer(events=written, headers=dict(headers), notices=text.notices, losses=lost)
+            return GatewayAnswer(
+                events=written, headers=dict(headers), notices=text.notices, info=source.info, losses=lost
+            )
         again: JsonObject | None = text.request
         value: JsonValue = None
         headers: Mapping[str, str] = {}

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from anyio import to_thread
 
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from toolfmt.gateway.backs import Upstream
     from toolfmt.gateway.config import Config, ModelRoute
     from toolfmt.gateway.keeping import Keeper
+    from toolfmt.gateway.tracing import Tracing
     from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.answer_info import AnswerInfo
     from toolfmt.transcripts.loss import Loss
 
 NOTICES: Final = "x-toolfmt-notices"
@@ -43,6 +45,8 @@ class GatewayAnswer:
     headers: dict[str, str] = field(default_factory=dict[str, str])
     notices: dict[str, str] = field(default_factory=dict[str, str])
     """What the gateway did beside converting."""
+    info: AnswerInfo | None = None
+    """What is known of a stream's answer so far."""
     losses: tuple[Loss, ...] = ()
     model: str = ""
     back: str = ""
@@ -70,18 +74,23 @@ class Asked:
 class Handler(ABC):
     """Serves the requests of one path."""
 
+    converses: ClassVar[bool] = False
+    """Whether a model answers."""
+
     def __init__(
         self,
         config: Config,
         upstreams: Mapping[str, Upstream],
         format: str,  # noqa: A002 - the field's name
         keeper: Keeper | None = None,
+        tracing: Tracing | None = None,
     ) -> None:
-        """Take where requests may go, the format in which they come, and what keeps them."""
+        """Take where requests may go, the format in which they come, what keeps them, and what makes spans of them."""
         self.config = config
         self.upstreams = upstreams
         self.format = format
         self.keeper = keeper
+        self.tracing = tracing
 
     @abstractmethod
     async def asked(self, asked: Asked, upstream: Upstream, stack: AsyncExitStack) -> GatewayAnswer:
@@ -116,7 +125,7 @@ class Handler(ABC):
             upstream = self.upstreams[name].sent_by(caller.key)
             try:
                 await self._fits(asked, upstream)
-                answered = await self.asked(asked, upstream, stack)
+                answered = await self._asked(asked, upstream, stack)
             except UpstreamError as error:
                 failed = error
                 if not error.elsewhere:
@@ -127,6 +136,24 @@ class Handler(ABC):
                 return answered
         assert failed is not None  # noqa: S101 - a route has a back
         raise failed
+
+    async def _asked(self, asked: Asked, upstream: Upstream, stack: AsyncExitStack) -> GatewayAnswer:
+        """Ask one back, in a span of its own."""
+        if self.tracing is None or not self.converses:
+            return await self.asked(asked, upstream, stack)
+        from toolfmt.gateway.tracing import finish, refused
+
+        span = self.tracing.asking(asked.body, asked.sent_model, upstream.back)
+        try:
+            answered = await self.asked(asked, upstream, stack)
+        except ExchangeError as error:
+            refused(span, error.failure)
+            raise
+        except BaseException:
+            span.end()
+            raise
+        stack.callback(finish, span, answered.value, answered.info)
+        return answered
 
     async def _fits(self, asked: Asked, upstream: Upstream) -> None:
         """Raise `UpstreamError` for a request that is too long for a back; another may take it."""

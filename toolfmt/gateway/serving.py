@@ -52,18 +52,22 @@ class FaceServer:
         """Answer one request."""
         face, began = self._face, time.perf_counter()
         stack = AsyncExitStack()
+        tracing = self._handler.tracing
+        note = _unnoted if tracing is None else tracing.received(request, stack)
         try:
             caller = self._access.admit(request, stack)
             body = await _body(request, self._max_body)
             asking = partial(self._answered, request, body, stack, caller)
             answered, pieces, first = await unless_gone(request, asking)
         except ExchangeError as error:
-            await stack.aclose()
             status = error_status(error.failure, face.format)
+            note(status)
+            await stack.aclose()
             self._metrics.count(face.format, "", status, time.perf_counter() - began)
             _note(face, status, began, error=error.failure.message)
             return json_response(write_error(error.failure, face.format), status, error.headers)
         except ClientDisconnect:
+            note(GONE)
             await stack.aclose()
             self._metrics.count(face.format, "", GONE, time.perf_counter() - began)
             _note(face, GONE, began, error="the client went away")
@@ -71,6 +75,7 @@ class FaceServer:
         except BaseException:
             await stack.aclose()
             raise
+        note(200)
         self._metrics.count(face.format, answered.back, 200, time.perf_counter() - began, answered.losses)
         _note(face, 200, began, answered=answered, caller=caller)
         headers = {**answered.headers, **_lost(answered)}
@@ -96,6 +101,10 @@ class FaceServer:
         pieces = _frames(face, answered, answered.events, whole=listed, noticed=wants)
         stack.push_async_callback(pieces.aclose)
         return answered, pieces, await anext(pieces, "")
+
+
+def _unnoted(_: int) -> None:
+    """Note nothing: no spans are made."""
 
 
 def json_response(value: object, status: int, headers: Mapping[str, str]) -> Response:
