@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from toolfmt.transcripts.answer_info import Stop
 
@@ -64,6 +64,12 @@ class AnswerApi:
     shapes: tuple[StepShape, ...] = ()
     """The kinds of values that its answers and streams are made of; none if they are only written."""
     envelope: Envelope | None = None
+    wire: Literal["events", "lines", "binary"] = "events"
+    """A stream is server-sent events, a line of JSON for each, or no text."""
+    event_name: str = ""
+    """The key that names an event beside its data; empty: events have no names."""
+    done: bool = False
+    """A stream ends with `[DONE]`."""
     copies: bool = False
     """Its answers have the shape of another's, whose they are where nobody says."""
 

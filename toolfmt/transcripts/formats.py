@@ -1,69 +1,46 @@
-"""The transcript formats by name, each imported when it is first asked for."""
+"""The transcript formats by name: each the `FORMAT` of a module here, imported when it is first asked for.
+
+find("gemini-interactions")    toolfmt.transcripts.gemini_interactions.FORMAT
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Iterator
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
 
+from toolfmt import transcripts
 from toolfmt.errors import UnknownFormatError
 from toolfmt.transcripts.format import TranscriptFormat
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonValue
 
-MODULES: Final = {
-    "ag-ui": "ag_ui",
-    "anthropic": "anthropic",
-    "atif": "atif",
-    "bedrock": "bedrock",
-    "claude-code": "claude_code",
-    "codex": "codex",
-    "cohere": "cohere",
-    "gemini": "gemini",
-    "gemini-interactions": "gemini_interactions",
-    "hermes-rows": "hermes_rows",
-    "hf-chat": "hf_chat",
-    "inspect": "inspect_log",
-    "langchain": "langchain",
-    "mcp": "mcp",
-    "mistral": "mistral",
-    "ollama": "ollama",
-    "openai-chat": "openai_chat",
-    "openai-finetune": "openai_finetune",
-    "openai-responses": "openai_responses",
-    "otel-genai": "otel_genai",
-    "pydantic-ai": "pydantic_ai",
-    "qwen-agent": "qwen_agent",
-    "sharegpt": "sharegpt",
-    "toolace": "toolace",
-    "trl": "trl",
-    "vercel-model": "vercel_model",
-    "vercel-ui": "vercel_ui",
-    "xlam": "xlam",
-}
-"""Each format's name and the module that holds its `FORMAT`."""
+
+@cache
+def _modules() -> frozenset[str]:
+    return frozenset(module.name for module in iter_modules(transcripts.__path__) if not module.ispkg)
 
 
 @cache
-def _load(module: str) -> TranscriptFormat:
-    found = import_module(f"toolfmt.transcripts.{module}").FORMAT
-    assert isinstance(found, TranscriptFormat)  # noqa: S101 - a module of this package
-    return found
+def _load(module: str) -> TranscriptFormat | None:
+    """Give the `FORMAT` of a module; None if it is of no format."""
+    found = getattr(import_module(f"{transcripts.__name__}.{module}"), "FORMAT", None)
+    return found if isinstance(found, TranscriptFormat) else None
 
 
 @cache
-def _names() -> dict[str, str]:
-    names = dict(MODULES)
-    for name in MODULES:
-        names.update(dict.fromkeys(_load(MODULES[name]).aliases, MODULES[name]))
-    return names
+def _known() -> dict[str, TranscriptFormat]:
+    """Load every format, by its name and its aliases."""
+    found = [made for module in sorted(_modules()) if (made := _load(module)) is not None]
+    return {name: made for made in found for name in (made.name, *made.aliases)}
 
 
 def formats() -> tuple[TranscriptFormat, ...]:
     """List every format, by name."""
-    return tuple(_load(MODULES[name]) for name in sorted(MODULES))
+    return tuple(made for name, made in sorted(_known().items()) if name == made.name)
 
 
 def find(name: str) -> TranscriptFormat:
@@ -76,14 +53,17 @@ def find(name: str) -> TranscriptFormat:
         from toolfmt.transcripts.text_chat import text_format
 
         return text_format(name)
-    module = MODULES.get(name) or _names().get(name.replace("_", "-").lower())
-    if module is not None:
-        return _load(module)
+    module = name.replace("-", "_")
+    made = _load(module) if module in _modules() else None
+    if made is None or made.name != name:
+        made = _known().get(name.replace("_", "-").lower())
+    if made is not None:
+        return made
     from toolfmt.transcripts.relatives import NAMES, named, relative
 
     known = named(name)
     if not known:
-        raise UnknownFormatError(name, sorted({*MODULES, *NAMES}))
+        raise UnknownFormatError(name, sorted({*(made.name for made in formats()), *NAMES}))
     return relative(known)
 
 

@@ -173,6 +173,7 @@ def _finish(_: AnswerHead, stop: Stop, sequence: str | None, usage: Usage | None
 
 API: Final = AnswerApi(
     name=OWNER,
+    event_name="type",
     shapes=(
         StepShape(lambda value: kind(value) in _EVENTS, _event),
         StepShape(lambda value: value.get("type") == "message" and is_array(value.get("content")), _read),

@@ -148,6 +148,7 @@ def _finish(_: AnswerHead, stop: Stop, __: str | None, usage: Usage | None) -> l
 
 API: Final = AnswerApi(
     name=OWNER,
+    wire="binary",
     shapes=(
         StepShape(lambda value: is_object(value.get("output")) and "message" in value["output"], _read),
         StepShape(lambda value: len(value) == 1 and next(iter(value)) in _EVENTS, _event),

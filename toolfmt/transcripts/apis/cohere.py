@@ -138,6 +138,7 @@ def _finish(head: AnswerHead, stop: Stop, _: str | None, usage: Usage | None) ->
 
 API: Final = AnswerApi(
     name="cohere",
+    event_name="type",
     shapes=(
         StepShape(lambda value: kind(value) in _EVENTS, _event),
         StepShape(lambda value: is_object(value.get("message")) and "finish_reason" in value, _answer),

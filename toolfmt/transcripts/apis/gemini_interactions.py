@@ -151,6 +151,7 @@ def _finish(head: AnswerHead, stop: Stop, _: str | None, usage: Usage | None) ->
 
 API: Final = AnswerApi(
     name=NAME,
+    event_name="event_type",
     shapes=(
         StepShape(lambda value: isinstance(value.get("event_type"), str), _event),
         StepShape(lambda value: is_array(value.get("steps")) or value.get("object") == "interaction", _read),

@@ -66,6 +66,7 @@ def _call(block: StreamBlock) -> list[JsonObject]:
 
 API: Final = AnswerApi(
     name=NAME,
+    wire="lines",
     shapes=(StepShape(lambda value: is_object(value.get("message")) and "model" in value, _read),),
     envelope=Envelope(
         open=open_message,

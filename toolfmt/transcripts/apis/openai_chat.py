@@ -175,6 +175,7 @@ def _finish(head: AnswerHead, stop: Stop, _: str | None, usage: Usage | None) ->
 
 API: Final = AnswerApi(
     name=NAME,
+    done=True,
     shapes=SHAPES,
     envelope=Envelope(open=open_choices, close=_close, known=KNOWN, several=True),
     stream=Blocks(

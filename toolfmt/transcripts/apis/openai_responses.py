@@ -157,6 +157,7 @@ def _answered(item: JsonObject, at: int, head: AnswerHead) -> JsonObject:
 
 API: Final = AnswerApi(
     name=OWNER,
+    event_name="type",
     shapes=(
         StepShape(lambda value: str(value.get("type")).startswith("response."), _event),
         StepShape(lambda value: is_array(value.get("output")), _read),

@@ -44,6 +44,7 @@ def _cite(_: StreamBlock, citation: JsonObject, __: int) -> list[JsonObject]:
 
 API: Final = AnswerApi(
     name="vercel-ui",
+    done=True,
     stream=Blocks(
         begin=lambda head, _: [
             {"type": "start", **({"messageId": head.id} if head.id else {})},

@@ -12,35 +12,19 @@ Text may be cut anywhere, in the middle of a character too. What ends a stream, 
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
 from toolfmt.errors import LimitExceededError, ParseError, UnknownFormatError
+from toolfmt.transcripts.answer_apis import APIS
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
+    from toolfmt.transcripts.answer_api import AnswerApi
 
 DONE: Final = "[DONE]"
 MAX_EVENT: Final = 64 * 2**20
 """Characters of one event; a longer one raises `LimitExceededError`."""
-
-_NAMED: Final[Mapping[str, str | None]] = {
-    "ag-ui": "",
-    "anthropic": "type",
-    "cohere": "type",
-    "gemini": "",
-    "gemini-interactions": "event_type",
-    "mistral": "",
-    "ollama": None,
-    "openai-chat": "",
-    "openai-responses": "type",
-    "vercel-ui": "",
-}
-"""The key that names an event beside its data; empty: events have no names; None: a line of JSON for each."""
-
-_ENDED: Final = frozenset({"openai-chat", "mistral", "vercel-ui"})
-"""Whose streams end with `[DONE]`."""
 
 
 class EventText:
@@ -108,21 +92,21 @@ class EventText:
 
 def event_text(event: JsonObject, target: str) -> str:
     """Write one event of a provider's stream as its text; raises `UnknownFormatError` where streams are no text."""
-    key = _name_key(target)
+    api = _textual(target)
     data = jsontext.dumps(event, compact=True)
-    if key is None:
+    if api.wire == "lines":
         return f"{data}\n"
-    name = event.get(key) if key else None
+    name = event.get(api.event_name) if api.event_name else None
     return f"event: {name}\ndata: {data}\n\n" if isinstance(name, str) else f"data: {data}\n\n"
 
 
 def end_text(target: str) -> str:
     """Write what ends a provider's stream, after its last event."""
-    _name_key(target)
-    return f"data: {DONE}\n\n" if target in _ENDED else ""
+    return f"data: {DONE}\n\n" if _textual(target).done else ""
 
 
-def _name_key(target: str) -> str | None:
-    if target not in _NAMED:
-        raise UnknownFormatError(target, sorted(_NAMED))
-    return _NAMED[target]
+def _textual(target: str) -> AnswerApi:
+    api = APIS.get(target)
+    if api is None or api.wire == "binary":
+        raise UnknownFormatError(target, sorted(name for name, api in APIS.items() if api.wire != "binary"))
+    return api
