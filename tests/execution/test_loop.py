@@ -35,7 +35,7 @@ from toolfmt.agents import (
 )
 from toolfmt.agents.drivers import ScriptStep, call, calls, error, final, tool
 from toolfmt.conversation import CallPart, ResultPart, TextPart
-from toolfmt.errors import DuplicateToolError
+from toolfmt.errors import DuplicateToolError, ParseError
 from toolfmt.execution import Blocked, Executor
 from toolfmt.execution.events import (
     AnswerReceived,
@@ -391,6 +391,18 @@ def test_what_a_driver_raises_or_gives_is_never_a_lost_state() -> None:
 
 
 def test_parts_that_do_not_fit_are_refused_at_once() -> None:
+    with pytest.raises(TypeError, match="a function that answers a chat is put in a TextDriver"):
+        AgentLoop(str)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="checkpoint is a function that stores a state"):
+        AgentLoop(ScriptedDriver([]), checkpoint="state.json")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="interrupted is one of ask, run, fail, not 'retry'"):
+        AgentLoop(ScriptedDriver([]), interrupted="retry")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"AgentState\.from_json reads one that was stored"):
+        AgentLoop(ScriptedDriver([])).run_sync("Hi", state={"version": 1})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="what the user says, or with messages, not with int"):
+        AgentLoop(ScriptedDriver([])).run_sync(5)  # type: ignore[arg-type]
+    with pytest.raises(ParseError, match="nothing in the value is understood"):
+        AgentLoop(ScriptedDriver([])).run_sync([{"role": "usr", "content": "Hi"}])
     with pytest.raises(TypeError, match="has a method `step`"):
         AgentLoop(object())  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="max_steps"):

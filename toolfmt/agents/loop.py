@@ -12,11 +12,11 @@ a hook. What is left in the middle, because its task was cancelled or nobody goe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast, get_args
 
 from anyio.from_thread import start_blocking_portal
 
@@ -26,7 +26,7 @@ from toolfmt.agents.guards import Budget
 from toolfmt.agents.output import Output
 from toolfmt.agents.runtime import Runtime, bound
 from toolfmt.agents.state import AgentState, Step
-from toolfmt.agents.waiting import check_decisions, decided, resumed
+from toolfmt.agents.waiting import Interrupted, check_decisions, decided, resumed
 from toolfmt.conversation import Message
 from toolfmt.errors import DriverError
 from toolfmt.execution.events import RunCompleted, RunStarted, StepCompleted, StepStarted, ValidationFailed
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from toolfmt.agents.offering import Offer
     from toolfmt.agents.runtime import Checkpoint, Driver, Visible
     from toolfmt.agents.state import MessageLike
-    from toolfmt.agents.waiting import Decision, Interrupted
+    from toolfmt.agents.waiting import Decision
     from toolfmt.execution.contracts import CallExecutor
     from toolfmt.execution.events import Listener
     from toolfmt.execution.hooks import Guard
@@ -96,15 +96,19 @@ class AgentLoop:
     ) -> None:
         """Put the parts together; raises TypeError or ValueError for what cannot work."""
         if not callable(getattr(driver, "step", None)):
-            raise TypeError(f"a driver has a method `step`; {type(driver).__name__} has none")
+            advice = "; a function that answers a chat is put in a TextDriver" if callable(driver) else ""
+            raise TypeError(f"a driver has a method `step`; {type(driver).__name__} has none{advice}")
         for made, what in (
             (guards, "guards make one for each run: Breaker, or lambda: Budget(calls=9)"),
             (stop_when, "stop_when are functions of a state"),
             ((compiler,), "compiler is a function"),
+            (() if checkpoint is None else (checkpoint,), "checkpoint is a function that stores a state"),
         ):
             wrong = [one for one in made if not callable(one)]
             if wrong:
                 raise TypeError(f"{what}; {wrong[0]!r} is not callable")
+        if interrupted not in get_args(Interrupted):
+            raise ValueError(f"interrupted is one of {', '.join(get_args(Interrupted))}, not {interrupted!r}")
         if max_steps is not None and (type(max_steps) is not int or max_steps < 1):
             raise ValueError(f"max_steps is a number from 1, or None for no limit, not {max_steps!r}")
         self._driver = driver
@@ -199,6 +203,10 @@ class AgentLoop:
             if state is not None:
                 raise TypeError("give one state: as the start, or as state= beside what is said")
             state, start = start, None
+        if not isinstance(state, AgentState | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+            raise TypeError("state= takes an AgentState; AgentState.from_json reads one that was stored")
+        if not isinstance(start, str | Message | Iterable | None):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
+            raise TypeError(f"a run begins with what the user says, or with messages, not with {type(start).__name__}")
         said = (start,) if isinstance(start, (str, Message, Mapping)) else tuple(start or ())
         state = AgentState() if state is None else state
         if self._system and not state.messages:

@@ -229,10 +229,11 @@ def messages_of(values: Iterable[MessageLike]) -> tuple[Message, ...]:
 
 def _read(objects: list[JsonObject]) -> tuple[Message, ...]:
     from toolfmt.transcripts.formats import find
+    from toolfmt.transcripts.reading import read
     from toolfmt.transcripts.recognising import recognised
 
     try:
         source = recognised(objects)
     except ParseError:
         source = find("openai-chat")  # the most common one, where the messages could be of several
-    return source.read(objects).messages
+    return read(objects, source).messages
