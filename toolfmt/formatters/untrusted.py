@@ -31,13 +31,8 @@ if TYPE_CHECKING:
 ZERO_WIDTH = "\u2060"
 """Word joiner: put inside a marker that is in untrusted text, it is not seen and breaks the marker."""
 
-_OWN_SHAPES = (
-    r"<(?=SPECIAL_\d{1,4}>)",
-    r"\[(?=\|[^\[\]|\s]{1,64}\|\])",  # [|endofturn|]
-    r"(?<!\[)\[(?=(?-i:/?(?:INST|[A-Z]{2,32}_[A-Z_]{2,32}))\](?!\]))",  # [INST], [TOOL_RESULTS]
-    r"[\[\]](?=(?-i:~!?[a-z]|[a-z]~)[\[\]])",  # ]~b], [e~[
-)
-"""How the special tokens of some models look; they count where a format has such a token itself."""
+_OWN_SHAPE = r"(?<!\[)\[(?=(?-i:/?[A-Z]{2,32}_[A-Z_]{2,32})\](?!\]))"
+"""How further special tokens of some models look, `[TOOL_RESULTS]`: it counts where a format has such a token itself."""
 _NAMESPACE = re.compile(r"</?(\w{1,32})[:|]")
 """The namespace of a format's markers, `<seed:tool_call>`: all that is in it is the model's own."""
 _LONGEST_SLOT = 256
@@ -59,7 +54,7 @@ class Untrusted:
         literals = [text for template in _templates(syntax) for text in _verbatim(pieces(template))]
         special = {*markers(syntax), *_block_markers(syntax), *syntax.special, *_TOKEN.findall(spelled(syntax.tools))}
         tokens = "\n".join((*special, *literals, *_whole(syntax)))
-        shapes = [*SHAPES, *(shape for shape in _OWN_SHAPES if re.search(shape, tokens))]
+        shapes = [*SHAPES, *([_OWN_SHAPE] if re.search(_OWN_SHAPE, tokens) else [])]
         shapes += [rf"<(?=/?{name}[:|])" for name in sorted({*_NAMESPACE.findall(tokens)})]
         symbols = [marker for marker in special if not marker[0].isalnum()]
         return cls(
@@ -169,19 +164,31 @@ def _verbatim(parts: Iterable[Piece]) -> Iterator[str]:
 
 SHAPES: Final = (
     r"<(?=\|[^<>|\s]{1,64}\|>)",  # <|im_start|>
+    r"<(?=[|｜] ?\w{2,32}(?:[ _\-]\w{1,32}){0,3} ?[|｜]>)",  # <| im start |>
+    r"＜(?=[|｜][^<>＜＞|｜\s]{1,64}[|｜]＞)",  # ＜|im_start|＞, which some tokenizers normalise
     r"<(?=｜[^<>｜\s]{1,64}｜)",  # <｜User｜>, <｜DSML｜invoke
     r"<(?=\|[^<>|\s]{1,64}>)",  # <|turn>
     r"<(?=[^<>|\s]{1,64}\|>)",  # <turn|>
     r"<(?=(?:start|begin|beginning|end)_of_\w{1,64}>)",  # <start_of_turn>
-    r"<(?=(?:/?s|bos|eos|pad|unk)>)",
+    r"<(?=(?:\w{1,32}:)?(?:/?s|bos|eos|pad|unk|mask|sep|cls|sop|eop)>)",
+    r"<(?=(?i:bos|eos|pad|unk|cls|sep|mask)_token>)",
+    r"<(?=(?i:unused|reserved|special|extra_id|ctrl)(?:_\w{1,32})?_?\d{1,6}>)",  # <unused0>, <extra_id_0>
+    r"<(?=/?_\w{1,32}>)",  # <_user>
+    r"<(?=fim[_\-]\w{1,16}>)",
+    r"<(?=(?:file_sep|repo_?name|gh_stars|empty_output|(?:issue|commit|jupyter)_\w{1,16})>)",  # of models of code
+    r"<(?=</?SYS>>)",
+    r"\[(?=(?-i:/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|THINK|CALL_ID))\])",
+    r"\[(?=(?-i:CLS|SEP|PAD|UNK|BOS|EOS|[gs]?MASK)\])",
+    r"\[(?=\|[^\[\]|\s]{1,64}\|\])",  # [|endofturn|]
+    r"\[(?=(?-i:[a-z])~[\[\]])",  # [e~[
+    r"\](?=~!?(?-i:[a-z])[\[\]])",  # ]~b], ]~!b[
     r"<(?=(?:\w{1,32}[:|])?\w{0,32}(?i:tool|function)[\w:|]{0,64}[\s>=/])",  # <tool_call>, <function=f>
     r"<(?=(?:invoke|execute|run_bash|write_file)\b)",
-    r"\[(?=TOOL_CALLS\])",
     r"\[(?=\[SEG_START\b)",
     r"\](?=<\]\w{1,32}\[>)",  # ]<]minimax[>
     r"✿(?=[A-Z]{1,16}✿)",
 )
-"""How the markers of calls and turns look, each as the first character before the rest; with an example."""
+"""How the markers of calls and turns and other special tokens look, each as the first character before the rest."""
 LINES: Final = (
     r"(?<![^\n])[ \t]{0,64}Action(?=:\s{0,64}(?:```|[\w.]{1,256}\(|[^\n]{0,512}\n\s{0,64}Action Input))",
     r"(?<![^\n])[ \t]{0,64}[\w.:/\-]{1,256}(?=[ \t]{0,64}\r?\n\s{0,64}\{\s{0,64}[\"'}])",
