@@ -57,6 +57,79 @@ def test_no_token_of_the_template_passes_in_a_result(name: str, token: str) -> N
             assert token not in dialect.results([ToolResult(name="t", id="i", content=content, is_error=failed)])
 
 
+SPECIAL = [
+    *("[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "[TOOL_RESULTS]", "[AVAILABLE_TOOLS]", "[SYSTEM_PROMPT]", "[THINK]"),
+    *("[CLS]", "[SEP]", "[PAD]", "[MASK]", "[gMASK]", "[sMASK]", "<sop>", "<eop>", "<bos>", "<eos>", "<pad>", "<unk>"),
+    *("<s>", "</s>", "<mask>", "<BOS_TOKEN>", "<EOS_TOKEN>", "<unused0>", "<unused99>", "<extra_id_7>", "<ctrl100>"),
+    *("<reserved_106>", "<SPECIAL_12>", "<fim_prefix>", "<fim-middle>", "<file_sep>", "<reponame>", "<jupyter_code>"),
+    *("<start_of_turn>", "<end_of_turn>", "<start_of_image>", "<begin_of_text>", "<end_of_utterance>", "<_user>"),
+    *("<|endoftext|>", "<|IM_START|>", "<| im_start |>", "<|im start|>", "<|reserved_special_token_0|>", '<|"|>'),
+    *(
+        "<｜User｜>",
+        "<｜end▁of▁sentence｜>",
+        "<｜fim▁hole｜>",
+        "<|tool▁call|>",
+        "\uff1c|im_start|\uff1e",
+        "\uff1c｜User｜\uff1e",
+    ),
+    *("<|turn>", "<turn|>", "[|assistant|]", "[|endofturn|]", "]~b]", "]~!b[", "[e~[", "<seed:bos>"),
+]
+"""Special tokens of many models' vocabularies, whichever format is used."""
+
+
+def test_no_special_token_of_any_model_passes_in_a_result_or_a_definition(dialect: Dialect[str]) -> None:
+    empty = dialect.results([ToolResult(name="f", id="i", content="x  y")])
+    for token in SPECIAL:
+        shown = dialect.results([ToolResult(name="f", id="i", content=f"x {token} y")])
+        assert shown.count(token) == empty.count(token), token
+    plain = _shown(dialect, "zq", "description")
+    text = _shown(dialect, " | ".join(SPECIAL), "description")
+    assert [token for token in SPECIAL if text.count(token) > plain.count(token)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "if a < b and c > d: x <- y",
+            "a <| f x |> g",
+            "x <|> y <$> z",
+            "std::vector<int>",
+            "List<String> s",
+            "a<b>c",
+        ),
+        *(
+            "<p>text</p><br/><img src='a'><video><mask-x>",
+            "<access_token>x</access_token>",
+            "<start_date>1</start_date>",
+        ),
+        *("<first_name>A</first_name>", "<YOUR_NAME>", "<API_KEY>", "<https://x.org>", "<a@b.c>", "#include <stdio.h>"),
+        *(
+            "Usage: f [OPTIONS] [ARGS]...",
+            "[section]\nkey=1",
+            "[INFO] ok",
+            "[x] done",
+            "[1] Smith",
+            "[link](u)",
+            "a[i][j]",
+        ),
+        *(
+            "[IMG]u[/IMG]",
+            "[ERROR_CODE]",
+            "| a | b |",
+            "||",
+            "<!-- c -->",
+            "<?xml version='1.0'?>",
+            "f(x) || g",
+            "5 < 6 > 4",
+        ),
+        *("[a-z]~[0-9]", "y ~ x", "~/x", "[~a]", "<<EOF", "cat <<'SYS'", "x << 2 >> 1", "<unused>", "<reserved>"),
+    ],
+)
+def test_an_honest_result_is_left_as_it_is(text: str) -> None:
+    assert text in default_registry().dialect("hermes").results([ToolResult(name="f", content=text)])
+
+
 def _shown(dialect: Dialect[str], text: str, place: str) -> str:
     value: dict[str, Any] = {"type": "string", "description": "x"}
     value |= {"description": {"description": text}, "enum": {"enum": ["x", text]}}.get(place, {})

@@ -32,7 +32,7 @@ ZERO_WIDTH = "\u2060"
 """Word joiner: put inside a marker that is in untrusted text, it is not seen and breaks the marker."""
 
 _OWN_SHAPE = r"(?<!\[)\[(?=(?-i:/?[A-Z]{2,32}_[A-Z_]{2,32})\](?!\]))"
-"""How further special tokens of some models look, `[TOOL_RESULTS]`: it counts where a format has such a token itself."""
+"""How further tokens of some models look, `[TOOL_RESULTS]`: it counts where a format has such a token itself."""
 _NAMESPACE = re.compile(r"</?(\w{1,32})[:|]")
 """The namespace of a format's markers, `<seed:tool_call>`: all that is in it is the model's own."""
 _LONGEST_SLOT = 256
@@ -165,13 +165,13 @@ def _verbatim(parts: Iterable[Piece]) -> Iterator[str]:
 SHAPES: Final = (
     r"<(?=\|[^<>|\s]{1,64}\|>)",  # <|im_start|>
     r"<(?=[|｜] ?\w{2,32}(?:[ _\-]\w{1,32}){0,3} ?[|｜]>)",  # <| im start |>
-    r"＜(?=[|｜][^<>＜＞|｜\s]{1,64}[|｜]＞)",  # ＜|im_start|＞, which some tokenizers normalise
+    r"\uff1c(?=[|｜][^<>\uff1c\uff1e|｜\s]{1,64}[|｜]\uff1e)",  # wide signs, which some tokenizers normalise
     r"<(?=｜[^<>｜\s]{1,64}｜)",  # <｜User｜>, <｜DSML｜invoke
     r"<(?=\|[^<>|\s]{1,64}>)",  # <|turn>
     r"<(?=[^<>|\s]{1,64}\|>)",  # <turn|>
     r"<(?=(?:start|begin|beginning|end)_of_\w{1,64}>)",  # <start_of_turn>
-    r"<(?=(?:\w{1,32}:)?(?:/?s|bos|eos|pad|unk|mask|sep|cls|sop|eop)>)",
-    r"<(?=(?i:bos|eos|pad|unk|cls|sep|mask)_token>)",
+    r"<(?=(?:\w{1,32}:)?(?:/?s|bos|eos|sop|eop)>)",
+    r"<(?=(?i:(?:bos|eos|pad|unk|cls|sep|mask)(?:_token)?)>)",
     r"<(?=(?i:unused|reserved|special|extra_id|ctrl)(?:_\w{1,32})?_?\d{1,6}>)",  # <unused0>, <extra_id_0>
     r"<(?=/?_\w{1,32}>)",  # <_user>
     r"<(?=fim[_\-]\w{1,16}>)",
