@@ -134,7 +134,7 @@ class ParseResult:
         """What an answer without a call looks like, and how to read it; "" if it looks like plain text."""
         if self.ended:
             return ""
-        from toolfmt.detection.unread import unread
+        from toolfmt.detection.detecting import unread
 
         found = unread(self.text)
         return "" if found is None else found.advice(self.dialect)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from toolfmt.cli.errors import note
-from toolfmt.detection.unread import unread
+from toolfmt.detection.detecting import unread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

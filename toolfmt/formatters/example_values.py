@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolfmt import jsontext
 from toolfmt.errors import UnrepresentableError
-from toolfmt.formatters.example_lists import Lists
-from toolfmt.formatters.example_members import ExampleMembers
+from toolfmt.formatters.example_members import ExampleMembers, Lists
 from toolfmt.formatters.example_scalars import MOST, Stream, compiled, is_empty, kinds, names, numbers, said, strings
 from toolfmt.formatters.flat_schema import Flat, as_object, flatten, mapping, objects
 from toolfmt.formatters.pattern_text import matching

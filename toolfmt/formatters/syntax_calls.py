@@ -14,7 +14,7 @@ from toolfmt import jsontext
 from toolfmt.dialect.syntax import PLAIN_NAME, Maybe, Slot, Verbatim, name_in_id, pieces, spelled
 from toolfmt.errors import RenderError, UnrepresentableError
 from toolfmt.formatters.element_tree import ElementWriter, escape_slot
-from toolfmt.formatters.literal_text import LiteralWriter
+from toolfmt.formatters.literal_schemas import LiteralWriter
 from toolfmt.formatters.untrusted import Untrusted
 from toolfmt.formatters.yaml_text import yaml_text
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, TextDelta
-from toolfmt.parsers.driving import has_ended
+from toolfmt.parsers.driving import PassingParser
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.schema import extra_arguments, problems, relax
 
@@ -32,7 +32,7 @@ SHOWN = 20
 """Names of offered tools that an error lists."""
 
 
-class CheckedParser:
+class CheckedParser(PassingParser):
     """Adds checks and ids to the events of a text parser.
 
     Under `strict`, no call is emitted before the end of the answer, because text
@@ -50,7 +50,7 @@ class CheckedParser:
         ids: Callable[[ToolInvocation], str | None] | None,
     ) -> None:
         """Check the events of `parser`; `exact` counts the frame and reasoning of a format as something beside."""
-        self._parser = parser
+        super().__init__(parser)
         self._options = options
         self._validate = validate or strict
         self._strict = strict
@@ -63,16 +63,17 @@ class CheckedParser:
     @property
     def ended(self) -> bool:
         """Whether the answer is over by its own markers; under `strict`, what follows them counts too."""
-        return not self._strict and has_ended(self._parser)
+        return not self._strict and super().ended
 
     def feed(self, chunk: str) -> list[Event]:
         """Read one more piece of text."""
-        self._seen.add(chunk)
-        return self._checked(self._parser.feed(chunk))
+        if self._validate:
+            self._seen.add(chunk)
+        return self._passed(self._parser.feed(chunk))
 
     def close(self) -> list[Event]:
         """Say that the answer has ended."""
-        events = self._checked(self._parser.close())
+        events = super().close()
         if not self._strict:
             return events
         held, self._held = self._held, []
@@ -80,18 +81,15 @@ class CheckedParser:
         calls = sum(isinstance(event, CallEnd) for event in held)
         return [self._alone(event, source, calls) for event in (*held, *events)]
 
-    def _checked(self, events: list[Event]) -> list[Event]:
-        out: list[Event] = []
-        for event in events:
-            if isinstance(event, CallEnd):
-                out.extend(self._call(event))
-            else:
-                self._beside = self._beside or _is_beside(event)
-                out.append(event)
-        if self._strict and (self._held or any(isinstance(event, CallEnd) for event in out)):
-            self._held.extend(out)
+    def _passed(self, events: list[Event]) -> list[Event]:
+        if self._strict:
+            self._beside = self._beside or any(map(_is_beside, events))
+        if CallEnd in map(type, events):
+            events = [one for event in events for one in (self._call(event) if isinstance(event, CallEnd) else [event])]
+        if self._strict and (self._held or any(isinstance(event, CallEnd) for event in events)):
+            self._held.extend(events)
             return []
-        return out
+        return events
 
     def _call(self, event: CallEnd) -> list[Event]:
         call = event.call
@@ -139,29 +137,16 @@ def _is_beside(event: Event) -> bool:
     return isinstance(event, CallFailed) or (isinstance(event, Notice) and event.kind in _BESIDE)
 
 
-class CoercingParser:
+class CoercingParser(PassingParser):
     """Coerces the arguments of calls of known tools, each change with a notice."""
 
     def __init__(self, parser: Parser[str], tools: Mapping[str, ToolDefinition]) -> None:
         """Coerce by the schemas of `tools`."""
-        self._parser = parser
+        super().__init__(parser)
         self._tools = tools
         self._held: dict[int, list[ArgumentsDelta]] = {}
 
-    @property
-    def ended(self) -> bool:
-        """Whether the answer is over by its own markers."""
-        return has_ended(self._parser)
-
-    def feed(self, chunk: str) -> list[Event]:
-        """Read one more piece of text."""
-        return self._coerced(self._parser.feed(chunk))
-
-    def close(self) -> list[Event]:
-        """Say that the answer has ended."""
-        return self._coerced(self._parser.close())
-
-    def _coerced(self, events: list[Event]) -> list[Event]:
+    def _passed(self, events: list[Event]) -> list[Event]:
         out: list[Event] = []
         for event in events:
             match event:

@@ -117,3 +117,27 @@ class GrammarDriver:
 def has_ended(parser: Parser[str]) -> bool:
     """Whether a parser says that the answer is over by its own markers; many formats have none."""
     return getattr(parser, "ended", False) is True
+
+
+class PassingParser:
+    """Passes the events of another parser on, with what `_passed` makes of them."""
+
+    def __init__(self, parser: Parser[str]) -> None:
+        """Read with `parser`."""
+        self._parser = parser
+
+    @property
+    def ended(self) -> bool:
+        """Whether the answer is over by its own markers."""
+        return has_ended(self._parser)
+
+    def feed(self, chunk: str) -> list[Event]:
+        """Read one more piece of text."""
+        return self._passed(self._parser.feed(chunk))
+
+    def close(self) -> list[Event]:
+        """Say that the answer has ended."""
+        return self._passed(self._parser.close())
+
+    def _passed(self, events: list[Event]) -> list[Event]:
+        raise NotImplementedError

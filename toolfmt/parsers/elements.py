@@ -28,8 +28,7 @@ from toolfmt.parsers.element_values import (
     Untyped,
     leaf,
 )
-from toolfmt.parsers.entities import decode_entities
-from toolfmt.parsers.patterns import NOTE, attributes, cut_off, match_next, strip_groups
+from toolfmt.parsers.patterns import NOTE, attributes, cut_off, decode_entities, match_next, strip_groups
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.raw_ends import Closer, Opening
 from toolfmt.parsers.raw_text import RawText

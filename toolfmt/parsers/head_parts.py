@@ -19,8 +19,7 @@ import regex
 
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.elements import skip_layout
-from toolfmt.parsers.entities import decode_entities
-from toolfmt.parsers.patterns import LAYOUT, SLOT, cut_off, head, literal, match_next
+from toolfmt.parsers.patterns import LAYOUT, SLOT, cut_off, decode_entities, head, literal, match_next
 from toolfmt.parsers.pieces import IGNORED
 from toolfmt.parsers.raw_ends import Ends
 from toolfmt.parsers.raw_text import RawText

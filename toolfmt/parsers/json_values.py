@@ -115,14 +115,10 @@ def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens,
     buf, pos, emit = cur.buf, cur.pos, out.add
     run = pos  # buf[run:pos] is certain and not yet passed on
     stack: list[str] = []
-    state, first, held = VALUE, False, ""
-    reason, problem = "malformed", ""
+    state, first, wait, held, quote = VALUE, False, False, "", ""
+    search, reason, problem = _IN_DOUBLE, "malformed", ""
     while True:
-        pos = SPACE(buf, pos).end()  # type: ignore[union-attr] - matches everywhere
-        if held:
-            held += buf[run:pos]
-            run = pos
-        if pos == len(buf):
+        if wait:
             if pos > run:
                 emit(buf[run:pos])
             cur.pos = pos
@@ -130,181 +126,148 @@ def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens,
                 if held:
                     emit(held)
                 raise Truncated
+            if quote == '"' and pos == len(buf):
+                cur.wait(_STOP, out)
             yield
             buf, pos = cur.buf, cur.pos
-            run = pos
-            continue
-        char = buf[pos]
-        if held and char != "/":
-            if char in "}]" and tolerant:
-                note("trailing comma")
-            else:
-                emit(held)
-            held = ""
-        if char == "/" and tolerant:
-            comment = COMMENT(buf, pos)
-            if comment is None or (comment.end() == len(buf) and not cur.eof):
-                if len(buf) - pos > 1 and buf[pos + 1] not in "/*":
+            run, wait = pos, False
+        if quote:
+            found = search(buf, pos)
+            if found is None:
+                pos, wait = len(buf), True
+                continue
+            pos = found.start()
+            special = buf[pos]
+            if special == quote:
+                pos += 1
+                if quote == "'":
+                    emit(buf[run : pos - 1] + '"')
+                    run = pos
+                state, quote = COLON if state == KEY else AFTER, ""
+            elif special == "\\":
+                escape = _ESCAPE(buf, pos)
+                if escape is not None:
+                    pos = escape.end()
+                elif _PART_ESCAPE(buf, pos) and not cur.eof:
+                    wait = True
+                elif not tolerant:
+                    if _PART_ESCAPE(buf, pos):
+                        cur.pos = len(buf)
+                        raise Truncated
+                    problem = "invalid escape in a string"
                     break
+                elif quote == "'" and buf[pos + 1 : pos + 2] == "'":
+                    emit(buf[run:pos] + "'")
+                    run = pos = pos + 2
+                else:
+                    note("stray backslash")
+                    emit(buf[run:pos] + "\\\\")
+                    run = pos = pos + 1
+                continue
+            else:
+                if special != '"' and not (tolerant and lines):
+                    problem = "raw control character in a string"
+                    break
+                if special != '"':  # which is inside single quotes
+                    note("raw control character")
+                emit(buf[run:pos] + jsontext.escape(special))
+                run = pos = pos + 1
+                continue
+        else:
+            pos = SPACE(buf, pos).end()  # type: ignore[union-attr] - matches everywhere
+            if held:
+                held += buf[run:pos]
+                run = pos
+            if pos == len(buf):
+                wait = True
+                continue
+            char = buf[pos]
+            if held and char != "/":
+                if char in "}]" and tolerant:
+                    note("trailing comma")
+                else:
+                    emit(held)
+                held = ""
+            if char == "/" and tolerant:
+                comment = COMMENT(buf, pos)
+                if comment is None or (comment.end() == len(buf) and not cur.eof):
+                    if (len(buf) - pos > 1 and buf[pos + 1] not in "/*") or (
+                        len(buf) - pos > MOST_COMMENT and not cur.eof
+                    ):
+                        break
+                    wait = True
+                    continue
                 if pos > run:
                     emit(buf[run:pos])
-                cur.pos = run = pos
-                if cur.eof:
-                    if held:
-                        emit(held)
-                    raise Truncated
-                if len(buf) - pos > MOST_COMMENT:
-                    break
-                yield
-                buf, pos = cur.buf, cur.pos
-                run = pos
+                note("comment")
+                pos = run = comment.end()
                 continue
-            if pos > run:
-                emit(buf[run:pos])
-            note("comment")
-            pos = run = comment.end()
-            continue
-        if char in "\"'" and state in (VALUE, KEY):
-            if char == "'":
-                if not tolerant:
+            if char in "\"'" and state in (VALUE, KEY):
+                quote, search = char, _IN_DOUBLE if char == '"' else _IN_SINGLE
+                if char == "'":
+                    if not tolerant:
+                        break
+                    note("single quotes")
+                    emit(buf[run:pos] + '"')
+                    run = pos + 1
+                pos += 1
+                continue
+            if state == VALUE and char in "{[":
+                if len(stack) >= limits.depth:
+                    reason, problem = "limit", f"nested deeper than {limits.depth} levels"
                     break
-                note("single quotes")
-                emit(buf[run:pos] + '"')
-                run = pos + 1
-            search = _IN_DOUBLE if char == '"' else _IN_SINGLE
-            pos += 1
-            while True:
-                found = search(buf, pos)
-                if found is None:
-                    pos = len(buf)
+                stack.append(_CLOSER[char])
+                pos += 1
+                state, first = (KEY if char == "{" else VALUE), True
+                continue
+            if char in "}]":
+                opened = state == KEY if char == "}" else state == VALUE
+                if not stack or stack[-1] != char or not (state == AFTER or (opened and (first or tolerant))):
+                    break
+                stack.pop()
+                pos += 1
+                state = AFTER
+            elif state == COLON and char == ":":
+                pos += 1
+                state = VALUE
+            elif state == AFTER and char == "," and stack:
+                comma = _COMMA(buf, pos).end()  # type: ignore[union-attr] - it begins with a comma
+                if comma == len(buf) or buf[comma] in "}]/":
                     if pos > run:
                         emit(buf[run:pos])
-                    cur.pos = pos
-                    if cur.eof:
-                        raise Truncated
-                    if char == '"':
-                        cur.wait(_STOP, out)
-                    yield
-                    buf, pos = cur.buf, cur.pos
-                    run = pos
-                    continue
-                pos = found.start()
-                special = buf[pos]
-                if special == char:
-                    pos += 1
+                    held, run = buf[pos:comma], comma
+                pos = comma
+                state = KEY if stack[-1] == "}" else VALUE
+                first = False
+                continue
+            elif state == VALUE:
+                word = _WORD(buf, pos)
+                if word is None:
                     break
-                if special == "\\":
-                    escape = _ESCAPE(buf, pos)
-                    if escape is not None:
-                        pos = escape.end()
-                        continue
-                    if _PART_ESCAPE(buf, pos) and not cur.eof:
-                        if pos > run:
-                            emit(buf[run:pos])
-                        cur.pos = pos
-                        yield
-                        buf, pos = cur.buf, cur.pos
-                        run = pos
-                        continue
-                    if not tolerant:
-                        if _PART_ESCAPE(buf, pos):
-                            cur.pos = len(buf)
-                            raise Truncated
-                        problem = "invalid escape in a string"
-                        break
-                    if char == "'" and buf[pos + 1 : pos + 2] == "'":
-                        emit(buf[run:pos] + "'")
-                        pos += 2
-                    else:
-                        note("stray backslash")
-                        emit(buf[run:pos] + "\\\\")
-                        pos += 1
-                    run = pos
-                elif special == '"':  # inside single quotes
-                    emit(buf[run:pos] + '\\"')
-                    pos += 1
-                    run = pos
-                else:
-                    if not (tolerant and lines):
-                        problem = "raw control character in a string"
-                        break
-                    note("raw control character")
-                    emit(buf[run:pos] + jsontext.escape(special))
-                    pos += 1
-                    run = pos
-            if problem:
-                break
-            if char == "'":
-                emit(buf[run : pos - 1] + '"')
-                run = pos
-            state = COLON if state == KEY else AFTER
-        elif state == VALUE and char in "{[":
-            if len(stack) >= limits.depth:
-                reason, problem = "limit", f"nested deeper than {limits.depth} levels"
-                break
-            stack.append(_CLOSER[char])
-            pos += 1
-            state, first = (KEY if char == "{" else VALUE), True
-            continue
-        elif char in "}]":
-            opened = state == KEY if char == "}" else state == VALUE
-            if not stack or stack[-1] != char or not (state == AFTER or (opened and (first or tolerant))):
-                break
-            stack.pop()
-            pos += 1
-            state = AFTER
-        elif state == COLON and char == ":":
-            pos += 1
-            state = VALUE
-        elif state == AFTER and char == "," and stack:
-            comma = _COMMA(buf, pos)
-            if comma.end() == len(buf) or buf[comma.end()] in "}]/":  # type: ignore[union-attr] - it begins with a comma
-                if pos > run:
-                    emit(buf[run:pos])
-                run = pos
-                pos = comma.end()  # type: ignore[union-attr] - as above
-                held, run = buf[run:pos], pos
-            else:
-                pos = comma.end()  # type: ignore[union-attr] - as above
-            state = KEY if stack[-1] == "}" else VALUE
-            first = False
-            continue
-        elif state == VALUE:
-            word = _WORD(buf, pos)
-            if word is None:
-                break
-            if word.end() == len(buf) and cur.eof and stack:
-                if pos > run:
-                    emit(buf[run:pos])
-                cur.pos = len(buf)
-                raise Truncated
-            if word.end() == len(buf) and not cur.eof:
-                if pos > run:
-                    emit(buf[run:pos])
-                cur.pos = run = pos
-                if len(buf) - pos > limits.digits + 32:
+                end, text = word.end(), word.group()
+                if end == len(buf) and cur.eof and stack:
+                    if pos > run:
+                        emit(buf[run:pos])
+                    cur.pos = len(buf)
+                    raise Truncated
+                if len(text) > limits.digits + 32:
                     reason, problem = "limit", f"a number of more than {limits.digits} digits"
                     break
-                yield
-                buf, pos = cur.buf, cur.pos
-                run = pos
-                continue
-            text = word.group()
-            if len(text) > limits.digits + 32:
-                reason, problem = "limit", f"a number of more than {limits.digits} digits"
+                if end == len(buf) and not cur.eof:
+                    wait = True
+                    continue
+                if text not in _STRICT_WORDS and not _NUMBER(text):
+                    if not (tolerant and text in _LOOSE_WORDS):
+                        if text in _CONSTANTS:
+                            reason, problem = "unsafe", f"{text} is no JSON value"
+                        break
+                    note(f"{text} for {_LOOSE_WORDS[text]}")
+                    emit(buf[run:pos] + _LOOSE_WORDS[text])
+                    run = end
+                pos = end
+                state = AFTER
+            else:
                 break
-            if text not in _STRICT_WORDS and not _NUMBER(text):
-                if not (tolerant and text in _LOOSE_WORDS):
-                    if text in _CONSTANTS:
-                        reason, problem = "unsafe", f"{text} is no JSON value"
-                    break
-                note(f"{text} for {_LOOSE_WORDS[text]}")
-                emit(buf[run:pos] + _LOOSE_WORDS[text])
-                run = word.end()
-            pos = word.end()
-            state = AFTER
-        else:
-            break
         if state == AFTER and not stack:
             if pos > run:
                 emit(buf[run:pos])

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from toolfmt.dialect.syntax import PLAIN_NAME, TAG_NAME
 from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.damage import is_odd
-from toolfmt.parsers.entities import decode_entities
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -319,3 +318,30 @@ def first_characters(sources: list[str], *, bare: bool, ignore_case: bool) -> st
     if "(" in firsts:  # a pattern that begins with an optional part may begin with anything
         return r"\s\S"
     return "".join(map(re.escape, sorted(firsts)))
+
+
+_NUMERIC = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6}));")
+_ENTITIES = {"lt": "<", "gt": ">", "quot": '"', "apos": "'", "amp": "&"}
+_LAST_CODE = 0x10FFFF
+_SURROGATES = range(0xD800, 0xE000)
+PARTIAL = re.compile(r"&(?:[a-z]{0,4}|#[0-9]{0,7}|#[xX][0-9a-fA-F]{0,6})\Z")
+"""The beginning of an entity at the end of a text."""
+
+
+def decode_entities(text: str) -> str:
+    """Decode the five standard entities and numeric references; any other `&` is text."""
+    if "&" not in text:
+        return text
+    if "&#" in text:
+        return _NUMERIC.sub(_character, text)
+    for name, char in _ENTITIES.items():  # the ampersand last, so that nothing is decoded twice
+        text = text.replace(f"&{name};", char)
+    return text
+
+
+def _character(found: re.Match[str]) -> str:
+    name, decimal, hexadecimal = found.groups()
+    if name:
+        return _ENTITIES[name]
+    code = int(decimal) if decimal else int(hexadecimal, 16)
+    return found.group() if code > _LAST_CODE or code in _SURROGATES else chr(code)

@@ -15,8 +15,7 @@ import regex
 
 from toolfmt.parsers.cursor import WHITE, Malformed, Truncated
 from toolfmt.parsers.damage import ends_nearly, mentioned, part_of
-from toolfmt.parsers.entities import PARTIAL, decode_entities
-from toolfmt.parsers.patterns import match_next
+from toolfmt.parsers.patterns import PARTIAL, decode_entities, match_next
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.raw_ends import TAIL
 from toolfmt.parsers.value_text import ValueText

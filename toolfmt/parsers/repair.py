@@ -15,7 +15,7 @@ from toolfmt.dialect.syntax import BODY_SLOTS, markers, spelled
 from toolfmt.errors import SchemaError
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
 from toolfmt.jsontext import is_object
-from toolfmt.parsers.driving import has_ended
+from toolfmt.parsers.driving import PassingParser
 from toolfmt.parsers.mend_json import JsonMender
 from toolfmt.parsers.mend_tags import Mend, TagMender
 from toolfmt.schema import declares, problems, property_names
@@ -41,7 +41,7 @@ _EMPTY = re.compile(r"\{\s*\}").search
 _REST = re.compile(r"[\s\]});,`>]+")
 
 
-class RepairingParser:
+class RepairingParser(PassingParser):
     """Passes a parser's events on and tries to mend each call that failed for how it is written."""
 
     def __init__(
@@ -52,26 +52,13 @@ class RepairingParser:
         tools: Mapping[str, ToolDefinition],
     ) -> None:
         """Mend the failures of `parser`; `reopen` gives a fresh parser of the same dialect."""
-        self._parser = parser
+        super().__init__(parser)
         self._read = reopen
         self._mender = _Mender(syntax, tools) if syntax is not None else None
         self._extra = 0
         self._left = _WORK
 
-    @property
-    def ended(self) -> bool:
-        """Whether the answer is over by its own markers."""
-        return has_ended(self._parser)
-
-    def feed(self, chunk: str) -> list[Event]:
-        """Read one more piece of text."""
-        return self._mended(self._parser.feed(chunk))
-
-    def close(self) -> list[Event]:
-        """Say that the answer has ended."""
-        return self._mended(self._parser.close())
-
-    def _mended(self, events: list[Event]) -> list[Event]:
+    def _passed(self, events: list[Event]) -> list[Event]:
         out: list[Event] = []
         for event in events:
             moved = event

@@ -20,8 +20,8 @@ from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.damage import misread, part_of
 from toolfmt.parsers.element_values import leaf, plain
 from toolfmt.parsers.elements import BY_FLAG, KNOWN, WRAPPERS
-from toolfmt.parsers.entities import decode_entities
 from toolfmt.parsers.json_shapes import KEY_IS_NAME
+from toolfmt.parsers.patterns import decode_entities
 from toolfmt.parsers.sections import with_and_without
 from toolfmt.parsers.sink import WrittenCall
 from toolfmt.schema import declares, depends, property_schema, types

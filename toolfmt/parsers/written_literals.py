@@ -19,6 +19,8 @@ from toolfmt.parsers.literal_values import WORDS
 from toolfmt.schema import coerce, property_schema, types
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.parsers.literal_grammar import LiteralGrammar
 
@@ -59,21 +61,15 @@ class WrittenLiterals:
 
     def _members(self, text: str, at: int, schema: JsonObject | None) -> tuple[JsonObject, int]:
         values: JsonObject = {}
-        closer = ")" if self._keywords else "}"
-        at = _skip(text, at)
-        if text.startswith(closer, at):
-            return values, at + 1
-        while True:
+
+        def member(at: int) -> int:
             key = self._key(text, at)
             if key is None or key[1] in values:
                 raise _Doubt
             values[key[1]], at = self._argument(text, _skip(text, key.end()), property_schema(schema, key[1]))
-            at = _skip(text, at)
-            if text.startswith(closer, at):
-                return values, at + 1
-            if not text.startswith(",", at):
-                raise _Doubt
-            at = _skip(text, at + 1)
+            return at
+
+        return values, _series(text, at, ")" if self._keywords else "}", member)
 
     def _argument(self, text: str, at: int, schema: JsonObject | None) -> tuple[JsonValue, int]:
         literals = self._literals
@@ -133,35 +129,25 @@ class WrittenLiterals:
 
     def _list(self, text: str, at: int, depth: int) -> tuple[list[JsonValue], int]:
         items: list[JsonValue] = []
-        at = _skip(text, at)
-        if text.startswith("]", at):
-            return items, at + 1
-        while True:
-            item, at = self._value(text, at, depth)
-            items.append(item)
-            at = _skip(text, at)
-            if text.startswith("]", at):
-                return items, at + 1
-            if not text.startswith(",", at):
-                raise _Doubt
-            at = _skip(text, at + 1)
+
+        def item(at: int) -> int:
+            value, at = self._value(text, at, depth)
+            items.append(value)
+            return at
+
+        return items, _series(text, at, "]", item)
 
     def _object(self, text: str, at: int, depth: int) -> tuple[JsonObject, int]:
         members: JsonObject = {}
-        at = _skip(text, at)
-        if text.startswith("}", at):
-            return members, at + 1
-        while True:
+
+        def member(at: int) -> int:
             key, at = self._member_key(text, at)
             if key in members:
                 raise _Doubt
             members[key], at = self._value(text, _skip(text, at), depth)
-            at = _skip(text, at)
-            if text.startswith("}", at):
-                return members, at + 1
-            if not text.startswith(",", at):
-                raise _Doubt
-            at = _skip(text, at + 1)
+            return at
+
+        return members, _series(text, at, "}", member)
 
     def _member_key(self, text: str, at: int) -> tuple[str, int]:
         """Read a key inside a value, and its colon."""
@@ -177,6 +163,19 @@ class WrittenLiterals:
 
 
 _CONSTANTS: Final[dict[str, JsonValue]] = {"true": True, "false": False, "null": None}
+
+
+def _series(text: str, at: int, closer: str, read_one: Callable[[int], int]) -> int:
+    """Read entries with a comma between two, past their closer, each by `read_one`."""
+    at = _skip(text, at)
+    more = not text.startswith(closer, at)
+    while more:
+        at = _skip(text, read_one(at))
+        more = text.startswith(",", at)
+        if not more and not text.startswith(closer, at):
+            raise _Doubt
+        at = _skip(text, at + 1) if more else at
+    return at + 1
 
 
 def _skip(text: str, at: int) -> int:
