@@ -50,6 +50,20 @@ _COMMANDS = {
     "mcp-serve": "Serve Python functions as an MCP server.",
     "demo": "Do the main job on recorded data, in every format.",
 }
+_ENDS = {
+    "serve": """Begin with a server of your own, then let any client ask http://127.0.0.1:8787:
+
+- `toolfmt serve --upstream http://127.0.0.1:8080/v1`: any server of Chat Completions
+- `toolfmt serve --upstream http://127.0.0.1:8080/v1 --api text`: its model writes calls as text
+- `toolfmt serve --upstream https://api.anthropic.com/v1 --api anthropic --key-env ANTHROPIC_API_KEY`
+- `toolfmt serve gateway.toml`: several models, keys and rules
+
+A client's base address is http://127.0.0.1:8787/v1 for OpenAI's SDK and Codex, http://127.0.0.1:8787/mistral for
+Mistral's, and http://127.0.0.1:8787 for Anthropic's, Google's, Gemini CLI and Ollama's. Its key may be any word unless
+`--client-key-env` names one.
+"""
+}
+"""What the help of a command ends with."""
 
 app = App(
     "toolfmt",
@@ -63,4 +77,5 @@ app = App(
 app.register_install_completion_command(help="Install the completion of commands and options for your shell.")  # pyright: ignore[reportUnknownMemberType] - its options are untyped
 for _order, (_name, _help) in enumerate(_COMMANDS.items()):
     _code = _name.replace("-", "_")
-    app.command(f"toolfmt.cli.{_code}:{_code}", name=_name, help=_help, sort_key=_order)
+    _more = {"help_epilogue": _ENDS[_name]} if _name in _ENDS else {}
+    app.command(f"toolfmt.cli.{_code}:{_code}", name=_name, help=_help, sort_key=_order, **_more)
