@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from tests import sampling
 from toolfmt.lookup.providers import PROVIDERS
 from toolfmt.lookup.registry import default_registry
 
 Run = Callable[..., tuple[int, str, str]]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_dialects_as_a_table(run: Run) -> None:
@@ -71,3 +78,24 @@ def test_providers(run: Run) -> None:
     assert found["anthropic"]["dialect"] == "xml-items"
     assert found["anthropic"]["aliases"] == ["claude"]
     assert all(isinstance(pattern, list) for entry in found.values() for pattern in entry["models"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal is a pair of files elsewhere")
+@pytest.mark.parametrize("command", ["dialects", "formats", "providers"])
+def test_a_list_fits_a_terminal_of_80_columns(command: str, run: Run) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    screen = {**os.environ, "COLUMNS": "80", "TERM": "xterm", "NO_COLOR": "1"}
+    with subprocess.Popen([sys.executable, "-m", "toolfmt", command], stdout=theirs, cwd=ROOT, env=screen) as process:
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # how Linux says that the other side is closed
+            while piece := os.read(ours, 65536):
+                shown += piece
+    os.close(ours)
+    assert process.returncode == 0
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", shown.decode()).splitlines()
+    assert max(map(cell_len, lines)) <= 80
+    names = [entry["name"] for entry in json.loads(run(command, "--json")[1])]
+    assert [line.split()[0] for line in lines[1:] if line[:1].strip()] == names

@@ -12,7 +12,7 @@ import pytest
 import toolfmt
 from tests import sampling
 from toolfmt import ToolInvocation, ToolResult
-from toolfmt.errors import MissingExtraError, RenderError, UnknownToolError
+from toolfmt.errors import MissingExtraError, ParseError, RenderError, UnknownToolError
 from toolfmt.lookup.registry import default_registry
 from toolfmt.workshop import testing
 
@@ -110,6 +110,15 @@ def test_dicts_are_calls_and_results_too(dialect: str) -> None:
 def test_a_dict_that_is_no_call_is_reported(call: dict[str, Any], said: str) -> None:
     with pytest.raises(RenderError, match=said):
         toolfmt.render_calls([CALL, call])
+
+
+def test_what_is_checked_tells_its_format() -> None:
+    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": {"b": 1}}}
+    chat = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    assert toolfmt.check(chat) == toolfmt.check(chat, format="openai-chat") != ()
+    assert toolfmt.repair(chat) == toolfmt.repair(chat, format="openai-chat")
+    with pytest.raises(ParseError, match="name its format"):
+        toolfmt.check([{"nothing": 1}])
 
 
 def test_of_many_tools_a_few_are_named() -> None:

@@ -278,7 +278,9 @@ def single(url: str, api: str, **options: object) -> Config:
 def _found(error: ValidationError) -> str:
     """Say what is wrong and where, without the values: a key may be among them."""
     return "; ".join(
-        "".join((*(f"{'/'.join(map(str, one['loc']))}: " for _ in one["loc"][:1]), one["msg"]))
+        "".join(
+            (*(f"{'/'.join(map(str, one['loc']))}: " for _ in one["loc"][:1]), one["msg"].removeprefix("Value error, "))
+        )
         for one in error.errors(include_input=False)
     )
 

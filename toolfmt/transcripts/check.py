@@ -19,8 +19,8 @@ from toolfmt.transcripts.carrying import INSTRUCTIONS
 from toolfmt.transcripts.check_calls import call_findings
 from toolfmt.transcripts.check_tools import tool_findings
 from toolfmt.transcripts.format import reraise_as_parse_error
-from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.reading import read
+from toolfmt.transcripts.recognising import origin
 from toolfmt.transcripts.shape import reachable
 from toolfmt.transcripts.values import pointer
 
@@ -63,13 +63,14 @@ RULES: Final = {
 """What each rule of a finding is about."""
 
 
-def check(value: JsonValue, *, format: str) -> tuple[Finding, ...]:  # noqa: A002 - the word that says it
+def check(value: JsonValue, *, format: str = "auto") -> tuple[Finding, ...]:  # noqa: A002 - the word that says it
     """List what the provider of a format would refuse in a conversation; empty if nothing.
 
-    A value that is no conversation of the format is a finding too. Raises
+    A value that is no conversation of the format is a finding too. Without a `format` it is
+    that of the conversation; raises `ParseError` where that is not certain, and
     `LookupError` for a format that does not exist.
     """
-    made = find(format)
+    made = origin(value, format)
     bad = jsontext.unwritable(value)
     found = [Finding("json", bad.pointer, bad.reason)] if bad is not None else []
     try:

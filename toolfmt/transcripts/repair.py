@@ -24,12 +24,12 @@ from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.check import findings
 from toolfmt.transcripts.format import Kind, Rules, reraise_as_parse_error
-from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.losses import Loss, losses
 from toolfmt.transcripts.mending import mend, of_source
 from toolfmt.transcripts.merge import restored
 from toolfmt.transcripts.patch import patched
 from toolfmt.transcripts.reading import read
+from toolfmt.transcripts.recognising import origin
 from toolfmt.transcripts.shape import changed, shape
 from toolfmt.transcripts.values import argument_object
 
@@ -63,7 +63,7 @@ class Repair:
 def repair(
     value: JsonValue,
     *,
-    format: str,  # noqa: A002 - the word that says it
+    format: str = "auto",  # noqa: A002 - the word that says it
     drop: bool = False,
     fill: bool = False,
 ) -> Repair:
@@ -77,9 +77,10 @@ def repair(
     reasoning, kinds of content that are refused. With each of them, a turn of the
     user's is added where the provider looks for one. What is added is a change
     `placeholder`, what became text is a change `result`. Raises `ParseError` for what is no conversation of the format,
-    `LookupError` for a format that does not exist.
+    `LookupError` for a format that does not exist. Without a `format` it is that of the
+    conversation, which has to be certain.
     """
-    made = find(format)
+    made = origin(value, format)
     if bad := jsontext.unwritable(value):
         raise ParseError(f"{bad.pointer}: {bad.reason}")
     before = read(value, made, answers=False)
