@@ -13,7 +13,8 @@ from toolfmt import ParseError, convert_answer
 from toolfmt.transcripts.answer_apis import ENVELOPES
 from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 from toolfmt.transcripts.answers import AnswerReader, answered, read_answer
-from toolfmt.transcripts.failures import WRITERS, convert_error, error_status, read_error, write_error
+from toolfmt.transcripts.convert_error import convert_error, error_status, write_error
+from toolfmt.transcripts.failures import WRITERS, read_error
 
 RECORDED = Path(__file__).resolve().parents[3] / "shared" / "transcripts" / "recorded.jsonl.gz"
 CALL = {"id": "call_A1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}

@@ -30,7 +30,8 @@ from toolfmt.gateway.models import LISTS, ROWS, Models
 from toolfmt.gateway.serving import FaceServer, json_response
 from toolfmt.gateway.socket import SocketServer
 from toolfmt.transcripts.answer_info import Failure
-from toolfmt.transcripts.failures import error_status, read_error, write_error
+from toolfmt.transcripts.convert_error import error_status, write_error
+from toolfmt.transcripts.failures import read_error
 
 if TYPE_CHECKING:
     from toolfmt.gateway.handling import Handler

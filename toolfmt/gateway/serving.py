@@ -18,7 +18,7 @@ from toolfmt.gateway.failing import ExchangeError
 from toolfmt.gateway.handling import NOTICES
 from toolfmt.gateway.leaving import GONE, AnswerStream, unless_gone
 from toolfmt.transcripts.answer_info import Failure
-from toolfmt.transcripts.failures import error_status, write_error
+from toolfmt.transcripts.convert_error import error_status, write_error
 from toolfmt.transcripts.streams.sse import end_text, event_text
 
 if TYPE_CHECKING:

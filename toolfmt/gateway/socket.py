@@ -19,7 +19,7 @@ from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.gateway.failing import ExchangeError
 from toolfmt.transcripts.answer_info import Failure
-from toolfmt.transcripts.failures import error_status, write_error
+from toolfmt.transcripts.convert_error import error_status, write_error
 
 if TYPE_CHECKING:
     from toolfmt.gateway.access import Access

@@ -21,7 +21,7 @@ from toolfmt.transcripts.answer_message import answer_message
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.carrying import Carry
 from toolfmt.transcripts.convert import Conversion, made_of, refuse
-from toolfmt.transcripts.failures import write_error
+from toolfmt.transcripts.convert_error import write_error
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find, known_as
 from toolfmt.transcripts.losses import Loss, losses

@@ -3,7 +3,7 @@
     read_error({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
     Failure(kind="overloaded", message="Overloaded", status=529)
 
-    write_error(Failure(kind="overloaded", message="Overloaded"), "gemini")
+    WRITERS["gemini"](Failure(kind="overloaded", message="Overloaded"))
     {"error": {"code": 503, "message": "Overloaded", "status": "UNAVAILABLE"}}
 
 Words and statuses are those of the SDKs' types: anthropic 2.12, types/shared; google.rpc.Code; botocore 1.44.5,
@@ -15,10 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from toolfmt.errors import ParseError, UnknownFormatError
+from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answer_info import Failure, Trouble
-from toolfmt.transcripts.formats import find, known_as
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -178,23 +177,6 @@ WRITERS: Final[Mapping[str, Callable[[Failure], JsonObject]]] = {
 """What writes an API's error, by the name of its format."""
 
 
-def write_error(failure: Failure, target: str) -> JsonObject:
-    """Write an error as an API does; raises `UnknownFormatError` for a format that has none."""
-    known = known_as(target, WRITERS)
-    if not known:
-        raise UnknownFormatError(target, sorted(WRITERS))
-    return WRITERS[known](failure)
-
-
-def convert_error(value: JsonValue, *, target: str, status: int = 0) -> JsonObject:
-    """Write one API's error as another's: the kind, the message and what else both have.
-
-    `status` is the HTTP status that came with it; `error_status` gives the one to answer with.
-    """
-    return write_error(read_error(value, status=status), target)
-
-
-def error_status(failure: Failure, target: str) -> int:
-    """Give the HTTP status that an API answers an error with."""
-    own = {("anthropic", "overloaded"): 529}  # anthropic 2.12, _exceptions.py: OverloadedError
-    return own.get((find(target).name, failure.kind), _TABLE[failure.kind].status)
+def usual_status(failure: Failure) -> int:
+    """Give the HTTP status that APIs answer an error of this kind with."""
+    return _TABLE[failure.kind].status

@@ -16,7 +16,7 @@ from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, en
 from toolfmt.transcripts.answer_steps import StepShape, ended, inner, kind, objects
 from toolfmt.transcripts.answer_usage import TokenCounting
 from toolfmt.transcripts.anthropic import OWNER, cites
-from toolfmt.transcripts.failures import write_error
+from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
 
 if TYPE_CHECKING:
@@ -204,6 +204,6 @@ API: Final = AnswerApi(
         prove=_prove,
         cite=lambda block, citation, _: _delta(block, "citations_delta", citation=citation) if cites(citation) else [],
         finish=_finish,
-        fail=lambda _, failure: [write_error(failure, OWNER)],
+        fail=lambda _, failure: [WRITERS[OWNER](failure)],
     ),
 )

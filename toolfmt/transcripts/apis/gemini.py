@@ -14,7 +14,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, only
 from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects, whole_call
 from toolfmt.transcripts.answer_usage import TokenCounting
-from toolfmt.transcripts.failures import write_error
+from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER, camel
 from toolfmt.transcripts.partial_arguments import PartialArguments
 from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
@@ -189,6 +189,6 @@ API: Final = AnswerApi(
         # A signature is in an empty thought after what it signs.
         prove=lambda block, proof: _chunk(block, text="", thought=True, thoughtSignature=proof.signature),
         finish=_finish,
-        fail=lambda _, failure: [write_error(failure, OWNER)],
+        fail=lambda _, failure: [WRITERS[OWNER](failure)],
     ),
 )

@@ -14,7 +14,7 @@ from toolfmt.jsontext import is_array
 from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, timestamp
 from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects
 from toolfmt.transcripts.answer_usage import TokenCounting
-from toolfmt.transcripts.failures import write_error
+from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.gemini_interactions import OWNER as NAME
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER
 from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
@@ -177,6 +177,6 @@ API: Final = AnswerApi(
         end={"text": _stop, "reasoning": _stop, "call": _stop},
         prove=lambda block, proof: _add(block, "thought_signature", signature=proof.signature),
         finish=_finish,
-        fail=lambda _, failure: [{"event_type": "error", **write_error(failure, NAME)}],
+        fail=lambda _, failure: [{"event_type": "error", **WRITERS[NAME](failure)}],
     ),
 )

@@ -13,7 +13,7 @@ from toolfmt import jsontext
 from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings
 from toolfmt.transcripts.answer_usage import TokenCounting
 from toolfmt.transcripts.apis.openai_chat import KNOWN, SHAPES, call_delta, completion, delta, open_choices
-from toolfmt.transcripts.failures import write_error
+from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
 
 if TYPE_CHECKING:
@@ -64,6 +64,6 @@ API: Final = AnswerApi(
         delta={"text": lambda block, text: delta(block.head, {"content": text}), "reasoning": _think},
         end={"call": _call},
         finish=_finish,
-        fail=lambda _, failure: [write_error(failure, NAME)],
+        fail=lambda _, failure: [WRITERS[NAME](failure)],
     ),
 )

@@ -16,7 +16,7 @@ from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, en
 from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects, whole_call
 from toolfmt.transcripts.answer_usage import TokenCounting
 from toolfmt.transcripts.apis.cohere import open_message
-from toolfmt.transcripts.failures import write_error
+from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
 
 if TYPE_CHECKING:
@@ -83,6 +83,6 @@ API: Final = AnswerApi(
         },
         end={"call": _call},
         finish=lambda head, stop, _, usage: [_last(head, stop, usage, {})],
-        fail=lambda _, failure: [write_error(failure, NAME)],
+        fail=lambda _, failure: [WRITERS[NAME](failure)],
     ),
 )

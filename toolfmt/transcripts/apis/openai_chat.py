@@ -19,7 +19,7 @@ from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, en
 from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects
 from toolfmt.transcripts.answer_usage import TokenCounting
 from toolfmt.transcripts.citations import cited_at, nested
-from toolfmt.transcripts.failures import write_error
+from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.openai_chat import NAME
 from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
 
@@ -191,6 +191,6 @@ API: Final = AnswerApi(
         },
         cite=_cite,
         finish=_finish,
-        fail=lambda _, failure: [write_error(failure, NAME)],
+        fail=lambda _, failure: [WRITERS[NAME](failure)],
     ),
 )
