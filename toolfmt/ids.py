@@ -118,4 +118,5 @@ def _with_id(call: ToolInvocation, id: str | None) -> ToolInvocation:  # noqa: A
 
 
 def _hash(call: ToolInvocation) -> str:
-    return "call_" + sha256(f"{call.name}:{jsontext.canonical(call.arguments)}".encode()).hexdigest()
+    text = f"{call.name}:{jsontext.canonical(call.arguments)}"
+    return "call_" + sha256(text.encode("utf-8", "surrogatepass")).hexdigest()  # a name may be half a pair

@@ -88,3 +88,8 @@ def test_assign_leaves_existing_ids_and_counts_only_its_own() -> None:
     assert [c.id for c in ids.assign(calls, ids.none())] == [None, "mine", None]
     assert calls[0].id is None
     assert [c.id for c in ids.assign(calls, lambda c: c.name * 2)] == ["ff", "mine", "hh"]
+
+
+def test_a_name_that_is_no_text_has_an_id_as_well() -> None:
+    mint = ids.hashed()
+    assert len({mint(call("f\ud800")), mint(call("f\ud801")), mint(call("f"))}) == 3

@@ -10,7 +10,7 @@ others are calls too, or failures.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import regex
@@ -48,7 +48,7 @@ def _json_after(before: str) -> regex.Pattern[str]:
     return regex.compile(before + JSON_START)
 
 
-@cache
+@lru_cache(maxsize=32)
 def _fence(ticks: int) -> regex.Pattern[str]:
     """The end of a code fence of so many characters."""
     return regex.compile(rf"\s{{0,256}}`{{{ticks}}}")

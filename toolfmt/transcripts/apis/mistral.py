@@ -42,7 +42,7 @@ def _call(block: StreamBlock) -> list[JsonObject]:
     if call is None:
         return []
     fits = len(ident) == 9 and ident.isalnum() and ident.isascii()  # noqa: PLR2004 - mistral-common's validator
-    ident = ident if fits else sha256(ident.encode()).hexdigest()[:9]
+    ident = ident if fits else sha256(ident.encode("utf-8", "surrogatepass")).hexdigest()[:9]
     text = call.raw_arguments or jsontext.dumps(call.arguments)
     return call_delta(block, id=ident, type="function", function={"name": call.name, "arguments": text})
 

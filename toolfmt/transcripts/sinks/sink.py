@@ -31,7 +31,7 @@ class AnswerHead:
 
     def mint(self, prefix: str, number: int) -> str:
         """Make an id of something in this answer, the same in every run."""
-        return prefix + sha256(f"{self.id}/{number}".encode()).hexdigest()[:24]
+        return prefix + sha256(f"{self.id}/{number}".encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 class StreamSink(ABC):

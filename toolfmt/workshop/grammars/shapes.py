@@ -6,6 +6,7 @@ Members((Member("n", Number(whole=True, low=(1, False)), required=True),), rest=
 
 from __future__ import annotations
 
+import marshal
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -54,9 +55,14 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One value, as it is."""
+    """One value, as it is; 1, 1.0 and true are three values."""
 
-    value: JsonValue
+    value: JsonValue = field(compare=False)
+    key: bytes = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Make what values are compared by."""
+        object.__setattr__(self, "key", marshal.dumps(self.value, 2))
 
 
 @dataclass(frozen=True, slots=True)
