@@ -38,7 +38,8 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.values import expected, own, pointer, rest, text_at, word
+from toolfmt.transcripts.rows import read_tool, write_tools
+from toolfmt.transcripts.values import content_text, expected, give, own, pointer, rest, text_at, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -51,7 +52,6 @@ _ROLES: Final[dict[str, Role]] = {
     "assistant": "assistant",
 }
 _MEDIA: Final = ("image", "audio", "video", "document")
-_TOOL: Final = frozenset({"name", "description", "parameters"})
 _RESULT: Final = frozenset({"id", "role", "content", "toolCallId"})
 
 
@@ -64,7 +64,7 @@ def read(value: JsonValue) -> Transcript:
     tools = expected(whole, "tools", is_array, "a list")
     return Transcript(
         tuple(_read_message(item, at) for at, item in enumerate(items)),
-        None if tools is None else tuple(map(_read_tool, tools)),
+        None if tools is None else tuple(read_tool(tool, NAME) for tool in tools),
         extra=rest(whole, {"messages", "tools"}, NAME),
     )
 
@@ -73,11 +73,7 @@ def write(transcript: Transcript) -> JsonValue:
     """Write messages and tools, and what else a run's input of this format had."""
     whole: JsonObject = {"messages": list(_write_messages(transcript.messages))}
     if transcript.tools is not None:
-        whole["tools"] = [
-            tool.source if tool.origin == NAME else _write_tool(tool)
-            for tool in transcript.tools
-            if tool.origin == NAME or tool.kind == "function"
-        ]
+        whole["tools"] = write_tools(transcript.tools, NAME, _write_tool)
     return whole | own(transcript.extra, NAME)
 
 
@@ -112,7 +108,7 @@ def _read_reasoning(item: JsonObject) -> Message:
 def _read_result(item: JsonObject) -> Message:
     error, content = text_at(item, "error"), tuple(_read_content(item.get("content")))
     part = ResultPart(content, text_at(item, "toolCallId"), is_error=error is not None)
-    known = _RESULT | {"error"} if error == _said(content) else _RESULT
+    known = _RESULT | {"error"} if error == content_text(content) else _RESULT
     return Message("tool", (part,), extra=rest(item, known, NAME))
 
 
@@ -161,24 +157,8 @@ def _read_call(item: JsonValue) -> CallPart:
     function = item.get("function") if is_object(item) else None
     if not is_object(item) or not is_object(function):
         raise ParseError("toolCalls: a call is an object with a `function`")
-    arguments = function.get("arguments")
     call = CallPart(word(function, "name"), id=text_at(item, "id"), extra=rest(item, {"id", "type", "function"}, NAME))
-    if isinstance(arguments, str):
-        call.text = arguments
-    else:
-        call.arguments = {} if arguments is None else arguments
-    return call
-
-
-def _read_tool(item: JsonValue) -> ToolDeclaration:
-    if is_object(item) and isinstance(item.get("name"), str):
-        tool = ToolDeclaration(
-            item["name"], text_at(item, "description"), item.get("parameters"), extra=rest(item, _TOOL, NAME)
-        )
-    else:
-        tool = ToolDeclaration("", kind="hosted", extra={f"{NAME}.hosted": item})
-    tool.origin, tool.source = NAME, item
-    return tool
+    return give(call, function.get("arguments"))
 
 
 def _id(at: int) -> str:
@@ -242,10 +222,6 @@ def _text(part: Part | Content) -> str | None:
     return jsontext.dumps(part.value) if isinstance(part, JsonPart) else None
 
 
-def _said(parts: Iterable[Content]) -> str:
-    return "\n".join(text for part in parts if (text := _text(part)) is not None)
-
-
 def _part(part: Part | Content, text: str | None) -> JsonValue:
     if text is not None:
         extra = own(part.extra, NAME) if isinstance(part, TextPart) else {}
@@ -285,7 +261,7 @@ def _write_tool(tool: ToolDeclaration) -> JsonObject:
 
 def _result(part: ResultPart) -> JsonObject:
     item: JsonObject = {"toolCallId": part.id or "", "content": _content(part.content)}
-    return item | ({"error": _said(part.content)} if part.is_error else {})
+    return item | ({"error": content_text(part.content)} if part.is_error else {})
 
 
 def recognise(value: JsonValue) -> bool:

@@ -39,7 +39,7 @@ from toolfmt.jsontext import is_object
 from toolfmt.transcripts.flat import flatten
 from toolfmt.transcripts.loss import Loss
 from toolfmt.transcripts.media import kind_of
-from toolfmt.transcripts.values import INVALID, pointer, sound, tagged
+from toolfmt.transcripts.values import INVALID, content_text, pointer, sound, tagged
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
@@ -116,14 +116,9 @@ def as_text(part: Part) -> Sequence[TextPart | MediaPart]:
     if isinstance(part, CallPart):
         return (tagged("tool_call", part.json, name=part.name),)
     if isinstance(part, ResultPart):
-        said = "\n".join(_words(found) for found in part.content if isinstance(found, (TextPart, JsonPart)))
         media = [found for found in part.content if isinstance(found, MediaPart)]
-        return (tagged("tool_result", said, name=part.name or part.id), *media)
+        return (tagged("tool_result", content_text(part.content), name=part.name or part.id), *media)
     return (part,) if isinstance(part, (TextPart, MediaPart)) else ()
-
-
-def _words(part: TextPart | JsonPart) -> str:
-    return part.text if isinstance(part, TextPart) else jsontext.dumps(part.value)
 
 
 @dataclass(slots=True)

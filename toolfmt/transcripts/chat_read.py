@@ -23,7 +23,7 @@ from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.chat_media import READERS, image_of, marks
 from toolfmt.transcripts.citations import moved, source
-from toolfmt.transcripts.values import pointer, rest, text_at, texts_at
+from toolfmt.transcripts.values import give, pointer, rest, text_at, texts_at
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -198,11 +198,7 @@ def _id(item: JsonObject, key: str, shape: ChatShape) -> str | None:
 def _called(body: JsonObject, call: CallPart, shape: ChatShape) -> CallPart:
     """Read the name and the arguments of a call."""
     call.name = text_at(body, "name") or ""
-    arguments = body.get("input" if call.custom else "arguments")
-    if isinstance(arguments, str):
-        call.text = arguments
-    else:
-        call.arguments = {} if arguments is None else arguments
+    give(call, body.get("input" if call.custom else "arguments"))
     if not body.keys() <= _BODY:
         call.extra = call.extra | rest(body, _BODY, f"{shape.owner}.function")
     return call

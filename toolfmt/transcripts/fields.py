@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.citations import cited
-from toolfmt.transcripts.values import argument_object, argument_value
+from toolfmt.transcripts.values import argument_object, argument_value, give
 
 if TYPE_CHECKING:
-    from toolfmt.conversation import CallPart, TextPart
+    from toolfmt.conversation import CallPart, ResultPart, TextPart
     from toolfmt.model import JsonObject, JsonValue
 
 Odd: TypeAlias = Literal["refuse", "opaque", "beside"]
@@ -102,10 +102,10 @@ def arguments(key: str, form: Literal["object", "value", "text", "either"] = "ob
 
     def read(item: JsonObject, part: CallPart) -> bool:
         found = item.get(key)
-        if isinstance(found, str) and form != "object":
-            part.text = found
+        if form == "object" and isinstance(found, str):
+            part.arguments = found
         else:
-            part.arguments = {} if found is None else found
+            give(part, found)
         return True
 
     written = _WRITTEN[form]
@@ -124,16 +124,16 @@ _WRITTEN: Final[dict[str, Callable[[CallPart], JsonValue]]] = {
 }
 
 
-def flag(key: str, attribute: str = "is_error", *, value: JsonValue = True) -> PartField:
-    """Something that is so where the key has a value, by default anything that is true, and else is not said."""
+def flag(key: str, *, value: JsonValue = True) -> PartField:
+    """A result is an error where the key has a value, by default anything that is true, and else nothing is written."""
 
-    def read(item: JsonObject, part: Any) -> bool:
+    def read(item: JsonObject, part: ResultPart) -> bool:
         found = item.get(key)
-        setattr(part, attribute, bool(found) if value is True else found == value)
+        part.is_error = bool(found) if value is True else found == value
         return True
 
-    def write(part: Any, item: JsonObject) -> None:
-        if getattr(part, attribute):
+    def write(part: ResultPart, item: JsonObject) -> None:
+        if part.is_error:
             item[key] = value
 
     return PartField((key,), read, write)

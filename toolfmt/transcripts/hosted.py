@@ -79,9 +79,9 @@ LANGCHAIN: Final[HostedTable] = (
 )
 
 
-def hosted(item: JsonValue, table: HostedTable, *, kind: str = "type") -> tuple[Said, ...]:
+def hosted(item: JsonValue, table: HostedTable) -> tuple[Said, ...]:
     """Say what a provider's part is in shared terms; nothing where no row is about it."""
-    named = item.get(kind) if is_object(item) else None
+    named = item.get("type") if is_object(item) else None
     if not is_object(item) or not isinstance(named, str):
         return ()
     for row in table:

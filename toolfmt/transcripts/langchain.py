@@ -43,7 +43,7 @@ from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.hosted import LANGCHAIN, hosted
 from toolfmt.transcripts.media import MediaKind, media_type_in
 from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.values import argument_object, own, pointer, rest, text_at, word
+from toolfmt.transcripts.values import argument_object, give, own, pointer, rest, text_at, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -99,7 +99,7 @@ def _called(block: JsonObject, calls: Mapping[str, CallPart]) -> Part | None:
     if not isinstance(name, str) or not (named is None or isinstance(named, str)):
         return None
     extra = rest(block, {"type", "id", "call_id", "name", *_ARGUMENTS}, OWNER)
-    return _argued(CallPart(name, id=named, extra=extra), arguments)
+    return give(CallPart(name, id=named, extra=extra), arguments)
 
 
 def _reasoning(block: JsonObject, signer: str) -> Part | None:
@@ -304,12 +304,7 @@ def _calls(data: JsonObject, key: str, extra: JsonObject) -> list[CallPart]:
 
 def _call(item: JsonObject, extra: JsonObject) -> CallPart:
     call = CallPart(text_at(item, "name") or "", id=text_at(item, "id"), extra=extra | _further(item, _CALL))
-    return _argued(call, item.get("args"))
-
-
-def _argued(call: CallPart, given: JsonValue) -> CallPart:
-    call.text, call.arguments = (given, None) if isinstance(given, str) else (None, {} if given is None else given)
-    return call
+    return give(call, item.get("args"))
 
 
 def _result(data: JsonObject) -> Message:

@@ -22,7 +22,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from toolfmt import jsontext
 from toolfmt.conversation import (
     CallPart,
     Content,
@@ -47,7 +46,7 @@ from toolfmt.transcripts.format import ANYTHING, Kind, Rules, TranscriptFormat
 from toolfmt.transcripts.media import kind_of, known_type
 from toolfmt.transcripts.pieces import kept_or_new
 from toolfmt.transcripts.request import RequestTable, objects_in
-from toolfmt.transcripts.values import argument_value, misread, own, plain_text, rest, tagged, word
+from toolfmt.transcripts.values import argument_value, content_text, give, misread, own, plain_text, rest, tagged, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -163,9 +162,7 @@ def _write_proof(part: ReasoningPart, item: JsonObject) -> None:
 
 
 def _read_arguments(item: JsonObject, part: CallPart) -> bool:
-    given = item.get("args")
-    part.text, part.arguments = (given, None) if isinstance(given, str) else (None, {} if given is None else given)
-    return True
+    return bool(give(part, item.get("args")))
 
 
 def _write_arguments(part: CallPart, item: JsonObject) -> None:
@@ -260,11 +257,7 @@ def _write_returned(content: Sequence[Content]) -> JsonValue:
     if any(isinstance(part, MediaPart) for part in content):
         written = [part.value if isinstance(part, JsonPart) else PROMPT.write(part) for part in content]
         return [found for found in written if found is not None]
-    return "\n".join(
-        part.text if isinstance(part, TextPart) else jsontext.dumps(part.value)
-        for part in content
-        if isinstance(part, (TextPart, JsonPart))
-    )
+    return content_text(content)
 
 
 def read(value: JsonValue) -> Transcript:

@@ -14,7 +14,7 @@ from toolfmt import jsontext
 from toolfmt.conversation import CallPart, Message, ResultPart, Role, TextPart, ToolDeclaration
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.values import argument_object, rest
+from toolfmt.transcripts.values import argument_object, give, rest
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Part
@@ -91,10 +91,7 @@ def read_calls(text: str) -> tuple[CallPart, ...] | None:
 
 
 def _call(item: JsonObject) -> CallPart:
-    arguments = item.get("arguments")
-    if isinstance(arguments, str):
-        return CallPart(item["name"], text=arguments)
-    return CallPart(item["name"], {} if arguments is None else arguments)
+    return give(CallPart(item["name"]), item.get("arguments"))
 
 
 def call_objects(parts: Iterable[object]) -> list[JsonValue]:

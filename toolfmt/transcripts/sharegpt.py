@@ -31,7 +31,7 @@ from toolfmt.transcripts.rows import (
     texts,
     write_tools,
 )
-from toolfmt.transcripts.values import expected, json_text, own, rest
+from toolfmt.transcripts.values import content_text, expected, json_text, own, rest
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -113,11 +113,7 @@ def _write(message: Message) -> list[JsonValue]:
 def _content(content: tuple[Content, ...]) -> JsonValue:
     if len(content) == 1 and isinstance(content[0], JsonPart):
         return content[0].value
-    return "\n\n".join(
-        part.text if isinstance(part, TextPart) else json_text(part.value)
-        for part in content
-        if isinstance(part, (TextPart, JsonPart))
-    )
+    return content_text(content, "\n\n")
 
 
 def recognise(value: JsonValue) -> bool:

@@ -16,10 +16,9 @@ from toolfmt.model import ToolDefinition, ToolResult
 from toolfmt.transcripts.flat import flatten
 from toolfmt.transcripts.text_results import ResultReader
 from toolfmt.transcripts.text_turns import Turns
-from toolfmt.transcripts.values import json_text, sound
+from toolfmt.transcripts.values import content_text, sound
 
 if TYPE_CHECKING:
-    from toolfmt.conversation import Content
     from toolfmt.dialect.record import Dialect
     from toolfmt.dialect.syntax import Syntax
     from toolfmt.model import JsonValue
@@ -115,7 +114,9 @@ class Texts:
         found = [_result(part, None if (at := answers[id(part)]) is None else calls[at]) for part in parts]
         text = self._dialect.results(found)
         back = self._results.read(text) if len(found) > 1 else ()
-        whole = back is not None and [_said(part.content) for part in back] == [_said(part.content) for part in parts]
+        whole = back is not None and [sound(content_text(part.content, "")) for part in back] == [
+            sound(content_text(part.content, "")) for part in parts
+        ]
         for one in [text] if whole else [self._dialect.results([result]) for result in found]:
             yield Message("tool", (ResultPart((TextPart(one),)),))
 
@@ -129,18 +130,8 @@ def _kept(part: ResultPart, answers: dict[int, int | None], calls: list[CallPart
 def _result(part: ResultPart, call: CallPart | None) -> ToolResult:
     content = part.content
     alone = content[0].value if len(content) == 1 and isinstance(content[0], JsonPart) else None
-    value: JsonValue = _said(content) if alone is None or jsontext.unwritable(alone) else alone
+    value: JsonValue = sound(content_text(content, "")) if alone is None or jsontext.unwritable(alone) else alone
     name = part.name or (call.name if call is not None else "")
     return ToolResult(
         name=sound(name), content=value, is_error=part.is_error, id=call.id if call is not None else part.id
-    )
-
-
-def _said(content: Sequence[Content]) -> str:
-    return sound(
-        "".join(
-            part.text if isinstance(part, TextPart) else json_text(part.value)
-            for part in content
-            if isinstance(part, (TextPart, JsonPart))
-        )
     )

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 from toolfmt import jsontext
-from toolfmt.conversation import CallPart, TextPart
+from toolfmt.conversation import CallPart, JsonPart, TextPart
 from toolfmt.errors import LimitExceededError, ParseError, RenderError
 from toolfmt.jsontext import is_array, is_object
 
@@ -117,6 +117,24 @@ def plain_text(parts: Iterable[object]) -> str | None:
     if len(found) == 1 and isinstance(found[0], TextPart) and not found[0].extra and not found[0].citations:
         return found[0].text
     return None
+
+
+def content_text(content: Iterable[object], between: str = "\n") -> str:
+    """Give what a content says in words: its texts, and its JSON values as JSON text."""
+    return between.join(
+        part.text if isinstance(part, TextPart) else json_text(part.value)
+        for part in content
+        if isinstance(part, (TextPart, JsonPart))
+    )
+
+
+def give(call: CallPart, arguments: JsonValue) -> CallPart:
+    """Give a call its arguments as they came: text, or a value."""
+    if isinstance(arguments, str):
+        call.text, call.arguments = arguments, None
+    else:
+        call.text, call.arguments = None, {} if arguments is None else arguments
+    return call
 
 
 def tagged(tag: str, text: str, **attributes: str | None) -> TextPart:

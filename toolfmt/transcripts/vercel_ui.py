@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from toolfmt import jsontext
 from toolfmt.conversation import (
     CallPart,
     Content,
@@ -42,7 +41,7 @@ from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
 from toolfmt.transcripts.media import from_url, kind_of, known_type
 from toolfmt.transcripts.pieces import kept_or_new
 from toolfmt.transcripts.request import RequestTable, objects_in
-from toolfmt.transcripts.values import argument_value, own, rest, word
+from toolfmt.transcripts.values import argument_value, content_text, own, rest, word
 from toolfmt.transcripts.vercel_parts import further, proven, put_further, taken
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ def _write_tool(call: CallPart, result: ResultPart | None) -> JsonObject:
     if result is not None and not result.is_error:
         item |= {"state": "output-available", "output": _output(result)}
     elif result is not None and item["state"] != "output-denied":
-        item |= {"state": "output-error", "errorText": _text(result)}
+        item |= {"state": "output-error", "errorText": content_text(result.content)}
     return item
 
 
@@ -121,15 +120,7 @@ def _output(result: ResultPart) -> JsonValue:
         case (JsonPart(value=value),):
             return value
         case _:
-            return _text(result)
-
-
-def _text(result: ResultPart) -> str:
-    return "\n".join(
-        part.text if isinstance(part, TextPart) else jsontext.dumps(part.value)
-        for part in result.content
-        if isinstance(part, (TextPart, JsonPart))
-    )
+            return content_text(result.content)
 
 
 def _read_file(item: JsonObject, part: MediaPart) -> bool:

@@ -47,55 +47,35 @@ def _schema(schema: JsonValue, about: JsonObject, **more: JsonValue) -> JsonObje
     return {"format": {"type": "schema", "schema": schema, **said, **more}}
 
 
-def _plain(kind: JsonValue) -> JsonObject:
-    """Read the words of OpenAI and of all who copy it."""
-    found = {"text": "text", "json_object": "json"}.get(kind) if isinstance(kind, str) else None
-    return {} if found is None else {"format": {"type": found}}
-
-
-def _described(wanted: JsonObject, *, strict: bool = True) -> JsonObject:
+def _described(wanted: JsonObject) -> JsonObject:
     """Write a named schema as OpenAI has it."""
-    sure = wanted.get("strict") is True and strict
     made: JsonObject = {"name": wanted.get("name") or _UNNAMED}
     if wanted.get("description"):
         made["description"] = wanted["description"]
-    made["schema"] = _fitted(wanted, OPENAI_STRICT if sure else ANY)
-    if wanted.get("strict") is not None and strict:
+    made["schema"] = _fitted(wanted, OPENAI_STRICT if wanted.get("strict") is True else ANY)
+    if wanted.get("strict") is not None:
         made["strict"] = wanted["strict"]
     return made
 
 
-def _read_chat(fields: JsonObject) -> JsonObject:
-    found = fields.get("response_format")
-    if not is_object(found):
-        return {}
-    inside = found.get("json_schema")
-    if found.get("type") == "json_schema" and is_object(inside):
-        return _schema(inside.get("schema", inside.get("schema_definition")), inside)
-    return _plain(found.get("type"))
+def _read_openai(place: str, inside: str = "") -> Callable[[JsonObject], JsonObject]:
+    """Read the words of OpenAI and of all who copy it; a schema and its name are under a key, or beside the type."""
+
+    def read(fields: JsonObject) -> JsonObject:
+        found = at(fields, place)
+        if not is_object(found):
+            return {}
+        about = found.get(inside) if inside else found
+        if found.get("type") == "json_schema" and is_object(about):
+            return _schema(about.get("schema", about.get("schema_definition")), about)
+        plain = {"text": "text", "json_object": "json"}.get(str(found.get("type")))
+        return {} if plain is None else {"format": {"type": plain}}
+
+    return read
 
 
-def _write_chat(values: Values, fields: JsonObject) -> None:
-    wanted = values["format"]
-    if wanted["type"] == "schema":
-        fields["response_format"] = {"type": "json_schema", "json_schema": _described(wanted)}
-    else:
-        fields["response_format"] = {"type": "json_object" if wanted["type"] == "json" else "text"}
-
-
-def _read_responses(fields: JsonObject) -> JsonObject:
-    found = at(fields, "text.format")
-    if not is_object(found):
-        return {}
-    return _schema(found.get("schema"), found) if found.get("type") == "json_schema" else _plain(found.get("type"))
-
-
-def _write_responses(values: Values, fields: JsonObject) -> None:
-    wanted = values["format"]
-    if wanted["type"] == "schema":
-        put(fields, "text.format", {"type": "json_schema", **_described(wanted)})
-    else:
-        put(fields, "text.format", {"type": "json_object" if wanted["type"] == "json" else "text"})
+def _read_cohere(fields: JsonObject) -> JsonObject:
+    return _schema(at(fields, "response_format.json_schema"), {}) or _read_openai("response_format")(fields)
 
 
 def _read_anthropic(fields: JsonObject) -> JsonObject:
@@ -103,12 +83,6 @@ def _read_anthropic(fields: JsonObject) -> JsonObject:
     if not is_object(found) or found.get("type") != "json_schema":
         return {}
     return _schema(found.get("schema"), {}, strict=True)
-
-
-def _write_anthropic(values: Values, fields: JsonObject) -> None:
-    if values["format"]["type"] == "schema":
-        schema = _fitted(values["format"], ANTHROPIC_STRICT)
-        put(fields, "output_config.format", {"type": "json_schema", "schema": schema})
 
 
 def _read_gemini(fields: JsonObject) -> JsonObject:
@@ -139,27 +113,6 @@ def _read_ollama(fields: JsonObject) -> JsonObject:
     return _schema(found, {}) or ({"format": {"type": "text"}} if found == "" else {})
 
 
-def _write_ollama(values: Values, fields: JsonObject) -> None:
-    wanted = values["format"]
-    if wanted["type"] != "text":
-        fields["format"] = wanted["schema"] if wanted["type"] == "schema" else "json"
-
-
-def _read_cohere(fields: JsonObject) -> JsonObject:
-    found = fields.get("response_format")
-    if not is_object(found):
-        return {}
-    return _schema(found.get("json_schema"), {}) or _plain(found.get("type"))
-
-
-def _write_cohere(values: Values, fields: JsonObject) -> None:
-    wanted = values["format"]
-    made: JsonObject = {"type": "text" if wanted["type"] == "text" else "json_object"}
-    if wanted["type"] == "schema":
-        made["json_schema"] = wanted["schema"]
-    fields["response_format"] = made
-
-
 def _read_bedrock(fields: JsonObject) -> JsonObject:
     found = at(fields, "outputConfig.textFormat.structure.jsonSchema")
     if not is_object(found) or not isinstance(found.get("schema"), str):
@@ -168,15 +121,6 @@ def _read_bedrock(fields: JsonObject) -> JsonObject:
         return _schema(jsontext.loads(found["schema"]), found, strict=True)
     except ParseError:
         return {}
-
-
-def _write_bedrock(values: Values, fields: JsonObject) -> None:
-    wanted = values["format"]
-    if wanted["type"] != "schema":
-        return
-    made: JsonObject = {"schema": jsontext.dumps(_fitted(wanted, BEDROCK_STRICT))}
-    made |= {key: wanted[key] for key in ("name", "description") if wanted.get(key)}
-    put(fields, "outputConfig.textFormat", {"type": "json_schema", "structure": {"jsonSchema": made}})
 
 
 def _read_interactions(fields: JsonObject) -> JsonObject:
@@ -190,36 +134,76 @@ def _read_interactions(fields: JsonObject) -> JsonObject:
     return _schema(found.get("schema"), {}) or plain
 
 
-def _write_interactions(values: Values, fields: JsonObject) -> None:
-    wanted = values["format"]
-    made: JsonObject = {"type": "text", "mime_type": "text/plain" if wanted["type"] == "text" else _JSON}
-    if wanted["type"] == "schema":
-        made["schema"] = wanted["schema"]
-    fields["response_format"] = made
+def _bedrock(wanted: JsonObject) -> JsonObject:
+    made: JsonObject = {"schema": jsontext.dumps(_fitted(wanted, BEDROCK_STRICT))}
+    made |= {key: wanted[key] for key in ("name", "description") if wanted.get(key)}
+    return {"type": "json_schema", "structure": {"jsonSchema": made}}
 
 
-def _group(
-    read: Callable[[JsonObject], JsonObject], write: Callable[[Values, JsonObject], None], *places: str
+def _group(  # noqa: PLR0913 - a row of a table
+    place: str,
+    read: Callable[[JsonObject], JsonObject],
+    schema: Callable[[JsonObject], JsonValue],
+    text: JsonValue = None,
+    json: JsonValue = None,
+    *,
+    also: tuple[str, ...] = (),
 ) -> Group:
-    return Group(names=("format",), at=places, read=read, write=write)
+    """Make the group of a format that is written at one place: text, JSON (None: nothing), or a schema."""
+
+    def write(values: Values, fields: JsonObject) -> None:
+        wanted = values["format"]
+        made = schema(wanted) if wanted["type"] == "schema" else text if wanted["type"] == "text" else json
+        if made is not None:
+            put(fields, place, dict(made) if is_object(made) else made)
+
+    return Group(names=("format",), at=(place, *also), read=read, write=write)
 
 
-def _write_json(values: Values, fields: JsonObject) -> None:
-    fields["response_format"] = {"type": "text" if values["format"]["type"] == "text" else "json_object"}
-
-
-CHAT: Final = _group(_read_chat, _write_chat, "response_format")
-JSON_ONLY: Final = _group(_read_chat, _write_json, "response_format")
-RESPONSES: Final = _group(_read_responses, _write_responses, "text.format")
-ANTHROPIC: Final = _group(_read_anthropic, _write_anthropic, "output_config.format", "output_format")
-GEMINI: Final = _group(
-    _read_gemini,
-    _write_gemini,
-    "generationConfig.responseMimeType",
-    "generationConfig.responseJsonSchema",
-    "generationConfig.responseSchema",
+_TEXT: Final = {"type": "text"}
+_OBJECT: Final = {"type": "json_object"}
+_MIME: Final = {"type": "text", "mime_type": _JSON}
+CHAT: Final = _group(
+    "response_format",
+    _read_openai("response_format", "json_schema"),
+    lambda wanted: {"type": "json_schema", "json_schema": _described(wanted)},
+    _TEXT,
+    _OBJECT,
 )
-OLLAMA: Final = _group(_read_ollama, _write_ollama, "format")
-COHERE: Final = _group(_read_cohere, _write_cohere, "response_format")
-BEDROCK: Final = _group(_read_bedrock, _write_bedrock, "outputConfig.textFormat")
-INTERACTIONS: Final = _group(_read_interactions, _write_interactions, "response_format", "response_mime_type")
+JSON_ONLY: Final = _group("response_format", CHAT.read, lambda _: _OBJECT, _TEXT, _OBJECT)
+RESPONSES: Final = _group(
+    "text.format",
+    _read_openai("text.format"),
+    lambda wanted: {"type": "json_schema", **_described(wanted)},
+    _TEXT,
+    _OBJECT,
+)
+ANTHROPIC: Final = _group(
+    "output_config.format",
+    _read_anthropic,
+    lambda wanted: {"type": "json_schema", "schema": _fitted(wanted, ANTHROPIC_STRICT)},
+    also=("output_format",),
+)
+GEMINI: Final = Group(
+    names=("format",),
+    at=tuple(f"generationConfig.{key}" for key in ("responseMimeType", "responseJsonSchema", "responseSchema")),
+    read=_read_gemini,
+    write=_write_gemini,
+)
+OLLAMA: Final = _group("format", _read_ollama, lambda wanted: wanted["schema"], None, "json")
+COHERE: Final = _group(
+    "response_format",
+    _read_cohere,
+    lambda wanted: {**_OBJECT, "json_schema": wanted["schema"]},
+    _TEXT,
+    _OBJECT,
+)
+BEDROCK: Final = _group("outputConfig.textFormat", _read_bedrock, _bedrock)
+INTERACTIONS: Final = _group(
+    "response_format",
+    _read_interactions,
+    lambda wanted: {**_MIME, "schema": wanted["schema"]},
+    {**_MIME, "mime_type": "text/plain"},
+    _MIME,
+    also=("response_mime_type",),
+)
