@@ -169,20 +169,26 @@ SPACE: Final[Node] = Alt((NOTHING, Lit(" "), Seq((Lit("\n"), Repeat(chars(" \t")
 def sequence(*items: Node) -> Node:
     """Put nodes one after the other, with literals joined; where nothing fits one of them, nothing fits all."""
     flat: list[Node] = []
-    texts: list[str] = []  # joined once, so that a long text takes time in proportion to its length
+    texts: list[Lit] = []  # joined once, so that a long text takes time in proportion to its length
+
+    def join() -> None:
+        if len(texts) == 1:
+            flat.append(texts[0])  # the same object: Lark's writer knows what it has written by identity
+        elif texts:
+            flat.append(Lit("".join(one.text for one in texts)))
+        texts.clear()
+
     for item in items:
         for part in item.items if isinstance(item, Seq) else (item,):
             if isinstance(part, Lit):
-                texts.append(part.text)
+                if part.text:
+                    texts.append(part)
                 continue
             if isinstance(part, Alt | Chars) and part in _NEVER:
                 return Alt(())
-            if text := "".join(texts):
-                flat.append(Lit(text))
-            texts.clear()
+            join()
             flat.append(part)
-    if text := "".join(texts):
-        flat.append(Lit(text))
+    join()
     return flat[0] if len(flat) == 1 else Seq(tuple(flat))
 
 
