@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bench.growth import EXPONENT
+from tests.bad_input.test_growth import exponent, steps
 from toolfmt import ToolDefinition, ToolInvocation
 from toolfmt.execution import ProjectBoundaries
 from toolfmt.execution.context import ToolContext
@@ -374,3 +376,30 @@ def test_a_name_that_only_begins_like_a_device_is_one(policy: ProjectBoundaries,
 def test_a_text_of_many_paths_is_refused(policy: ProjectBoundaries, unit: str) -> None:
     text = "in/a " + "".join(unit.replace("%d", str(number)) for number in range(2_000))
     assert (refused(policy, text) is None) == ("%d" in unit)  # this machine has no such folders
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "/x ",
+        "a/b, ",
+        ", ; | & ",
+        "<a href='/b'>",
+        "'x' ",
+        "-I/e",
+        "@",
+        "\u201c",
+        "x\u3000",
+        "[(",
+        "$HOME/",
+        "~/a ",
+        "a;b;",
+        "a,b\n",
+    ],
+)
+def test_a_text_is_split_in_steps_in_proportion_to_it(policy: ProjectBoundaries, unit: str) -> None:
+    refused(policy, "in/q " + unit)
+    small, large = (
+        steps(lambda size=size: refused(policy, "in/q " + unit * (size // len(unit)))) for size in (2_000, 8_000)
+    )
+    assert exponent(small, large, 4) <= EXPONENT
