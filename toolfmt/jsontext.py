@@ -1,12 +1,11 @@
 """Strict JSON, in and out.
 
-Reading refuses what two readers could understand differently: duplicate keys,
-NaN and infinities (`1e999` too), lone surrogates, and input past the limits of
-depth and digits. Integers keep every digit; floats are the nearest double.
-Writing keeps key order and refuses what would not read back as the same value.
+Reading refuses what two readers could understand differently: duplicate keys, NaN and infinities (`1e999` too),
+lone surrogates, and input past the limits of depth and digits. Integers keep every digit; floats are the nearest
+double. Writing keeps key order and refuses what would not read back as the same value.
 
-The decoder is jiter: it works on its own stack, so that neither deep input nor
-a deep caller ends in a RecursionError, and it sees duplicate keys for free.
+The decoder is jiter: it works on its own stack, so that neither deep input nor a deep caller ends in a
+RecursionError, and it sees duplicate keys for free.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 from jiter import from_json
+from pydantic_core import to_json
 
 from toolfmt.errors import LimitExceededError, ParseError, UnrepresentableError, UnsafeInputError
 
@@ -70,8 +70,8 @@ def raw_value(
 ) -> tuple[JsonValue, int]:
     """Read the JSON value that begins at `start`, or after white space there; the value and where it ends.
 
-    What follows the value is not looked at: `12abc` gives 12. Raises as `loads`
-    does, and `ParseError` for a value that the text does not complete.
+    What follows the value is not looked at: `12abc` gives 12. Raises as `loads` does, and `ParseError` for a
+    value that the text does not complete.
     """
     start = cast("re.Match[str]", _SPACE.match(text, start)).end()
     try:
@@ -81,19 +81,18 @@ def raw_value(
     except json.JSONDecodeError as error:
         words = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
         raise ParseError(f"{words} at {_where(text, error.pos)}") from None
-    except ValueError:
-        # The scanner met an integer that Python refuses to build.
-        words = f"a number of more than {MAX_DIGITS} digits"
-        raise LimitExceededError(f"{words} at or after {_where(text, start)}") from None
+    except ValueError:  # an integer that Python refuses to build
+        raise LimitExceededError(
+            f"a number of more than {MAX_DIGITS} digits at or after {_where(text, start)}"
+        ) from None
     return _decode(text[start:end], text, start, max_depth, max_digits), end
 
 
 def try_value(text: str, start: int, *, outer: int = 0, max_depth: int = MAX_DEPTH) -> tuple[JsonValue, int] | None:
     """Read the JSON value that begins at `start` if that is quickly done; None for anything that is in doubt.
 
-    What it returns is what `raw_value` returns. It never looks at all of a long
-    text for a value that goes wrong early. `outer` is how many braces are open
-    around the value.
+    What it returns is what `raw_value` returns. It never looks at all of a long text for a value that goes
+    wrong early. `outer` is how many braces are open around the value.
     """
     if len(text) - start <= _WINDOW:
         # The usual answer ends with the braces around the value: the one before them is its own.
@@ -176,7 +175,8 @@ def canonical(value: JsonValue) -> str:
 
 def escape(text: str) -> str:
     """Escape text as inside a JSON string, without the quotes."""
-    return encode_basestring(text)[1:-1]
+    fast = len(text) >= 512 and text.isascii()  # noqa: PLR2004 - from here on the same in half the time
+    return to_json(text)[1:-1].decode() if fast else encode_basestring(text)[1:-1]
 
 
 def depth(value: JsonValue) -> int:

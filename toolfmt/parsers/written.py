@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
 from toolfmt.dialect.syntax import BODY_SLOTS, Maybe, Verbatim, pieces, split
-from toolfmt.jsontext import MAX_DIGITS, encodable, is_object, try_value
+from toolfmt.jsontext import MAX_DIGITS, encodable, escape, is_object, try_value
 from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.damage import misread, part_of
 from toolfmt.parsers.element_values import leaf, plain
@@ -126,8 +126,14 @@ class WrittenForm:
         if self._server is not None and labels.get("server") is None:
             labels["server"] = self._server
         as_is = self._members is None and self._literals is None
-        written = text[body : read[1]] if as_is else jsontext.dumps(read[0])
+        written = text[body : read[1]] if as_is else _object_text(read[0])
         return WrittenCall(labels, early, read[0], written, ended.end())
+
+
+def _object_text(values: JsonObject) -> str:
+    """Write arguments without a lone surrogate, most of which is text, as JSON."""
+    texts = {key: f'"{escape(one)}"' if isinstance(one, str) else jsontext.dumps(one) for key, one in values.items()}
+    return "{" + ", ".join([f'"{escape(key)}": {text}' for key, text in texts.items()]) + "}"
 
 
 class _WrittenMembers:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import marshal
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from toolfmt.model import ToolDefinition
 from toolfmt.tools.reading import tools
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from toolfmt.model import ToolDefinition
 
 _LARGEST = 256 * 1024
 """Bytes of a list that is kept; a longer one is read each time."""
@@ -25,6 +24,8 @@ def prepared(value: Any) -> Mapping[str, ToolDefinition]:
 
     The key is the value itself, so a list that was changed in place is read anew.
     """
+    if (defined := _defined(value)) is not None:
+        return defined
     if type(value) in {list, dict}:
         try:
             dump = marshal.dumps(value, 2)  # type-exact, in the order of keys; version 2 writes no references
@@ -33,6 +34,13 @@ def prepared(value: Any) -> Mapping[str, ToolDefinition]:
         if 0 < len(dump) <= _LARGEST:
             return _read(dump)
     return {definition.name: definition for definition in tools(value)} if value else {}
+
+
+def _defined(value: object) -> Mapping[str, ToolDefinition] | None:
+    """Give a list of nothing but definitions by name; None where two have one name, or anything else is in it."""
+    entries = cast("list[object]", value) if isinstance(value, list) else [value]
+    found = {entry.name: entry for entry in entries if isinstance(entry, ToolDefinition)}
+    return found if len(found) == len(entries) else None
 
 
 @lru_cache(maxsize=64)
