@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from toolfmt import jsontext
 from toolfmt.errors import ToolFmtError
+from toolfmt.gateway.echoing import completing
 from toolfmt.gateway.failing import ExchangeError, UpstreamError
 from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler
 from toolfmt.gateway.text import TextRequest
@@ -66,7 +67,9 @@ class Conversing(Handler):
             value, headers = await upstream.whole(sent.value, model)
             done = self._converted(value, upstream.format, head)
             await self._keep(asked, head, done.value)
-            return GatewayAnswer(done.value, headers=dict(headers), losses=(*sent.losses, *done.losses))
+            return GatewayAnswer(
+                self._whole(asked, done.value), headers=dict(headers), losses=(*sent.losses, *done.losses)
+            )
         values, headers = await stack.enter_async_context(upstream.streamed(sent.value, model))
         events = aread_stream(values, source=upstream.format)
         written = self._stream(asked, events, events.info, head)
@@ -106,7 +109,9 @@ class Conversing(Handler):
             value, again = text.answer(value)
         done = self._converted(value, upstream.format, head)
         await self._keep(asked, head, done.value)
-        return GatewayAnswer(done.value, headers=dict(headers), notices=text.notices, losses=(*lost, *done.losses))
+        return GatewayAnswer(
+            self._whole(asked, done.value), headers=dict(headers), notices=text.notices, losses=(*lost, *done.losses)
+        )
 
     def _stream(
         self, asked: Asked, events: AsyncIterable[Event], info: AnswerInfo, head: AnswerHead
@@ -116,7 +121,18 @@ class Conversing(Handler):
             await self._keep(asked, head, answer)
 
         events = _complete(events, info, keep if self._keeps(asked) else None)
-        return awrite_stream(events, target=self.format, info=info, id=head.id, model=head.model, created=head.created)
+        stream = awrite_stream(
+            events, target=self.format, info=info, id=head.id, model=head.model, created=head.created
+        )
+        complete = self._completing(asked)
+        return stream if complete is None else _completed(stream, complete)
+
+    def _whole(self, asked: Asked, value: JsonValue) -> JsonValue:
+        complete = self._completing(asked)
+        return value if complete is None or not jsontext.is_object(value) else complete(value)
+
+    def _completing(self, asked: Asked) -> Callable[[JsonObject], JsonObject] | None:
+        return completing(self.format, asked.sent, kept=self._keeps(asked))
 
     def _keeps(self, asked: Asked) -> bool:
         return self.keeper is not None and self.keeper.wants(asked.body, self.format)
@@ -140,6 +156,13 @@ class Conversing(Handler):
         except ToolFmtError as error:
             failure = Failure(kind="server", message=f"the upstream's answer cannot be read: {error}", status=502)
             raise UpstreamError(failure) from None
+
+
+async def _completed(
+    events: AsyncIterator[JsonObject], complete: Callable[[JsonObject], JsonObject]
+) -> AsyncIterator[JsonObject]:
+    async for event in events:
+        yield complete(event)
 
 
 async def _complete(

@@ -64,6 +64,8 @@ class Asked:
     route: ModelRoute
     owner: str = ""
     """What the configuration calls the client's key."""
+    sent: JsonObject = field(default_factory=dict[str, "JsonValue"])
+    """The request as the client sent it."""
 
     @property
     def sent_model(self) -> str:
@@ -105,7 +107,7 @@ class Handler(ABC):
 
         A stream stays open until `stack` is closed. Raises `ExchangeError`.
         """
-        body = self.opened(body)
+        body = sent = self.opened(body)
         if self.keeper is not None:
             body = await self.keeper.continued(body, self.format, caller.name)
         said = self._settings(body, given)
@@ -119,7 +121,7 @@ class Handler(ABC):
         redactor = Redactor(self.config.redact)
         if self.config.redact:
             body = await to_thread.run_sync(redactor.request, body)
-        asked = Asked(body, said, model, route, caller.name)
+        asked = Asked(body, said, model, route, caller.name, sent)
         failed: UpstreamError | None = None
         for name in _order(route):
             upstream = self.upstreams[name].sent_by(caller.key)
