@@ -15,13 +15,13 @@ from toolfmt import jsontext
 from toolfmt.dialect.syntax import PLAIN_NAME
 from toolfmt.errors import RenderError
 from toolfmt.parsers.by_schema import held_name, name_by_fit, without_brace
+from toolfmt.parsers.call_ends import close_object, refuse_argument, refuse_body, refuse_members
 from toolfmt.parsers.call_lists import CallList
-from toolfmt.parsers.claims import Strays
+from toolfmt.parsers.claims import Strays, enclosed
 from toolfmt.parsers.cursor import NEVER, Malformed, Truncated
 from toolfmt.parsers.elements import ElementReader, skip_layout
 from toolfmt.parsers.json_calls import CallObject
 from toolfmt.parsers.json_values import decode, peek, read_value, skip_space, whole_value
-from toolfmt.parsers.object_ends import close_object, refuse_members
 from toolfmt.parsers.patterns import FENCE, GAP, cut_off, match_next, skip_cut
 from toolfmt.parsers.payload_calls import PayloadReader
 from toolfmt.parsers.raw_ends import Closer
@@ -86,6 +86,8 @@ class CallReader:
             self.cur.deadline = NEVER
         if form.shape is None:  # a JSON reader has refused them already
             draft = self.draft
+            if detail := enclosed(arguments or {}, self.sink.options.tools.get(draft.name)):
+                raise Malformed("unclaimed", detail, self.cur.at)
             if not all(map(jsontext.encodable, (draft.name, draft.id or "", draft.server or "", draft.pieces.text()))):
                 raise Malformed("unsafe", "a lone surrogate in the call", self.cur.at, start)
         if arguments is not None:  # a list's calls have been measured each
@@ -114,6 +116,9 @@ class CallReader:
         parameters = self._head(form)
         if self.cur.at >= self.cur.deadline:  # as where the text comes in pieces, nothing of the body is emitted
             raise Malformed("limit", f"a call of more than {self.limits.call_chars} characters", self.cur.deadline)
+        if self.empty:
+            tool = self.sink.options.tools.get(draft.name)
+            yield from refuse_body(self.cur, form, tool.parameters if tool else None)
         if self.empty and not self.attributes and not self.strays:
             draft.add("{}")
             return {}
@@ -374,3 +379,4 @@ class CallReader:
                 "missing_close", "a part of the call's closing marker is missing", cur.at, cur.base + end.end()
             )
         cur.pos = end.end()
+        yield from refuse_argument(cur, form, self.draft)

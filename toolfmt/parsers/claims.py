@@ -107,10 +107,20 @@ def misplaced(keys: Mapping[str, JsonValue], given: Collection[str], tool: ToolD
     }
 
 
+def enclosed(arguments: JsonObject, tool: ToolDefinition | None) -> str:
+    """What is wrong where all arguments are given in one that the tool does not have; else ""."""
+    key, value = next(iter(arguments.items())) if len(arguments) == 1 else ("", None)
+    if tool is None or not jsontext.is_object(value) or not value or declares(tool.parameters, key):
+        return ""
+    inside = all(declares(tool.parameters, name) for name in value)
+    return f"the arguments are in one named {key!r}, which the tool does not have" if inside else ""
+
+
 def unclaimed(keys: Mapping[str, JsonValue], taken: Collection[str]) -> str:
-    """The first key that may have been meant as an argument and is none; "" if there is no such key."""
-    known = _MARKS | _THOUGHTS
-    return next((key for key, value in keys.items() if key not in taken and key not in known and value is not None), "")
+    """What is wrong with the first key that may have been meant as an argument and is none; "" if there is none."""
+    known = {*_MARKS, *_THOUGHTS, *taken}
+    odd = next((key for key, value in keys.items() if key not in known and value is not None), None)
+    return "" if odd is None else f"the key {odd!r} is no part of a call"
 
 
 def report(draft: Draft, keys: Mapping[str, JsonValue], taken: Collection[str], at: int) -> None:

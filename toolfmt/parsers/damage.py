@@ -23,6 +23,7 @@ _QUOTES = "\"'`\u201c\u201d\u2018\u2019\xab\xbb"
 _OPENING = frozenset(f"{_QUOTES}([\\|/")
 _AFTER = frozenset(f"{_QUOTES}\\ \t")
 _BLANK_BEFORE = re.compile(r"\S[^\S\r\n]+\Z").search
+_CLOSING = re.compile(r"(?:<|&lt;)/([^<>&\n]{0,48}?)(?:>|&gt;)?\s*\Z").search
 _NAME_MARKS = re.compile(r"[<>=\"\u201c\u201d]").search
 
 
@@ -43,6 +44,12 @@ def ends_nearly(text: str, closer: str) -> bool:
     """Whether a text ends with a closer in which at most one character is wrong."""
     lengths = range(max(len(closer) - 1, 2), len(closer) + 2)
     return bool(closer) and any(one_apart(text[-length:], closer) for length in lengths)
+
+
+def ends_in_tag(text: str) -> bool:
+    """Whether a text ends with a closing tag, or the beginning of one, of which it does not hold the opening tag."""
+    found = _CLOSING(text)
+    return found is not None and f"<{found[1]}" not in text[: found.start()]
 
 
 def mentioned(before: str, after: str) -> bool:

@@ -102,6 +102,12 @@ class ElementGrammar:
         return re.search(r"[^\w<>/:=.\s\"'{}?\-]", self.closers["member"]) is not None
 
     @cached_property
+    def inside(self) -> regex.Pattern[str]:
+        """What an element of a call that closes itself is not followed by."""
+        begins = [strip_groups(self.wrapper.pattern)] if self.wrapper else []
+        return regex.compile(f"{LAYOUT}(?:{'|'.join([*begins, self.opener_source])})", self.flags)
+
+    @cached_property
     def nameless(self) -> str:
         """The pattern of an argument's tag without a name; "" where the name is no part of the tag."""
         named = self.heads["member"].attributes or self.heads["member"].bare

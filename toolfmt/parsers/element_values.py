@@ -283,6 +283,10 @@ class Children:
         self._numbers: list[str] = []
         self._items = self._members = self._single = False
 
+    def refuses(self, key: str, arguments: JsonObject | None) -> bool:
+        """Whether a key is that of one of the tool's `arguments`, and no place in this list."""
+        return self._as_list and declares(arguments, key) and not declares(self._member_of, key)
+
     def place(self, kind: str, key: str) -> JsonObject | None:
         """What the next child, an `item`, a `number` or else a member, may be."""
         objects = objects_only(self._schema)

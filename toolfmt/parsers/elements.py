@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 
 _LAYOUT = regex.compile(rf"\s{{1,256}}|{NOTE}")
 _NAME = re.compile(r"<([A-Za-z_][\w.\-]*)[\s/>]").match
+_QUOTED_NAME = re.compile(
+    r"(?:&quot;|[\"'`\u201c\u201d]{1,2})([^\"'`\u201c\u201d&]+)(?:&quot;|[\"'`\u201c\u201d]{1,2})"
+).fullmatch
 _QUOTE = regex.compile("[\"']")
 _NOTES = frozenset({"!", "?", ""})  # what follows the `<` of a note; "" while nothing does
 _STRING = frozenset({"string"})
@@ -154,7 +157,12 @@ class ElementReader:
             key = self.grammar.item_tag
         if opened.unquoted and (yield from match_next(cur, _QUOTE)) is not None:
             raise Malformed("malformed", "a quote after a tag that lacks one", cur.at)
-        if (opened.odd or (schema is not None and key[-1:] in {"[", "{", "("})) and not declares(schema, key):
+        inside = _QUOTED_NAME(key) if schema is not None and not declares(schema, key) else None
+        if inside is not None and declares(schema, inside[1]):
+            self.draft.note("missing_close", "a name in quotes that are none of the format's", start, cur.at)
+            key = inside[1]
+        odd = opened.odd or inside is not None or (schema is not None and key[-1:] in {"[", "{", "("})
+        if odd and not declares(schema, key):
             raise Malformed("malformed", f"the name of an argument holds markup or is not closed: {key[:60]!r}", cur.at)
         inner = property_schema(schema, key) if schema else None
         if opened.text is not None:
@@ -282,6 +290,8 @@ class ElementReader:
             opened = self._opened(cur, opener)
             inner = children.place(opened.kind, opened.key)
             key = grammar.item_tag if opened.kind == "item" else opened.key
+            if opened.kind == "member" and children.refuses(key, spot.siblings):
+                raise Malformed("malformed", f"the argument {key!r} is in the list {spot.key!r}", at)
             if opened.odd and not declares(spot.schema, key):
                 raise Malformed("malformed", f"the name of a member holds markup: {key[:60]!r}", cur.at)
             if opened.text is not None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.parsers.by_schema import one_reading
-from toolfmt.parsers.claims import ArgumentsText, misplaced, report, unclaimed
+from toolfmt.parsers.claims import ArgumentsText, enclosed, misplaced, report, unclaimed
 from toolfmt.parsers.cursor import WHITE, Malformed, Truncated
 from toolfmt.parsers.json_values import decode, embedded, peek, read_value, skip_space, whole_value
 from toolfmt.parsers.pieces import Pieces
@@ -42,10 +42,8 @@ class CallObject:
 
     A draft that is not confirmed becomes a call as soon as its name is that of an
     offered tool and its arguments begin. After `read`, `arguments` holds the arguments (None when they were missing),
-    `wrapped` says that a key of the format stood around the call, `unknown`
-    lists keys that no template names, `mismatch`
-    says which constant is not what the format asks for, `listed` that a list of
-    calls stood in the object.
+    `wrapped` says that a key of the format is around the call, `unknown` lists keys that no template names, `mismatch`
+    says which constant is not what the format asks for, `listed` that a list of calls is in the object.
     """
 
     def __init__(self, json: JsonCall, draft: Draft, limits: Limits, each: ReadOne) -> None:
@@ -110,8 +108,9 @@ class CallObject:
         absent = self.arguments is None and self.rest is None and not taken
         if absent and (self.unknown or self.json.arguments_required):
             return "missing_arguments", "the call has no arguments object"
-        left = unclaimed(self.unknown, taken)
-        return ("unclaimed", f"the key {left!r} is no part of a call") if left else None
+        tool = self.offered.get(self.draft.name)
+        detail = enclosed(self.arguments or {}, tool) or unclaimed(self.unknown, taken)
+        return ("unclaimed", detail) if detail else None
 
     def _misplaced(self) -> JsonObject:
         given = self.arguments if self.arguments is not None else self.rest or {}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt.parsers.cursor import WHITE, Malformed, Truncated
-from toolfmt.parsers.damage import ends_nearly, mentioned, part_of
+from toolfmt.parsers.damage import ends_in_tag, ends_nearly, mentioned, part_of
 from toolfmt.parsers.patterns import PARTIAL, decode_entities, match_next
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.raw_ends import TAIL
@@ -328,7 +328,7 @@ class RawText:
         """Whether the value, which has no closer, ends as its closer does: there may be a broken one in it."""
         last = self._text.last if self._opened is None else self._own
         broken = bool(self._closer.ending) and last.endswith(self._closer.ending)
-        return self._text.marked or broken or ends_nearly(last, self._closer.text)
+        return self._text.marked or broken or ends_nearly(last, self._closer.text) or ends_in_tag(last)
 
     def _quoted(self, cur: Cursor, ends: Ends, group: str) -> Reading[None]:
         end = ends.quotes[group]

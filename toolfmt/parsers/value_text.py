@@ -30,6 +30,7 @@ class ValueText:
         self._out = out
         self._beginning = beginning
         self.padded = self._first = padded
+        self._break = "\n"  # the line break on each side
         self._shown_white = ""  # the white space that was there when a wait began
         self.white: list[str] = []
         """White space that may be the layout before the next argument."""
@@ -104,7 +105,8 @@ class ValueText:
 
     def _give(self, text: str) -> None:
         if self._first:
-            text, self._first = text.removeprefix("\n"), False
+            self._break, self._first = "\r\n" if text.startswith("\r\n") else "\n", False
+            text = text.removeprefix(self._break)
         if text:
             self._out.add(text)
 
@@ -114,5 +116,7 @@ class ValueText:
             held, self.held = self.held, None
             self._give(held.text())
         if self.padded and self.white:
-            self.white[-1] = self.white[-1].removesuffix("\n")
+            white = "".join(self.white)
+            crlf = white.startswith("\r\n") if self._first else self._break == "\r\n"
+            self.white = [white.removesuffix("\r\n" if crlf else "\n")]
         self.flush()

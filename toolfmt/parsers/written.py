@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from toolfmt import jsontext
 from toolfmt.dialect.syntax import BODY_SLOTS, Maybe, Verbatim, pieces, split
 from toolfmt.jsontext import MAX_DIGITS, encodable, escape, is_object, try_value
+from toolfmt.parsers.claims import enclosed
 from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.damage import misread, part_of
 from toolfmt.parsers.element_values import leaf, plain
@@ -115,7 +116,7 @@ class WrittenForm:
         else:
             read = None
         ended = self._end(text, read[1]) if read is not None else None
-        if read is None or ended is None:
+        if read is None or ended is None or enclosed(read[0], tool):
             return None
         early = labels.get("id")
         if ended.re.groups:
@@ -243,6 +244,8 @@ class _WrittenMembers:
         if grammar.escaped and not verbatim:
             text = decode_entities(text)
             text = text if text.strip(WHITE) else ""
+        if grammar.padded and text.startswith("\r"):
+            return _DOUBT
         if grammar.padded:
             text = text.removeprefix("\n").removesuffix("\n")
         if not wire_type and told == _STRING:

@@ -1,0 +1,72 @@
+"""Ends of a call that come too early: what follows them was meant to be in it.
+
+f[ARGS]{"a": {"b": 1}}}              the last brace is too many: a notice
+f[ARGS]{"a": {"b": 1}}, "c": 2}      the object ended too early: no call
+    <tool name="f"/><arg name="a">               the element did: no call
+    <invoke name="f"></invoke><parameter name="a">
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt import jsontext
+from toolfmt.parsers.cursor import NEVER, WHITE, Malformed
+from toolfmt.parsers.patterns import cut_off, match_next
+from toolfmt.schema import declares
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject
+    from toolfmt.parsers.cursor import Cursor, Reading
+    from toolfmt.parsers.sections import FormGrammar
+    from toolfmt.parsers.sink import Draft
+
+_GOES_ON = regex.compile(r'[ \t]{0,64}(?:,\s{0,64}"|"[^"\n]{1,64}"\s{0,8}:)')
+_OBJECT = regex.compile(r"\s{0,64}\{")
+_SURPLUS = regex.compile(r"\s{0,8}[}\]]")
+_MOST_SURPLUS = 8
+
+
+def close_object(cur: Cursor, draft: Draft) -> Reading[None]:
+    """Read closers too many after an object that no marker ends; raises `Malformed` where its members go on."""
+    at, count, cur.deadline = cur.at, 0, NEVER  # the call may be over
+    while count < _MOST_SURPLUS and (found := (yield from match_next(cur, _SURPLUS))) is not None:
+        cur.pos = found.end()
+        count += 1
+    yield from refuse_members(cur)
+    if count:
+        draft.note("repaired_json", "surplus closing brackets", at, cur.at)
+
+
+def refuse_members(cur: Cursor) -> Reading[None]:
+    """Raise `Malformed` where an object that was read to its end goes on with a member."""
+    more = yield from match_next(cur, _GOES_ON)
+    if more is not None or (cur.buf[cur.pos :].strip(WHITE) and cut_off(cur, _GOES_ON)):
+        raise Malformed("malformed", "members after the brace that ends the call", cur.at)
+
+
+def refuse_body(cur: Cursor, form: FormGrammar, schema: JsonObject | None) -> Reading[None]:
+    """Raise `Malformed` where the arguments follow an element that closes itself; `schema` is the tool's."""
+    found = yield from match_next(cur, _OBJECT if form.elements is None else form.elements.inside)
+    if found is not None and _is_argument(found, form, schema):
+        raise Malformed("malformed", "the call's element is closed before its arguments", cur.at)
+
+
+def refuse_argument(cur: Cursor, form: FormGrammar, draft: Draft) -> Reading[None]:
+    """Raise `Malformed` where an argument that the tool has, and that is not given, follows the call in its section."""
+    elements, tool = form.elements, draft.sink.options.tools.get(draft.name)
+    if elements is None or elements.keyed_by_tag or tool is None or not form.form.section.partition("{calls}")[2]:
+        return
+    found = yield from match_next(cur, elements.child)
+    tag = elements.heads["member"].read(found, escaped=elements.keys_escaped) if found is not None else None
+    key = tag.slots.get("key", "") if tag is not None else ""
+    if declares(tool.parameters, key) and f"{jsontext.dumps(key)}:" not in draft.pieces.text():
+        raise Malformed("malformed", f"the argument {key!r} is after the end of the call", cur.at)
+
+
+def _is_argument(found: regex.Match[str], form: FormGrammar, schema: JsonObject | None) -> bool:
+    """Whether an element, which may have any name, is one of the arguments."""
+    key = found.groupdict().get("key")
+    return form.elements is None or not form.elements.keyed_by_tag or key is None or declares(schema, key)
