@@ -228,6 +228,8 @@ class ElementReader:
         unclosed = groups.get("unclosed") is not None
         if unclosed:
             self.draft.note("missing_close", "a closing tag before an argument's value is missing", *span)
+        if groups.get("unclosed"):
+            self.draft.note("unclaimed", f"no part of the format: {groups['unclosed'][:60]!r}", *span)
         value: str | None = None
         for name, text in tag.strays:
             if tag.empty and value is None and name == "value":
