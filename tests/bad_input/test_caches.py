@@ -22,7 +22,7 @@ UNBOUNDED = {
     "toolfmt.parsers.bare._json_after",  # separators of formats
     "toolfmt.transcripts.formats._load",  # modules of the package
     "toolfmt.transcripts.reading._settings",  # names of formats
-    "toolfmt.transcripts.relatives.relative",  # names of formats
+    "toolfmt.transcripts.apis.relatives.relative",  # names of formats
 }
 """Caches without a limit that have keys, none of which is a stranger's."""
 

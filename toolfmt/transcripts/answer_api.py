@@ -2,7 +2,7 @@
 
 API = AnswerApi(name="ollama", shapes=(StepShape(fits, read),), open=..., close=..., stream=Blocks(...))
 
-Each module of `toolfmt.transcripts.apis` holds one, as `API`.
+Each module `*_answer` of `toolfmt.transcripts.apis` holds one, as `API`.
 """
 
 from __future__ import annotations

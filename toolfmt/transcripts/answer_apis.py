@@ -1,4 +1,4 @@
-"""The APIs whose answers are known, found in `toolfmt.transcripts.apis`, by the name of their format.
+"""The APIs whose answers are known, each the `API` of a module `*_answer` in `toolfmt.transcripts.apis`, by format.
 
 An answer of unknown origin is of the first shape that fits: {"choices": [...]} is Chat Completions.
 """
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 def _found() -> Iterator[AnswerApi]:
     for module in iter_modules(apis.__path__, f"{apis.__name__}."):
+        if not module.name.endswith("_answer"):
+            continue
         found = import_module(module.name).API
         assert isinstance(found, AnswerApi)  # noqa: S101 - a module of this package
         yield found

@@ -1,6 +1,6 @@
-"""The transcript formats by name: each the `FORMAT` of a module here, imported when it is first asked for.
+"""The transcript formats by name: each the `FORMAT` of a module in one of four folders, imported when it is asked for.
 
-find("gemini-interactions")    toolfmt.transcripts.gemini_interactions.FORMAT
+find("gemini-interactions")    toolfmt.transcripts.apis.gemini_interactions.FORMAT
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
-from toolfmt import transcripts
 from toolfmt.errors import UnknownFormatError
+from toolfmt.transcripts import apis, datasets, frameworks, logs
 from toolfmt.transcripts.format import TranscriptFormat
 
 if TYPE_CHECKING:
@@ -20,14 +20,16 @@ if TYPE_CHECKING:
 
 
 @cache
-def _modules() -> frozenset[str]:
-    return frozenset(module.name for module in iter_modules(transcripts.__path__) if not module.ispkg)
+def _modules() -> dict[str, str]:
+    folders = (apis, datasets, frameworks, logs)
+    found = (module.name for folder in folders for module in iter_modules(folder.__path__, f"{folder.__name__}."))
+    return {module.rpartition(".")[2]: module for module in found if not module.endswith("_answer")}
 
 
 @cache
 def _load(module: str) -> TranscriptFormat | None:
     """Give the `FORMAT` of a module; None if it is of no format."""
-    found = getattr(import_module(f"{transcripts.__name__}.{module}"), "FORMAT", None)
+    found = getattr(import_module(_modules()[module]), "FORMAT", None)
     return found if isinstance(found, TranscriptFormat) else None
 
 
@@ -50,7 +52,7 @@ def find(name: str) -> TranscriptFormat:
     OpenAI's relatives (`deepseek`, `openrouter`, ...) are varieties of `openai-chat`.
     """
     if name.startswith("text:"):
-        from toolfmt.transcripts.text_chat import text_format
+        from toolfmt.transcripts.text.chat import text_format
 
         return text_format(name)
     module = name.replace("-", "_")
@@ -59,7 +61,7 @@ def find(name: str) -> TranscriptFormat:
         made = _known().get(name.replace("_", "-").lower())
     if made is not None:
         return made
-    from toolfmt.transcripts.relatives import NAMES, named, relative
+    from toolfmt.transcripts.apis.relatives import NAMES, named, relative
 
     known = named(name)
     if not known:

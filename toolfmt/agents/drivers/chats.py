@@ -21,7 +21,7 @@ from toolfmt.transcripts.answer_message import answer_message
 from toolfmt.transcripts.loss import Loss
 from toolfmt.transcripts.losses import losses
 from toolfmt.transcripts.shape import shape
-from toolfmt.transcripts.text_chat import TextChat, text_rules
+from toolfmt.transcripts.text.chat import TextChat, text_rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

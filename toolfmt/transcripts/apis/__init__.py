@@ -1,1 +1,1 @@
-"""The answers of each provider's API: a file for each, with its `API`."""
+"""Requests of each provider's API, and beside each its answers and streams: `FORMAT`, and `API` in `NAME_answer.py`."""

@@ -1,209 +1,310 @@
-r"""Anthropic's answers and events: a message of content blocks, one open at a time.
+"""Anthropic Messages: a request, or the messages alone.
 
-{"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi"}}
-{"type": "message", "content": [{"type": "tool_use", "id": "toolu_A1", "name": "f", "input": {}}],
-    "stop_reason": "tool_use"}
-
-What a limit cut off has a block that stops like any other: arguments are whole only if the reason to end allows it.
+{"model": "claude-sonnet-4-5", "system": "Be brief.", "messages": [
+    {"role": "user", "content": "Weather in Paris?"},
+    {"role": "assistant", "content": [
+        {"type": "thinking", "thinking": "One call.", "signature": "EqQB"},
+        {"type": "text", "text": "Checking."},
+        {"type": "tool_use", "id": "toolu_A1", "name": "get_weather", "input": {"city": "Paris"}}]},
+    {"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "toolu_A1", "is_error": true, "content": [
+            {"type": "text", "text": "no such city"},
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo"}}]}]}],
+ "tools": [{"name": "get_weather", "input_schema": {"type": "object"}}],
+ "tool_choice": {"type": "auto", "disable_parallel_tool_use": true}}
 """
 
 from __future__ import annotations
 
+import binascii
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.jsontext import is_array
-from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, only
-from toolfmt.transcripts.answer_steps import StepShape, ended, inner, kind, objects
-from toolfmt.transcripts.answer_usage import TokenCounting
-from toolfmt.transcripts.anthropic import OWNER, cites
-from toolfmt.transcripts.failures import WRITERS
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+from toolfmt.conversation import (
+    CallPart,
+    MediaPart,
+    ReasoningPart,
+    ResultPart,
+    Said,
+    TextPart,
+    ToolChoice,
+    ToolDeclaration,
+    Transcript,
+)
+from toolfmt.dialect.record import Provenance
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.schema.rules import ANTHROPIC as SCHEMA
+from toolfmt.schema.rules import ANTHROPIC_STRICT, ANY
+from toolfmt.transcripts.blocks import PartRow, PartTable, content
+from toolfmt.transcripts.declaring import Declaring
+from toolfmt.transcripts.fields import PartField, arguments, citations, flag, ident, option, proof, text
+from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.hosted import ANTHROPIC, hosted
+from toolfmt.transcripts.native import read_hosted
+from toolfmt.transcripts.request import ChoicePlace, RequestTable, SystemPlace, ToolsPlace
+from toolfmt.transcripts.values import tagged, text_at, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answer_info import Proof, Stop, Usage
-    from toolfmt.transcripts.assembling import Assembler
-    from toolfmt.transcripts.sinks.sink import AnswerHead
+    from toolfmt.transcripts.chat import Mode
 
-_COUNT: Final = TokenCounting(
-    {
-        "input": "input_tokens",
-        "cache_written": "cache_creation_input_tokens",
-        "cached": "cache_read_input_tokens",
-        "output": "output_tokens",
-        "reasoning": "output_tokens_details.thinking_tokens",
-    },
-    beside=("cached", "cache_written"),
-)
-_STOPS: Final = endings(
-    "end_turn",
-    tool_calls="tool_use",
-    stop_sequence="stop_sequence",
-    length="max_tokens",
-    content_filter="refusal",
-    pause="pause_turn",
-)
-_EVENTS: Final = frozenset(
-    {
-        "message_start",
-        "content_block_start",
-        "content_block_delta",
-        "content_block_stop",
-        "message_delta",
-        "message_stop",
-    }
-)
+OWNER: Final = "anthropic"
+_PLAIN: Final = "text/plain"
+_TYPES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp", "application/pdf", _PLAIN})
+"""The media types of the data that is taken."""
+_SERVER: Final = f"{OWNER}.server"
 
 
-def _read(value: JsonObject, made: Assembler) -> None:
-    made.about(value.get("id"), value.get("model"))
-    ended(made, "stop")
-    _end(value, value, made)
-    *blocks, last = objects(value, "content") or [{}]
-    for block in blocks:
-        _block(block, made)
-    if last:
-        _block(last, made, cut=made.info.stop == "length")
-
-
-def _end(delta: JsonObject, value: JsonObject, made: Assembler) -> None:
-    ended(made, delta.get("stop_reason"))
-    if isinstance(delta.get("stop_sequence"), str):
-        made.info.stop_sequence = delta["stop_sequence"]
-    made.tokens(value.get("usage"), _COUNT.read)
-
-
-def _block(block: JsonObject, made: Assembler, *, cut: bool = False) -> None:
+def _says(block: JsonValue) -> tuple[Said, ...]:
+    """Say what a block that only Anthropic has says to others: a call, its result, or text."""
+    said = hosted(block, ANTHROPIC)
+    if said or not is_object(block):
+        return said
     match block.get("type"):
-        case "text":
-            made.piece()
-            made.text(block.get("text"))
-            for citation in objects(block, "citations"):
-                made.cite(citation)
-        case "thinking":
-            made.reasoning(block.get("thinking"))
-            made.prove(OWNER, block.get("signature"))
-        case "redacted_thinking":
-            made.prove(OWNER, encrypted=block.get("data"))
-        case "tool_use":
-            key = object()
-            made.call(key, block.get("name"), block.get("id"), form="value")
-            made.arguments(key, block.get("input"))
-            made.end(key, cut=cut)
-        case other:
-            made.note("provider_part", str(other))
+        case "search_result":
+            found = block.get("content")
+            lines = "\n".join(word(item, "text") for item in found) if is_array(found) else ""
+            return (tagged("search_result", lines, title=word(block, "title"), source=word(block, "source")),)
+        case "compaction":
+            return (tagged("summary", word(block, "content")),) if word(block, "content") else ()
+        case "tool_addition":
+            return (tagged("tool_addition", word(block.get("tool"), "name")),)
+        case "tool_reference":
+            return (TextPart(f"tool: {word(block, 'tool_name')}"),)
+        case _:
+            return (TextPart(block["text"]),) if word(block, "text") else ()
 
 
-def _event(value: JsonObject, made: Assembler) -> None:
-    at = value.get("index")
-    match value["type"]:
-        case "message_start":
-            message = inner(value, "message")
-            made.about(message.get("id"), message.get("model"))
-            made.tokens(message.get("usage"), _COUNT.read)
-        case "message_delta":
-            _end(inner(value, "delta"), value, made)
-            made.finish(cut=made.info.stop == "length")
-        case "content_block_start":
-            block = inner(value, "content_block")
-            if block.get("type") == "tool_use":
-                made.call(at, block.get("name"), block.get("id"))
-                given = block.get("input")  # an empty object stands for what the deltas will say
-                made.arguments(at, None if given == {} else given)
-            else:
-                _block(block, made)
-        case "content_block_delta":
-            delta = inner(value, "delta")
-            made.text(delta.get("text"))
-            made.cite(delta.get("citation"))
-            made.reasoning(delta.get("thinking"))
-            made.prove(OWNER, delta.get("signature"))
-            made.arguments(at, delta.get("partial_json"))
-        case "content_block_stop":
-            made.stop(at)
-        case _:  # message_stop
-            made.info.stop = made.info.stop or "stop"
+def _read_source(block: JsonObject, part: MediaPart) -> bool:
+    source = block.get("source")
+    if not is_object(source):
+        return False
+    part.kind = "image" if block["type"] == "image" else "document"
+    part.media_type = text_at(source, "media_type") or ""
+    match source.get("type"):
+        case "base64":
+            part.data = text_at(source, "data")
+        case "text" if isinstance(source.get("data"), str):
+            part.data = b64encode(source["data"].encode("utf-8", "surrogatepass")).decode()
+        case "url":
+            part.url = text_at(source, "url")
+        case "file":
+            part.file_id, part.owner = text_at(source, "file_id"), OWNER
+        case _:
+            return False
+    return True
 
 
-def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
-    content: JsonValue = only(choices[0]).get("content") or []
-    blocks = content if is_array(content) else [{"type": "text", "text": content}]
-    reason = _STOPS[ending.stop]
-    return _message(ending.head, _COUNT.write(ending.info.usage)) | {
-        # An answer's block of text has what one of a request may leave out.
-        "content": [{"citations": None, **block} if block.get("type") == "text" else block for block in blocks],
-        "stop_reason": reason,
-        "stop_sequence": ending.info.stop_sequence if ending.stop == "stop_sequence" else None,
-    }
+def _write_source(part: MediaPart, block: JsonObject) -> bool:
+    kind = part.media_type.partition(";")[0].lower()
+    if part.data is not None and kind == _PLAIN:
+        source = _plain(part.data)
+    elif part.data is not None:
+        source = {"type": "base64", "media_type": part.media_type, "data": part.data} if kind in _TYPES else None
+    elif part.url is not None:
+        source = {"type": "url", "url": part.url}
+    else:
+        source = {"type": "file", "file_id": part.file_id} if part.file_id is not None and part.owner == OWNER else None
+    block["source"] = source
+    return source is not None
 
 
-def _message(head: AnswerHead, counted: JsonObject) -> JsonObject:
-    return {
-        "id": head.id,
-        "type": "message",
-        "role": "assistant",
-        "model": head.model,
-        "content": [],
-        "stop_reason": None,
-        "stop_sequence": None,
-        "usage": counted,
-    }
+def _plain(data: str) -> JsonObject | None:
+    """Write a text as it is, if it is one."""
+    try:
+        found = b64decode(data, validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return None
+    return {"type": "text", "media_type": _PLAIN, "data": found}
 
 
-def _start(block: StreamBlock, content: JsonObject) -> list[JsonObject]:
-    return [{"type": "content_block_start", "index": block.index, "content_block": content}]
+def cites(item: JsonObject) -> bool:
+    """Whether a citation is in Anthropic's own words."""
+    return str(item.get("type")).endswith("_location")
 
 
-def _delta(block: StreamBlock, kind: str, **said: JsonValue) -> list[JsonObject]:
-    return [{"type": "content_block_delta", "index": block.index, "delta": {"type": kind, **said}}]
+_MEDIA: Final = PartField(("source",), _read_source, _write_source)
+_TITLE: Final = option("title", "name", odd="refuse")
+BLOCKS: Final = PartTable(
+    OWNER,
+    (
+        PartRow("text", TextPart, text("text"), citations("citations", None, cites, odd="opaque")),
+        PartRow(
+            "redacted_thinking",
+            ReasoningPart,
+            proof("data", OWNER, "encrypted", odd="refuse"),
+            when=lambda part: part.owner == OWNER and part.encrypted is not None,
+        ),
+        PartRow(
+            "thinking",
+            ReasoningPart,
+            text("thinking", odd="refuse", default=""),
+            proof("signature", OWNER, odd="refuse"),
+            when=lambda part: part.owner == OWNER,
+        ),
+        PartRow(
+            "tool_use",
+            CallPart,
+            ident("id", odd="refuse"),
+            text("name", "name", odd="refuse", default=""),
+            arguments("input"),
+        ),
+        PartRow("tool_result", ResultPart, ident("tool_use_id", odd="refuse"), content("content"), flag("is_error")),
+        PartRow("image", MediaPart, _MEDIA, _TITLE, when=lambda part: part.kind == "image"),
+        PartRow("document", MediaPart, _MEDIA, _TITLE, when=lambda part: part.kind == "document"),
+    ),
+    marks=True,
+    strings=True,
+    says=_says,
+)
 
 
-def _stop(block: StreamBlock) -> list[JsonObject]:
-    return [{"type": "content_block_stop", "index": block.index}]
+TOOLS: Final = Declaring(owner=OWNER, schema="input_schema", told_by="schema", strict=True, marks=True, bare="object")
 
 
-def _prove(block: StreamBlock, proof: Proof) -> list[JsonObject]:
-    return _delta(block, "signature_delta", signature=proof.signature)
+def _read_choice(value: JsonValue) -> ToolChoice | None:
+    kind = word(value, "type")
+    if kind == "tool" and word(value, "name"):
+        return ToolChoice("required", (value["name"],))
+    return ToolChoice(_MODES[kind]) if kind in _MODES else None
 
 
-def _finish(_: AnswerHead, stop: Stop, sequence: str | None, usage: Usage | None) -> list[JsonObject]:
-    delta: JsonObject = {"stop_reason": _STOPS[stop], "stop_sequence": sequence}
-    return [{"type": "message_delta", "delta": delta, "usage": _COUNT.write(usage)}, {"type": "message_stop"}]
+def _write_choice(choice: ToolChoice) -> JsonObject:
+    if len(choice.names) == 1 and choice.mode == "required":
+        return {"type": "tool", "name": choice.names[0]}
+    return {"type": next(word for word, mode in _MODES.items() if mode == choice.mode)}
 
 
-API: Final = AnswerApi(
+_MODES: Final[dict[str, Mode]] = {"auto": "auto", "any": "required", "none": "none"}
+
+
+def _write_tools(tools: Sequence[ToolDeclaration]) -> list[JsonValue]:
+    """Write declarations; a server of MCP's that is new is a set of tools too."""
+    written: list[JsonValue] = []
+    for tool in tools:
+        item = None if _SERVER in tool.extra else TOOLS.write(tool)
+        if item is not None:
+            new = item.get("type") == "url"
+            written.append({"type": "mcp_toolset", "mcp_server_name": item.get("name")} if new else item)
+    return written
+
+
+_REQUEST: Final = RequestTable(
+    owner=OWNER,
+    roles={"user": "user", "assistant": "assistant", "system": "system"},
+    blocks=BLOCKS,
+    system=SystemPlace("system", BLOCKS.read_all, BLOCKS.write_all),
+    tools=ToolsPlace("tools", TOOLS.read_list, _write_tools),
+    choice=ChoicePlace("tool_choice", _read_choice, _write_choice),
+)
+
+
+def read(value: JsonValue) -> Transcript:
+    """Read a request's object or a list of messages; servers of MCP's are tools too."""
+    found = _REQUEST.read(value)
+    if not is_object(value):
+        return found
+    choice, servers = value.get("tool_choice"), value.get("mcp_servers")
+    if is_object(choice) and choice.get("disable_parallel_tool_use"):
+        found.parallel = False
+    if is_array(servers) and servers and all(map(is_object, servers)):
+        del found.extra[f"{OWNER}.mcp_servers"]
+        found.tools = (found.tools or ()) + tuple(map(_read_server, servers))
+    return found
+
+
+def _read_server(item: JsonObject) -> ToolDeclaration:
+    tool = read_hosted(item, OWNER, str(item.get("name", "")))
+    tool.extra[_SERVER] = tool.extra.pop(f"{OWNER}.hosted")
+    return tool
+
+
+def write(transcript: Transcript) -> JsonValue:
+    """Write a request's object; leading instructions stand in `system`, servers of MCP's beside the tools."""
+    value = _REQUEST.write(transcript)
+    tools = transcript.tools or ()
+    servers = [tool.extra.get(_SERVER) or TOOLS.write(tool) for tool in tools]
+    servers = [item for item in servers if item is not None and item.get("type") == "url"]
+    if servers:
+        value["mcp_servers"] = servers
+        if not value["tools"]:
+            del value["tools"]
+    if transcript.parallel is False and word(value.get("tool_choice"), "type") != "none":
+        value["tool_choice"] = {**value.get("tool_choice", {"type": "auto"}), "disable_parallel_tool_use": True}
+    return value
+
+
+def recognise(value: JsonValue) -> bool:
+    """Tell a request by its blocks (`tool_use`, `tool_result`, ...) or its tools' `input_schema`."""
+    messages = value.get("messages") if is_object(value) else value
+    if not is_array(messages):
+        return False
+    if is_object(value) and (_instructs(value.get("system")) or any("input_schema" in tool for tool in _tools(value))):
+        return True
+    return any(
+        is_object(block) and (block.get("type") in _TELLING or _signed(block) or is_object(block.get("source")))
+        for item in messages
+        if is_object(item) and is_array(item.get("content"))
+        for block in item["content"]
+    )
+
+
+_TELLING: Final = ("tool_use", "tool_result", "redacted_thinking")
+
+
+def _signed(block: JsonObject) -> bool:
+    return "signature" in block and isinstance(block.get("thinking"), str)
+
+
+def _instructs(system: JsonValue) -> bool:
+    return isinstance(system, str) or (
+        is_array(system) and any(is_object(block) and "type" in block for block in system)
+    )
+
+
+def _tools(value: JsonObject) -> list[JsonObject]:
+    tools = value.get("tools")
+    return [tool for tool in tools if is_object(tool)] if is_array(tools) else []
+
+
+_RULES: Final = Rules(
+    roles=frozenset({"system", "user", "assistant"}),
+    call_id=r"[a-zA-Z0-9_-]",
+    fresh_ids=True,
+    tool_name=r"[a-zA-Z0-9_-]",
+    tool_name_length=128,
+    results_in="user",
+    result_kinds=frozenset({"text", "image", "document"}),
+    user_kinds=frozenset({"text", "image", "document"}),
+    media_types=_TYPES,
+    owners=frozenset({OWNER}),
+    unsigned=False,
+    alternate=True,
+    neighbours="joined",
+    blank_text="refused",
+    empty_messages=False,
+    instructions_alone=False,
+    ends_in_space=False,
+    arguments="object",
+    schema=SCHEMA,
+    strict_schema=ANTHROPIC_STRICT,
+)
+
+FORMAT: Final = TranscriptFormat(
     name=OWNER,
-    event_name="type",
-    shapes=(
-        StepShape(lambda value: kind(value) in _EVENTS, _event),
-        StepShape(lambda value: value.get("type") == "message" and is_array(value.get("content")), _read),
-    ),
-    envelope=Envelope(
-        open=lambda value: [{"messages": [{"role": "assistant", "content": value.get("content") or []}]}],
-        close=_close,
-        known=known("id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage"),
-        proves=OWNER,
-        unsigned="",
-    ),
-    stream=Blocks(
-        owner=OWNER,
-        call_prefix="toolu_",
-        begin=lambda head, usage: [{"type": "message_start", "message": _message(head, _COUNT.write(usage))}],
-        start={
-            "text": lambda block: _start(block, {"type": "text", "text": ""}),
-            "reasoning": lambda block: _start(block, {"type": "thinking", "thinking": "", "signature": ""}),
-            "hidden": lambda block: _start(block, {"type": "redacted_thinking", "data": block.encrypted}),
-            "call": lambda block: _start(block, {"type": "tool_use", "id": block.id, "name": block.name, "input": {}}),
-        },
-        delta={
-            "text": lambda block, text: _delta(block, "text_delta", text=text),
-            "reasoning": lambda block, text: _delta(block, "thinking_delta", thinking=text),
-            "call": lambda block, text: _delta(block, "input_json_delta", partial_json=text),
-        },
-        end={"text": _stop, "reasoning": _stop, "hidden": _stop, "call": _stop},
-        prove=_prove,
-        cite=lambda block, citation, _: _delta(block, "citations_delta", citation=citation) if cites(citation) else [],
-        finish=_finish,
-        fail=lambda _, failure: [WRITERS[OWNER](failure)],
+    summary="Anthropic Messages: content blocks, tool_use and tool_result.",
+    read=read,
+    write=write,
+    recognise=recognise,
+    common=2,
+    rules=_RULES,
+    models=r".*claude",
+    copies=replace(_RULES, unsigned=True, schema=ANY, strict_schema=None),
+    aliases=("claude", "anthropic-messages"),
+    sources=(
+        Provenance(reference="anthropic-sdk-python, anthropic.types", revision="2.11.0", kind="source", license="MIT"),
+        Provenance(reference="Anthropic API reference, Messages", kind="documentation"),
     ),
 )

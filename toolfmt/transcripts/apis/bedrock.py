@@ -1,181 +1,400 @@
-"""Bedrock Converse's answers and events.
+"""Bedrock Converse: a request, or the messages alone; bytes are base64, as they are on the wire.
 
-{"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "Hi"}}}
-{"output": {"message": {"role": "assistant", "content": [{"text": "Hi"}]}}, "stopReason": "end_turn"}
+{"system": [{"text": "Be brief."}, {"cachePoint": {"type": "default"}}],
+ "messages": [
+    {"role": "user", "content": [{"text": "Weather in Paris?"},
+        {"document": {"format": "pdf", "name": "report", "source": {"s3Location": {"uri": "s3://bucket/report.pdf"}}}}]},
+    {"role": "assistant", "content": [
+        {"reasoningContent": {"reasoningText": {"text": "One call.", "signature": "EqQB"}}},
+        {"toolUse": {"toolUseId": "tooluse_A1", "name": "get_weather", "input": {"city": "Paris"}}}]},
+    {"role": "user", "content": [{"toolResult": {"toolUseId": "tooluse_A1", "status": "error", "content": [
+        {"json": {"temp": "18C"}}, {"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo"}}}]}}]}],
+ "toolConfig": {
+    "tools": [{"toolSpec": {"name": "get_weather", "inputSchema": {"json": {"type": "object"}}}}],
+    "toolChoice": {"any": {}}}}
+
+A block is an object with one key, which says what it is; a cache point marks what comes before it.
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.jsontext import is_object
-from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, only
-from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects, whole_call
-from toolfmt.transcripts.answer_usage import TokenCounting
-from toolfmt.transcripts.bedrock import OURS, OWNER, SIGNER, cites
-from toolfmt.transcripts.citations import cited_at, converse
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+from toolfmt.conversation import (
+    CallPart,
+    JsonPart,
+    MediaPart,
+    Part,
+    ReasoningPart,
+    ResultPart,
+    Role,
+    Said,
+    TextPart,
+    ToolChoice,
+    ToolDeclaration,
+    Transcript,
+)
+from toolfmt.dialect.record import Provenance
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.schema.rules import BEDROCK, BEDROCK_STRICT
+from toolfmt.transcripts.blocks import MARK, PartRow, PartTable, content
+from toolfmt.transcripts.citations import cited, converse
+from toolfmt.transcripts.declaring import Declaring
+from toolfmt.transcripts.fields import PartField, arguments, flag, ident, option, text, where
+from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.media import MediaKind, kind_of
+from toolfmt.transcripts.native import read_hosted
+from toolfmt.transcripts.request import RequestTable, SystemPlace, objects_in
+from toolfmt.transcripts.values import expected, own, rest, tagged, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answer_info import Proof, Stop, Usage
-    from toolfmt.transcripts.assembling import Assembler
-    from toolfmt.transcripts.sinks.sink import AnswerHead
 
-_COUNT: Final = TokenCounting(
-    {
-        "input": "inputTokens",
-        "output": "outputTokens",
-        "total": "totalTokens",
-        "cached": "cacheReadInputTokens",
-        "cache_written": "cacheWriteInputTokens",
-    },
-    beside=("cached", "cache_written"),
-)
-_STOPS: Final = endings(
-    "end_turn",
-    tool_calls="tool_use",
-    stop_sequence="stop_sequence",
-    length="max_tokens",
-    content_filter="content_filtered",
-)
-_EXCEPTIONS: Final = {
-    "invalid": "validationException",
-    "too_large": "validationException",
-    "not_found": "validationException",
-    "rate_limit": "throttlingException",
-    "overloaded": "serviceUnavailableException",
+OWNER: Final = "bedrock"
+SIGNER: Final = "anthropic"
+"""Whose signatures reasoning has: no other maker's models on Bedrock sign theirs."""
+TYPES: Final = {
+    "png": "image/png",
+    "jpeg": "image/jpeg",
+    "gif": "image/gif",
+    "webp": "image/webp",
+    "mp3": "audio/mpeg",
+    "wav": "audio/wav",
+    "flac": "audio/flac",
+    "ogg": "audio/ogg",
+    "mp4": "video/mp4",
+    "mov": "video/quicktime",
+    "mkv": "video/x-matroska",
+    "webm": "video/webm",
+    "flv": "video/x-flv",
+    "mpeg": "video/mpeg",
+    "wmv": "video/x-ms-wmv",
+    "three_gp": "video/3gpp",
+    "pdf": "application/pdf",
+    "csv": "text/csv",
+    "html": "text/html",
+    "txt": "text/plain",
+    "md": "text/markdown",
+    "doc": "application/msword",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "xls": "application/vnd.ms-excel",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
-"""The events of errors, but for those of the server itself."""
-_READ: Final = frozenset({"text", "citationsContent", "reasoningContent", "toolUse"})
-_EVENTS: Final = frozenset(
-    {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"}
-)
+"""Each `format` and its media type."""
+_STORED: Final = f"{OWNER}.s3"
+"""Whose the further fields of a stored file are."""
+_SAID: Final = frozenset({"text", "signature"})
+OURS: Final = "tool_use"
+"""The type that answers of some models give to a call which the client runs."""
+_CONFIG: Final = f"{OWNER}.toolConfig"
 
 
-def _read(value: JsonObject, made: Assembler) -> None:
-    for block in objects(inner(inner(value, "output"), "message"), "content"):
-        use = inner(block, "toolUse")
-        made.text(block.get("text"))
-        made.piece()
-        for said in objects(inner(block, "citationsContent"), "content"):
-            made.text(said.get("text"))
-        for citation in objects(inner(block, "citationsContent"), "citations"):
-            made.cite(citation)
-        thought = inner(block, "reasoningContent")
-        _reasoning({**inner(thought, "reasoningText"), **thought}, made)
-        if block.keys().isdisjoint(_READ):
-            made.note("provider_part", ", ".join(block))
-        if use.get("type", OURS) != OURS:
-            made.note("provider_part", str(use["type"]))
-        elif use:
-            whole_call(made, use.get("name"), use.get("toolUseId"), use.get("input"))
-    ended(made, value.get("stopReason") or "stop")
-    made.tokens(value.get("usage"), _COUNT.read)
+def _read_mark(block: JsonValue) -> JsonObject | None:
+    """Read a cache point as the mark that other formats put on the part before it."""
+    point = block.get("cachePoint") if is_object(block) else None
+    if not is_object(point) or point.get("type") != "default" or not point.keys() <= {"type", "ttl"}:
+        return None
+    return {**point, "type": "ephemeral"}
 
 
-def _reasoning(said: JsonObject, made: Assembler) -> None:
-    """Read reasoning, and what proves it to its maker."""
-    made.reasoning(said.get("text"))
-    made.prove(SIGNER, said.get("signature"), said.get("redactedContent"))
+def _write_mark(mark: JsonObject) -> JsonObject:
+    return {"cachePoint": {"type": "default", "ttl": mark["ttl"]} if "ttl" in mark else {"type": "default"}}
 
 
-def _event(value: JsonObject, made: Assembler) -> None:
-    kind = next(iter(value))
-    body = inner(value, kind)
-    at = body.get("contentBlockIndex")
-    match kind:
-        case "contentBlockStart" if (use := inner(inner(body, "start"), "toolUse")).get("type", OURS) != OURS:
-            made.note("provider_part", str(use["type"]))
-        case "contentBlockStart" if use := inner(inner(body, "start"), "toolUse"):
-            made.call(at, use.get("name"), use.get("toolUseId"))
-        case "contentBlockDelta":
-            delta = inner(body, "delta")
-            made.text(delta.get("text"))
-            _reasoning(inner(delta, "reasoningContent"), made)
-            made.cite(delta.get("citation"))
-            made.arguments(at, inner(delta, "toolUse").get("input"))
-        case "contentBlockStop":
-            made.stop(at)
-            made.piece()
-        case "messageStop":
-            ended(made, body.get("stopReason") or "stop")
-            made.finish(cut=made.info.stop == "length")
-        case "metadata":
-            made.tokens(body.get("usage"), _COUNT.read)
+def _says(block: JsonValue) -> tuple[Said, ...]:
+    """Say what a block that only Bedrock has says to others: a call that it ran, its result, or text."""
+    for key, value in block.items() if is_object(block) else ():
+        if not is_object(value):
+            continue
+        inside = value.get("content")
+        texts = [word(found, "text") for found in inside] if is_array(inside) else []
+        match key:
+            case "toolUse" | "toolResult" if "type" in value:
+                part = BLOCKS.read({key: {name: found for name, found in value.items() if name != "type"}})
+                return (replace(part, extra={}),) if isinstance(part, (CallPart, ResultPart)) else ()
+            case "searchResult":
+                about = {name: word(value, name) for name in ("title", "source")}
+                return (tagged("search_result", "\n".join(texts), **about),)
+            case "citationsContent":
+                return (TextPart("".join(texts)),) if any(texts) else ()
+            case "guardContent":
+                text = word(value.get("text"), "text")
+                return (TextPart(text),) if text else ()
+            case _:
+                continue
+    return ()
+
+
+def _read_text(block: JsonObject) -> Part | None:
+    return TextPart(block["text"]) if isinstance(block["text"], str) else None
+
+
+def _read_json(block: JsonObject) -> Part:
+    return JsonPart(block["json"])
+
+
+def _write_json(part: JsonPart) -> JsonObject | None:
+    return {"json": part.value} if is_object(part.value) else None
+
+
+def cites(item: JsonObject) -> bool:
+    """Whether a citation is in Bedrock's own words."""
+    return not item.keys().isdisjoint(("location", "sourceContent"))
+
+
+def _read_cited(block: JsonObject) -> Part | None:
+    """Read text with citations where it is one text."""
+    value = block["citationsContent"]
+    match value:
+        case {"content": [{"text": str() as said}], "citations": [_, *_] as found} if all(map(is_object, found)):
+            return TextPart(said, tuple(found))
         case _:
-            pass
+            return None
 
 
-def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
-    return {
-        "output": {"message": {"role": "assistant", "content": [], **only(choices[0])}},
-        "stopReason": _STOPS[ending.stop],
-        **_counted(ending.info.usage),
-    }
+def _write_cited(part: TextPart) -> JsonObject | None:
+    found = cited(part, converse, cites) if part.citations else []
+    return {"citationsContent": {"content": [{"text": part.text}], "citations": found}} if found else None
 
 
-def _counted(usage: Usage | None) -> JsonObject:
-    return {"usage": _COUNT.write(usage), "metrics": {"latencyMs": 0}}
+def _read_reasoning(block: JsonObject) -> Part | None:
+    value = block["reasoningContent"]
+    said = value.get("reasoningText") if is_object(value) else None
+    if is_object(said) and isinstance(said.get("text"), str):
+        signature = said.get("signature") or None
+        extra = rest(said, _SAID, f"{OWNER}.reasoningContent")
+        return ReasoningPart(said["text"], signature, None, SIGNER if signature else OWNER, extra)
+    hidden = value.get("redactedContent") if is_object(value) else None
+    return ReasoningPart("", None, hidden, SIGNER) if isinstance(hidden, str) else None
 
 
-def _delta(block: StreamBlock, **said: JsonValue) -> list[JsonObject]:
-    return [{"contentBlockDelta": {"contentBlockIndex": block.index, "delta": said}}]
+def _write_reasoning(part: ReasoningPart) -> JsonObject | None:
+    if part.owner not in (OWNER, SIGNER):
+        return None
+    if part.encrypted is not None:
+        return {"reasoningContent": {"redactedContent": part.encrypted}}
+    said = {"text": part.text} if part.signature is None else {"text": part.text, "signature": part.signature}
+    return {"reasoningContent": {"reasoningText": said}}
 
 
-def _start(block: StreamBlock) -> list[JsonObject]:
-    use = {"toolUseId": block.id, "name": block.name}
-    return [{"contentBlockStart": {"contentBlockIndex": block.index, "start": {"toolUse": use}}}]
+def _media(kind: MediaKind) -> PartRow:
+    """Make the block of a kind of media: its format, its name where it is a document, and its bytes or their place."""
+    known = {name: media for name, media in TYPES.items() if kind_of(media) == kind}
+    names = {media: name for name, media in known.items()}
+
+    def read_format(body: JsonObject, part: MediaPart) -> bool:
+        part.kind, part.media_type = kind, known.get(word(body, "format"), "")
+        return bool(part.media_type)
+
+    def write_format(part: MediaPart, body: JsonObject) -> bool:
+        body["format"] = names.get(part.media_type.partition(";")[0].lower())
+        return part.kind == kind and body["format"] is not None
+
+    def write_name(part: MediaPart, body: JsonObject) -> None:
+        if kind == "document":
+            body["name"] = _document_name(part)
+
+    name = option("name", "name")._replace(write=write_name)
+    source = PartField(("source",), _read_source, _write_source)
+    return PartRow(kind, MediaPart, PartField(("format",), read_format, write_format), name, source, inside=True)
 
 
-def _stop(block: StreamBlock) -> list[JsonObject]:
-    return [{"contentBlockStop": {"contentBlockIndex": block.index}}]
+def _read_source(body: JsonObject, part: MediaPart) -> bool:
+    match body.get("source"):
+        case {"bytes": str() as data}:
+            part.data = data
+        case {"s3Location": {"uri": str() as uri, **further}}:
+            part.file_id, part.owner, part.extra = uri, OWNER, rest(further, set(), _STORED)
+        case _:
+            return False
+    return True
 
 
-def _prove(block: StreamBlock, proof: Proof) -> list[JsonObject]:
-    said = {"signature": proof.signature} if proof.encrypted is None else {"redactedContent": proof.encrypted}
-    return _delta(block, reasoningContent=said)
+def _write_source(part: MediaPart, body: JsonObject) -> bool:
+    if part.data is not None:
+        body["source"] = {"bytes": part.data}
+    elif part.file_id is not None and part.owner == OWNER:
+        body["source"] = {"s3Location": {"uri": part.file_id, **own(part.extra, _STORED)}}
+    return "source" in body
 
 
-def _cite(block: StreamBlock, citation: JsonObject, before: int) -> list[JsonObject]:
-    made = cited_at(citation, before, "".join(block.pieces), converse, cites)
-    return [] if made is None else _delta(block, citation=made)
+def _document_name(part: MediaPart) -> str:
+    """Name a document as Bedrock allows it; one without a name is told apart by what is in it."""
+    if part.name:
+        return re.sub(r"\s+", " ", re.sub(r"[^a-zA-Z0-9\s()\[\]-]", "-", part.name))[:200]
+    return "document " + sha256((part.data or part.file_id or "").encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def _finish(_: AnswerHead, stop: Stop, __: str | None, usage: Usage | None) -> list[JsonObject]:
-    return [{"messageStop": {"stopReason": _STOPS[stop]}}, {"metadata": _counted(usage)}]
+_KINDS: Final[tuple[MediaKind, ...]] = ("image", "audio", "video", "document")
+_CONTENTS: Final = (
+    PartRow("citationsContent", TextPart, read=_read_cited, write=_write_cited),
+    PartRow("text", TextPart, read=_read_text, write=lambda part: {"text": part.text}),
+    *map(_media, _KINDS),
+)
+_INSIDE: Final = PartTable(OWNER, (*_CONTENTS, PartRow("json", JsonPart, read=_read_json, write=_write_json)), tag="")
+"""The blocks of a tool's result."""
+_OURS: Final = where(lambda body: body.get("type", OURS) == OURS)  # else the provider runs it
+_ID: Final = ident("toolUseId", odd="opaque")
+_CONTENT: Final = content("content", _INSIDE, listed=True)
+_STATUS: Final = flag("status", value="error")
+BLOCKS: Final = PartTable(
+    OWNER,
+    (
+        *_CONTENTS,
+        PartRow("reasoningContent", ReasoningPart, read=_read_reasoning, write=_write_reasoning),
+        PartRow("toolUse", CallPart, _OURS, _ID, text("name", "name"), arguments("input"), inside=True),
+        PartRow("toolResult", ResultPart, _OURS, _ID, _CONTENT, _STATUS, inside=True),
+    ),
+    tag="",
+    point=(_read_mark, _write_mark),
+    says=_says,
+)
+_ROLES: Final[dict[str, Role]] = {"user": "user", "assistant": "assistant", "system": "system"}
+_SYSTEM: Final = SystemPlace("system", BLOCKS.read_all, BLOCKS.write_list)
+_REQUEST: Final = RequestTable(owner=OWNER, roles=_ROLES, blocks=BLOCKS, texts=False, empty="always", system=_SYSTEM)
 
 
-API: Final = AnswerApi(
+def read(value: JsonValue) -> Transcript:
+    """Read a request's object or a list of messages."""
+    if not is_object(value):
+        return _REQUEST.read(value)
+    expected(value, "system", is_array, "a list of blocks")
+    config: JsonObject = expected(value, "toolConfig", is_object, "an object") or {}
+    found = _REQUEST.read(value)
+    found.tools = _read_tools(expected(config, "tools", is_array, "a list"))
+    found.tool_choice = _read_choice(config.get("toolChoice"))
+    found.extra.pop(_CONFIG, None)
+    found.extra |= rest(config, {"tools", "toolChoice"}, _CONFIG)
+    return found
+
+
+def _read_tools(value: JsonValue) -> tuple[ToolDeclaration, ...] | None:
+    tools: list[ToolDeclaration] = []
+    for item in value or ():
+        mark = _read_mark(item)
+        if mark is not None and tools and MARK not in tools[-1].extra:
+            tools[-1].extra[MARK] = mark
+        else:
+            tools.append(_read_tool(item))
+    return None if value is None else tuple(tools)
+
+
+def _read_tool(item: JsonValue) -> ToolDeclaration:
+    spec = item.get("toolSpec") if is_object(item) else None
+    if not word(spec, "name"):
+        name = next(iter(item), "") if is_object(item) else ""
+        return read_hosted(item, OWNER, name, kind=word(item.get(name), "name") if is_object(item) else "")
+    tool = _SPEC.read(spec)
+    tool.parameters = tool.parameters.get("json") if is_object(tool.parameters) else None
+    tool.origin, tool.source = OWNER, item
+    return tool
+
+
+def _read_choice(value: JsonValue) -> ToolChoice | None:
+    given = value if is_object(value) else {}
+    if name := word(given.get("tool"), "name"):
+        return ToolChoice("required", (name,))
+    return ToolChoice("required") if "any" in given else ToolChoice("auto") if "auto" in given else None
+
+
+def write(transcript: Transcript) -> JsonObject:
+    """Write a request's object; leading instructions stand in `system`."""
+    value: JsonObject = _REQUEST.write(transcript)
+    config: JsonObject = {key: value.pop(f"toolConfig.{key}") for key in own(transcript.extra, _CONFIG)}
+    tools = [item for tool in transcript.tools or () for item in _write_tool(tool)]
+    if tools:
+        config["tools"] = tools
+        choice = _write_choice(transcript.tool_choice)
+        if choice is not None:
+            config["toolChoice"] = choice
+    if config:
+        value["toolConfig"] = config
+    return value
+
+
+def _write_tool(tool: ToolDeclaration) -> list[JsonValue]:
+    if tool.kind == "hosted":
+        written = tool.extra.get(f"{OWNER}.hosted")
+    elif tool.origin == OWNER:
+        written = tool.source
+    else:
+        spec = _SPEC.write(replace(tool, description=tool.description or None)) or {}
+        written = {"toolSpec": {**spec, "inputSchema": {"json": spec["inputSchema"]}}}
+    mark = [_write_mark(tool.extra[MARK])] if is_object(tool.extra.get(MARK)) else []
+    return [] if written is None else [written, *mark]
+
+
+_SPEC: Final = Declaring(owner=OWNER, schema="inputSchema", strict=True, bare="object")
+
+
+def _write_choice(choice: ToolChoice | None) -> JsonObject | None:
+    """Write `toolChoice`; there is no word for calling none."""
+    if choice is None or choice.mode == "none":
+        return None
+    if choice.mode == "auto":
+        return {"auto": {}}
+    return {"tool": {"name": choice.names[0]}} if len(choice.names) == 1 else {"any": {}}
+
+
+def recognise(value: JsonValue) -> bool:
+    """Tell a request by its `toolConfig`, or by blocks that are named by their key."""
+    messages = objects_in(value)
+    if is_object(value) and is_array(value.get("messages")) and "toolConfig" in value:
+        return True
+    contents = [item.get("content") for item in messages]
+    blocks = [block for content in contents if is_array(content) for block in content if is_object(block)]
+    return (
+        not any(isinstance(content, str) for content in contents)
+        and not any(word(block, "image") for block in blocks)
+        and any("type" not in block and not block.keys().isdisjoint(_TELLING) for block in blocks)
+    )
+
+
+_TELLING: Final = frozenset({"text", "toolUse", "toolResult", "reasoningContent", "cachePoint"})
+
+FORMAT: Final = TranscriptFormat(
     name=OWNER,
-    wire="binary",
-    shapes=(
-        StepShape(lambda value: is_object(value.get("output")) and "message" in value["output"], _read),
-        StepShape(lambda value: len(value) == 1 and next(iter(value)) in _EVENTS, _event),
+    summary="Bedrock Converse: content blocks, toolUse and toolResult.",
+    read=read,
+    write=write,
+    recognise=recognise,
+    rules=Rules(
+        calls_declared=True,
+        user_first=True,
+        roles=frozenset({"system", "user", "assistant"}),
+        system="first",
+        call_id=r"[a-zA-Z0-9_.:-]",
+        call_id_length=64,
+        fresh_ids=True,
+        tool_name=r"[a-zA-Z0-9_-]",
+        tool_name_length=64,
+        results_in="user",
+        result_kinds=frozenset({"text", "json", "image", "document", "video"}),
+        user_kinds=frozenset({"text", "image", "document", "video", "audio"}),
+        url_kinds=frozenset(),
+        media_types=frozenset(TYPES.values()),
+        owners=frozenset({OWNER, SIGNER}),
+        unsigned=False,
+        alternate=True,
+        neighbours="refused",
+        blank_text="beside",
+        empty_messages=False,
+        instructions_alone=False,
+        arguments="object",
+        schema=BEDROCK,
+        strict_schema=BEDROCK_STRICT,
     ),
-    envelope=Envelope(
-        open=lambda value: [
-            {"messages": [{"role": "assistant", "content": [], **inner(inner(value, "output"), "message")}]}
-        ],
-        close=_close,
-        known=known("output", "stopReason", "usage", "metrics", "ResponseMetadata"),
-        proves=SIGNER,
-    ),
-    stream=Blocks(
-        owner=SIGNER,
-        begin=lambda _, __: [{"messageStart": {"role": "assistant"}}],
-        start={"call": _start},
-        delta={
-            "text": lambda block, text: _delta(block, text=text),
-            "reasoning": lambda block, text: _delta(block, reasoningContent={"text": text}),
-            "call": lambda block, text: _delta(block, toolUse={"input": text}),
-        },
-        end={"text": _stop, "reasoning": _stop, "call": _stop},
-        prove=_prove,
-        cite=_cite,
-        finish=_finish,
-        fail=lambda _, failure: [
-            {_EXCEPTIONS.get(failure.kind, "internalServerException"): {"message": failure.message}}
-        ],
+    aliases=("bedrock-converse", "converse"),
+    sources=(
+        Provenance(
+            reference="botocore, data/bedrock-runtime/2023-09-30/service-2",
+            revision="1.44.5",
+            kind="source",
+            license="Apache-2.0",
+        ),
+        Provenance(reference="Amazon Bedrock API reference, Converse", kind="documentation"),
     ),
 )

@@ -1,182 +1,287 @@
-r"""Gemini Interactions' answers and events: an interaction of steps, whose content comes in deltas.
+"""Gemini Interactions: a request, or its steps alone; the input may also be text, or the contents of one turn.
 
-{"event_type": "step.start", "index": 1, "step": {"type": "function_call", "id": "a1", "name": "f", "arguments": {}}}
-{"event_type": "step.delta", "index": 1, "delta": {"type": "arguments_delta", "arguments": "{\"a\": 1}"}}
-{"event_type": "step.stop", "index": 1}
-{"event_type": "interaction.completed", "interaction": {"id": "i1", "status": "requires_action", "usage": {...}}}
+{"model": "gemini-3-pro-preview", "system_instruction": "Be brief.", "input": [
+    {"type": "user_input", "content": [{"type": "text", "text": "Weather in Paris?"},
+        {"type": "image", "mime_type": "image/png", "data": "iVBORw0KGgo"}]},
+    {"type": "thought", "signature": "c2ln", "summary": [{"type": "text", "text": "One call."}]},
+    {"type": "model_output", "content": [{"type": "text", "text": "Checking."}]},
+    {"type": "function_call", "id": "a1", "name": "get_weather", "arguments": {"city": "Paris"}},
+    {"type": "function_result", "call_id": "a1", "name": "get_weather", "result": "18C"}],
+ "tools": [{"type": "function", "name": "get_weather", "parameters": {"type": "object"}}],
+ "generation_config": {"tool_choice": {"allowed_tools": {"mode": "any", "tools": ["get_weather"]}}}}
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.jsontext import is_array
-from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, timestamp
-from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects
-from toolfmt.transcripts.answer_usage import TokenCounting
-from toolfmt.transcripts.failures import WRITERS
-from toolfmt.transcripts.gemini_interactions import OWNER as NAME
-from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+from toolfmt.conversation import (
+    CallPart,
+    MediaPart,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    ResultPart,
+    Role,
+    TextPart,
+    ToolChoice,
+    Transcript,
+)
+from toolfmt.dialect.record import Provenance
+from toolfmt.errors import ParseError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.blocks import PartRow, PartTable, returned
+from toolfmt.transcripts.citations import flat
+from toolfmt.transcripts.declaring import Declaring
+from toolfmt.transcripts.fields import PartField, arguments, citations, flag, ident, option, proof, text
+from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.gemini_parts import FILES, PROVIDER
+from toolfmt.transcripts.hosted import INTERACTIONS, hosted
+from toolfmt.transcripts.media import MediaKind, media_type_of
+from toolfmt.transcripts.request import RequestTable, SystemPlace
+from toolfmt.transcripts.values import expected, own, rest, word
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answer_info import Stop, Usage
-    from toolfmt.transcripts.assembling import Assembler
-    from toolfmt.transcripts.sinks.sink import AnswerHead
+    from toolfmt.transcripts.chat import Mode
 
-_COUNT: Final = TokenCounting(
-    {
-        "input": "total_input_tokens",
-        "cached": "total_cached_tokens",
-        "output": "total_output_tokens",
-        "reasoning": "total_thought_tokens",
-        "total": "total_tokens",
-    },
-    beside=("reasoning",),
-    further="total_tool_use_tokens",
+OWNER: Final = "gemini-interactions"
+_KINDS: Final[tuple[MediaKind, ...]] = ("image", "audio", "video", "document")
+_LOOSE: Final = ("text", *_KINDS)
+_SPOKEN: Final = ("user_input", "model_output")
+_ROLES: Final[dict[str, Role]] = {"user_input": "user", "function_result": "tool"}
+_MODES: Final[dict[str, Mode]] = {"auto": "auto", "any": "required", "none": "none"}
+
+
+def _media(kind: MediaKind) -> PartRow:
+    def read(item: JsonObject, part: MediaPart) -> bool:
+        address, part.kind = word(item, "uri"), kind
+        part.data = word(item, "data") or None
+        if address.startswith(FILES):
+            part.file_id, part.owner = address, PROVIDER
+        else:
+            part.url = address or None
+        return (part.data is None) != (not address) and isinstance(item.get("mime_type"), str | None)
+
+    return PartRow(kind, MediaPart, option("mime_type", "media_type"), PartField(("data", "uri"), read, _write_media))
+
+
+def _write_media(part: MediaPart, item: JsonObject) -> bool:
+    address = part.url if part.url is not None else part.file_id if part.owner == PROVIDER else None
+    media_type = part.media_type or media_type_of(address or "")
+    item |= {"type": part.kind} | ({"mime_type": media_type} if media_type else {})
+    item |= {"uri": address} if part.data is None else {"data": part.data}
+    return part.data is not None or address is not None
+
+
+def _cites(item: JsonObject) -> bool:
+    """Whether a citation is flat, as Google writes it; others name a file's id, or put it under its type's name."""
+    kind = item.get("type")
+    return isinstance(kind, str) and kind.endswith("_citation") and kind not in item and "file_id" not in item
+
+
+def _read_summary(item: JsonObject, part: ReasoningPart) -> bool:
+    said = CONTENTS.read_all(item.get("summary")) if is_array(item.get("summary")) else ()
+    texts = [found.text for found in said if isinstance(found, TextPart)]
+    part.text = "\n\n".join(texts)
+    return len(texts) == len(said)
+
+
+def _write_summary(part: ReasoningPart, item: JsonObject) -> bool:
+    if part.text:
+        item["summary"] = [{"type": "text", "text": part.text}]
+    return bool(part.text) or (part.signature is not None and part.owner == PROVIDER)
+
+
+CONTENTS: Final = PartTable(
+    OWNER, (PartRow("text", TextPart, text("text"), citations("annotations", flat, _cites)), *map(_media, _KINDS))
 )
-_STOPS: Final = endings(
-    "completed", tool_calls="requires_action", length="incomplete", content_filter="incomplete", pause="incomplete"
+_SIGNATURE: Final = proof("signature", PROVIDER, odd="opaque")
+_SUMMARY: Final = PartField(("summary",), _read_summary, _write_summary)
+_ID: Final = ident("id", odd="opaque")
+_CALL_ID: Final = ident("call_id", odd="opaque")
+_NAME: Final = option("name", "name", odd="opaque")
+_RESULT: Final = returned("result", CONTENTS, objects=True)
+STEPS: Final = PartTable(
+    OWNER,
+    (
+        PartRow("thought", ReasoningPart, _SIGNATURE, _SUMMARY),
+        PartRow("function_call", CallPart, _ID, text("name", "name"), arguments("arguments"), _SIGNATURE),
+        PartRow("function_result", ResultPart, _CALL_ID, _NAME, _RESULT, flag("is_error", value=True)),
+    ),
+    says=lambda step: hosted(step, INTERACTIONS),
 )
-_RUNNING: Final = ("in_progress", "queued", "requires_continuation")
-_FAILED: Final = ("failed", "cancelled")
 
 
-def _read(value: JsonObject, made: Assembler) -> None:
-    for at, step in enumerate(objects(value, "steps")):
-        _step(at, step, made)
-        made.end(at)
-    _about(value, made)
+def _read_items(items: Sequence[JsonValue]) -> Iterator[Message]:
+    """Read each step as a message; those of the model that stand together are one."""
+    at = 0
+    for role, group in groupby(_steps(items), _role):
+        steps = list(group)
+        for run in [steps] if role == "assistant" else [[step] for step in steps]:
+            message = Message(role, tuple(part for step in run for part in _read_step(step)))
+            for step in run:
+                if step["type"] in _SPOKEN:
+                    message.extra |= rest(step, {"type", "content"}, OWNER)
+            message.origin, message.source, message.where = OWNER, run, ("/input", at)
+            at += len(run)
+            yield message
 
 
-def _about(value: JsonObject, made: Assembler) -> None:
-    """Read what is said of the whole interaction; its steps have been read."""
-    made.about(value.get("id"), value.get("model"))
-    made.tokens(value.get("usage"), _COUNT.read)
-    status = value.get("status")
-    if status in _FAILED:
-        errors = objects(value, "errors")
-        made.fail(errors[0] if errors else f"the interaction was {status}")
-    elif status not in _RUNNING:
-        ended(made, status)
+def _role(step: JsonObject) -> Role:
+    return _ROLES.get(step["type"], "assistant")
 
 
-def _step(at: Hashable, step: JsonObject, made: Assembler) -> None:
-    match step.get("type"):
-        case "model_output":
-            for content in objects(step, "content"):
-                _content(content, made)
-        case "thought":
-            for content in objects(step, "summary"):
-                made.reasoning(content.get("text"))
-            made.prove(PROVIDER, step.get("signature"))
-        case "function_call":
-            signature = step.get("signature")
-            extra = {f"{OWNER}.thoughtSignature": signature} if signature else {}
-            made.call(at, step.get("name"), step.get("id"), extra=extra)
-            made.arguments(at, step.get("arguments") or None)  # an empty object stands for what the deltas will say
-        case other:
-            made.note("provider_part", str(other))
+def _steps(items: Sequence[JsonValue]) -> Iterator[JsonObject]:
+    """Give the steps of an input; contents without a step are one turn of the user's."""
+    for at, item in enumerate(items):
+        if not (isinstance(item, str) or word(item, "type")):
+            raise ParseError(f"/input/{at}: expected text, or an object with a `type`")
+    for loose, group in groupby(items, lambda item: isinstance(item, str) or item["type"] in _LOOSE):
+        if loose:
+            contents = [{"type": "text", "text": item} if isinstance(item, str) else item for item in group]
+            yield {"type": "user_input", "content": contents}
+        else:
+            yield from group
 
 
-def _content(content: JsonObject, made: Assembler) -> None:
-    if content.get("type") == "text":
-        made.text(content.get("text"))
+def _read_step(step: JsonObject) -> tuple[Part, ...]:
+    """Read what a step says; what the model said and is not understood is a step of its own."""
+    content = step.get("content")
+    if step["type"] not in _SPOKEN or not isinstance(content, (str, list)):
+        return (STEPS.read(step),)
+    parts = CONTENTS.read_all(content)
+    if step["type"] == "user_input":
+        return parts
+    return tuple(OpaquePart(OWNER, _output([part.value])) if isinstance(part, OpaquePart) else part for part in parts)
+
+
+def _output(content: list[JsonValue]) -> JsonObject:
+    return {"type": "model_output", "content": content}
+
+
+def _write_message(message: Message) -> list[JsonValue]:
+    if message.role == "tool":
+        return [STEPS.write(part) for part in message.parts if isinstance(part, ResultPart)]
+    if message.role == "assistant":
+        steps = _write_steps(message.parts)
     else:
-        made.note("provider_part", str(content.get("type")))
+        steps = [{"type": "user_input", "content": CONTENTS.write_list(message.parts)}]
+    return [*steps[:-1], steps[-1] | own(message.extra, OWNER)] if steps else []
 
 
-def _event(value: JsonObject, made: Assembler) -> None:
-    at = value.get("index")
-    match value["event_type"]:
-        case "interaction.created" | "interaction.completed":
-            _about(inner(value, "interaction"), made)
-        case "interaction.status_update":
-            _about({"status": value.get("status"), "usage": value.get("usage")}, made)
-        case "step.start":
-            _step(at, inner(value, "step"), made)
-        case "step.delta":
-            _delta(at, inner(value, "delta"), made)
-        case "step.stop":
-            made.stop(at)
-        case "error":
-            made.fail(value.get("error") or value)
+def _write_steps(parts: Sequence[Part]) -> list[JsonValue]:
+    """Write the model's turn: text and media that stand together are one output."""
+    steps: list[JsonValue] = []
+    for alone, run in groupby(parts, lambda part: isinstance(part, (ReasoningPart, CallPart, OpaquePart))):
+        if alone:
+            steps += STEPS.write_list(run)
+        elif output := CONTENTS.write_list(run):
+            steps.append(_output(output))
+    return steps
+
+
+def _read_choice(value: JsonValue) -> ToolChoice | None:
+    match value:
+        case str() if value in _MODES:
+            return ToolChoice(_MODES[value])
+        case {"allowed_tools": {"mode": str() as mode, "tools": [*names]}} if mode in _MODES:
+            return ToolChoice(_MODES[mode], tuple(names)) if all(isinstance(name, str) for name in names) else None
         case _:
-            pass
+            return None
 
 
-def _delta(at: Hashable, delta: JsonObject, made: Assembler) -> None:
-    match delta.get("type"):
-        case "text":
-            made.text(delta.get("text"))
-        case "arguments_delta":
-            made.arguments(at, delta.get("arguments"))
-        case "thought_summary":
-            made.reasoning(inner(delta, "content").get("text"))
-        case "thought_signature":
-            made.prove(PROVIDER, delta.get("signature"))
-        case other:
-            made.note("provider_part", str(other))
+def _write_choice(choice: ToolChoice) -> JsonValue:
+    mode = next(name for name, meant in _MODES.items() if meant == choice.mode)
+    return {"allowed_tools": {"mode": mode, "tools": list(choice.names)}} if choice.names else mode
 
 
-def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
-    made = _interaction(ending.head, _STOPS[ending.stop], steps=choices[0])
-    return made | ending.counted("usage", _COUNT)
+def _write_system(parts: Sequence[Part]) -> JsonValue:
+    return "\n\n".join(part.text for part in parts if isinstance(part, TextPart)) or None
 
 
-def _interaction(head: AnswerHead, status: str, **fields: JsonValue) -> JsonObject:
-    created = timestamp(head.created)
-    return {"id": head.id, "object": "interaction", "model": head.model, "status": status, "created": created, **fields}
+_REQUEST: Final = RequestTable(
+    owner=OWNER,
+    roles=_ROLES,
+    blocks=CONTENTS,
+    read_items=_read_items,
+    write_message=_write_message,
+    messages="input",
+    system=SystemPlace("system_instruction", CONTENTS.read_all, _write_system),
+    tools=Declaring(owner=OWNER, typed=True).listed(),
+)
 
 
-def _start(block: StreamBlock, kind: str, **fields: JsonValue) -> list[JsonObject]:
-    return [{"event_type": "step.start", "index": block.index, "step": {"type": kind, **fields}}]
+def read(value: JsonValue) -> Transcript:
+    """Read a request's object or a list of steps."""
+    if not is_object(value) or "input" not in value:
+        return _REQUEST.read(value)
+    expected(value, "system_instruction", lambda found: isinstance(found, str), "text")
+    expected(value, "tools", is_array, "a list")
+    given = value["input"]
+    found = _REQUEST.read(value if is_array(given) else {**value, "input": [given]})
+    config = value.get("generation_config")
+    choice = _read_choice(config.get("tool_choice")) if is_object(config) else None
+    if choice is not None and is_object(config):
+        found.tool_choice = choice
+        further = {key: item for key, item in config.items() if key != "tool_choice"}
+        found.extra |= {f"{OWNER}.generation_config": further}
+        if not further:
+            del found.extra[f"{OWNER}.generation_config"]
+    return found
 
 
-def _add(block: StreamBlock, kind: str, **fields: JsonValue) -> list[JsonObject]:
-    return [{"event_type": "step.delta", "index": block.index, "delta": {"type": kind, **fields}}]
+def write(transcript: Transcript) -> JsonValue:
+    """Write a request's object; leading instructions are the text of `system_instruction`."""
+    value = _REQUEST.write(transcript)
+    if transcript.tool_choice is not None:
+        config = value.get("generation_config")
+        choice = _write_choice(transcript.tool_choice)
+        value["generation_config"] = {**(config if is_object(config) else {}), "tool_choice": choice}
+    return value
 
 
-def _stop(block: StreamBlock) -> list[JsonObject]:
-    return [{"event_type": "step.stop", "index": block.index}]
+def recognise(value: JsonValue) -> bool:
+    """Tell a request by steps that only this format has."""
+    steps = value.get("input") if is_object(value) else value
+    return is_array(steps) and any(word(step, "type") in _TELLING for step in steps)
 
 
-def _finish(head: AnswerHead, stop: Stop, _: str | None, usage: Usage | None) -> list[JsonObject]:
-    counted = {} if usage is None else {"usage": _COUNT.write(usage)}
-    return [{"event_type": "interaction.completed", "interaction": _interaction(head, _STOPS[stop], **counted)}]
+_TELLING: Final = ("user_input", "model_output", "thought", "function_result")
 
-
-API: Final = AnswerApi(
-    name=NAME,
-    event_name="event_type",
-    shapes=(
-        StepShape(lambda value: isinstance(value.get("event_type"), str), _event),
-        StepShape(lambda value: is_array(value.get("steps")) or value.get("object") == "interaction", _read),
+FORMAT: Final = TranscriptFormat(
+    name=OWNER,
+    summary="Gemini Interactions: steps of the user, the model and the tools.",
+    read=read,
+    write=write,
+    recognise=recognise,
+    messages="input",
+    rules=Rules(
+        roles=frozenset({"system", "user", "assistant", "tool"}),
+        system="first",
+        tool_name=r"[a-zA-Z0-9_.:-]",
+        tool_name_start=r"[a-zA-Z_]",
+        tool_name_length=128,
+        result_names=True,
+        result_kinds=frozenset({"text", "json", "image", "audio", "video", "document"}),
+        user_kinds=frozenset({"text", "image", "audio", "video", "document"}),
+        assistant_kinds=frozenset({"text", "image", "audio", "video", "document"}),
+        owners=frozenset({OWNER, PROVIDER}),
+        empty_messages=False,
+        instructions_alone=False,
+        continues=frozenset({f"{OWNER}.previous_interaction_id"}),
+        neighbours="joined",
+        results_follow=False,
+        arguments="object",
     ),
-    envelope=Envelope(
-        open=lambda value: [{"input": objects(value, "steps")}],
-        close=_close,
-        known=known("id", "object", "model", "created", "updated", "status", "steps", "usage"),
-    ),
-    stream=Blocks(
-        owner=PROVIDER,
-        begin=lambda head, _: [{"event_type": "interaction.created", "interaction": _interaction(head, "in_progress")}],
-        start={
-            "text": lambda block: _start(block, "model_output", content=[]),
-            "reasoning": lambda block: _start(block, "thought"),
-            "call": lambda block: _start(block, "function_call", id=block.id, name=block.name, arguments={}),
-        },
-        delta={
-            "text": lambda block, text: _add(block, "text", text=text),
-            "reasoning": lambda block, text: _add(block, "thought_summary", content={"type": "text", "text": text}),
-            "call": lambda block, text: _add(block, "arguments_delta", arguments=text),
-        },
-        end={"text": _stop, "reasoning": _stop, "call": _stop},
-        prove=lambda block, proof: _add(block, "thought_signature", signature=proof.signature),
-        finish=_finish,
-        fail=lambda _, failure: [{"event_type": "error", **WRITERS[NAME](failure)}],
+    aliases=("interactions", "google-interactions"),
+    sources=(
+        Provenance(
+            reference="google-genai, google.genai.interactions", revision="3.4.0", kind="source", license="Apache-2.0"
+        ),
+        Provenance(reference="Gemini API reference, Interactions", kind="documentation"),
     ),
 )

@@ -1,69 +1,93 @@
-"""Mistral's answers and chunks: as Chat Completions', with thinking in the content, and calls whole.
+r"""Mistral's chat completion: a request, or the messages alone.
 
-{"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [{"index": 0, "delta": {
-    "content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]}, "finish_reason": null}]}
+{"messages": [
+    {"role": "user", "content": [
+        {"type": "text", "text": "Weather in Paris?"}, {"type": "image_url", "image_url": "https://e.com/a.png"}]},
+    {"role": "assistant",
+     "content": [
+        {"type": "thinking", "thinking": [{"type": "text", "text": "One call."}]},
+        {"type": "text", "text": "Checking."}],
+     "tool_calls": [
+        {"id": "A1b2C3d4E", "type": "function", "function":
+            {"name": "get_weather", "arguments": "{\"city\": \"Paris\"}"}}]},
+    {"role": "tool", "tool_call_id": "A1b2C3d4E", "name": "get_weather", "content": "18C"}],
+ "tools": [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}],
+ "tool_choice": "any", "parallel_tool_calls": true}
 """
 
 from __future__ import annotations
 
-from hashlib import sha256
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from toolfmt import jsontext
-from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings
-from toolfmt.transcripts.answer_usage import TokenCounting
-from toolfmt.transcripts.apis.openai_chat import KNOWN, SHAPES, call_delta, completion, delta, open_choices
-from toolfmt.transcripts.failures import WRITERS
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+from toolfmt.dialect.record import Provenance
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.schema.rules import MISTRAL
+from toolfmt.transcripts.chat import ChatShape
+from toolfmt.transcripts.chat_request import messages_in, parts_in, read_request, write_request
+from toolfmt.transcripts.format import Rules, TranscriptFormat
 
 if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
-    from toolfmt.transcripts.answer_info import Stop, Usage
-    from toolfmt.transcripts.sinks.sink import AnswerHead
+    from toolfmt.model import JsonValue
 
 NAME: Final = "mistral"
-_COUNT: Final = TokenCounting({"input": "prompt_tokens", "output": "completion_tokens", "total": "total_tokens"})
-"""What Mistral's types have: there are no details."""
-_STOPS: Final = endings("stop", tool_calls="tool_calls", length="length")
+SHAPE: Final = ChatShape(
+    owner=NAME,
+    provider=NAME,
+    custom=False,
+    refusals=False,
+    names=False,
+    parameters=True,
+    no_id="null",
+    result_name="name",
+    reasoning_part="chunks",
+    media="url",
+    choices={"auto": "auto", "none": "none", "any": "required", "required": "required"},
+    named="one",
+)
 
 
-def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
-    made = completion(choices, ending.head, _STOPS[ending.stop])
-    return {**made, "usage": _COUNT.write(ending.info.usage)}
+def recognise(value: JsonValue) -> bool:
+    """Tell a request by thoughts in chunks, an address that stands for an image, or the choice `any`."""
+    if is_object(value) and value.get("tool_choice") == "any":
+        return bool(messages_in(value))
+    return any(
+        is_array(part.get("thinking")) or isinstance(part.get("image_url"), str) or part.get("type") == "document_url"
+        for part in parts_in(value)
+    )
 
 
-def _think(block: StreamBlock, text: str) -> list[JsonObject]:
-    return delta(block.head, {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]})
-
-
-def _call(block: StreamBlock) -> list[JsonObject]:
-    """Write a call; an id has nine letters and digits, and another is hashed."""
-    call, ident = block.call, block.id
-    if call is None:
-        return []
-    fits = len(ident) == 9 and ident.isalnum() and ident.isascii()  # noqa: PLR2004 - mistral-common's validator
-    ident = ident if fits else sha256(ident.encode("utf-8", "surrogatepass")).hexdigest()[:9]
-    text = call.raw_arguments or jsontext.dumps(call.arguments)
-    return call_delta(block, id=ident, type="function", function={"name": call.name, "arguments": text})
-
-
-def _finish(head: AnswerHead, stop: Stop, _: str | None, usage: Usage | None) -> list[JsonObject]:
-    last = delta(head, {"content": ""}, _STOPS[stop])
-    return last if usage is None else [{**last[0], "usage": _COUNT.write(usage)}]
-
-
-API: Final = AnswerApi(
+FORMAT: Final = TranscriptFormat(
     name=NAME,
-    done=True,
-    copies=True,
-    shapes=SHAPES,
-    envelope=Envelope(open=open_choices, close=_close, known=KNOWN, several=True),
-    stream=Blocks(
-        interleaved=True,
-        begin=lambda head, _: delta(head, {"role": "assistant", "content": ""}),
-        delta={"text": lambda block, text: delta(block.head, {"content": text}), "reasoning": _think},
-        end={"call": _call},
-        finish=_finish,
-        fail=lambda _, failure: [WRITERS[NAME](failure)],
+    summary="Mistral chat: as OpenAI's, with ids of nine letters and digits and thinking in the content.",
+    read=partial(read_request, shape=SHAPE),
+    write=partial(write_request, shape=SHAPE),
+    recognise=recognise,
+    relative_of="openai-chat",
+    rules=Rules(
+        roles=frozenset({"system", "user", "assistant", "tool"}),
+        call_id=r"[a-zA-Z0-9]",
+        call_id_length=9,
+        call_id_exact=True,
+        tool_name=r"[a-zA-Z0-9_-]",
+        tool_name_length=64,
+        result_kinds=frozenset({"text", "image", "document"}),
+        user_kinds=frozenset({"text", "image", "audio", "document"}),
+        owners=frozenset({NAME}),
+        joined_answers=True,
+        interleaved=False,
+        empty_messages=False,
+        arguments="any",
+        schema=MISTRAL,
+    ),
+    aliases=("mistralai", "mistral-chat"),
+    sources=(
+        Provenance(reference="mistralai, mistralai.models", revision="3.7.0", kind="source", license="Apache-2.0"),
+        Provenance(
+            reference="mistral-common, protocol/instruct/validator.py",
+            revision="1.13.1",
+            kind="source",
+            license="Apache-2.0",
+        ),
     ),
 )

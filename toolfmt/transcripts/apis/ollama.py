@@ -1,88 +1,78 @@
-"""Ollama's answers and chunks, which have the same shape; calls come whole.
+"""Ollama's chat: a request, or the messages alone; no call has an id, results follow the calls in order.
 
-{"model": "m", "message": {"role": "assistant", "thinking": "Hm.", "content": "Hi"}, "done": false}
-{"model": "m", "message": {"content": ""}, "done": true, "done_reason": "stop",
-    "prompt_eval_count": 12, "eval_count": 9}
-
-Every chunk says whose it is; the last one says why the answer ended.
+{"model": "qwen3", "think": true, "messages": [
+    {"role": "user", "content": "Weather here?", "images": ["iVBORw0KGgo"]},
+    {"role": "assistant", "content": "Checking.", "thinking": "One call.", "tool_calls": [
+        {"function": {"name": "get_weather", "arguments": {"city": "Paris"}}}]},
+    {"role": "tool", "tool_name": "get_weather", "content": "18C"}],
+ "tools": [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]}
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.jsontext import is_object
-from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, only, timestamp
-from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects, whole_call
-from toolfmt.transcripts.answer_usage import TokenCounting
-from toolfmt.transcripts.apis.cohere import open_message
-from toolfmt.transcripts.failures import WRITERS
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+from toolfmt.dialect.record import Provenance
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.chat import ChatShape
+from toolfmt.transcripts.chat_request import calls_in, messages_in, read_request, write_request
+from toolfmt.transcripts.format import Rules, TranscriptFormat
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answer_info import Stop, Usage
-    from toolfmt.transcripts.assembling import Assembler
-    from toolfmt.transcripts.sinks.sink import AnswerHead
 
 NAME: Final = "ollama"
-_COUNT: Final = TokenCounting({"input": "prompt_eval_count", "output": "eval_count"})
-_STOPS: Final = endings("stop", length="length")
+SHAPE: Final = ChatShape(
+    owner=NAME,
+    provider=NAME,
+    arguments="object",
+    call_type=False,
+    call_ids=False,
+    custom=False,
+    refusals=False,
+    names=False,
+    result_name="tool_name",
+    reasoning="thinking",
+    reasoning_alone=True,
+    no_content="empty",
+    media="list",
+    text_parts=False,
+    strict="",
+    choices={},
+    parallel=False,
+)
 
 
-def _read(value: JsonObject, made: Assembler) -> None:
-    made.about(None, value.get("model"))
-    said = inner(value, "message")
-    made.reasoning(said.get("thinking"))
-    made.text(said.get("content"))
-    for call in objects(said, "tool_calls"):
-        function = inner(call, "function")
-        whole_call(made, function.get("name"), call.get("id"), function.get("arguments"))
-    if value.get("done"):
-        ended(made, value.get("done_reason") or "stop")
-        made.tokens(value, _COUNT.read)
+def recognise(value: JsonValue) -> bool:
+    """Tell a request by a result's `tool_name`, images beside the text, or calls without a type and an id."""
+    return any(
+        "tool_name" in message or is_array(message.get("images")) or any(map(_bare, calls_in(message)))
+        for message in messages_in(value)
+    )
 
 
-def _chunk(head: AnswerHead, message: JsonObject, *, done: bool = False, **beside: JsonValue) -> JsonObject:
-    about: JsonObject = {"model": head.model, "created_at": timestamp(head.created)}
-    return {**about, "message": {"role": "assistant", "content": "", **message}, "done": done, **beside}
+def _bare(call: JsonObject) -> bool:
+    function = call.get("function")
+    return is_object(function) and is_object(function.get("arguments")) and call.keys() == {"function"}
 
 
-def _last(head: AnswerHead, stop: Stop, usage: Usage | None, message: JsonObject) -> JsonObject:
-    counted = {} if usage is None else _COUNT.write(usage)
-    return _chunk(head, message, done=True, done_reason=_STOPS[stop], **counted)
-
-
-def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
-    return _last(ending.head, ending.stop, ending.info.usage, only(choices[0]))
-
-
-def _call(block: StreamBlock) -> list[JsonObject]:
-    if block.call is None:
-        return []
-    function = {"name": block.call.name, "arguments": block.call.arguments}
-    return [_chunk(block.head, {"tool_calls": [{"function": function}]})]
-
-
-API: Final = AnswerApi(
+FORMAT: Final = TranscriptFormat(
     name=NAME,
-    wire="lines",
-    shapes=(StepShape(lambda value: is_object(value.get("message")) and "model" in value, _read),),
-    envelope=Envelope(
-        open=open_message,
-        close=_close,
-        known=known("model", "created_at", "message", "done", "done_reason", "prompt_eval_count", "eval_count")
-        | known("total_duration", "load_duration", "prompt_eval_duration", "eval_duration"),
+    summary="Ollama chat: no ids, arguments as objects, images beside the text.",
+    read=partial(read_request, shape=SHAPE),
+    write=partial(write_request, shape=SHAPE),
+    recognise=recognise,
+    relative_of="openai-chat",
+    rules=Rules(
+        roles=frozenset({"system", "user", "assistant", "tool"}),
+        call_ids="none",
+        result_names=True,
+        url_kinds=frozenset(),
+        owners=frozenset({NAME}),
+        joined_answers=True,
+        interleaved=False,
+        arguments="object",
     ),
-    stream=Blocks(
-        call_prefix="",
-        interleaved=True,
-        delta={
-            "text": lambda block, text: [_chunk(block.head, {"content": text})],
-            "reasoning": lambda block, text: [_chunk(block.head, {"thinking": text})],
-        },
-        end={"call": _call},
-        finish=lambda head, stop, _, usage: [_last(head, stop, usage, {})],
-        fail=lambda _, failure: [WRITERS[NAME](failure)],
-    ),
+    sources=(Provenance(reference="ollama-python, ollama/_types.py", revision="0.6.3", kind="source", license="MIT"),),
 )

@@ -1,196 +1,88 @@
-"""Chat Completions' answers and chunks, of OpenAI and of all who copy it.
+r"""OpenAI Chat Completions: a request, or the messages alone.
 
-{"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}
-{"choices": [{"message": {"role": "assistant", "tool_calls": [
-    {"id": "call_A1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
-    "finish_reason": "tool_calls"}]}
-
-An `index` distinguishes calls, so theirs may be interleaved. Reasoning is `reasoning_content`, as most servers of open
-models write it. The last chunk has the usage and no choices. A message cannot say what was between calls: text and
-calls each keep their own order alone.
+{"model": "gpt-5.1", "messages": [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Weather in Paris?"},
+    {"role": "assistant", "content": null, "tool_calls": [
+        {"id": "call_A1", "type": "function", "function":
+            {"name": "get_weather", "arguments": "{\"city\":\"Paris\"}"}}]},
+    {"role": "tool", "tool_call_id": "call_A1", "content": "18C"}],
+ "tools": [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}],
+ "tool_choice": "auto", "parallel_tool_calls": true}
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, only
-from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects
-from toolfmt.transcripts.answer_usage import TokenCounting
-from toolfmt.transcripts.citations import cited_at, nested
-from toolfmt.transcripts.failures import WRITERS
-from toolfmt.transcripts.openai_chat import NAME
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+from toolfmt.schema.rules import ANY, OPENAI, OPENAI_STRICT
+from toolfmt.transcripts.chat import MODELS, ChatShape
+from toolfmt.transcripts.chat_request import messages_in, read_request, write_request
+from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
 
 if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answer_info import Stop, Usage
-    from toolfmt.transcripts.assembling import Assembler
-    from toolfmt.transcripts.sinks.sink import AnswerHead
+    from toolfmt.model import JsonValue
 
-_COUNT: Final = TokenCounting(
-    {
-        "input": "prompt_tokens",
-        "output": "completion_tokens",
-        "total": "total_tokens",
-        "cached": "prompt_tokens_details.cached_tokens",
-        "cache_written": "prompt_tokens_details.cache_write_tokens",
-        "reasoning": "completion_tokens_details.reasoning_tokens",
-    }
+NAME: Final = "openai-chat"
+SHAPE: Final = ChatShape(
+    owner=NAME, provider="openai", reasoning="reasoning_content", signed_by="anthropic", gateways=True, annotations=True
 )
-_STOPS: Final = endings("stop", tool_calls="tool_calls", length="length", content_filter="content_filter")
-KNOWN: Final = known("id", "object", "created", "model", "choices", "usage")
-
-_BESIDE: Final = ("audio", "images")
-"""What a message may hold that no event tells."""
+_STRICT: Final = replace(SHAPE, reasoning="", gateways=False)
+"""What OpenAI itself takes; gateways and servers that copy its API take more, which is always read."""
 
 
-def _read(value: JsonObject, made: Assembler) -> None:
-    if not made.info.id:
-        made.about(value.get("id"), value.get("model"), value.get("created"))
-    if value.get("usage"):
-        made.tokens(value["usage"], _COUNT.read)
-    if value.get("error"):
-        made.fail(value)
-    for choice in objects(value, "choices"):
-        if choice.get("index"):
-            made.note("choice", str(choice["index"]))  # another answer to the same question
-        else:
-            _choice(choice, made)
+def recognise(value: JsonValue) -> bool:
+    """Tell a request by calls, a result's `tool_call_id`, or tools of that shape."""
+    for item in messages_in(value):
+        if "tool_call_id" in item or "tool_calls" in item or item.get("role") == "developer":
+            return True
+    tools = value.get("tools") if is_object(value) else None
+    return is_array(tools) and any("function" in tool for tool in tools if is_object(tool)) and bool(messages_in(value))
 
 
-def _choice(choice: JsonObject, made: Assembler) -> None:
-    said = choice.get("delta") or inner(choice, "message")
-    made.reasoning(said.get("reasoning_content") or said.get("reasoning"))
-    _content(said.get("content"), made)
-    made.refusal(said.get("refusal"))
-    for citation in objects(said, "annotations"):
-        made.cite(citation)
-    for key in _BESIDE:
-        if said.get(key):
-            made.note("provider_part", key)
-    if said.get("tool_calls") or said.get("function_call"):
-        _calls(said, made)
-    if choice.get("error"):
-        made.fail(choice)
-    ended(made, choice.get("finish_reason") or ("message" in choice and "stop"))
-    if choice.get("finish_reason") or "message" in choice:
-        made.finish(cut=made.info.stop == "length")
+_RULES: Final = Rules(
+    call_id_length=40,
+    tool_name=r"[a-zA-Z0-9_-]",
+    tool_name_length=64,
+    user_kinds=frozenset({"text", "image", "audio", "document"}),
+    url_kinds=frozenset({"image"}),
+    other_kinds=False,
+    joined_answers=True,
+    interleaved=False,
+    empty_messages=False,
+    silent=frozenset({"system", "developer", "user"}),
+    custom_tools=True,
+    schema=OPENAI,
+    strict_schema=OPENAI_STRICT,
+)
 
-
-def _content(content: JsonValue, made: Assembler) -> None:
-    """Read a message's content: text, or, as Mistral has it, a list of parts, of which one may be thinking."""
-    if not is_array(content):
-        made.text(content)
-        return
-    for part in filter(is_object, content):
-        match part.get("type"):
-            case "text":
-                made.text(part.get("text"))
-            case "thinking":
-                for thought in objects(part, "thinking"):
-                    made.reasoning(thought.get("text"))
-            case other:
-                made.note("provider_part", str(other))
-
-
-def _calls(said: JsonObject, made: Assembler) -> None:
-    for at, call in enumerate(objects(said, "tool_calls")):
-        key = at if call.get("index") is None else call["index"]
-        custom = call.get("type") == "custom" or not is_object(call.get("function"))
-        body = inner(call, "custom" if custom else "function")
-        if body.get("name") or call.get("id"):
-            made.call(key, body.get("name"), call.get("id"), form="text" if custom and body else "json")
-        made.arguments(key, body.get("arguments", body.get("input")))
-    only = inner(said, "function_call")  # from before there were several
-    if only.get("name"):
-        made.call("function_call", only["name"], None)
-    made.arguments("function_call", only.get("arguments"))
-
-
-SHAPES: Final = (StepShape(lambda value: is_array(value.get("choices")), _read),)
-
-
-def open_choices(value: JsonObject) -> list[JsonValue]:
-    """Give the conversation of each choice."""
-    return [{"messages": [{"role": "assistant", **inner(choice, "message")}]} for choice in objects(value, "choices")]
-
-
-def completion(choices: list[list[JsonObject]], head: AnswerHead, reason: str) -> JsonObject:
-    """Write an answer without its usage."""
-    made: list[JsonObject] = []
-    for at, messages in enumerate(choices):
-        message = {"role": "assistant", "content": None, **only(messages)}
-        made.append({"index": at, "message": message, "finish_reason": reason})
-    return {**chunk(head, made), "object": "chat.completion"}
-
-
-def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
-    made = completion(choices, ending.head, _STOPS[ending.stop])
-    for choice in made["choices"]:
-        message = choice["message"]
-        message.setdefault("refusal", None)
-        parts = message["content"]
-        if is_array(parts):  # an answer's content is text, whatever a request's may be
-            message["content"] = "".join(part["text"] for part in parts if isinstance(part.get("text"), str)) or None
-        choice["logprobs"] = None
-    return made | ending.counted("usage", _COUNT)
-
-
-def chunk(head: AnswerHead, choices: list[JsonObject]) -> JsonObject:
-    """Write a chunk of choices."""
-    about: JsonObject = {"id": head.id, "object": "chat.completion.chunk", "created": head.created}
-    return {**about, "model": head.model, "choices": choices}
-
-
-def delta(head: AnswerHead, said: JsonObject, reason: str | None = None) -> list[JsonObject]:
-    """Write a chunk of one choice."""
-    return [chunk(head, [{"index": 0, "delta": said, "finish_reason": reason}])]
-
-
-def call_delta(block: StreamBlock, **said: JsonValue) -> list[JsonObject]:
-    """Write a chunk of a call."""
-    return delta(block.head, {"tool_calls": [{"index": block.number, **said}]})
-
-
-def _start(block: StreamBlock) -> list[JsonObject]:
-    return call_delta(block, id=block.id, type="function", function={"name": block.name, "arguments": ""})
-
-
-def _custom(block: StreamBlock, text: str) -> list[JsonObject]:
-    return call_delta(block, id=block.id, type="custom", custom={"name": block.name, "input": text})
-
-
-def _cite(block: StreamBlock, citation: JsonObject, before: int) -> list[JsonObject]:
-    """Write a citation, whose places count from the beginning of the message."""
-    made = cited_at(citation, before + block.before, "".join(block.pieces), nested, lambda item: "url_citation" in item)
-    return [] if made is None else delta(block.head, {"annotations": [made]})
-
-
-def _finish(head: AnswerHead, stop: Stop, _: str | None, usage: Usage | None) -> list[JsonObject]:
-    counted = [] if usage is None else [{**chunk(head, []), "usage": _COUNT.write(usage)}]
-    return [*delta(head, {}, _STOPS[stop]), *counted]
-
-
-API: Final = AnswerApi(
+_GATEWAY: Final = TranscriptFormat(
     name=NAME,
-    done=True,
-    shapes=SHAPES,
-    envelope=Envelope(open=open_choices, close=_close, known=KNOWN, several=True),
-    stream=Blocks(
-        interleaved=True,
-        begin=lambda head, _: delta(head, {"role": "assistant", "content": ""}),
-        start={"call": _start},
-        delta={
-            "text": lambda block, text: delta(block.head, {"content": text}),
-            "refusal": lambda block, text: delta(block.head, {"refusal": text}),
-            "reasoning": lambda block, text: delta(block.head, {"reasoning_content": text}),
-            "call": lambda block, text: call_delta(block, function={"arguments": text}),
-            "custom": _custom,
-        },
-        cite=_cite,
-        finish=_finish,
-        fail=lambda _, failure: [WRITERS[NAME](failure)],
+    summary="OpenAI Chat Completions: messages with tool_calls, arguments as JSON text.",
+    read=partial(read_request, shape=SHAPE),
+    write=partial(write_request, shape=SHAPE),
+    recognise=recognise,
+    common=3,
+    rules=_RULES,
+    models=MODELS,
+    copies=replace(
+        _RULES, call_id_length=0, user_kinds=ANYTHING, url_kinds=ANYTHING, schema=ANY, strict_schema=None
+    ),  # each has limits of its own
+    aliases=("openai", "openai_chat", "chat-completions"),
+    sources=(
+        Provenance(
+            reference="openai-python, openai.types.chat", revision="3.52.0", kind="source", license="Apache-2.0"
+        ),
+        Provenance(reference="OpenAI API reference, Chat Completions", kind="documentation"),
     ),
+)
+FORMAT: Final = replace(
+    _GATEWAY,
+    write=partial(write_request, shape=_STRICT),
+    rules=replace(_RULES, reasoning=False),
+    gateway=_GATEWAY,
 )

@@ -1,173 +1,255 @@
-"""Responses' answers and events.
+r"""OpenAI Responses: a request with `input` items, or the items alone.
 
-{"type": "response.output_text.delta", "output_index": 0, "delta": "Hi"}
-{"type": "response.output_item.done", "output_index": 1, "item":
-    {"type": "function_call", "call_id": "call_A1", "name": "f", "arguments": "{}", "status": "completed"}}
+{"model": "gpt-5.1", "instructions": "Be brief.", "input": [
+    {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Weather in Paris?"}]},
+    {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "One call."}],
+     "encrypted_content": "gAAAAABo"},
+    {"type": "function_call", "id": "fc_1", "call_id": "call_A1", "name": "get_weather",
+     "arguments": "{\"city\":\"Paris\"}", "status": "completed"},
+    {"type": "function_call_output", "call_id": "call_A1", "output": "18C"}],
+ "tools": [{"type": "function", "name": "get_weather", "parameters": {"type": "object"}, "strict": true}],
+ "tool_choice": "auto", "parallel_tool_calls": true}
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.conversation import CallPart
-from toolfmt.jsontext import is_array
-from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, known
-from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects
-from toolfmt.transcripts.responses_items import OWNER, PROVIDER, read_item
-from toolfmt.transcripts.sinks.responses import COUNT, INCOMPLETE, ResponsesSink, response
+from toolfmt.conversation import Message, TextPart, ToolChoice, ToolDeclaration, Transcript
+from toolfmt.dialect.record import Provenance
+from toolfmt.errors import ParseError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.schema.rules import ANY, OPENAI, OPENAI_STRICT
+from toolfmt.transcripts.chat import MODELS
+from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
+from toolfmt.transcripts.native import read_hosted, write_hosted
+from toolfmt.transcripts.responses_items import OWNER, PROVIDER, link_items, read_item, write_items
+from toolfmt.transcripts.values import expected, own, pointer, rest
 
 if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
-    from toolfmt.transcripts.assembling import ArgumentsForm, Assembler
-    from toolfmt.transcripts.sinks.sink import AnswerHead
+    from toolfmt.model import JsonObject, JsonValue
+
+_REQUEST: Final = frozenset({"input", "instructions", "tools", "tool_choice", "parallel_tool_calls"})
+_LOADING: Final = ("additional_tools", "tool_search_output")
+"""The items that declare tools in the course of a conversation."""
+_LOADED: Final = f"{OWNER}.loaded"
+_MODES: Final = frozenset({"auto", "none", "required"})
 
 
-_FORMS: Final[dict[object, ArgumentsForm]] = {"function_call": "json", "custom_tool_call": "text"}
+def read(value: JsonValue) -> Transcript:
+    """Read a request's object or a list of items."""
+    if is_array(value):
+        listed = tuple(_read(item, ("", at)) for at, item in enumerate(value))
+        link_items(listed)
+        return Transcript(listed)
+    if not is_object(value) or "input" not in value:
+        raise ParseError("openai-responses: expected a list of items, or an object with `input`")
+    messages: list[Message] = []
+    if value.get("instructions"):
+        messages.append(_text("system", value["instructions"], ("/instructions",)))
+    given = expected(value, "input", lambda found: isinstance(found, str) or is_array(found), "text or a list of items")
+    if isinstance(given, str):
+        messages.append(_text("user", given, ("/input",)))
+    elif is_array(given):
+        messages.extend(_read(item, ("/input", at)) for at, item in enumerate(given))
+    link_items(messages)
+    tools = value.get("tools")
+    read = tuple(found for item in tools for found in _read_tool(item)) if is_array(tools) else None
+    loaded = tuple(_loaded(given, {tool.name for tool in read or ()}))
+    return Transcript(
+        tuple(messages),
+        (read or ()) + loaded if loaded else read,
+        _read_choice(value.get("tool_choice")),
+        value.get("parallel_tool_calls"),
+        rest(value, _REQUEST, OWNER),
+    )
 
 
-def _read(value: JsonObject, made: Assembler) -> None:
-    made.about(value.get("id"), value.get("model"), value.get("created_at"))
-    for item in objects(value, "output"):
-        _item(item, made)
-    _end(value, made)
+def _text(role: str, text: str, where: tuple[str]) -> Message:
+    message = Message("system" if role == "system" else "user", (TextPart(text),))
+    message.origin, message.source, message.where = OWNER, text, where
+    return message
 
 
-def _end(value: JsonObject, made: Assembler) -> None:
-    made.tokens(value.get("usage"), COUNT.read)
-    status = value.get("status", "completed")
-    if status in ("completed", "incomplete"):
-        ended(made, inner(value, "incomplete_details").get("reason") or "stop")
-    elif status in ("failed", "cancelled"):
-        made.fail(value.get("error") or f"the response was {status}")
+def _read(item: JsonValue, where: tuple[str, int]) -> Message:
+    if not is_object(item):
+        raise ParseError(f"{pointer(where)}: an item is an object, not {type(item).__name__}")
+    message = read_item(item)
+    message.origin, message.source, message.where = OWNER, item, where
+    return message
 
 
-def _item(item: JsonObject, made: Assembler) -> None:
-    match item.get("type"):
-        case "message":
-            for part in objects(item, "content"):
-                made.piece()
-                made.text(part.get("text"))
-                made.refusal(part.get("refusal"))
-                for citation in objects(part, "annotations"):
-                    made.cite(citation)
-        case "reasoning":
-            for part in (*objects(item, "summary"), *objects(item, "content")):
-                made.reasoning(part.get("text"))
-            made.prove(PROVIDER, encrypted=item.get("encrypted_content"))
-        case "function_call" | "custom_tool_call":
-            _call_item(object(), item, made)
-        case _:
-            _other(object(), item, made)
+def _read_tool(item: JsonObject) -> list[ToolDeclaration]:
+    kind = item.get("type")
+    if kind == "namespace" and is_array(item.get("tools")):
+        inside = [found for tool in item["tools"] for found in _read_tool(tool)]
+        for found in inside:
+            found.namespace = item.get("name")
+            found.extra |= {f"{OWNER}.namespace": {key: given for key, given in item.items() if key != "tools"}}
+        return inside
+    if kind not in ("function", "custom") or not isinstance(item.get("name"), str):
+        return [read_hosted(item, OWNER, item.get("name") or kind or "")]
+    schema = "parameters" if kind == "function" else "format"
+    extra = rest(item, {"type", "name", "description", "strict", schema}, OWNER)
+    return [
+        ToolDeclaration(item["name"], item.get("description"), item.get(schema), kind, item.get("strict"), extra=extra)
+    ]
 
 
-def _other(at: Hashable, item: JsonObject, made: Assembler) -> None:
-    """Read a call that the client runs, such as a patch to apply; what else there is the provider has run itself."""
-    (part,) = read_item(item).parts or (None,)
-    if not isinstance(part, CallPart):
-        made.note("provider_part", str(item.get("type")))
-        return
-    made.call(at, part.name, part.id, form="json")
-    made.settle(at, part.json)
-    made.end(at, cut=item.get("status") == "incomplete")
+def _loaded(items: JsonValue, known: set[str]) -> Iterator[ToolDeclaration]:
+    """Read the tools that items of the conversation declare."""
+    for item in items if is_array(items) else ():
+        inside = item.get("tools") if is_object(item) and item.get("type") in _LOADING else None
+        for tool in inside if is_array(inside) else ():
+            for found in _read_tool(tool) if is_object(tool) else ():
+                if found.kind == "function" and found.name not in known:
+                    known.add(found.name)
+                    found.extra[_LOADED] = True
+                    yield found
 
 
-def _call_item(at: Hashable, item: JsonObject, made: Assembler) -> None:
-    """Read a call's whole item, whose beginning may have been emitted."""
-    made.call(at, item.get("name"), item.get("call_id"), form=_FORMS[item["type"]])
-    made.settle(at, item.get("arguments", item.get("input")))
-    made.end(at, cut=item.get("status") == "incomplete")
+def _read_choice(value: JsonValue) -> ToolChoice | None:
+    if isinstance(value, str):
+        return ToolChoice(value) if value in _MODES else None  # pyright: ignore[reportArgumentType] - checked against the modes
+    if not is_object(value):
+        return None
+    if value.get("type") == "allowed_tools" and is_array(value.get("tools")):
+        return ToolChoice(value.get("mode", "auto"), tuple(tool.get("name", "") for tool in value["tools"]))
+    return ToolChoice("required", (value["name"],)) if isinstance(value.get("name"), str) else None
 
 
-def _done(at: Hashable, item: JsonObject, made: Assembler) -> None:
-    """Read the whole of an item whose words have been emitted."""
-    match item.get("type"):
-        case "message":
-            pass
-        case "reasoning":
-            made.prove(PROVIDER, encrypted=item.get("encrypted_content"))
-        case "function_call" | "custom_tool_call":
-            _call_item(at, item, made)
-        case _:
-            _other(at, item, made)
+def write(transcript: Transcript) -> JsonObject:
+    """Write a request's object; leading instructions of one message of plain text stand in `instructions`."""
+    value = own(transcript.extra, OWNER)
+    messages = list(transcript.messages)
+    first = messages[0] if messages else None
+    if (
+        first is not None
+        and first.role == "system"
+        and first.origin != OWNER
+        and all(type(part) is TextPart and not part.extra for part in first.parts)
+    ):
+        value["instructions"] = "\n\n".join(part.text for part in first.parts if isinstance(part, TextPart))
+        messages = messages[1:]
+    elif first is not None and first.where == ("/instructions",) and first.origin == OWNER:
+        value["instructions"] = first.source
+        messages = messages[1:]
+    alone = len(messages) == 1 and messages[0].origin == OWNER and messages[0].where == ("/input",)
+    value["input"] = messages[0].source if alone else write_items(messages)
+    tools = [tool for tool in transcript.tools or () if _LOADED not in tool.extra]
+    if transcript.tools is not None and (tools or not transcript.tools):
+        value["tools"] = _write_tools(tools)
+    if transcript.tool_choice is not None:
+        value["tool_choice"] = _write_choice(transcript.tool_choice, transcript.tools or ())
+    if transcript.parallel is not None:
+        value["parallel_tool_calls"] = transcript.parallel
+    return value
 
 
-def _event(value: JsonObject, made: Assembler) -> None:
-    at = value.get("output_index")
-    item = inner(value, "item")
-    match value["type"]:
-        case "response.created":
-            response = inner(value, "response")
-            made.about(response.get("id"), response.get("model"), response.get("created_at"))
-        case "response.completed" | "response.incomplete":
-            _end(inner(value, "response"), made)
-        case "response.failed":
-            _end({"status": "failed", **inner(value, "response")}, made)
-        case "response.output_item.added" if item.get("type") in _FORMS:
-            made.call(at, item.get("name"), item.get("call_id"), form=_FORMS[item["type"]])
-        case "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta":
-            made.arguments(at, value.get("delta"))
-        case "response.output_item.done":
-            _done(at, item, made)
-        case other:
-            _words(other, value, made)
+def _write_tools(tools: Sequence[ToolDeclaration]) -> list[JsonValue]:
+    written: list[JsonValue] = []
+    spaces: dict[str, JsonObject] = {}
+    for tool in tools:
+        item = _write_tool(tool)
+        if item is None:
+            continue
+        if tool.namespace is None:
+            written.append(item)
+            continue
+        space = spaces.get(tool.namespace)
+        if space is None:
+            bare: JsonObject = {"type": "namespace", "name": tool.namespace, "description": tool.namespace}
+            about = tool.extra.get(f"{OWNER}.namespace") or bare
+            space = spaces[tool.namespace] = {**about, "tools": []}
+            written.append(space)
+        space["tools"].append(item)
+    return written
 
 
-def _words(kind: str, value: JsonObject, made: Assembler) -> None:
-    match kind:
-        case "response.output_text.delta":
-            made.text(value.get("delta"))
-        case "response.content_part.added":
-            made.piece()
-        case "response.refusal.delta":
-            made.refusal(value.get("delta"))
-        case "response.output_text.annotation.added":
-            made.cite(value.get("annotation"))
-        case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
-            made.reasoning(value.get("delta"))
-        case _:
-            pass
+def _write_tool(tool: ToolDeclaration) -> JsonObject | None:
+    if tool.kind == "hosted":
+        return write_hosted(tool, OWNER)
+    item: JsonObject = {"type": tool.kind, "name": tool.name}
+    if tool.description is not None:
+        item["description"] = tool.description
+    if tool.kind == "function":
+        item["parameters"] = tool.parameters
+        item["strict"] = tool.strict
+    elif tool.parameters is not None:
+        item["format"] = tool.parameters
+    further = own(tool.extra, OWNER)
+    further.pop("namespace", None)
+    return item | further
 
 
-def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
-    output = [_answered(item, at, ending.head) for at, item in enumerate(choices[0])]
-    reason = INCOMPLETE.get(ending.stop)
-    status = "completed" if reason is None else "incomplete"
-    return response(ending.head, output, status, reason, ending.info.usage)
+def _write_choice(choice: ToolChoice, tools: tuple[ToolDeclaration, ...]) -> JsonValue:
+    if not choice.names:
+        return choice.mode
+    custom = {tool.name for tool in tools if tool.kind == "custom"}
+    entries: list[JsonObject] = [
+        {"type": "custom" if name in custom else "function", "name": name} for name in choice.names
+    ]
+    if len(entries) == 1 and choice.mode == "required":
+        return entries[0]
+    return {"type": "allowed_tools", "mode": choice.mode, "tools": entries}
 
 
-_PREFIXES: Final = {"message": "msg_", "reasoning": "rs_", "function_call": "fc_", "custom_tool_call": "ctc_"}
+def recognise(value: JsonValue) -> bool:
+    """Tell a request by `input`, and items by their types."""
+    items = value.get("input") if is_object(value) else value
+    if isinstance(items, str):
+        return is_object(value) and "messages" not in value
+    if not is_array(items):
+        return False
+    kinds = {item.get("type") for item in items if is_object(item)}
+    if any(is_object(item) and item.get("type") == "function_call" and "call_id" not in item for item in items):
+        return False
+    if kinds & {"function_call", "function_call_output", "reasoning", "custom_tool_call"}:
+        return (
+            is_object(value)
+            or bool(kinds & {"function_call_output", "reasoning"})
+            or any("call_id" in item for item in items)
+        )
+    return is_object(value) and "messages" not in value and any(is_object(item) and "role" in item for item in items)
 
 
-def _answered(item: JsonObject, at: int, head: AnswerHead) -> JsonObject:
-    """Make an item of an answer of one of a request: it has an id, its texts have annotations."""
-    kind = item.get("type", "message")
-    prefix = _PREFIXES.get(kind)
-    if prefix is None:
-        return item
-    made: JsonObject = {"id": head.mint(prefix, at), "type": kind, **item}
-    if kind == "message":
-        content = made.get("content")
-        parts = content if is_array(content) else [{"type": "output_text", "text": content or ""}]
-        made["content"] = [
-            {"annotations": [], "logprobs": [], **part} if part.get("type") == "output_text" else part for part in parts
-        ]
-    return made if kind == "reasoning" else {"status": "completed", **made}
+_RULES: Final = Rules(
+    namespaces=True,
+    owners=frozenset({OWNER, PROVIDER}),
+    unsigned=False,
+    call_id_length=64,
+    tool_name=r"[a-zA-Z0-9_-]",
+    tool_name_length=64,
+    result_kinds=frozenset({"text", "image", "document"}),
+    user_kinds=frozenset({"text", "image", "document"}),
+    empty_messages=False,
+    instructions_alone=False,
+    continues=frozenset(f"{OWNER}.{key}" for key in ("previous_response_id", "conversation", "prompt")),
+    silent=frozenset({"system", "developer", "user", "assistant"}),
+    neighbours="joined",
+    results_follow=False,
+    custom_tools=True,
+    schema=OPENAI,
+    strict_schema=OPENAI_STRICT,
+)
 
-
-API: Final = AnswerApi(
+FORMAT: Final = TranscriptFormat(
     name=OWNER,
-    event_name="type",
-    shapes=(
-        StepShape(lambda value: str(value.get("type")).startswith("response."), _event),
-        StepShape(lambda value: is_array(value.get("output")), _read),
+    summary="OpenAI Responses: input items, one for each message, call, output and thought.",
+    read=read,
+    write=write,
+    recognise=recognise,
+    rules=_RULES,
+    models=MODELS,
+    copies=replace(_RULES, call_id_length=0, user_kinds=ANYTHING, schema=ANY, strict_schema=None),
+    messages="input",
+    aliases=("responses",),
+    sources=(
+        Provenance(
+            reference="openai-python, openai.types.responses", revision="3.52.0", kind="source", license="Apache-2.0"
+        ),
+        Provenance(reference="OpenAI API reference, Responses", kind="documentation"),
     ),
-    envelope=Envelope(
-        open=lambda value: [{"input": objects(value, "output")}],
-        close=_close,
-        known=known("id", "object", "created_at", "completed_at", "model", "status", "output", "usage", "error")
-        | known("incomplete_details"),
-        proves=PROVIDER,
-    ),
-    stream=ResponsesSink,
 )

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts import hf_chat
 from toolfmt.transcripts.chat_request import read_request, write_request
+from toolfmt.transcripts.datasets import hf_chat
 from toolfmt.transcripts.loss import Loss
 from toolfmt.workshop.chat_templates.needs import NO_CONTENT
 

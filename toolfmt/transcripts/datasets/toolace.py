@@ -17,9 +17,9 @@ from toolfmt.errors import SchemaError
 from toolfmt.jsontext import is_object
 from toolfmt.schema.spelling import normalise
 from toolfmt.schema.walk import map_subschemas
+from toolfmt.transcripts.datasets.rows import TURNS, tool_body
+from toolfmt.transcripts.datasets.text_rows import RULES, TextRows, turns_of
 from toolfmt.transcripts.format import TranscriptFormat
-from toolfmt.transcripts.rows import TURNS, tool_body
-from toolfmt.transcripts.text_rows import RULES, TextRows, turns_of
 
 if TYPE_CHECKING:
     from toolfmt.conversation import ToolDeclaration

@@ -25,8 +25,8 @@ from toolfmt.transcripts.chat_read import read_message
 from toolfmt.transcripts.chat_request import read_tools, write_tools
 from toolfmt.transcripts.chat_write import write_messages
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.text_results import result_slots
-from toolfmt.transcripts.texts import Texts, offered
+from toolfmt.transcripts.text.results import result_slots
+from toolfmt.transcripts.text.texts import Texts, offered
 from toolfmt.transcripts.values import own, rest
 
 if TYPE_CHECKING:

@@ -37,8 +37,8 @@ from toolfmt.conversation import (
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.datasets.rows import read_tool, write_tools
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.rows import read_tool, write_tools
 from toolfmt.transcripts.values import content_text, expected, give, own, pointer, rest, text_at, word
 
 if TYPE_CHECKING:

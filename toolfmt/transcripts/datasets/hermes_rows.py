@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.dialect.record import Provenance
+from toolfmt.transcripts.datasets.rows import TURNS, tool_body
+from toolfmt.transcripts.datasets.text_rows import RULES, TextRows, turns_of
 from toolfmt.transcripts.format import TranscriptFormat
-from toolfmt.transcripts.rows import TURNS, tool_body
-from toolfmt.transcripts.text_rows import RULES, TextRows, turns_of
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonValue

@@ -24,9 +24,9 @@ from toolfmt.errors import ParseError
 from toolfmt.formatters.syntax_calls import result_formatter
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.registry import default_registry
+from toolfmt.transcripts.datasets.rows import TURNS, read_tool, read_turn, row, system_message, texts, write_tools
 from toolfmt.transcripts.format import Rules
-from toolfmt.transcripts.rows import TURNS, read_tool, read_turn, row, system_message, texts, write_tools
-from toolfmt.transcripts.texts import Texts, offered
+from toolfmt.transcripts.text.texts import Texts, offered
 from toolfmt.transcripts.values import json_text, own, rest
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.conversation import CallPart, Content, JsonPart, Message, OpaquePart, ResultPart, TextPart, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.rows import (
+from toolfmt.transcripts.datasets.rows import (
     TURNS,
     call_objects,
     json_list,
@@ -31,6 +30,7 @@ from toolfmt.transcripts.rows import (
     texts,
     write_tools,
 )
+from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.values import content_text, expected, json_text, own, rest
 
 if TYPE_CHECKING:

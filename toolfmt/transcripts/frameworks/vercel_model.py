@@ -39,10 +39,10 @@ from toolfmt.transcripts.blocks import PartRow, PartTable
 from toolfmt.transcripts.declaring import Declaring
 from toolfmt.transcripts.fields import PartField, arguments, text
 from toolfmt.transcripts.format import ANYTHING, Kind, Rules, TranscriptFormat
+from toolfmt.transcripts.frameworks.vercel_parts import further, put_further, read_file, taken
 from toolfmt.transcripts.media import known_type
 from toolfmt.transcripts.request import ChoicePlace, RequestTable, objects_in
 from toolfmt.transcripts.values import plain_text
-from toolfmt.transcripts.vercel_parts import further, put_further, read_file, taken
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

@@ -16,8 +16,8 @@ from toolfmt.conversation import Message, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.logs.session_lines import first_lines, read_lines, unwritable
 from toolfmt.transcripts.responses_items import link_items, read_item
-from toolfmt.transcripts.session_lines import first_lines, read_lines, unwritable
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

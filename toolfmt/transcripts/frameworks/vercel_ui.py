@@ -38,11 +38,11 @@ from toolfmt.jsontext import is_array
 from toolfmt.transcripts.blocks import PartRow, PartTable
 from toolfmt.transcripts.fields import PartField, option, text
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
+from toolfmt.transcripts.frameworks.vercel_parts import further, proven, put_further, taken
 from toolfmt.transcripts.media import from_url, kind_of, known_type
 from toolfmt.transcripts.pieces import kept_or_new
 from toolfmt.transcripts.request import RequestTable, objects_in
 from toolfmt.transcripts.values import argument_value, content_text, own, rest, word
-from toolfmt.transcripts.vercel_parts import further, proven, put_further, taken
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

@@ -21,9 +21,9 @@ from toolfmt.conversation import Message, TextPart, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts import hf_chat
 from toolfmt.transcripts.chat_request import read_request, write_request
 from toolfmt.transcripts.chat_write import write_messages
+from toolfmt.transcripts.datasets import hf_chat
 from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.values import rest
 

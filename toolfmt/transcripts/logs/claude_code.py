@@ -23,9 +23,9 @@ from toolfmt.conversation import CallPart, Message, OpaquePart, Part, ResultPart
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.anthropic import BLOCKS, OWNER
+from toolfmt.transcripts.apis.anthropic import BLOCKS, OWNER
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.session_lines import first_lines, read_lines, unwritable
+from toolfmt.transcripts.logs.session_lines import first_lines, read_lines, unwritable
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

@@ -14,15 +14,15 @@ from toolfmt.conversation import CallPart, JsonPart, Message, Part, ResultPart, 
 from toolfmt.jsontext import is_object
 from toolfmt.model import ToolDefinition, ToolResult
 from toolfmt.transcripts.flat import flatten
-from toolfmt.transcripts.text_results import ResultReader
-from toolfmt.transcripts.text_turns import Turns
+from toolfmt.transcripts.text.results import ResultReader
+from toolfmt.transcripts.text.turns import Turns
 from toolfmt.transcripts.values import content_text, sound
 
 if TYPE_CHECKING:
     from toolfmt.dialect.record import Dialect
     from toolfmt.dialect.syntax import Syntax
     from toolfmt.model import JsonValue
-    from toolfmt.transcripts.text_turns import Tools
+    from toolfmt.transcripts.text.turns import Tools
 
 
 def offered(tools: Sequence[ToolDeclaration] | None) -> Tools:

@@ -10,7 +10,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.dialect.record import Provenance
-from toolfmt.transcripts import openai_chat
+from toolfmt.transcripts.apis import openai_chat
 from toolfmt.transcripts.chat_request import read_request, write_request
 from toolfmt.transcripts.settings.relatives import RELATIVES
 

@@ -20,8 +20,16 @@ from toolfmt.errors import ParseError, SchemaError
 from toolfmt.jsontext import is_object
 from toolfmt.schema.rules import ARGUMENTS
 from toolfmt.schema.spelling import normalise
+from toolfmt.transcripts.datasets.rows import (
+    call_objects,
+    json_list,
+    read_calls,
+    read_tool,
+    texts,
+    tool_body,
+    write_tools,
+)
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.rows import call_objects, json_list, read_calls, read_tool, texts, tool_body, write_tools
 from toolfmt.transcripts.values import json_text, own, rest
 
 if TYPE_CHECKING:

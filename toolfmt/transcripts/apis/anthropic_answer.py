@@ -1,0 +1,209 @@
+r"""Anthropic's answers and events: a message of content blocks, one open at a time.
+
+{"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi"}}
+{"type": "message", "content": [{"type": "tool_use", "id": "toolu_A1", "name": "f", "input": {}}],
+    "stop_reason": "tool_use"}
+
+What a limit cut off has a block that stops like any other: arguments are whole only if the reason to end allows it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.jsontext import is_array
+from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, only
+from toolfmt.transcripts.answer_steps import StepShape, ended, inner, kind, objects
+from toolfmt.transcripts.answer_usage import TokenCounting
+from toolfmt.transcripts.apis.anthropic import OWNER, cites
+from toolfmt.transcripts.failures import WRITERS
+from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.answer_info import Proof, Stop, Usage
+    from toolfmt.transcripts.assembling import Assembler
+    from toolfmt.transcripts.sinks.sink import AnswerHead
+
+_COUNT: Final = TokenCounting(
+    {
+        "input": "input_tokens",
+        "cache_written": "cache_creation_input_tokens",
+        "cached": "cache_read_input_tokens",
+        "output": "output_tokens",
+        "reasoning": "output_tokens_details.thinking_tokens",
+    },
+    beside=("cached", "cache_written"),
+)
+_STOPS: Final = endings(
+    "end_turn",
+    tool_calls="tool_use",
+    stop_sequence="stop_sequence",
+    length="max_tokens",
+    content_filter="refusal",
+    pause="pause_turn",
+)
+_EVENTS: Final = frozenset(
+    {
+        "message_start",
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+    }
+)
+
+
+def _read(value: JsonObject, made: Assembler) -> None:
+    made.about(value.get("id"), value.get("model"))
+    ended(made, "stop")
+    _end(value, value, made)
+    *blocks, last = objects(value, "content") or [{}]
+    for block in blocks:
+        _block(block, made)
+    if last:
+        _block(last, made, cut=made.info.stop == "length")
+
+
+def _end(delta: JsonObject, value: JsonObject, made: Assembler) -> None:
+    ended(made, delta.get("stop_reason"))
+    if isinstance(delta.get("stop_sequence"), str):
+        made.info.stop_sequence = delta["stop_sequence"]
+    made.tokens(value.get("usage"), _COUNT.read)
+
+
+def _block(block: JsonObject, made: Assembler, *, cut: bool = False) -> None:
+    match block.get("type"):
+        case "text":
+            made.piece()
+            made.text(block.get("text"))
+            for citation in objects(block, "citations"):
+                made.cite(citation)
+        case "thinking":
+            made.reasoning(block.get("thinking"))
+            made.prove(OWNER, block.get("signature"))
+        case "redacted_thinking":
+            made.prove(OWNER, encrypted=block.get("data"))
+        case "tool_use":
+            key = object()
+            made.call(key, block.get("name"), block.get("id"), form="value")
+            made.arguments(key, block.get("input"))
+            made.end(key, cut=cut)
+        case other:
+            made.note("provider_part", str(other))
+
+
+def _event(value: JsonObject, made: Assembler) -> None:
+    at = value.get("index")
+    match value["type"]:
+        case "message_start":
+            message = inner(value, "message")
+            made.about(message.get("id"), message.get("model"))
+            made.tokens(message.get("usage"), _COUNT.read)
+        case "message_delta":
+            _end(inner(value, "delta"), value, made)
+            made.finish(cut=made.info.stop == "length")
+        case "content_block_start":
+            block = inner(value, "content_block")
+            if block.get("type") == "tool_use":
+                made.call(at, block.get("name"), block.get("id"))
+                given = block.get("input")  # an empty object stands for what the deltas will say
+                made.arguments(at, None if given == {} else given)
+            else:
+                _block(block, made)
+        case "content_block_delta":
+            delta = inner(value, "delta")
+            made.text(delta.get("text"))
+            made.cite(delta.get("citation"))
+            made.reasoning(delta.get("thinking"))
+            made.prove(OWNER, delta.get("signature"))
+            made.arguments(at, delta.get("partial_json"))
+        case "content_block_stop":
+            made.stop(at)
+        case _:  # message_stop
+            made.info.stop = made.info.stop or "stop"
+
+
+def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
+    content: JsonValue = only(choices[0]).get("content") or []
+    blocks = content if is_array(content) else [{"type": "text", "text": content}]
+    reason = _STOPS[ending.stop]
+    return _message(ending.head, _COUNT.write(ending.info.usage)) | {
+        # An answer's block of text has what one of a request may leave out.
+        "content": [{"citations": None, **block} if block.get("type") == "text" else block for block in blocks],
+        "stop_reason": reason,
+        "stop_sequence": ending.info.stop_sequence if ending.stop == "stop_sequence" else None,
+    }
+
+
+def _message(head: AnswerHead, counted: JsonObject) -> JsonObject:
+    return {
+        "id": head.id,
+        "type": "message",
+        "role": "assistant",
+        "model": head.model,
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": counted,
+    }
+
+
+def _start(block: StreamBlock, content: JsonObject) -> list[JsonObject]:
+    return [{"type": "content_block_start", "index": block.index, "content_block": content}]
+
+
+def _delta(block: StreamBlock, kind: str, **said: JsonValue) -> list[JsonObject]:
+    return [{"type": "content_block_delta", "index": block.index, "delta": {"type": kind, **said}}]
+
+
+def _stop(block: StreamBlock) -> list[JsonObject]:
+    return [{"type": "content_block_stop", "index": block.index}]
+
+
+def _prove(block: StreamBlock, proof: Proof) -> list[JsonObject]:
+    return _delta(block, "signature_delta", signature=proof.signature)
+
+
+def _finish(_: AnswerHead, stop: Stop, sequence: str | None, usage: Usage | None) -> list[JsonObject]:
+    delta: JsonObject = {"stop_reason": _STOPS[stop], "stop_sequence": sequence}
+    return [{"type": "message_delta", "delta": delta, "usage": _COUNT.write(usage)}, {"type": "message_stop"}]
+
+
+API: Final = AnswerApi(
+    name=OWNER,
+    event_name="type",
+    shapes=(
+        StepShape(lambda value: kind(value) in _EVENTS, _event),
+        StepShape(lambda value: value.get("type") == "message" and is_array(value.get("content")), _read),
+    ),
+    envelope=Envelope(
+        open=lambda value: [{"messages": [{"role": "assistant", "content": value.get("content") or []}]}],
+        close=_close,
+        known=known("id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage"),
+        proves=OWNER,
+        unsigned="",
+    ),
+    stream=Blocks(
+        owner=OWNER,
+        call_prefix="toolu_",
+        begin=lambda head, usage: [{"type": "message_start", "message": _message(head, _COUNT.write(usage))}],
+        start={
+            "text": lambda block: _start(block, {"type": "text", "text": ""}),
+            "reasoning": lambda block: _start(block, {"type": "thinking", "thinking": "", "signature": ""}),
+            "hidden": lambda block: _start(block, {"type": "redacted_thinking", "data": block.encrypted}),
+            "call": lambda block: _start(block, {"type": "tool_use", "id": block.id, "name": block.name, "input": {}}),
+        },
+        delta={
+            "text": lambda block, text: _delta(block, "text_delta", text=text),
+            "reasoning": lambda block, text: _delta(block, "thinking_delta", thinking=text),
+            "call": lambda block, text: _delta(block, "input_json_delta", partial_json=text),
+        },
+        end={"text": _stop, "reasoning": _stop, "hidden": _stop, "call": _stop},
+        prove=_prove,
+        cite=lambda block, citation, _: _delta(block, "citations_delta", citation=citation) if cites(citation) else [],
+        finish=_finish,
+        fail=lambda _, failure: [WRITERS[OWNER](failure)],
+    ),
+)

@@ -1,0 +1,181 @@
+"""Bedrock Converse's answers and events.
+
+{"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "Hi"}}}
+{"output": {"message": {"role": "assistant", "content": [{"text": "Hi"}]}}, "stopReason": "end_turn"}
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.jsontext import is_object
+from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, only
+from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects, whole_call
+from toolfmt.transcripts.answer_usage import TokenCounting
+from toolfmt.transcripts.apis.bedrock import OURS, OWNER, SIGNER, cites
+from toolfmt.transcripts.citations import cited_at, converse
+from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.answer_info import Proof, Stop, Usage
+    from toolfmt.transcripts.assembling import Assembler
+    from toolfmt.transcripts.sinks.sink import AnswerHead
+
+_COUNT: Final = TokenCounting(
+    {
+        "input": "inputTokens",
+        "output": "outputTokens",
+        "total": "totalTokens",
+        "cached": "cacheReadInputTokens",
+        "cache_written": "cacheWriteInputTokens",
+    },
+    beside=("cached", "cache_written"),
+)
+_STOPS: Final = endings(
+    "end_turn",
+    tool_calls="tool_use",
+    stop_sequence="stop_sequence",
+    length="max_tokens",
+    content_filter="content_filtered",
+)
+_EXCEPTIONS: Final = {
+    "invalid": "validationException",
+    "too_large": "validationException",
+    "not_found": "validationException",
+    "rate_limit": "throttlingException",
+    "overloaded": "serviceUnavailableException",
+}
+"""The events of errors, but for those of the server itself."""
+_READ: Final = frozenset({"text", "citationsContent", "reasoningContent", "toolUse"})
+_EVENTS: Final = frozenset(
+    {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"}
+)
+
+
+def _read(value: JsonObject, made: Assembler) -> None:
+    for block in objects(inner(inner(value, "output"), "message"), "content"):
+        use = inner(block, "toolUse")
+        made.text(block.get("text"))
+        made.piece()
+        for said in objects(inner(block, "citationsContent"), "content"):
+            made.text(said.get("text"))
+        for citation in objects(inner(block, "citationsContent"), "citations"):
+            made.cite(citation)
+        thought = inner(block, "reasoningContent")
+        _reasoning({**inner(thought, "reasoningText"), **thought}, made)
+        if block.keys().isdisjoint(_READ):
+            made.note("provider_part", ", ".join(block))
+        if use.get("type", OURS) != OURS:
+            made.note("provider_part", str(use["type"]))
+        elif use:
+            whole_call(made, use.get("name"), use.get("toolUseId"), use.get("input"))
+    ended(made, value.get("stopReason") or "stop")
+    made.tokens(value.get("usage"), _COUNT.read)
+
+
+def _reasoning(said: JsonObject, made: Assembler) -> None:
+    """Read reasoning, and what proves it to its maker."""
+    made.reasoning(said.get("text"))
+    made.prove(SIGNER, said.get("signature"), said.get("redactedContent"))
+
+
+def _event(value: JsonObject, made: Assembler) -> None:
+    kind = next(iter(value))
+    body = inner(value, kind)
+    at = body.get("contentBlockIndex")
+    match kind:
+        case "contentBlockStart" if (use := inner(inner(body, "start"), "toolUse")).get("type", OURS) != OURS:
+            made.note("provider_part", str(use["type"]))
+        case "contentBlockStart" if use := inner(inner(body, "start"), "toolUse"):
+            made.call(at, use.get("name"), use.get("toolUseId"))
+        case "contentBlockDelta":
+            delta = inner(body, "delta")
+            made.text(delta.get("text"))
+            _reasoning(inner(delta, "reasoningContent"), made)
+            made.cite(delta.get("citation"))
+            made.arguments(at, inner(delta, "toolUse").get("input"))
+        case "contentBlockStop":
+            made.stop(at)
+            made.piece()
+        case "messageStop":
+            ended(made, body.get("stopReason") or "stop")
+            made.finish(cut=made.info.stop == "length")
+        case "metadata":
+            made.tokens(body.get("usage"), _COUNT.read)
+        case _:
+            pass
+
+
+def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
+    return {
+        "output": {"message": {"role": "assistant", "content": [], **only(choices[0])}},
+        "stopReason": _STOPS[ending.stop],
+        **_counted(ending.info.usage),
+    }
+
+
+def _counted(usage: Usage | None) -> JsonObject:
+    return {"usage": _COUNT.write(usage), "metrics": {"latencyMs": 0}}
+
+
+def _delta(block: StreamBlock, **said: JsonValue) -> list[JsonObject]:
+    return [{"contentBlockDelta": {"contentBlockIndex": block.index, "delta": said}}]
+
+
+def _start(block: StreamBlock) -> list[JsonObject]:
+    use = {"toolUseId": block.id, "name": block.name}
+    return [{"contentBlockStart": {"contentBlockIndex": block.index, "start": {"toolUse": use}}}]
+
+
+def _stop(block: StreamBlock) -> list[JsonObject]:
+    return [{"contentBlockStop": {"contentBlockIndex": block.index}}]
+
+
+def _prove(block: StreamBlock, proof: Proof) -> list[JsonObject]:
+    said = {"signature": proof.signature} if proof.encrypted is None else {"redactedContent": proof.encrypted}
+    return _delta(block, reasoningContent=said)
+
+
+def _cite(block: StreamBlock, citation: JsonObject, before: int) -> list[JsonObject]:
+    made = cited_at(citation, before, "".join(block.pieces), converse, cites)
+    return [] if made is None else _delta(block, citation=made)
+
+
+def _finish(_: AnswerHead, stop: Stop, __: str | None, usage: Usage | None) -> list[JsonObject]:
+    return [{"messageStop": {"stopReason": _STOPS[stop]}}, {"metadata": _counted(usage)}]
+
+
+API: Final = AnswerApi(
+    name=OWNER,
+    wire="binary",
+    shapes=(
+        StepShape(lambda value: is_object(value.get("output")) and "message" in value["output"], _read),
+        StepShape(lambda value: len(value) == 1 and next(iter(value)) in _EVENTS, _event),
+    ),
+    envelope=Envelope(
+        open=lambda value: [
+            {"messages": [{"role": "assistant", "content": [], **inner(inner(value, "output"), "message")}]}
+        ],
+        close=_close,
+        known=known("output", "stopReason", "usage", "metrics", "ResponseMetadata"),
+        proves=SIGNER,
+    ),
+    stream=Blocks(
+        owner=SIGNER,
+        begin=lambda _, __: [{"messageStart": {"role": "assistant"}}],
+        start={"call": _start},
+        delta={
+            "text": lambda block, text: _delta(block, text=text),
+            "reasoning": lambda block, text: _delta(block, reasoningContent={"text": text}),
+            "call": lambda block, text: _delta(block, toolUse={"input": text}),
+        },
+        end={"text": _stop, "reasoning": _stop, "call": _stop},
+        prove=_prove,
+        cite=_cite,
+        finish=_finish,
+        fail=lambda _, failure: [
+            {_EXCEPTIONS.get(failure.kind, "internalServerException"): {"message": failure.message}}
+        ],
+    ),
+)

@@ -1,0 +1,194 @@
+"""Gemini's answers and chunks, which have the same shape; calls come whole, or value by value.
+
+{"candidates": [{"content": {"parts": [{"text": "Hm.", "thought": true}, {"text": "Hi"}]}, "finishReason": "STOP"}],
+    "usageMetadata": {"promptTokenCount": 12}, "modelVersion": "gemini-3-pro", "responseId": "r1"}
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, only
+from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects, whole_call
+from toolfmt.transcripts.answer_usage import TokenCounting
+from toolfmt.transcripts.failures import WRITERS
+from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER, camel
+from toolfmt.transcripts.partial_arguments import PartialArguments
+from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+from toolfmt.transcripts.values import put_own
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.answer_info import Stop, Usage
+    from toolfmt.transcripts.assembling import Assembler
+    from toolfmt.transcripts.sinks.sink import AnswerHead
+
+_COUNT: Final = TokenCounting(
+    {
+        "input": "promptTokenCount",
+        "cached": "cachedContentTokenCount",
+        "output": "candidatesTokenCount",
+        "reasoning": "thoughtsTokenCount",
+        "total": "totalTokenCount",
+    },
+    beside=("reasoning",),
+    further="toolUsePromptTokenCount",
+)
+_STOPS: Final = endings("STOP", length="MAX_TOKENS", content_filter="SAFETY", pause="OTHER")
+_KEYS: Final = frozenset({"candidates", "promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata"})
+
+_BROKEN: Final[Mapping[JsonValue, str]] = {
+    "MALFORMED_FUNCTION_CALL": "malformed",
+    "UNEXPECTED_TOOL_CALL": "unknown_tool",
+}
+"""The ends of answers that leave out a call, and what was wrong with it."""
+
+
+def _read(value: JsonObject, made: Assembler) -> None:
+    value = _spelt(value)
+    if not made.info.id:
+        made.about(value.get("responseId"), value.get("modelVersion"))
+    blocked = _spelt(inner(value, "promptFeedback")).get("blockReason")
+    if blocked:
+        made.info.stop = "content_filter"
+        made.note("blocked", str(blocked))
+    for candidate in map(_spelt, objects(value, "candidates")):
+        if candidate.get("index"):
+            made.note("choice", str(candidate["index"]))
+            continue  # another answer to the same question
+        for part in map(_spelt, objects(inner(candidate, "content"), "parts")):
+            _part(part, made)
+        _ground(inner(candidate, "groundingMetadata"), made)
+        if candidate.get("citationMetadata"):
+            made.note("provider_part", "citationMetadata")
+        reason = candidate.get("finishReason")
+        if reason in _BROKEN:
+            said = str(candidate.get("finishMessage") or "")
+            made.broken(said, _BROKEN[reason], f"{reason}: {said}" if said else str(reason))
+        ended(made, reason)
+    if value.get("usageMetadata"):
+        made.tokens(_spelt(inner(value, "usageMetadata")), _COUNT.read)
+
+
+def _ground(metadata: JsonObject, made: Assembler) -> None:
+    """Read the pages that pieces of the text rest on; their places are counted in bytes of UTF-8."""
+    pages = objects(metadata, "groundingChunks")
+    supports = objects(metadata, "groundingSupports")
+    text = made.spoken.encode("utf-8", "surrogatepass") if supports else b""
+    for support in supports:
+        segment, numbers = inner(support, "segment"), support.get("groundingChunkIndices")
+        places = {
+            key: len(text[: segment.get(given, 0)].decode("utf-8", "ignore"))
+            for key, given in (("start_index", "startIndex"), ("end_index", "endIndex"))
+        }
+        for number in numbers if is_array(numbers) else ():
+            page = inner(pages[number], "web") if isinstance(number, int) and number < len(pages) else {}
+            title = page.get("title") or ""
+            made.cite({"type": "url_citation", "url": page.get("uri") or "", "title": title, **places})
+
+
+def _part(part: JsonObject, made: Assembler) -> None:
+    signature = part.get("thoughtSignature")
+    if isinstance(signature, bytes):  # as the SDK has it
+        signature = b64encode(signature).decode()
+    if is_object(part.get("functionCall")):
+        extra = {f"{OWNER}.thoughtSignature": signature} if signature else {}
+        _call(_spelt(part["functionCall"]), extra, made)
+        return
+    if part.get("text") is None:
+        made.note("provider_part", ", ".join(key for key, value in part.items() if value is not None))
+    (made.reasoning if part.get("thought") else made.text)(part.get("text"))
+    if signature:
+        made.prove(PROVIDER, signature)
+
+
+def _call(call: JsonObject, extra: JsonObject, made: Assembler) -> None:
+    partial = made.partial
+    if partial is None:
+        if not call.get("willContinue") and not call.get("partialArgs"):
+            whole_call(made, call.get("name"), call.get("id"), call.get("args"), extra)
+            return
+        made.partial = partial = PartialArguments()
+        made.call(partial, call.get("name"), call.get("id"), form="value", extra=extra)
+    for item in map(_spelt, objects(call, "partialArgs")):
+        partial.add(item)
+    if not call.get("willContinue"):
+        made.partial = None
+        whole = partial.whole()
+        made.arguments(partial, whole)
+        made.end(partial, cut=whole is None)
+
+
+def _spelt(item: JsonObject) -> JsonObject:
+    """Spell the keys in camelCase, as most values have them already."""
+    return camel(item) if "_" in "".join(item) else item
+
+
+def _open(value: JsonObject) -> list[JsonValue]:
+    contents = [inner(camel(candidate), "content") for candidate in objects(camel(value), "candidates")]
+    return [{"contents": [{"parts": [], **content, "role": "model"}]} for content in contents]
+
+
+def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
+    made: JsonObject = {
+        "candidates": [_candidate(at, only(messages), ending.stop) for at, messages in enumerate(choices)]
+    }
+    return made | ending.counted("usageMetadata", _COUNT) | _about(ending.head)
+
+
+def _candidate(at: int, content: JsonObject, stop: Stop | None = None) -> JsonObject:
+    reason = {} if stop is None else {"finishReason": _STOPS[stop]}
+    return {"content": {"role": "model", "parts": [], **content}, **reason, "index": at}
+
+
+def _about(head: AnswerHead) -> JsonObject:
+    about = {"modelVersion": head.model, "responseId": head.id}
+    return {key: found for key, found in about.items() if found}
+
+
+def _chunk(block: StreamBlock, **part: JsonValue) -> list[JsonObject]:
+    return [{"candidates": [_candidate(0, {"parts": [part]})], **_about(block.head)}]
+
+
+def _write_call(block: StreamBlock) -> list[JsonObject]:
+    call = block.call
+    if call is None:
+        return []
+    made: JsonObject = ({"id": call.id} if call.id else {}) | {"name": call.name, "args": call.arguments}
+    part: JsonObject = {"functionCall": made}
+    put_own(part, call.extra, OWNER)
+    return _chunk(block, **part)
+
+
+def _finish(head: AnswerHead, stop: Stop, _: str | None, usage: Usage | None) -> list[JsonObject]:
+    counted = {} if usage is None else {"usageMetadata": _COUNT.write(usage)}
+    return [{"candidates": [_candidate(0, {}, stop)], **counted, **_about(head)}]
+
+
+API: Final = AnswerApi(
+    name=OWNER,
+    shapes=(StepShape(lambda value: not value.keys().isdisjoint(_KEYS), _read),),
+    envelope=Envelope(
+        open=_open,
+        close=_close,
+        known=known("candidates", "usageMetadata", "modelVersion", "responseId", "promptFeedback"),
+        several=True,
+    ),
+    stream=Blocks(
+        owner=PROVIDER,
+        call_prefix="",
+        interleaved=True,
+        delta={
+            "text": lambda block, text: _chunk(block, text=text),
+            "reasoning": lambda block, text: _chunk(block, text=text, thought=True),
+        },
+        end={"call": _write_call},
+        # A signature is in an empty thought after what it signs.
+        prove=lambda block, proof: _chunk(block, text="", thought=True, thoughtSignature=proof.signature),
+        finish=_finish,
+        fail=lambda _, failure: [WRITERS[OWNER](failure)],
+    ),
+)

@@ -1,0 +1,182 @@
+r"""Gemini Interactions' answers and events: an interaction of steps, whose content comes in deltas.
+
+{"event_type": "step.start", "index": 1, "step": {"type": "function_call", "id": "a1", "name": "f", "arguments": {}}}
+{"event_type": "step.delta", "index": 1, "delta": {"type": "arguments_delta", "arguments": "{\"a\": 1}"}}
+{"event_type": "step.stop", "index": 1}
+{"event_type": "interaction.completed", "interaction": {"id": "i1", "status": "requires_action", "usage": {...}}}
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.jsontext import is_array
+from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, timestamp
+from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects
+from toolfmt.transcripts.answer_usage import TokenCounting
+from toolfmt.transcripts.apis.gemini_interactions import OWNER as NAME
+from toolfmt.transcripts.failures import WRITERS
+from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER
+from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.answer_info import Stop, Usage
+    from toolfmt.transcripts.assembling import Assembler
+    from toolfmt.transcripts.sinks.sink import AnswerHead
+
+_COUNT: Final = TokenCounting(
+    {
+        "input": "total_input_tokens",
+        "cached": "total_cached_tokens",
+        "output": "total_output_tokens",
+        "reasoning": "total_thought_tokens",
+        "total": "total_tokens",
+    },
+    beside=("reasoning",),
+    further="total_tool_use_tokens",
+)
+_STOPS: Final = endings(
+    "completed", tool_calls="requires_action", length="incomplete", content_filter="incomplete", pause="incomplete"
+)
+_RUNNING: Final = ("in_progress", "queued", "requires_continuation")
+_FAILED: Final = ("failed", "cancelled")
+
+
+def _read(value: JsonObject, made: Assembler) -> None:
+    for at, step in enumerate(objects(value, "steps")):
+        _step(at, step, made)
+        made.end(at)
+    _about(value, made)
+
+
+def _about(value: JsonObject, made: Assembler) -> None:
+    """Read what is said of the whole interaction; its steps have been read."""
+    made.about(value.get("id"), value.get("model"))
+    made.tokens(value.get("usage"), _COUNT.read)
+    status = value.get("status")
+    if status in _FAILED:
+        errors = objects(value, "errors")
+        made.fail(errors[0] if errors else f"the interaction was {status}")
+    elif status not in _RUNNING:
+        ended(made, status)
+
+
+def _step(at: Hashable, step: JsonObject, made: Assembler) -> None:
+    match step.get("type"):
+        case "model_output":
+            for content in objects(step, "content"):
+                _content(content, made)
+        case "thought":
+            for content in objects(step, "summary"):
+                made.reasoning(content.get("text"))
+            made.prove(PROVIDER, step.get("signature"))
+        case "function_call":
+            signature = step.get("signature")
+            extra = {f"{OWNER}.thoughtSignature": signature} if signature else {}
+            made.call(at, step.get("name"), step.get("id"), extra=extra)
+            made.arguments(at, step.get("arguments") or None)  # an empty object stands for what the deltas will say
+        case other:
+            made.note("provider_part", str(other))
+
+
+def _content(content: JsonObject, made: Assembler) -> None:
+    if content.get("type") == "text":
+        made.text(content.get("text"))
+    else:
+        made.note("provider_part", str(content.get("type")))
+
+
+def _event(value: JsonObject, made: Assembler) -> None:
+    at = value.get("index")
+    match value["event_type"]:
+        case "interaction.created" | "interaction.completed":
+            _about(inner(value, "interaction"), made)
+        case "interaction.status_update":
+            _about({"status": value.get("status"), "usage": value.get("usage")}, made)
+        case "step.start":
+            _step(at, inner(value, "step"), made)
+        case "step.delta":
+            _delta(at, inner(value, "delta"), made)
+        case "step.stop":
+            made.stop(at)
+        case "error":
+            made.fail(value.get("error") or value)
+        case _:
+            pass
+
+
+def _delta(at: Hashable, delta: JsonObject, made: Assembler) -> None:
+    match delta.get("type"):
+        case "text":
+            made.text(delta.get("text"))
+        case "arguments_delta":
+            made.arguments(at, delta.get("arguments"))
+        case "thought_summary":
+            made.reasoning(inner(delta, "content").get("text"))
+        case "thought_signature":
+            made.prove(PROVIDER, delta.get("signature"))
+        case other:
+            made.note("provider_part", str(other))
+
+
+def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
+    made = _interaction(ending.head, _STOPS[ending.stop], steps=choices[0])
+    return made | ending.counted("usage", _COUNT)
+
+
+def _interaction(head: AnswerHead, status: str, **fields: JsonValue) -> JsonObject:
+    created = timestamp(head.created)
+    return {"id": head.id, "object": "interaction", "model": head.model, "status": status, "created": created, **fields}
+
+
+def _start(block: StreamBlock, kind: str, **fields: JsonValue) -> list[JsonObject]:
+    return [{"event_type": "step.start", "index": block.index, "step": {"type": kind, **fields}}]
+
+
+def _add(block: StreamBlock, kind: str, **fields: JsonValue) -> list[JsonObject]:
+    return [{"event_type": "step.delta", "index": block.index, "delta": {"type": kind, **fields}}]
+
+
+def _stop(block: StreamBlock) -> list[JsonObject]:
+    return [{"event_type": "step.stop", "index": block.index}]
+
+
+def _finish(head: AnswerHead, stop: Stop, _: str | None, usage: Usage | None) -> list[JsonObject]:
+    counted = {} if usage is None else {"usage": _COUNT.write(usage)}
+    return [{"event_type": "interaction.completed", "interaction": _interaction(head, _STOPS[stop], **counted)}]
+
+
+API: Final = AnswerApi(
+    name=NAME,
+    event_name="event_type",
+    shapes=(
+        StepShape(lambda value: isinstance(value.get("event_type"), str), _event),
+        StepShape(lambda value: is_array(value.get("steps")) or value.get("object") == "interaction", _read),
+    ),
+    envelope=Envelope(
+        open=lambda value: [{"input": objects(value, "steps")}],
+        close=_close,
+        known=known("id", "object", "model", "created", "updated", "status", "steps", "usage"),
+    ),
+    stream=Blocks(
+        owner=PROVIDER,
+        begin=lambda head, _: [{"event_type": "interaction.created", "interaction": _interaction(head, "in_progress")}],
+        start={
+            "text": lambda block: _start(block, "model_output", content=[]),
+            "reasoning": lambda block: _start(block, "thought"),
+            "call": lambda block: _start(block, "function_call", id=block.id, name=block.name, arguments={}),
+        },
+        delta={
+            "text": lambda block, text: _add(block, "text", text=text),
+            "reasoning": lambda block, text: _add(block, "thought_summary", content={"type": "text", "text": text}),
+            "call": lambda block, text: _add(block, "arguments_delta", arguments=text),
+        },
+        end={"text": _stop, "reasoning": _stop, "call": _stop},
+        prove=lambda block, proof: _add(block, "thought_signature", signature=proof.signature),
+        finish=_finish,
+        fail=lambda _, failure: [{"event_type": "error", **WRITERS[NAME](failure)}],
+    ),
+)

@@ -1,0 +1,1 @@
+"""Conversations as rows of training data."""

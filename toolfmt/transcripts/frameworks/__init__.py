@@ -1,0 +1,1 @@
+"""Conversations as frameworks for agents and applications store them."""

@@ -1,0 +1,1 @@
+"""Conversations as agents and evaluations record them."""
