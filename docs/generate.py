@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
 
 from blocks import codes, fenced, table
-from conversations import conversations_page
 from formats import OFFERED, dialect_page, dialect_table
 from gateway import gateway_page
+from gateway_matrix import conversations_page
 from growth import growth_section
 from matrix import matrix_chart, matrix_page
 from names import api_page, doc, package_page, source
