@@ -15,6 +15,8 @@ from typing import Any
 import httpx2
 import pytest
 from gateways import CALL, SCHEMA, TEXT_CALL, before, gateway
+from google import genai
+from google.genai.types import HttpOptions
 from loopback import Answer, Loopback, serving
 from openai import NotFoundError, OpenAI
 from pydantic import ValidationError
@@ -63,6 +65,20 @@ def test_a_client_goes_on_with_an_earlier_answer(api: str, stream: bool, tmp_pat
         text = said.pop(0)
         places = [text.index(word) for word in words]
         assert places == sorted(places)
+
+
+def test_an_interaction_goes_on_with_an_earlier_one(tmp_path: Path) -> None:
+    with (
+        serving(Answer("Rain."), Answer("Sun.")) as upstream,
+        gateway(kept(upstream, tmp_path)) as url,
+        genai.Client(api_key="none", http_options=HttpOptions(base_url=url)) as client,
+    ):
+        first = client.interactions.create(model="m", input="Weather?")
+        second = client.interactions.create(model="m", input="And now?", previous_interaction_id=first.id)
+    assert second.id != first.id
+    said = json.dumps(upstream.requests[1].body["messages"])
+    places = [said.index(word) for word in ("Weather?", "Rain.", "And now?")]
+    assert places == sorted(places)
 
 
 def test_nobody_goes_on_with_what_is_not_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

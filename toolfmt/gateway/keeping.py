@@ -15,11 +15,11 @@ from toolfmt.gateway.failing import ExchangeError
 from toolfmt.gateway.store import KeptExchange, Store, StoreError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answer_info import Failure
-from toolfmt.transcripts.exchanges import exchange
+from toolfmt.transcripts.exchanges import exchange, message_list
 from toolfmt.transcripts.formats import find
 
 if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.model import JsonObject
 
 NAMED: Final[Mapping[str, str]] = {
     "openai-responses": "previous_response_id",
@@ -48,14 +48,17 @@ class Keeper:
             raise ExchangeError(Failure(kind="server", message=str(error))) from None
         if earlier is None or earlier.face != format:
             raise ExchangeError(Failure(kind="not_found", message=f"{field}: there is no {ident!r}", param=field))
-        key = find(format).messages
+        made = find(format)
         try:
             whole = exchange(earlier.request, earlier.answer, format)
         except ToolFmtError as error:
             raise ExchangeError(Failure(kind="server", message=f"{ident!r} cannot be read: {error}")) from None
-        before = whole.get(key) if is_object(whole) else whole
+        before = whole.get(made.messages) if is_object(whole) else whole
         rest = {name: value for name, value in body.items() if name != field}
-        return {**rest, key: [*(before if is_array(before) else []), *_items(body.get(key))]}
+        return {
+            **rest,
+            made.messages: [*(before if is_array(before) else []), *message_list(body.get(made.messages), made)],
+        }
 
     def wants(self, body: JsonObject, format: str) -> bool:  # noqa: A002 - the field's name
         """Whether an exchange is kept."""
@@ -72,12 +75,3 @@ class Keeper:
 
 def _kept(body: JsonObject, format: str) -> bool:  # noqa: A002 - the field's name
     return format in NAMED and body.get("store") is not False
-
-
-def _items(value: JsonValue) -> list[JsonValue]:
-    """Give a request's new messages as a list."""
-    if isinstance(value, str):
-        return [{"role": "user", "content": value}]
-    if is_array(value):
-        return list(value)
-    return [value] if is_object(value) else []

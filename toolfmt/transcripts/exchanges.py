@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from toolfmt.conversation import Message, TextPart, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.reading import read, said_by
@@ -16,7 +17,8 @@ from toolfmt.transcripts.recognising import origin
 from toolfmt.transcripts.values import json_at, json_text
 
 if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.model import JsonValue
+    from toolfmt.transcripts.format import TranscriptFormat
 
 
 def inside(row: JsonValue, pointer: str) -> JsonValue:
@@ -67,6 +69,13 @@ def exchange(request: JsonValue, answer: JsonValue, source: str | Collection[str
     said = [said] if is_object(said) else said
     if not is_array(said) or not read(said, made).messages:
         raise ParseError(f"{made.name}: the answer has no message")
-    asked: JsonObject = {"role": "user", "content": given} if isinstance(given, str) else {}
-    messages = [*([asked] if asked else given if is_array(given) else []), *said]
+    messages = [*message_list(given, made), *said]
     return {**request, made.messages: messages} if is_object(request) else messages
+
+
+def message_list(given: JsonValue, made: TranscriptFormat) -> list[JsonValue]:
+    """Give a request's messages as a list, as their format writes them: text alone is what the user said."""
+    if isinstance(given, str):
+        written = made.write(Transcript((Message("user", (TextPart(given),)),)))
+        given = written.get(made.messages) if is_object(written) else written
+    return list(given) if is_array(given) else [given] if is_object(given) else []
