@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ import anyio
 import pytest
 
 from toolfmt import ToolInvocation
-from toolfmt.errors import ServerError
+from toolfmt.errors import ServerError, ToolTimeoutError
 from toolfmt.jsontext import equal
-from toolfmt.mcp import McpServer, connect
+from toolfmt.mcp import McpServer, connect, connect_all
+from toolfmt.mcp.connecting import CALL_SECONDS
 
 pytestmark = pytest.mark.anyio
 ADD = {"name": "add", "inputSchema": {"type": "object"}}
@@ -68,6 +70,14 @@ async def test_all_calls_of_a_server_that_dies_come_to_an_end(raw: Any) -> None:
             tasks.start_soon(wait, server)
     assert len(errors) == 10
     assert all(error.endswith("it said: the last words") for error in errors)
+
+
+async def test_an_answer_that_cannot_be_read_ends_with_the_time(raw: Any) -> None:
+    words = json.dumps({"lists": [{"tools": [ADD]}], "result": []})
+    async with connect(raw(words), name="raw", timeout=0.5) as server:
+        with pytest.raises(ToolTimeoutError, match=r"'add' of MCP server 'raw' took over 0\.5 s"):
+            await server.call(_call("add"))
+    assert all(signature(one).parameters["timeout"].default == CALL_SECONDS for one in (connect, connect_all))
 
 
 async def test_calls_that_wait_for_a_start_that_fails_fail_with_it(raw: Any, tmp_path: Path) -> None:

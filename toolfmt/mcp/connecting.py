@@ -33,6 +33,8 @@ _OpenT = TypeVar("_OpenT")
 
 PATIENCE: Final = 30.0
 """Seconds that a server has to start and to list its tools."""
+CALL_SECONDS: Final = 300.0
+"""Seconds that a call may take, where nothing else is said: a server whose answers cannot be read never answers."""
 _GOODBYE: Final = 5.0
 """Seconds that all servers together have to end."""
 
@@ -68,7 +70,7 @@ def connect(  # noqa: PLR0913 - all but the first two are options
     name: str,
     headers: Mapping[str, str] | None = None,
     prefix: bool = False,
-    timeout: float | None = None,
+    timeout: float | None = CALL_SECONDS,
     patience: float = PATIENCE,
     inject: Collection[str] = (),
 ) -> OpenedOnEntry[McpServer]:
@@ -76,8 +78,8 @@ def connect(  # noqa: PLR0913 - all but the first two are options
 
     `target` is a command as a list, an address, a server object of the SDK, or a function that makes one of the
     SDK's transports; `headers` go to an address. Calls name the server by `name`; with `prefix`, its tools are called
-    `name__tool`. `timeout` is for each call and `patience` for the start, in seconds. `inject` names arguments that
-    the model does not see and cannot set: of what an executor injects, these alone are sent.
+    `name__tool`. `timeout` is for each call, None for no limit, and `patience` for the start, in seconds. `inject`
+    names arguments that the model does not see and cannot set: of what an executor injects, these alone are sent.
 
     Raises TypeError or ValueError for anything else; entering the context raises `ServerError` for a server that
     cannot be reached.
@@ -90,7 +92,7 @@ def connect_all(
     config: str | os.PathLike[str] | Mapping[str, Any],
     *,
     prefix: bool = False,
-    timeout: float | None = None,
+    timeout: float | None = CALL_SECONDS,
     patience: float = PATIENCE,
     inject: Collection[str] = (),
 ) -> OpenedOnEntry[Servers]:
