@@ -108,6 +108,21 @@ def test_broken_json_is_repaired_only_when_asked_and_never_in_silence() -> None:
     assert [failure.reason for failure in result.failures] == ["truncated"]
 
 
+@pytest.mark.parametrize("value", ["''cats''", '""cats""', "\"cats'", '["cats\'], "b": 1'])
+def test_a_string_in_odd_quotes_is_not_mended_into_another(value: str) -> None:
+    answer = f'<execute>[{{"name": "search", "args": {{"q": {value}, "n": 3}}}}]</execute>'
+    tools = [toolfmt.ToolDefinition(name="search", parameters={"properties": {"q": {}, "n": {}, "b": {}}})]
+    result = toolfmt.parse(answer, dialect="execute-array", tools=tools, repair=True)
+    assert [call.arguments for call in result.calls if call.arguments != {"q": "cats", "n": 3}] == []
+    assert result.failures
+
+
+def test_what_follows_a_mended_object_as_a_member_of_it_is_not_left_out() -> None:
+    answer = '<tool_call>{"name": "search", "arguments": {"q": ["cats"]]}, "n": 3}}</tool_call>'
+    result = toolfmt.parse(answer, dialect="hermes", repair=True)
+    assert [call.arguments for call in result.calls] in ([], [{"q": ["cats"], "n": 3}])
+
+
 @pytest.mark.parametrize("unit", ['["', '{"a": ["', '[["b" ', "['"])
 def test_a_call_of_endless_brackets_and_quotes_is_not_mended(unit: str) -> None:
     answer = '<execute>[{"name": "search", "args": {"q": ' + unit * (90_000 // len(unit))

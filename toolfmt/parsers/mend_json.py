@@ -41,6 +41,7 @@ _BEFORE_KEY = re.compile(r",\s{0,64}\Z").search
 _KEYLIKE = re.compile(r"""["'](?:[\w.$\-]{1,100}["']\s{0,32}:|\s{0,32},)""").search
 _UNOPENED = re.compile(r"""([^\s"'\\,:\[\]{}\d<][^"'\\,:\[\]{}\n<]{0,1000})["']""").match
 _REST = re.compile(r"[\s\]});,`>]+")
+_ODD_ENDS = frozenset("\"'`\u201c\u201d\u2018\u2019")
 _STRAY = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)|(")|([\x00-\x1f])')
 _DEEPEST = 64
 """Levels of nesting at the most."""
@@ -279,6 +280,8 @@ class JsonMender:
             missed = _MISSED(text, pos) if closer in "\"'" else None
             before = _BEFORE_KEY(text, max(begin, found.start() - 66), found.start())
             if missed is not None and before is not None and missed[1] in self._known and not inner:
+                if text[begin : before.start()].rstrip(" \t\r\n,}]")[-1:] in _ODD_ENDS:
+                    raise Unclear  # another quote may have been meant as its end
                 self._slip("add the missing quote")
                 self._out.append(_encoded(text[begin : before.start()]))
                 self._at = before.start()
@@ -288,8 +291,8 @@ class JsonMender:
         if pos == len(text) and "".join(reversed(self._stack)) in re.sub(r"\s", "", held):
             raise Unclear  # the quote begins another string
         if inner:
-            if inner % 2 or _KEYLIKE(held) or self._marker.search(held):
-                raise Unclear
+            if inner % 2 or _KEYLIKE(held) or self._marker.search(held) or {held[:1], held[-1:]} <= _ODD_ENDS:
+                raise Unclear  # quotes around the whole of it may be those of the string, written twice
             self._slip('escape quotes inside a string as \\"')
         self._out.append(_encoded(held, single=quote == "'"))
         self._at = pos

@@ -40,6 +40,8 @@ _ATTRIBUTE = re.compile(r"(?<=\w)\s+\w+\s*=")
 _WORDS = re.compile(r"\w+")
 _OPTIONAL = re.compile(r"\{\?.*?\?\}")
 _SLOT = re.compile(r"\{(\w+)\}")
+_BEGUN = r"<[/|\uff5c][^<>\n]{0,64}+>?\s*+\Z"
+"""A closing tag at a text's end, or the beginning of one."""
 _VALUES = {"type": ("string", "number", "integer", "boolean", "array", "object", "null"), "string": ("true", "false")}
 """What is in the slots of an argument's tag beside its name."""
 _NEVER = re.compile(r"(?!)")
@@ -133,11 +135,11 @@ class TagMender:
                     self._tags[text] = Markup(text, word if word != whole else whole, letters if word != whole else "")
 
     def holds(self, value: JsonValue) -> bool:
-        """Whether a text of a value holds a tag of the format, or most of one, or ends with any closing tag."""
+        """Whether a text of a value holds a tag of the format, or most of one, or ends where a closing tag begins."""
         if self._parts is None:
             parts = {part for tag in self._tags for part in (tag[1:], tag[:-1])}
             parts.update(f"</{key}>" for key in self._arguments)
-            self._parts = re.compile("|".join([*map(re.escape, sorted(parts)), r"</\w{1,64}>\s*\Z"]))
+            self._parts = re.compile("|".join([*map(re.escape, sorted(parts)), _BEGUN]))
         stack = [value]
         while stack:
             node = stack.pop()
