@@ -18,7 +18,7 @@ from toolfmt.parsers.cursor import WHITE, Cursor, Malformed, Truncated
 from toolfmt.parsers.driving import GrammarDriver
 from toolfmt.parsers.element_values import StringText
 from toolfmt.parsers.json_values import skip_space
-from toolfmt.parsers.patterns import cut_off, match_next, search_on, skip_cut
+from toolfmt.parsers.patterns import cut_off, match_next, search_on, search_open, skip_cut
 from toolfmt.parsers.pieces import IGNORED, Pieces
 from toolfmt.parsers.sink import Draft, Sink, Spoken
 from toolfmt.parsers.skipping import Skipper
@@ -163,7 +163,7 @@ class ChannelParser(GrammarDriver):
         breaks = breaks or grammar.breaks
         while True:
             buf, pos = cur.buf, cur.pos
-            found = breaks.search(buf, pos, partial=not cur.eof)
+            found = breaks.search(buf, pos) if cur.eof else search_open(breaks, buf, pos)
             end = len(buf) if found is None else found.start()
             if end > pos:
                 out.add(buf[pos:end])

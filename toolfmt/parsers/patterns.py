@@ -65,6 +65,8 @@ _LOOSE = re.compile(r">(?=<)|\\\|>(?=\\\[)|(?<=\\\])(?=<\\\|)")
 _PLAIN_TAG = re.compile(r"</?[\w:.\-]+>")
 _SLOTS = ("key", "type", "string", "name", "id", "server", "agent")
 _TYPOGRAPHIC = frozenset({"\u201c\u201d", "\u201c\u201c", "\u201d\u201d"})
+_LONGEST = 512
+"""Characters of a marker of which a beginning is looked for before another one."""
 _OPTIONAL = {"{?": (1, "(?:"), "?}": (-1, ")?")}
 _OWN_GROUPS = frozenset({"attributes", "empty", "unclosed"})
 SLOT = r"[^\s<>{](?:[^<>{\n]{0,510}?[^\s<>{])??"
@@ -269,10 +271,29 @@ def first_match(
     return None
 
 
+@lru_cache(1024)
+def _begun(pattern: regex.Pattern[str]) -> regex.Pattern[str]:
+    from regex import compile as compiled  # loaded already where there is such a pattern
+
+    return compiled(f"(?:{pattern.pattern})(?!)", pattern.flags)  # never a whole match, so the first part of one
+
+
+def search_open(pattern: regex.Pattern[str], text: str, pos: int) -> regex.Match[str] | None:
+    """Search a text that may go on: a whole match, or a part of one at its end, whichever begins first.
+
+    By itself, a partial search prefers a whole match to a part that begins before it.
+    """
+    found = pattern.search(text, pos, partial=True)
+    if found is None or found.partial or len(text) - found.start() > _LONGEST:
+        return found
+    begun = _begun(pattern).search(text, max(pos, found.start() - _LONGEST), partial=True)
+    return begun if begun is not None and begun.start() < found.start() else found
+
+
 def search_on(cur: Cursor, pattern: regex.Pattern[str] | None) -> Reading[regex.Match[str] | None]:
     """Read on to the pattern, which is not read; None at the end of the input, or without a pattern."""
     while pattern is not None:
-        found = pattern.search(cur.buf, cur.pos, partial=not cur.eof)
+        found = pattern.search(cur.buf, cur.pos) if cur.eof else search_open(pattern, cur.buf, cur.pos)
         cur.pos = len(cur.buf) if found is None else found.start()
         if found is not None and not found.partial:
             return found
