@@ -59,7 +59,11 @@ def test_pointers() -> None:
 def test_exchanges_of_other_apis() -> None:
     item = {"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": "Hello."}]}
     made = exchange({"model": "m", "input": "Hi"}, {"output": [item]}, "openai-responses")
-    assert made == {"model": "m", "input": [{"role": "user", "content": "Hi"}, item]}
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi"}]}
+    assert made == {"model": "m", "input": [said, item]}
+    step = {"type": "model_output", "content": [{"type": "text", "text": "Hello."}]}
+    made = exchange({"model": "m", "input": "Hi"}, {"steps": [step], "status": "completed"}, "gemini-interactions")
+    assert made == {"model": "m", "input": [{"type": "user_input", "content": [{"type": "text", "text": "Hi"}]}, step]}
     with pytest.raises(ParseError, match="no message"):
         exchange({"messages": []}, {"choices": []}, "openai-chat")
     with pytest.raises(ParseError):
