@@ -21,7 +21,7 @@ import sys
 import time
 import traceback
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,10 +31,21 @@ if TYPE_CHECKING:
 CORPUS = Path(__file__).parent / "corpus"
 HANG = 20
 """Seconds that one case may take."""
+MEMORY = 8 << 30
+"""Bytes of addresses that the process may use."""
 
 
 class HangError(BaseException):
     """A case took too long; no handler of the code under test catches it."""
+
+
+def bounded(size: int) -> None:
+    """Make what takes more memory a finding, where the system can: the process would be ended without a word."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (size, hard))
 
 
 @contextmanager
@@ -152,6 +163,7 @@ def main(arguments: Sequence[str]) -> int:
         kind, full = broken(held["target"], held["case"])
         print(full or "nothing is wrong")
         return int(bool(kind))
+    bounded(MEMORY)
     unknown = set(options.targets or ()) - TARGETS.keys()
     if unknown:
         parser.error(f"no target {', '.join(sorted(unknown))}; there are {', '.join(TARGETS)}")
