@@ -73,8 +73,8 @@ def test_an_interaction_goes_on_with_an_earlier_one(tmp_path: Path) -> None:
         gateway(kept(upstream, tmp_path)) as url,
         genai.Client(api_key="none", http_options=HttpOptions(base_url=url)) as client,
     ):
-        first = client.interactions.create(model="m", input="Weather?")
-        second = client.interactions.create(model="m", input="And now?", previous_interaction_id=first.id)
+        first: Any = client.interactions.create(model="m", input="Weather?")
+        second: Any = client.interactions.create(model="m", input="And now?", previous_interaction_id=first.id)
     assert second.id != first.id
     said = json.dumps(upstream.requests[1].body["messages"])
     places = [said.index(word) for word in ("Weather?", "Rain.", "And now?")]
