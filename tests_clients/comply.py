@@ -29,7 +29,7 @@ FACES = {
     "google-interactions": "",
 }
 """The formats of llm-comply, and what a base address ends with."""
-EXPECTED = {"Thinking Config": "the model behind Chat Completions gives no thoughts here"}
+EXPECTED = {"Thinking Config": "the model of the Chat Completions back gives no thoughts here"}
 
 
 class Model(loopback.Loopback):  # type: ignore[misc]

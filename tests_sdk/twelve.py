@@ -192,7 +192,7 @@ def _events(parts: tuple[Part, ...]) -> Iterator[Any]:
 
 
 def _written_text(talk: Conversation, asked: str) -> str:
-    """What a text model writes; once it has been told what was wrong, it writes that right."""
+    """What a text model writes; once it has been asked again, it writes that right."""
     if talk is CONVERSATIONS["malformed call"] and "could not be used" not in asked:
         return f'<tool_call>\n{{"name": "look", "arguments": {BROKEN}\n</tool_call>'
     parts = (_call(ONE),) if talk is CONVERSATIONS["malformed call"] else talk.parts

@@ -117,12 +117,6 @@ def test_a_string_in_odd_quotes_is_not_mended_into_another(value: str) -> None:
     assert result.failures
 
 
-def test_what_follows_a_mended_object_as_a_member_of_it_is_not_left_out() -> None:
-    answer = '<tool_call>{"name": "search", "arguments": {"q": ["cats"]]}, "n": 3}}</tool_call>'
-    result = toolfmt.parse(answer, dialect="hermes", repair=True)
-    assert [call.arguments for call in result.calls] in ([], [{"q": ["cats"], "n": 3}])
-
-
 @pytest.mark.parametrize("unit", ['["', '{"a": ["', '[["b" ', "['"])
 def test_a_call_of_endless_brackets_and_quotes_is_not_mended(unit: str) -> None:
     answer = '<execute>[{"name": "search", "args": {"q": ' + unit * (90_000 // len(unit))

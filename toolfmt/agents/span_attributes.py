@@ -60,7 +60,7 @@ def response(event: InferenceResponseReceived) -> dict[str, Any]:
 
 
 def answer_attributes(info: AnswerInfo, stop: Stop | None) -> dict[str, Any]:
-    """Say what a record tells of an answer, and why it ended."""
+    """Say what a record holds of an answer, and why it ended."""
     attributes: dict[str, Any] = {
         "gen_ai.response.id": info.id or None,
         "gen_ai.response.model": info.model or None,

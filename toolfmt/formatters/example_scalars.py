@@ -184,7 +184,7 @@ class Builder(Protocol):
         ...
 
     def check(self, node: JsonObject) -> Check:
-        """Give the function that tells whether a value fits a schema."""
+        """Give the function that checks whether a value fits a schema."""
         ...
 
 
@@ -241,7 +241,7 @@ def names(value: JsonValue) -> list[str]:
 
 
 def compiled(schema: JsonObject) -> Check:
-    """Make the function that tells whether a value fits a schema; one that can't be used lets everything pass."""
+    """Make the function that checks whether a value fits a schema; one that can't be used lets everything pass."""
     import jsonschema_rs as engine
 
     options: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What a tool's schema tells where a call's text leaves it open: a missing last brace, a name that only an id holds.
+"""What a tool's schema decides where a call's text leaves it open: a missing last brace, a name that only an id holds.
 
     {"name": "f", "arguments": {"a": {"b": 1, "c": 2}}     is `c` beside `b` or beside `a`?
     functions.read:0    its name

@@ -296,7 +296,7 @@ class Children:
         self._items = self._items or item
         inner, listed = None, item
         if not item and not self._items and declares(self._member_of, key):
-            self._members = True  # the members of one item stand where its element was left out
+            self._members = True  # the members of one item are where its element was left out
             inner = property_schema(self._member_of, key)
         elif self._schema:
             listed = item or (self._as_list and self._grammar.keyed_by_tag)

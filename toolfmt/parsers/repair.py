@@ -39,8 +39,6 @@ _QUOTED = re.compile(r"[\"'“]").search
 _EMPTY = re.compile(r"\{\s*\}").search
 """What a call without arguments has to hold: one of which they are missing is not mended."""
 _REST = re.compile(r"[\s\]});,`>]+")
-_MEMBER = re.compile(r"[\s\]}]*+,\s*+[\"']?\w{1,100}+[\"']?\s*+:").match
-"""A further member of an object."""
 
 
 class RepairingParser(PassingParser):
@@ -156,8 +154,8 @@ class _Mender:
         if before.endswith("[") and not before.endswith("[["):
             at = len(before) - 1  # the object is in a list, which is cut off with it
         found = JsonMender(raw, at, self._marker, self._keys, only=bool(self._tools), cut=cut).mended()
-        if found is None or _MEMBER(raw, found.end):
-            return  # what follows seems to be part of it
+        if found is None:
+            return
         head = _FENCE.sub("\n", raw[:at])
         if head != raw[:at]:
             found.slips.append("remove the code fence")

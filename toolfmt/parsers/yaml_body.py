@@ -8,7 +8,7 @@ r"""Arguments written as YAML between a call's tags.
     </write_file>
 
 The body ends at its closer on a line that is not deeper than the body: no text
-in YAML can stand there. A closer that is deeper, or after something, counts
+in YAML can be there. A closer that is deeper, or after something, counts
 if YAML does not go on below it.
 """
 

@@ -38,7 +38,7 @@ _QUOTES: Final = re.compile(r'(?<!\\)"').findall
 _PAIR: Final = re.compile(r"\\(?<!\\\\)u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _JOINED: Final = re.compile(r"\\U[0-9a-f]{8}")
 _HIDE: Final = str.maketrans("\x85\u2028\u2029", "\uf885\uf8e8\uf8e9")
-"""Characters that are line breaks in YAML 1.1 alone, and what stands for them while the text is scanned."""
+"""Characters that are line breaks in YAML 1.1 alone, and what replaces them while the text is scanned."""
 _SHOW: Final = {new: old for old, new in _HIDE.items()}
 _BREAKS: Final = re.compile("[\x85\u2028\u2029]").search
 _STANDS_FOR: Final = re.compile("[\uf885\uf8e8\uf8e9]").search

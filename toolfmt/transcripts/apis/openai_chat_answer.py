@@ -43,7 +43,7 @@ _STOPS: Final = endings("stop", tool_calls="tool_calls", length="length", conten
 KNOWN: Final = known("id", "object", "created", "model", "choices", "usage")
 
 _BESIDE: Final = ("audio", "images")
-"""What a message may hold that no event tells."""
+"""What a message may hold that no event reports."""
 
 
 def _read(value: JsonObject, made: Assembler) -> None:

@@ -174,7 +174,7 @@ _SAID: Final = frozenset({"text", "reasoning"})
 
 
 def frame_messages(frame: Frame, kinds: Collection[str], said: Node | None = None) -> tuple[Node, Node]:
-    """What messages of these kinds, text or reasoning, may stand before a call's header, and what may stand alone.
+    """What messages of these kinds, text or reasoning, may come before a call's header, and what may be alone.
 
     With `said`, the one message of text is that, and it comes last.
     """

@@ -61,7 +61,7 @@ class _Machine:
 
     def state(self) -> int:
         if len(self.steps) > MOST_PLACES:
-            raise TooLargeError(f"a text needs more than {MOST_PLACES} places to be told apart")
+            raise TooLargeError(f"a text needs more than {MOST_PLACES} places to be distinguished")
         self.steps.append([])
         self.free.append([])
         return len(self.steps) - 1
@@ -163,7 +163,7 @@ def automaton(node: Node) -> Automaton:
         cuts = list(_cuts(machine, place))
         steps += sum(map(len, place)) * len(cuts)
         if steps > MOST_STEPS:
-            raise TooLargeError(f"a text needs more than {MOST_STEPS} steps for its places to be told apart")
+            raise TooLargeError(f"a text needs more than {MOST_STEPS} steps for its places to be distinguished")
         inside = [end in states for end, states in zip(ends, place, strict=True)]
         accepts.append(all(inside[: len(every)]) and not any(inside[len(every) :]))
         leads: dict[_Place, list[tuple[int, int]]] = {}
@@ -174,7 +174,7 @@ def automaton(node: Node) -> Automaton:
         pending += [after for after in leads if after not in numbers]
         moves.append({numbers.setdefault(after, len(numbers)): joined(ranges) for after, ranges in leads.items()})
         if len(numbers) > MOST_STATES:
-            raise TooLargeError(f"a text needs more than {MOST_STATES} places to be told apart")
+            raise TooLargeError(f"a text needs more than {MOST_STATES} places to be distinguished")
     return _smallest(Automaton(moves, accepts))
 
 

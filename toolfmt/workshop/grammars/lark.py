@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _WHITE: Final = r"( |\n[ \t]{0,64})"
 _OPTIONS: Final = {"whitespace_pattern": _WHITE}
 _ENDLESS: Final = (
-    "a schema that holds itself, around text that only what follows it ends: its lexemes cannot be told apart; "
+    "a schema that holds itself, around text that only what follows it ends: its lexemes cannot be distinguished; "
     "use the target gbnf or structural-tag"
 )
 _MOST_ROWS: Final = 20_000
@@ -49,7 +49,7 @@ _DEEP: Final = (
     "say what the lists hold, or use the target gbnf"
 )
 _UNTOLD: Final = (
-    "text that only what follows it ends is in a list without end: its lexemes cannot be told apart; "
+    "text that only what follows it ends is in a list without end: its lexemes cannot be distinguished; "
     "use the target gbnf or structural-tag"
 )
 _DEEPEST: Final = 20

@@ -68,7 +68,7 @@ _BARE_KEY: Final = regex.compile(BARE_KEY)
 _BARE: Final = others(
     Chars(joined([(0, 0x23), (0x25, 0x2C), (0x3A, 0x3F), (0x5B, 0x5E), (0x60, 0x60), (0x7B, 0xA9), *SPACES.ranges]))
 )
-"""What may stand in a key without quotes: ASCII as `BARE_KEY` has it, and all else but white space."""
+"""What may be in a key without quotes: ASCII as `BARE_KEY` has it, and all else but white space."""
 _CONTROLS: Final = "".join(map(chr, range(0x20)))
 _HEX: Final = chars((0x30, 0x39), "abcdefABCDEF")
 _SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
