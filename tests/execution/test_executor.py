@@ -124,6 +124,22 @@ def test_an_apis_answer_is_read_first(registry: ToolRegistry, answer: Any) -> No
         Executor(registry).execute_sync(answer)
 
 
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ({"servers": ["x"]}, "servers is a dict by name, not list"),
+        ({"servers": {"files": "x"}}, r"servers\['files'\] is a ToolServer"),
+        ({"inject": ["x"]}, "inject is a dict by name"),
+        ({"timeouts": [1]}, "timeouts is a dict by name"),
+        ({"on_event": 3}, "a listener gets an event"),
+        ({"before": 3}, "before is a list, not int"),
+    ],
+)
+def test_an_option_of_the_wrong_type_is_refused_at_once(option: dict[str, Any], said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        Executor(ToolRegistry(), **option)
+
+
 def test_arguments_get_the_types_of_the_schema_when_asked(registry: ToolRegistry) -> None:
     events = list[ExecutionEvent]()
     seen = list[object]()

@@ -322,6 +322,11 @@ def test_what_comes_in_between_hides_nothing() -> None:
     assert read_answer([chunk, {"type": "ping"}, chunk, {}, chunk]).text == "HiHiHi"
 
 
+def test_an_empty_object_is_no_answer() -> None:
+    with pytest.raises(ParseError, match="empty object"):
+        read_answer({})
+
+
 @pytest.mark.parametrize("status", ["completed", "incomplete"])
 def test_an_incomplete_item_of_free_text_is_no_call(status: str) -> None:
     item = {"type": "custom_tool_call", "call_id": "c", "name": "sql", "input": "SELECT", "status": status}

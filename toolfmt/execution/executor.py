@@ -103,15 +103,7 @@ class Executor:
         """Check everything that can be checked before a call comes."""
         if not isinstance(self.registry, ToolRegistry):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
             raise TypeError(f"an Executor runs a ToolRegistry: ToolRegistry([...]), not {type(self.registry).__name__}")
-        for what in ("policies", "before", "after", "guards"):
-            given = getattr(self, what)
-            if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-                raise TypeError(f"{what} is a list, not {type(given).__name__}: put brackets around it")
-        for hook in (*self.before, *self.after):
-            if not callable(hook):
-                raise TypeError(f"a hook is a function, not {type(hook).__name__}")
-        if self.on_event is not None and is_async(self.on_event):
-            raise TypeError("a listener gets an event and is not waited for: give a function that is not async")
+        self._check_types()
         if self.limit is not None and (type(self.limit) is not int or self.limit < 1):
             raise ValueError(f"limit is a number of calls from 1, or None for no limit, not {self.limit!r}")
         if LOCAL in self.servers:
@@ -121,6 +113,24 @@ class Executor:
         for name, seconds in self.timeouts.items():
             check_seconds(seconds, f"timeouts[{name!r}]")
         self._settings.resolver.check()
+
+    def _check_types(self) -> None:
+        for what in ("policies", "before", "after", "guards"):
+            given = getattr(self, what)
+            if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+                raise TypeError(f"{what} is a list, not {type(given).__name__}: put brackets around it")
+        for what in ("inject", "servers", "timeouts"):
+            if not isinstance(given := getattr(self, what), Mapping):
+                raise TypeError(f"{what} is a dict by name, not {type(given).__name__}")
+        for name, server in self.servers.items():
+            if not callable(getattr(server, "call", None)):
+                kind = type(server).__name__
+                raise TypeError(f"servers[{name!r}] is a ToolServer, as toolfmt.mcp.connect gives, not {kind}")
+        for hook in (*self.before, *self.after):
+            if not callable(hook):
+                raise TypeError(f"a hook is a function, not {type(hook).__name__}")
+        if self.on_event is not None and (not callable(self.on_event) or is_async(self.on_event)):
+            raise TypeError("a listener gets an event and is not waited for: give a function that is not async")
 
     async def execute(
         self,

@@ -44,6 +44,8 @@ def read_answer(response: object) -> ParseResult:
 def answered(response: object) -> AnswerEvents:
     """Read a whole answer as `read_answer` does; its events, with what else it says."""
     value = plain(response)
+    if value == {}:
+        raise ParseError("the answer is an empty object: give what the provider's API returned")
     if is_object(value):
         return AnswerEvents([value], "auto")
     if isinstance(value, Iterable):
