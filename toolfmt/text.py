@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.dialect.record import Dialect, ParserOptions, Traits
-from toolfmt.dialect.syntax import member_slots, template_slots
+from toolfmt.dialect.syntax import Syntax, member_slots, template_slots
 from toolfmt.errors import DialectRecordError, UnrepresentableError
 from toolfmt.events import CallEnd
 from toolfmt.model import ToolDefinition, ToolInvocation
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         ResultFormatter,
         SchemaFormatter,
     )
-    from toolfmt.dialect.syntax import Form, Syntax
+    from toolfmt.dialect.syntax import Form
     from toolfmt.model import ToolResult
 
 
@@ -57,6 +57,7 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
     strict: bool = False,
 ) -> Dialect[str]:
     """Make a text dialect; its traits are read off the syntax."""
+    _check_types(syntax, schema)
     offered = any(form.offered for form in syntax.forms)
 
     # Loaded when first used: a program reads one format of many, and most write none.
@@ -131,6 +132,17 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
         manifest=manifest,
         syntax=syntax,
     )
+
+
+def _check_types(syntax: object, schema: object) -> None:
+    if not isinstance(syntax, Syntax):
+        raise TypeError(f"syntax= takes a toolfmt.dialect.Syntax, not {type(syntax).__name__}")
+    if not isinstance(syntax.forms, tuple):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+        raise TypeError(f"forms= takes a tuple of forms, (Form(...),), not {type(syntax.forms).__name__}")
+    if not syntax.forms:
+        raise DialectRecordError("/forms: a format has at least one form")
+    if not callable(schema):
+        raise TypeError(f"schema= takes a schema formatter, as in toolfmt.formatters, not {type(schema).__name__}")
 
 
 _SCHEMA: Final = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,6 +15,9 @@ from toolfmt.dialect.records import dump, load
 from toolfmt.dialect.syntax import Form, Syntax, markers
 from toolfmt.errors import DialectRecordError
 from toolfmt.workshop.testing.laws import read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TEXT_DIALECTS = sampling.dialects()
 CALL = toolfmt.ToolInvocation(name="f", arguments={"a": "x"}, server="s")
@@ -54,6 +57,11 @@ FRAME = {"header": "<h>", "start": "<s>", "body": "<b>", "routes": [{"to": "call
         ({"forms": [BODY, {"call": "{call}", "literals": {}}]}, "/forms/1/call: nothing describes {call}"),
         ({"forms": [{**BODY, "literals": {}}]}, "/forms/0/literals: the call has no slot {args}"),
         ({"forms": [{"call": "{name}{args}", "literals": {"quotes": [""]}}]}, "/forms/0/literals/quotes"),
+        (
+            {"forms": [{"call": "@call {name}\n{args}\n@end", "literals": {"keywords": True}}]},
+            "/forms/0/call: keyword arguments are written in parentheses: {name}({args})",
+        ),
+        ({"forms": [{"call": "<t>{args}</t>"}]}, "/forms/0/call: the slot {name} is missing: nothing says which tool"),
         ({"forms": [{"call": "{payload}"}]}, "/forms/0/call: nothing says which parameter {payload} is"),
         ({"forms": [{**BODY, "bare": True}]}, "/forms/0/call: the slot {name} is missing, by which a section"),
         ({"forms": [{**BODY, "section": "<s>"}]}, "/forms/0/section: the slot {calls} is missing"),
@@ -111,9 +119,42 @@ def test_a_wrong_record_made_in_python_is_refused_when_it_is_used() -> None:
         made(Form(call="<t>{name}</t>")).open_parser(ParserOptions())
 
 
-def test_a_format_that_does_not_read_what_it_writes_is_not_registered() -> None:
+UNREADABLE = made(Form(call="{name} {args}\n"))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: toolfmt.default_registry().with_dialect(UNREADABLE),
+        lambda: toolfmt.parse('f {"a": 1}\n', dialect=UNREADABLE),
+        lambda: toolfmt.render_calls([CALL], dialect=UNREADABLE),
+        lambda: toolfmt.manifest([TOOL], dialect=UNREADABLE),
+    ],
+    ids=["with_dialect", "parse", "render_calls", "manifest"],
+)
+def test_a_format_that_does_not_read_what_it_writes_is_not_used(use: Callable[[], object]) -> None:
     with pytest.raises(DialectRecordError, match="'made' does not read what it writes"):
-        toolfmt.default_registry().with_dialect(made(Form(call="{name} {args}\n")))
+        use()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"syntax": "<t>{call}</t>"}, "syntax= takes a toolfmt.dialect.Syntax, not str"),
+        ({"syntax": Syntax(forms=Form(call="{call}"))}, "forms= takes a tuple of forms"),  # pyright: ignore[reportArgumentType]
+        ({"schema": "openai_line"}, "schema= takes a schema formatter"),
+    ],
+)
+def test_a_dialect_of_wrong_parts_is_refused(given: dict[str, Any], message: str) -> None:
+    parts: dict[str, Any] = {"syntax": Syntax(forms=(Form(call="<{name}>{args}"),)), "schema": str, **given}
+    with pytest.raises(TypeError, match=re.escape(message)):
+        toolfmt.text_dialect(name="made", summary="", manifest="json.jinja", sources=(), **parts)
+
+
+def test_a_dialect_and_a_registry_are_short_to_look_at() -> None:
+    registry = toolfmt.default_registry()
+    assert repr(registry.dialect("hermes")) == "Dialect('hermes')"
+    assert repr(registry) == f"Registry({len(registry.dialects)} dialects, {len(registry.providers)} providers)"
 
 
 @pytest.mark.parametrize("dialect", TEXT_DIALECTS, ids=lambda dialect: dialect.name)

@@ -120,7 +120,7 @@ CallFormatter: TypeAlias = Callable[[Sequence["ToolInvocation"], Mapping[str, "T
 ResultFormatter: TypeAlias = Callable[[Sequence["ToolResult"]], WireT]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True, repr=False)
 class Dialect(Generic[WireT]):
     """One wire format. `WireT` is `str` for text, a JSON object for a provider's API."""
 
@@ -138,6 +138,10 @@ class Dialect(Generic[WireT]):
     """The template in `templates/` that composes the manifest."""
     syntax: Syntax | None = None
     """The declarative description of a text dialect."""
+
+    def __repr__(self) -> str:
+        """Show the name: a record is too long to print."""
+        return f"Dialect({self.name!r})"
 
 
 AnyDialect: TypeAlias = Dialect[Any]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
     from toolfmt.dialect.frames import Frame
+    from toolfmt.dialect.literals import Literals
     from toolfmt.dialect.syntax import Elements, Form, JsonCall, Piece
     from toolfmt.model import JsonObject
 
@@ -73,6 +74,8 @@ def check_syntax(syntax: Syntax) -> None:
         raise DialectRecordError("/forms: a format has at least one form")
     for at, form in enumerate(syntax.forms):
         _check_form(form, f"/forms/{at}")
+        if syntax.frame is None:
+            _check_name(form, f"/forms/{at}")
     if syntax.frame is not None:
         _check_frame(syntax.frame, len(syntax.forms))
     _check_slots(syntax.tools, "/tools", frozenset({"tools"}), "tools")
@@ -86,6 +89,12 @@ def check_syntax(syntax: Syntax) -> None:
     for field in ("stop", "special"):
         for at, marker in enumerate(getattr(syntax, field)):
             _check_marker(marker, f"/{field}/{at}")
+
+
+def _check_name(form: Form, where: str) -> None:
+    """Refuse a form in which nothing says which tool is called."""
+    if not (_slots(form.call) & {"name", "call"} or form.name or form.name_in_id):
+        raise DialectRecordError(f"{where}/call: the slot {{name}} is missing: nothing says which tool is called")
 
 
 def _check_frame(frame: Frame, forms: int) -> None:
@@ -136,9 +145,16 @@ def _check_body(form: Form, where: str) -> None:
         raise DialectRecordError(f"{where}/call: nothing says which parameter {{payload}} is: give `payload`")
     if form.json is not None:
         _check_json(form.json, f"{where}/json")
-    if form.literals is not None and "args" not in bodies:
+    if form.literals is not None:
+        _check_literals(form, form.literals, where)
+
+
+def _check_literals(form: Form, literals: Literals, where: str) -> None:
+    if "{args}" not in form.call:
         raise DialectRecordError(f"{where}/literals: the call has no slot {{args}} that this describes")
-    if form.literals is not None and not all(form.literals.quotes or ("",)):
+    if literals.keywords and "({args})" not in form.call:
+        raise DialectRecordError(f"{where}/call: keyword arguments are written in parentheses: {{name}}({{args}})")
+    if not all(literals.quotes or ("",)):
         raise DialectRecordError(f"{where}/literals/quotes: text needs quotation marks")
 
 

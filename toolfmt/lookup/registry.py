@@ -12,7 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from importlib.metadata import entry_points
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
+from weakref import WeakValueDictionary
 
 from toolfmt.dialect.record import AnyDialect, Dialect, ExampleFormatter, Parser, ParserOptions, SchemaFormatter
 from toolfmt.errors import BrokenDialectError, DuplicateDialectError, ToolFmtError, UnknownDialectError, close_names
@@ -50,7 +51,7 @@ _TOLD = 3
 """How many readings of an unknown model's id are listed."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Registry:
     """Dialects and providers by name; names ignore case and take `_` for `-`.
 
@@ -71,6 +72,10 @@ class Registry:
         object.__setattr__(self, "_dialects", _by_name("dialect", self.dialects))
         object.__setattr__(self, "_providers", _by_name("provider", self.providers))
 
+    def __repr__(self) -> str:
+        """Count what it holds: a record is too long to print."""
+        return f"Registry({len(self.dialects)} dialects, {len(self.providers)} providers)"
+
     def __iter__(self) -> Iterator[AnyDialect]:
         """Go through the dialects, by name."""
         return iter(sorted(self.dialects, key=lambda dialect: dialect.name))
@@ -84,13 +89,14 @@ class Registry:
         return tuple(dialect.name for dialect in self)
 
     def dialect(self, name: str | AnyDialect) -> AnyDialect:
-        """Look up a dialect by name or alias; a `Dialect` is its own answer.
+        """Look up a dialect by name or alias; a `Dialect` is returned once it has read a call that it wrote.
 
-        Raises `UnknownDialectError` with the names that come close, and
-        the error in `broken` for a third party's that could not be had.
+        Raises `UnknownDialectError` with the names that come close, `DialectRecordError`
+        for a `Dialect` that cannot read its own call, and the error in `broken` for
+        a third party's that could not be had.
         """
         if isinstance(name, Dialect):
-            return name
+            return name if self._dialects.get(name.name) is name else _proven(name)
         key = _spelling(name, "dialect", " or a toolfmt.Dialect")
         if key in self._dialects:
             return self._dialects[key]
@@ -200,8 +206,7 @@ class Registry:
         if not isinstance(dialect, Dialect):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
             raise TypeError(f"a dialect is a toolfmt.Dialect, as text_dialect makes them, not {type(dialect).__name__}")
         added = replace(self, dialects=(*self.dialects, dialect))
-        if dialect.syntax is not None:
-            check_reading(dialect)
+        _proven(dialect)
         return added
 
     def with_provider(self, provider: Provider) -> Registry:
@@ -213,6 +218,18 @@ class Registry:
     def with_override(self, dialect: str | AnyDialect, tool: str, pair: FormatterPair) -> Registry:
         """Write one tool of a dialect with another pair; the last one given counts."""
         return replace(self, overrides={**self.overrides, (self.dialect(dialect).name, tool): pair})
+
+
+_PROVEN: Final = WeakValueDictionary[int, AnyDialect]()
+"""Dialects made elsewhere that have read what they write, by identity: comparing records takes longer than parsing."""
+
+
+def _proven(dialect: AnyDialect) -> AnyDialect:
+    if _PROVEN.get(id(dialect)) is not dialect:
+        if dialect.syntax is not None:
+            check_reading(dialect)
+        _PROVEN[id(dialect)] = dialect
+    return dialect
 
 
 def is_auto(dialect: object) -> bool:
