@@ -10,33 +10,19 @@ import os
 import subprocess
 import sys
 import tempfile
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "tests_sdk"))
-
-gateways: Any = import_module("gateways")
-loopback: Any = import_module("loopback")
+from scripted import call, model, say
 
 FUNCTION = 'def multiply(a: int, b: int) -> int:\n    "Multiply two numbers."\n    return a * b\n'
-CALL = {"name": "multiply", "arguments": {"a": 6, "b": 7}}
 
 
 def main() -> None:
     """Ask once with a function, whole and streamed, and look at what came of it."""
     program = Path(sys.executable).with_name("llm")
     for further in ([], ["--no-stream"]):
-        script = [
-            loopback.Answer(f"<tool_call>\n{json.dumps(CALL)}\n</tool_call>"),
-            loopback.Answer("It is forty-two."),
-        ]
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            loopback.serving(*script) as upstream,
-            gateways.gateway(gateways.before(upstream, "text")) as url,
-        ):
+        script = [call("multiply", a=6, b=7), say("It is forty-two.")]
+        with tempfile.TemporaryDirectory() as folder, model(*script) as (upstream, url):
             row = f"- model_id: m\n  model_name: m\n  api_base: {url}/v1\n  supports_tools: true\n"
             (Path(folder) / "extra-openai-models.yaml").write_text(row)
             done = subprocess.run(  # noqa: S603 - llm
