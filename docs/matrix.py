@@ -31,19 +31,19 @@ def matrix_page() -> str:
         (
             "# What survives a conversion",
             (
-                f"{len(TRAITS)} traits that a conversation may have, each in a small conversation of its own. Every "
-                "format that holds the trait wrote it down, and `convert` brought it to every other. It arrived if no "
-                "loss that concerns it was reported; an id that a format demands and adds takes nothing away. What "
-                "does not arrive has [a code](losses.md) in `Conversion.all_losses`, and the residue brings it "
-                "[back](../explanation/lossless-conversion.md#the-way-back-is-a-three-way-merge)."
+                f"{len(TRAITS)} small conversations test one trait each. Every format that can hold the trait is "
+                "converted to every other format. A trait is kept if no loss that concerns it is reported; ids that a "
+                "format requires and adds do not count. A lost trait has [a code](losses.md) in "
+                "`Conversion.all_losses`, and the residue "
+                "[restores it](../explanation/lossless-conversion.md#converting-back-is-a-three-way-merge)."
             ),
             "## Pairs",
             (
-                "How many of the traits that a row's format holds arrive in that of a column; a column has the number "
-                "of its row. A format's name leads to what it keeps and loses. `text:hermes` stands for the text of "
-                "[any dialect](dialects/index.md)."
+                "Each number counts the traits of the row's format that the column's format keeps. A column has the "
+                "number of its row. A format's name links to what it keeps and loses. `text:hermes` represents the "
+                "text of [any dialect](dialects/index.md)."
             ),
-            "![The share of a row's traits that arrives in a column](matrix.svg)",
+            "![The share of a row's traits that a column keeps](matrix.svg)",
             table(
                 ("", "from", "holds", *numbers.values()),
                 (

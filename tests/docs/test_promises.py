@@ -27,7 +27,7 @@ def promises(page: str) -> dict[str, str]:
     if page == POLICY:
         found = re.split(r"\n- ", section(text, "What is promised"))[1:]
     elif page == EXECUTION:
-        found = [line for line in section(text, "What protects what").splitlines() if line.startswith("| ")][2:]
+        found = [line for line in section(text, "Protections").splitlines() if line.startswith("| ")][2:]
     else:
         found = []
         for part in re.split(r"\n## ", text.partition("\n## What is yours to decide")[0])[1:]:
