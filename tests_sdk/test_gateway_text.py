@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import httpx2
@@ -65,6 +66,32 @@ def test_a_call_that_does_not_fit_its_tool_is_asked_for_again(call: Any, stream:
     with serving(wrong) as upstream, gateway(before(upstream, "text")) as url:  # in the end the client decides
         assert by_chat(url, stream=stream)[1] == [(call["name"], call["arguments"])]
     assert len(upstream.requests) == 3
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("face", FACES)
+def test_a_call_that_the_server_has_read_itself_is_passed_on(face: str, stream: bool) -> None:  # noqa: FBT001 - as above
+    both = Answer(TEXT_CALL.text, CALL.calls)
+    for answer, count in ((CALL, 1), (both, 2)):
+        with serving(answer) as upstream, gateway(before(upstream, "text")) as url:
+            _, calls = FACES[face](url, stream=stream)
+        assert calls == [("look", {"city": "Zürich"})] * count
+        assert len(upstream.requests) == 1
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_each_call_has_an_id_of_its_own(stream: bool) -> None:  # noqa: FBT001 - as above
+    body = {
+        "model": "m",
+        "messages": [{"role": "user", "content": "Weather?"}],
+        "tools": [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}],
+        "stream": stream,
+    }
+    with serving(TEXT_CALL) as upstream, gateway(before(upstream, "text")) as url:
+        answers = [httpx2.post(f"{url}/v1/chat/completions", json=body).text for _ in range(2)]
+    first, second = (set(re.findall(r'"id": ?"(call_[^"]+)"', answer)) for answer in answers)
+    assert len(first) == len(second) == 1
+    assert first != second
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Generator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
@@ -106,7 +106,8 @@ class Conversing(Handler):
         headers: Mapping[str, str] = {}
         while again is not None:
             value, headers = await upstream.whole(again, model)
-            value, again = text.answer(value)
+            with _unreadable():
+                value, again = text.answer(value)
         done = self._converted(value, upstream.format, head)
         await self._keep(asked, head, done.value)
         return GatewayAnswer(
@@ -144,7 +145,7 @@ class Conversing(Handler):
             await self.keeper.keep(row, asked.body, answer, self.format)
 
     def _converted(self, value: JsonValue, source: str, head: AnswerHead) -> Conversion:
-        try:
+        with _unreadable():
             return convert_answer(
                 value,
                 source=source,
@@ -153,9 +154,16 @@ class Conversing(Handler):
                 model=head.model,
                 created=head.created,
             )
-        except ToolFmtError as error:
-            failure = Failure(kind="server", message=f"the upstream's answer cannot be read: {error}", status=502)
-            raise UpstreamError(failure) from None
+
+
+@contextmanager
+def _unreadable() -> Generator[None]:
+    """Raise `UpstreamError` for an answer that is none of its API."""
+    try:
+        yield
+    except ToolFmtError as error:
+        failure = Failure(kind="server", message=f"the upstream's answer cannot be read: {error}", status=502)
+        raise UpstreamError(failure) from None
 
 
 async def _completed(

@@ -24,6 +24,7 @@ from toolfmt.correcting import feedback, no_call_feedback
 from toolfmt.errors import ToolFmtError
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
 from toolfmt.gateway.failing import UpstreamError
+from toolfmt.gateway.text_reading import TextReading
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.choice import Choice, chosen
 from toolfmt.lookup.registry import AUTO, default_registry
@@ -31,6 +32,7 @@ from toolfmt.parsing import ParseResult, open_parser
 from toolfmt.schema.validation import problems
 from toolfmt.tools import tools as definitions
 from toolfmt.transcripts.answer_info import Failure
+from toolfmt.transcripts.answers import read_answer
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
 from toolfmt.workshop.grammars import grammar
@@ -38,7 +40,7 @@ from toolfmt.workshop.grammars import grammar
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from toolfmt.dialect.record import AnyDialect, Parser
+    from toolfmt.dialect.record import AnyDialect
     from toolfmt.events import Event
     from toolfmt.gateway.backs import Upstream
     from toolfmt.gateway.config import Constraint
@@ -114,9 +116,9 @@ class TextRequest:
         self.options["generation_prompt"] = str(prompt)
         return {"prompt": str(prompt), **self._settings}
 
-    def open(self) -> Parser[str]:
-        """Open a parser; while the model can be asked again, a call must fit its tool."""
-        return open_parser(**self.options, validate=bool(self.retries))
+    def reading(self) -> TextReading:
+        """Begin to read an answer; while the model can be asked again, a call must fit its tool."""
+        return TextReading(open_parser(**self.options, validate=bool(self.retries)) if self.tools else None)
 
     def _held(self, constraint: Constraint | None, wanted: JsonValue, *, parallel: bool) -> JsonObject:
         """Write the field that holds the model to what the client requires; where no grammar can be had, log that."""
@@ -226,14 +228,10 @@ class TextRequest:
         return events if calls else self.finished(events, cut=cut)
 
     def _read(self, choice: JsonValue) -> tuple[str, list[Event]]:
-        message = choice.get("message") if is_object(choice) else None
-        text = message.get("content") if is_object(message) else None
-        if not isinstance(text, str):
-            return "", []
-        if not self.tools:
-            return text, [TextDelta(text, 0)]
-        parser = self.open()
-        return text, [*parser.feed(text), *parser.close()]
+        """Read a choice; what its server has set apart as reasoning stays in the message."""
+        reading = self.reading()
+        events = [one for event in read_answer({"choices": [choice]}).events for one in reading.feed(event)]
+        return reading.text, [*events, *reading.close()]
 
 
 def _output(request: JsonObject) -> tuple[JsonOutput | None, bool]:
@@ -300,11 +298,11 @@ def _written(choice: JsonValue, events: list[Event]) -> JsonValue:
         return {**choice, "message": written}
     written["tool_calls"] = [
         {
-            "id": call.id or f"call_{at}",
+            **({} if call.id is None else {"id": call.id}),  # who writes the answer gives ids
             "type": "function",
             "function": {"name": call.name, "arguments": jsontext.dumps(call.arguments)},
         }
-        for at, call in enumerate(calls)
+        for call in calls
     ]
     ended = "tool_calls" if choice.get("finish_reason") == "stop" else choice.get("finish_reason")
     return {**choice, "message": written, "finish_reason": ended}

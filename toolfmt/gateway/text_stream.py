@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, ReasoningDelta, TextDelta
+from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, ReasoningDelta
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
@@ -61,9 +61,8 @@ class _Attempt:
 
     def __init__(self, request: TextRequest) -> None:
         self._request = request
-        self._parser = request.open() if request.tools else None
+        self._reading = request.reading()
         self._holds = request.holds
-        self._pieces: list[str] = []
         self.events: list[Event] = []
         self.held: list[Event] = []
         self.called = False
@@ -71,21 +70,18 @@ class _Attempt:
 
     @property
     def text(self) -> str:
-        return "".join(self._pieces)
+        return self._reading.text
 
     async def read(self, source: AsyncAnswerEvents) -> AsyncGenerator[Event]:
         """Give what is certain of an answer; reasoning that the API sets apart stays so."""
         async for event in source:
-            if isinstance(event, TextDelta):
-                self._pieces.append(event.text)
-                read = [event] if self._parser is None else self._parser.feed(event.text)
-                for one in self._passed(read):
-                    yield one
-            elif isinstance(event, ReasoningDelta):
+            if isinstance(event, ReasoningDelta):
                 yield event
-        if self._parser is not None:
-            for one in self._passed(self._parser.close()):
-                yield one
+            else:
+                for one in self._passed(self._reading.feed(event)):
+                    yield one
+        for one in self._passed(self._reading.close()):
+            yield one
 
     def _passed(self, events: Sequence[Event]) -> Iterator[Event]:
         self.events += events
