@@ -1,4 +1,4 @@
-"""A conversation between all formats: messages of parts, tools, and a request's settings.
+"""The format-neutral conversation: messages of parts, tools, and a request's settings.
 
     Message("assistant", (
         ReasoningPart("Two calls."),
@@ -7,11 +7,11 @@
     ))
     Message("tool", (ResultPart((TextPart("18C"),), id="call_A1"),))
 
-Slotted records, cheap to make: a corpus has millions, and a validated model
-costs ten times as much. Treat them as values; `dataclasses.replace` makes a
-changed copy. What only one format knows is in `extra`, under keys that
-begin with that format's name (`anthropic.caller`), or is an `OpaquePart`; both
-go back to their owner alone.
+The records are slotted dataclasses, because a corpus has millions of them and a
+validated model costs ten times as much. Treat them as values; `dataclasses.replace`
+makes a changed copy. Data of a single format is in `extra`, under keys that begin
+with that format's name (`anthropic.caller`), or in an `OpaquePart`. Only that
+format writes it again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _object = cast("type[JsonObject]", dict)  # a plain class: making one through `d
 
 @dataclass(slots=True)
 class TextPart:
-    """Text that the reader of a message sees; `citations` as their format writes them."""
+    """Visible text of a message; `citations` are as their format writes them."""
 
     text: str
     citations: tuple[JsonObject, ...] = ()
@@ -37,9 +37,9 @@ class TextPart:
 
 @dataclass(slots=True)
 class ReasoningPart:
-    """The model's reasoning. `signature` proves it to its maker, `encrypted` holds what only the maker can read.
+    """The model's reasoning; `signature` proves it to its provider, and only the provider can read `encrypted`.
 
-    `owner` names the format whose provider made either of the two; to another it means nothing.
+    `owner` names the format whose provider made them; they mean nothing to other providers.
     """
 
     text: str
@@ -51,14 +51,14 @@ class ReasoningPart:
 
 @dataclass(slots=True)
 class RefusalPart:
-    """The model's words where it refuses."""
+    """The text of a refusal."""
 
     text: str
 
 
 @dataclass(slots=True)
 class MediaPart:
-    """An image, sound, film or document: its bytes in base64, an address, or its `owner`'s file id."""
+    """An image, audio, video or document: its bytes in base64, a URL, or a file id of its `owner`."""
 
     kind: Literal["image", "audio", "video", "document"]
     media_type: str = ""
@@ -75,8 +75,8 @@ class MediaPart:
 class CallPart:
     """A tool call: `arguments` as a JSON value, or `text` as the model wrote them, or both.
 
-    `custom` calls carry free text, which is no JSON. `namespace` is the group
-    of tools that the name belongs to, `signature` what the owner wants back with it.
+    `custom` calls carry free text instead of JSON. `namespace` is the tool's group.
+    `signature` is data that the owner requires back with the call.
     """
 
     name: str
@@ -91,14 +91,14 @@ class CallPart:
 
     @classmethod
     def of(cls, call: ToolInvocation) -> CallPart:
-        """Make a part of a call that was read."""
+        """Make a part from a call."""
         return cls(call.name, call.arguments, call.raw_arguments, call.id, namespace=call.server, extra=call.extra)
 
     @property
     def value(self) -> JsonValue:
-        """The arguments as JSON: read from the text if need be; no text or only white space is `{}`.
+        """The arguments as JSON, read from the text if necessary; missing or blank text is `{}`.
 
-        Raises ParseError for text that is no JSON.
+        Raises ParseError if the text is not JSON.
         """
         if self.text is None:
             return self.arguments
@@ -111,7 +111,7 @@ class CallPart:
 
     @property
     def invocation(self) -> ToolInvocation:
-        """The call as one can be run; raises ParseError or ArgumentsError where the arguments are no JSON object."""
+        """The call, ready to run; raises ParseError or ArgumentsError unless its arguments are a JSON object."""
         value = {"input": self.text} if self.custom else self.value
         if not jsontext.is_object(value):
             raise ArgumentsError(self.name, (Problem("", "type", "the arguments are not a JSON object"),))
@@ -130,7 +130,7 @@ class JsonPart:
 
 @dataclass(slots=True)
 class OpaquePart:
-    """Something only its `owner` understands, kept as it came; `says` is what it says to all others."""
+    """Data that only its `owner` understands, kept unchanged; `says` is its meaning for all other formats."""
 
     owner: str
     value: JsonValue
@@ -138,12 +138,12 @@ class OpaquePart:
 
 
 Content: TypeAlias = TextPart | JsonPart | MediaPart | OpaquePart
-"""What a tool's result is made of."""
+"""A part of a tool's result."""
 
 
 @dataclass(slots=True)
 class ResultPart:
-    """What a tool gave back; linked to its call by `id`, else by its name and place."""
+    """A tool's result, linked to its call by `id`, or else by name and position."""
 
     content: tuple[Content, ...] = ()
     id: str | None = None
@@ -154,14 +154,14 @@ class ResultPart:
 
 
 Said: TypeAlias = TextPart | JsonPart | MediaPart | CallPart | ResultPart
-"""What an opaque part can say: a provider's own search is a call and its result."""
+"""The meaning of an opaque part: for example, a provider's own search is a call and its result."""
 Part: TypeAlias = TextPart | ReasoningPart | RefusalPart | MediaPart | CallPart | ResultPart | JsonPart | OpaquePart
 Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
 
 
 @dataclass(slots=True)
 class Message:
-    """One turn: a role and its parts, in order; `name` tells several speakers of a role apart."""
+    """One turn: a role and its parts, in order. `name` distinguishes several speakers with the same role."""
 
     role: Role
     parts: tuple[Part, ...] = ()
@@ -170,9 +170,9 @@ class Message:
     origin: str = field(default="", init=False, repr=False, compare=False)
     """The format that the message was read from."""
     source: JsonValue = field(default=None, init=False, repr=False, compare=False)
-    """The value that was read, which the same format writes again as it is; a changed copy has none.
+    """The value that was read. The same format writes it again unchanged; a changed copy has none.
 
-    A value that became several messages is a `transcripts.pieces.SharedSource` in each of them.
+    If the value became several messages, each of them has a `transcripts.pieces.SharedSource`.
     """
     where: tuple[str, int] | tuple[str] = field(default=("",), init=False, repr=False, compare=False)
     """Where `source` is: the JSON pointer of a list and the place in it, or a pointer alone."""
@@ -196,12 +196,12 @@ class ToolDeclaration:
     origin: str = field(default="", init=False, repr=False, compare=False)
     """The format that the declaration was read from."""
     source: JsonValue = field(default=None, init=False, repr=False, compare=False)
-    """The value that was read, which the same format may write again as it is; a changed copy has none."""
+    """The value that was read. The same format may write it again unchanged; a changed copy has none."""
 
 
 @dataclass(slots=True)
 class ToolChoice:
-    """Which tools may be called: `auto`, `none`, `required`, or one of `names`; `mode` is what holds among them."""
+    """Which tools may be called: any, or only `names`; `mode` says whether calls are allowed or required."""
 
     mode: Literal["auto", "none", "required"] = "auto"
     names: tuple[str, ...] = ()
@@ -209,7 +209,7 @@ class ToolChoice:
 
 @dataclass(slots=True)
 class Transcript:
-    """A whole conversation, with what a request for its next turn says beside it.
+    """A whole conversation, with the other fields of a request for its next turn.
 
     `extra` holds the request's further fields under their format's name:
     `{"anthropic.max_tokens": 1024}`.
@@ -221,13 +221,13 @@ class Transcript:
     parallel: bool | None = None
     extra: JsonObject = field(default_factory=_object)
     rejected: tuple[Message, ...] | None = None
-    """The same conversation with an answer that was liked less, in rows that compare two."""
+    """The same conversation with the rejected answer, in rows that compare two answers."""
     label: bool | None = None
-    """Whether the last answer was liked, in rows that rate one."""
+    """Whether the last answer was rated good, in rows with a rating."""
 
 
 def parse_failure(part: CallPart) -> str:
-    """Say why a call's argument text is no JSON object; empty if it is one."""
+    """Explain why a call's argument text is not a JSON object; "" if it is one."""
     if part.custom:
         return "" if part.text is not None else "no text"
     try:

@@ -1,4 +1,4 @@
-"""What to tell a model about a call that could not be used.
+"""Feedback for a model about a call that could not be used.
 
     Your call could not be used (unknown_tool): no tool is called 'serch'.
     You wrote: {"name": "serch", "args": {"q": "x"}}
@@ -7,7 +7,7 @@
     A correct call looks like this:
     {"name": "search", "args": {"q": "example_q"}}
 
-The words are in `templates/feedback.jinja`; the model's own text is data there.
+The wording is in `templates/feedback.jinja`. The model's own text is data there.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def feedback(
     tools: object = None,
     **choice: Unpack[Choice],
 ) -> str:
-    """Say what was wrong with a call, what to do, and how a correct call looks in the dialect.
+    """Write a message that says what was wrong with a call and what to do, with a correct call in the dialect.
 
     `tools` are the offered tools, in any form; one of them, if possible the one
     that was called, makes the example.

@@ -10,8 +10,8 @@
     ├─ ParseError (ValueError)   ─ MalformedCallError · UnsafeInputError · LimitExceededError
     ├─ ConversionError (ValueError)   CorpusError (ValueError)
     ├─ ArgumentsError (ValueError)
-    ├─ DeferredCall              the result of a call comes later: no failure
-    ├─ AgentStop*                a tool or a hook ends the run: no failure
+    ├─ DeferredCall the result of a call comes later (not a failure)
+    ├─ AgentStop* a tool or a hook ends the run (not a failure)
     └─ ExecutionError (RuntimeError) ─ UnknownToolError (LookupError) · ToolTimeoutError · ServerError · DriverError
                                        ToolCallError* · PolicyError* · AgentFailedError*
 
@@ -50,7 +50,7 @@ class UnknownDialectError(ToolFmtError, LookupError):
     """A dialect, provider or model name that the registry does not know."""
 
     def __init__(self, kind: str, name: str, suggestions: Iterable[str] = (), *, advice: str = "") -> None:
-        """Say what was asked for, which names come close, and what else helps."""
+        """Name what was not found, similar names, and further advice."""
         self.kind = kind
         self.name = name
         self.suggestions = tuple(suggestions)

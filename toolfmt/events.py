@@ -1,4 +1,4 @@
-"""What a parser says while it reads: small slotted records, cheap to make.
+"""The events that a parser emits: small slotted records.
 
 A stream of events for `Let me look.<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>`:
 
@@ -7,9 +7,8 @@ A stream of events for `Let me look.<tool_call>{"name": "f", "arguments": {"a": 
     ArgumentsDelta(0, '{"a": 1}')
     CallEnd(0, ToolInvocation(name="f", arguments={"a": 1}), (12, 67))
 
-Positions are character offsets into the whole input. The events are not frozen:
-a frozen dataclass costs three times as much to make, and millions are made.
-Treat them as values.
+Positions are character offsets into the whole input. The events are not frozen, because creating a frozen dataclass
+costs three times as much. Treat them as values.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ Span: TypeAlias = tuple[int, int]
 
 @dataclass(slots=True)
 class TextDelta:
-    """Text for the user, as it is in the input from `start` on."""
+    """Text for the user; it begins at offset `start` of the input."""
 
     text: str
     start: int
@@ -35,7 +34,7 @@ class TextDelta:
 
 @dataclass(slots=True)
 class ReasoningDelta:
-    """Text of the model's reasoning, as it is in the input from `start` on."""
+    """Text of the model's reasoning; it begins at offset `start` of the input."""
 
     text: str
     start: int
@@ -52,7 +51,7 @@ class CallStart:
 
 @dataclass(slots=True)
 class ArgumentsDelta:
-    """A piece of the arguments' JSON text; a call's pieces joined are the whole object."""
+    """A part of the arguments' JSON text; all parts of a call, joined, are the whole object."""
 
     index: int
     json: str
@@ -71,10 +70,9 @@ class CallEnd:
 class CallFailed:
     """A call that was begun and cannot be used.
 
-    `reason` is a stable word (`truncated`, `malformed`, `duplicate_key`,
+    `reason` is a stable code (`truncated`, `malformed`, `duplicate_key`,
     `missing_name`, `missing_arguments`, `missing_answer`, `arguments_not_object`, `limit`, ...),
-    `detail` says what and where, `raw` is the input's own text, `name` is the
-    tool's name as far as it was read.
+    `detail` says what is wrong and where, `raw` is the call's text, `name` is the tool's name as far as it was read.
     """
 
     index: int
@@ -87,7 +85,7 @@ class CallFailed:
 
 @dataclass(slots=True)
 class Notice:
-    """A deviation that was tolerated: what (`kind`), in words, and where."""
+    """A tolerated deviation: its `kind`, a description and its place."""
 
     kind: str
     detail: str

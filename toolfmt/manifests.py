@@ -1,11 +1,10 @@
-"""Showing tools to a model: the manifest, and prompts that it is put into.
+"""Show tools to a model: write the manifest and put it into a prompt.
 
     manifest(tools, provider="anthropic")                          # the text about the tools
     inject("Be brief. {{tools}}", tools, provider="anthropic")     # a prompt with that text in its place
 
-A manifest is composed by a Jinja template, in a sandbox, from data alone: names,
-descriptions, schemas and examples. Neither a tool's description nor a prompt is
-ever itself taken for a template.
+A sandboxed Jinja template composes a manifest from data: names, descriptions, schemas and examples. A tool's
+description or a prompt is never rendered as a template.
 """
 
 from __future__ import annotations
@@ -51,18 +50,15 @@ def manifest(
     on_broken: Callable[[ToolDefinition, ToolFmtError], object] | None = None,
     **choice: Unpack[Choice],
 ) -> str:
-    """Write the text that tells a model of its tools and how to call them.
+    """Write the text that shows a model its tools and how to call them.
 
-    The format is that of the `provider`, `model` or `dialect`; without any of them it is
-    the default JSON, which `parse` finds by itself or reads with `dialect="default-json"`.
-    `tools` are whatever `toolfmt.tools` reads, shown in the order given; "" if
-    there are none. `template` replaces the dialect's: a path, a template's text,
-    or the name of one that is in the package. `examples` is how many each tool has at
-    most, or your own: argument objects by the tool's name, shown in place of the
-    generated ones; they raise `ArgumentsError` where they do not fit the tool, and
-    ValueError where the dialect's manifest shows none. A tool that cannot be shown raises
-    `SchemaError` or `UnrepresentableError`; with `on_broken`, that is called
-    instead and the tool is left out. A broken template raises `TemplateError`.
+    `provider`, `model` or `dialect` choose the format; the default is the default JSON, which `parse` detects or reads
+    with `dialect="default-json"`. `tools` are in any form that `toolfmt.tools` reads; without tools the text is "".
+    `template` replaces the dialect's template: a path, a template's text, or the name of one in the package.
+    `examples` is the maximum number of examples for each tool, or your own examples: argument objects by the tool's
+    name. Examples that do not fit the tool raise `ArgumentsError`, and a dialect whose manifest has no examples raises
+    ValueError. A tool that cannot be shown raises `SchemaError` or `UnrepresentableError`; with `on_broken`, this
+    function is called instead and the tool is left out. A broken template raises `TemplateError`.
     """
     dialect, registry = chosen_only(choice)
     if not isinstance(template, str | Path | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
@@ -98,13 +94,11 @@ def inject(  # noqa: PLR0913 - each is a choice of the caller's
     on_broken: Callable[[ToolDefinition, ToolFmtError], object] | None = None,
     **choice: Unpack[Choice],
 ) -> str:
-    """Put the manifest, on a new line, in the place of each `{{tools}}` of a prompt; nothing else is touched.
+    """Replace each `{{tools}}` of a prompt by the manifest, on a new line; nothing else changes.
 
-    A prompt that is nothing but the place, blanks and `{# comments #}` aside,
-    becomes an instruction and the manifest. A prompt without a place is followed by
-    a section of tools: a blank line, the heading `## Accessible Tools`, the
-    manifest. `missing` replaces the manifest in its place where there are no
-    tools. All else is as for `manifest`.
+    A prompt of only `{{tools}}`, apart from blanks and `{# comments #}`, becomes an instruction and the manifest. A
+    prompt without `{{tools}}` gets a section at its end: a blank line, the heading `## Accessible Tools`, the
+    manifest. If there are no tools, `missing` replaces the manifest. The other parameters are those of `manifest`.
     """
     if not isinstance(prompt, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(f"a prompt is a str, not {type(prompt).__name__}; it comes before the tools")

@@ -1,9 +1,8 @@
-"""The one model between all formats: tools, invocations, results.
+"""The format-neutral model: tools, invocations, results.
 
-Frozen pydantic models without any knowledge of a wire format. `arguments` is
-always a JSON object, never a string; `raw_arguments` keeps the text that was
-read, for replay and prompt caches. What only one provider understands lives in
-`extra`, and goes back to that provider alone.
+Frozen pydantic models that know no wire format. `arguments` is always a JSON object, never a string; `raw_arguments`
+keeps the original text, for replay and prompt caches. `extra` holds provider-specific data, which is written only for
+that provider.
 """
 
 from __future__ import annotations
@@ -35,11 +34,10 @@ class _Frozen(BaseModel):
 
 
 class ToolDefinition(_Frozen):
-    """A tool as a model is shown it: a name, a description, a JSON Schema of its arguments.
+    """A tool as shown to a model: a name, a description, a JSON Schema of its arguments.
 
-    `parameters=` takes the schema, or a function without arguments that builds
-    it on first use. `examples` are argument objects that the tool's author
-    recommends. `server` names the MCP server that runs the tool.
+    `parameters=` takes the schema, or a function without arguments that returns it on first use. `examples` are
+    argument objects from the tool's author. `server` names the MCP server that runs the tool.
     """
 
     name: str
@@ -73,7 +71,7 @@ class ToolInvocation(_Frozen):
 
 
 class Media(_Frozen):
-    """An image, sound, film or document: its bytes in base64, or its address."""
+    """An image, audio, video or document: its bytes in base64, or its URL."""
 
     kind: Literal["image", "audio", "video", "document"]
     media_type: str = ""
@@ -89,7 +87,7 @@ class Media(_Frozen):
 
     @classmethod
     def of(cls, data: bytes, media_type: str, name: str | None = None) -> Media:
-        """Make media of bytes; the media type, such as `image/png`, says which kind it is."""
+        """Make media from bytes; the media type, such as `image/png`, determines the kind."""
         group = media_type.partition("/")[0]
         kind = group if group in {"image", "audio", "video"} else "document"
         return cls.model_validate(
@@ -98,14 +96,14 @@ class Media(_Frozen):
 
     @property
     def note(self) -> str:
-        """What replaces it where only text can: `[image: chart.png, image/png, 1,234 bytes]`."""
+        """The text that replaces it in formats without media: `[image: chart.png, image/png, 1,234 bytes]`."""
         size = "" if self.data is None else f"{len(self.data) * 3 // 4 - self.data[-2:].count('='):,} bytes"
         facts = ", ".join(filter(None, (self.name, self.media_type, self.url, size)))
         return f"[{self.kind}: {facts}]"
 
 
 class ToolResult(_Frozen):
-    """What a tool gave back: any JSON value, or an error's text; and media, which are no JSON."""
+    """A tool's result: a JSON value or an error's text, and media."""
 
     name: str
     content: JsonValue = None

@@ -1,10 +1,10 @@
-"""Reading a model's answer: whole or streamed, in any text dialect.
+"""Read a model's answer, whole or streamed, in any text dialect.
 
     result = parse(answer, provider="anthropic", tools=tools)
     for call in result.calls:
         print(call.name, call.arguments)
 
-`parse` is `feed` and `close` of the parser that `open_parser` gives.
+`parse` calls `feed` and `close` of the parser that `open_parser` returns.
 """
 
 from __future__ import annotations
@@ -31,21 +31,17 @@ if TYPE_CHECKING:
 
 
 class ParseOptions(Choice, total=False):
-    """What `parse` and its siblings take besides the text.
+    """Options of `parse` and its siblings.
 
-    The format is chosen as everywhere (see `Choice`); `dialect="auto"`, or no choice
-    at all, finds it in the text.
-    `tools` are the offered tools: definitions, functions or any tool JSON.
-    `validate` checks the arguments, `strict` also refuses anything beside the
-    call, extra arguments and unknown tools, `repair` mends broken JSON and says
-    so. `reasoning_open`, or the `generation_prompt` it is derived from, says that
-    the answer begins inside reasoning. `drop_leaks` takes text that merely echoes
-    a call out of the text (`parse` only: it takes the whole answer). `ids` gives
-    ids to calls without one. `infer_types` reads text such as `42`, `true` and
-    `null` as what it looks like, where neither the wire nor a schema tells its
-    type; text in a quote such as CDATA stays text. `coerce` gives arguments the
-    types of the tool's schema where the wire has others, `"5"` for 5, with a
-    notice for each; what it streams of a call's arguments waits for their end.
+    `Choice` explains the options that choose a format; `dialect="auto"`, or no choice, detects it in the text. `tools`
+    are the offered tools: definitions, functions or any tool JSON. `validate` checks the arguments. `strict` also
+    rejects text beside the call, extra arguments and unknown tools. `repair` repairs broken JSON, with a notice.
+    `reasoning_open` says that the answer begins inside reasoning; `generation_prompt` derives this from the end of the
+    prompt. `drop_leaks` removes text that merely echoes a call (`parse` only, as it needs the whole answer). `ids` is
+    a policy that gives ids to calls without one. `infer_types` guesses the type of text such as `42`, `true` and
+    `null` if neither the format nor a schema gives it; text in a quote such as CDATA stays text. `coerce` converts
+    arguments to the types of the tool's schema, such as `"5"` to 5, with a notice for each; the arguments of a call
+    are then streamed only at its end.
     """
 
     tools: object
@@ -63,11 +59,11 @@ class ParseOptions(Choice, total=False):
 
 @dataclass(frozen=True)
 class ParseResult:
-    """What an answer holds, from its events.
+    """The content of an answer, from its events.
 
-    `dialect` is the one that read it; with `dialect="auto"`, or without a choice, the one
-    found in the text, "" where nothing in the text showed one. `detection` says why; it is
-    None where the dialect was given. `hint` says what an answer without a call looks like.
+    `dialect` is the dialect that read it. With `dialect="auto"`, or without a choice, it is the detected one, or "" if
+    none was detected; `detection` says why. `detection` is None if you chose the dialect. `hint` says how to read an
+    answer without a call.
     """
 
     events: tuple[Event, ...]
@@ -83,12 +79,12 @@ class ParseResult:
 
     @cached_property
     def text(self) -> str:
-        """The text for the user, pieces joined."""
+        """The text for the user, joined."""
         return "".join(event.text for event in self.events if isinstance(event, TextDelta))
 
     @cached_property
     def reasoning(self) -> str:
-        """The reasoning, blocks joined."""
+        """The reasoning, joined."""
         return "".join(event.text for event in self.events if isinstance(event, ReasoningDelta))
 
     @cached_property
@@ -98,22 +94,22 @@ class ParseResult:
 
     @cached_property
     def ended(self) -> tuple[CallEnd | CallFailed, ...]:
-        """How each call ended, in order: the complete ones and those that cannot be used."""
+        """The complete and the failed calls, in order."""
         return tuple(event for event in self.events if isinstance(event, CallEnd | CallFailed))
 
     @cached_property
     def failures(self) -> tuple[CallFailed, ...]:
-        """The calls that were begun and cannot be used."""
+        """The failed calls, in order."""
         return tuple(event for event in self.events if isinstance(event, CallFailed))
 
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
-        """The deviations that were tolerated."""
+        """The tolerated deviations."""
         return tuple(event for event in self.events if isinstance(event, Notice))
 
     @cached_property
     def parts(self) -> tuple[TextPart | ReasoningPart | CallPart, ...]:
-        """Text, reasoning and calls in the order in which they stand."""
+        """Text, reasoning and calls, in order."""
         from toolfmt.conversation import CallPart, ReasoningPart, TextPart
 
         found: list[TextPart | ReasoningPart | CallPart] = []
@@ -131,7 +127,7 @@ class ParseResult:
 
     @cached_property
     def hint(self) -> str:
-        """What an answer without a call looks like, and how to read it; "" if it looks like plain text."""
+        """What an answer without a call probably is, and how to read it; "" if it looks like plain text."""
         if self.ended:
             return ""
         from toolfmt.detection.detecting import unread
@@ -140,7 +136,7 @@ class ParseResult:
         return "" if found is None else found.advice(self.dialect)
 
     def raise_for_failures(self) -> None:
-        """Raise an ExceptionGroup with one `MalformedCallError` per failure, if there is any."""
+        """Raise an ExceptionGroup with one `MalformedCallError` per failure, if there are failures."""
         if self.failures:
             raise ExceptionGroup(
                 "the answer holds broken calls", [MalformedCallError(failure) for failure in self.failures]
@@ -154,7 +150,7 @@ _KNOWN = frozenset(ParseOptions.__annotations__) | frozenset(Choice.__annotation
 def open_parser(**options: Unpack[ParseOptions]) -> Parser[str]:
     """Open a parser for one answer; the options are those of `ParseOptions`.
 
-    With `dialect="auto"`, or without a choice, it is a `DetectingParser`, whose `detection` tells the choice.
+    With `dialect="auto"`, or without a choice, it is a `DetectingParser`, whose `detection` has the result.
     """
     tools = _offered(options)
     if _finds(options):
@@ -187,7 +183,7 @@ def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
 
 
 def parse_stream(chunks: Iterable[str], **options: Unpack[ParseOptions]) -> Iterator[Event]:
-    """Read an answer that comes in pieces; the events as soon as they are certain."""
+    """Read an answer in chunks; yields each event as soon as it is certain."""
     parser = open_parser(**options)
     if not isinstance(chunks, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(
@@ -199,7 +195,7 @@ def parse_stream(chunks: Iterable[str], **options: Unpack[ParseOptions]) -> Iter
 
 
 async def aparse_stream(chunks: AsyncIterable[str], **options: Unpack[ParseOptions]) -> AsyncIterator[Event]:
-    """Read an answer that comes in pieces from an asynchronous source."""
+    """Read an answer from an asynchronous source of chunks."""
     parser = open_parser(**options)
     if not isinstance(chunks, AsyncIterable):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
         raise TypeError(

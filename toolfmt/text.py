@@ -1,4 +1,4 @@
-"""The constructor of text dialects: everything follows from the syntax."""
+"""The constructor of text dialects: everything is derived from the syntax."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
     example: ExampleFormatter | None = None,
     strict: bool = False,
 ) -> Dialect[str]:
-    """Make a text dialect; its traits are read off the syntax."""
+    """Make a text dialect; its traits are derived from the syntax."""
     _check_types(syntax, schema)
     offered = any(form.offered for form in syntax.forms)
 

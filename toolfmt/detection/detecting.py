@@ -28,12 +28,11 @@ _NAMED: Final = 5
 
 
 def detect(text: str, tools: object = None, registry: Registry | None = None) -> Detection:
-    """Tell in which dialect a text makes its first call, and why.
+    """Detect the dialect of the first call in a text.
 
-    `tools` are the offered tools, as `parse` takes them: with them, formats
-    without a marker are recognised by the tools' names. `registry` replaces the
-    process-wide one. A text without a call, or one that only shows calls (code, a
-    quotation, a manifest), gives a `Detection` whose `dialect` is "".
+    `tools` are the offered tools, as for `parse`: formats without a marker are recognised by the tools' names.
+    `registry` replaces the process-wide one. For a text without a call, or one that only quotes calls (code, a
+    quotation, a manifest), the `dialect` of the `Detection` is "".
     """
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         advice = ": decode bytes first" if isinstance(text, bytes) else ""

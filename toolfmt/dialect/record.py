@@ -1,8 +1,7 @@
-"""A dialect: one wire format, both directions, as one frozen record.
+"""A dialect: one wire format, both directions, in one frozen record.
 
-The formatters turn tools, calls and results into the wire; `open_parser` turns
-the wire back. Nothing outside asks a dialect for its name to decide something:
-what differs between dialects is written down in its `Traits`.
+The formatters write tools, calls and results in the format; `open_parser` opens a parser that reads it. No other code
+branches on a dialect's name: `Traits` describe the differences.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ class Traits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds on what a parser accepts; past one of them is a typed failure."""
+    """Limits of a parser; a call that exceeds one is a failure with the reason `limit`."""
 
     call_chars: int = 64 * 1024 * 1024
     depth: int = 128
@@ -122,7 +121,7 @@ ResultFormatter: TypeAlias = Callable[[Sequence["ToolResult"]], WireT]
 
 @dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True, repr=False)
 class Dialect(Generic[WireT]):
-    """One wire format. `WireT` is `str` for text, a JSON object for a provider's API."""
+    """A wire format. `WireT` is `str` for text, a JSON object for a provider's API."""
 
     name: str
     summary: str

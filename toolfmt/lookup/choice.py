@@ -21,13 +21,12 @@ if TYPE_CHECKING:
 
 
 class Choice(TypedDict, total=False):
-    """What chooses a format.
+    """Options that choose a format.
 
-    `dialect` names it or is it; `use_xml=True` forces the XML one; else the
-    `provider` decides, with its exceptions by `model`; a `model` alone is looked
-    up by its id. Nothing at all means the default JSON where something is written, and
-    `auto` where text is parsed; an unknown name raises `UnknownDialectError`.
-    `registry` replaces the process-wide one.
+    `dialect` is a dialect or its name. `use_xml=True` forces XML. Otherwise the `provider` decides, with its
+    exceptions by `model`; a `model` alone is looked up by its id. Without any of them, text is parsed as `auto` and
+    written as the default JSON. An unknown name raises `UnknownDialectError`. `registry` replaces the process-wide
+    one.
     """
 
     dialect: AnyDialect | str | None

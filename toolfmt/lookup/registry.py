@@ -1,10 +1,8 @@
-"""Names -> dialects, providers and models -> dialects; one table, many views.
+"""The registry, which finds a dialect by its name, a provider or a model.
 
-A `Registry` is immutable: the `with_` methods give a new one. Everything that
-must agree (the pair of formatters that shows tools, the parser that reads the
-answer) goes through `Registry.resolve`, so it can't disagree. The default
-registry knows the package's own dialects and those of installed third parties;
-`register` and `register_override` replace it for the whole process.
+A `Registry` is immutable: the `with_` methods return a new one. The formatters that show tools and the parser that
+reads the answer are both chosen by `Registry.resolve`, so they always agree. The default registry has the package's
+own dialects and those of installed packages; `register` and `register_override` replace it for the whole process.
 """
 
 from __future__ import annotations
@@ -55,8 +53,8 @@ _TOLD = 3
 class Registry:
     """Dialects and providers by name; names ignore case and take `_` for `-`.
 
-    `broken` are third parties' dialects that could not be had, by name.
-    Building one with two entries of one name raises `DuplicateDialectError`.
+    `broken` are dialects of other packages that could not be loaded, by name.
+    Duplicate names raise `DuplicateDialectError`.
     """
 
     dialects: tuple[AnyDialect, ...] = ()
@@ -77,11 +75,11 @@ class Registry:
         return f"Registry({len(self.dialects)} dialects, {len(self.providers)} providers)"
 
     def __iter__(self) -> Iterator[AnyDialect]:
-        """Go through the dialects, by name."""
+        """Iterate over the dialects, sorted by name."""
         return iter(sorted(self.dialects, key=lambda dialect: dialect.name))
 
     def __contains__(self, name: str) -> bool:
-        """Tell whether a dialect answers to this name or alias."""
+        """Return whether a dialect has this name or alias."""
         return _spelling(name) in self._dialects
 
     def names(self) -> tuple[str, ...]:
@@ -89,11 +87,10 @@ class Registry:
         return tuple(dialect.name for dialect in self)
 
     def dialect(self, name: str | AnyDialect) -> AnyDialect:
-        """Look up a dialect by name or alias; a `Dialect` is returned once it has read a call that it wrote.
+        """Look up a dialect by name or alias; a `Dialect` is returned after a check that it reads a call that it wrote.
 
-        Raises `UnknownDialectError` with the names that come close, `DialectRecordError`
-        for a `Dialect` that cannot read its own call, and the error in `broken` for
-        a third party's that could not be had.
+        Raises `UnknownDialectError` with similar names, `DialectRecordError` for a `Dialect` that cannot read its own
+        call, and the error in `broken` for a dialect that could not be loaded.
         """
         if isinstance(name, Dialect):
             return name if self._dialects.get(name.name) is name else _proven(name)
@@ -112,7 +109,7 @@ class Registry:
         raise _unknown("dialect", name, self._dialects)
 
     def provider(self, name: str) -> Provider:
-        """Look up a provider's row; raises `UnknownDialectError` with the names that come close."""
+        """Look up a provider; raises `UnknownDialectError` with similar names."""
         key = _spelling(name, "provider")
         if key in self._providers:
             return self._providers[key]
@@ -128,12 +125,11 @@ class Registry:
         model: str | None = None,
         use_xml: bool = False,
     ) -> AnyDialect:
-        """Choose the dialect; everything else here is a view of this choice.
+        """Choose a dialect by name, provider or model.
 
-        A `dialect` wins over all; then `use_xml`; then the provider's row, with
-        its exceptions by model; then the model's id alone; nothing at all means the
-        default JSON. An unknown name raises `UnknownDialectError` with those that come
-        close, and `use_xml` with another dialect raises ValueError.
+        `dialect` overrides everything; then come `use_xml`, the provider with its exceptions by model, and the model's
+        id alone. Without any of them, it is the default JSON. An unknown name raises `UnknownDialectError` with
+        similar names, and `use_xml` with another dialect raises ValueError.
         """
         if dialect is not None:
             chosen = self.dialect(dialect)
@@ -176,7 +172,7 @@ class Registry:
         use_xml: bool = False,
         tool: str | None = None,
     ) -> FormatterPair:
-        """Give the schema and example formatter of what `resolve` chooses, or the override for this tool."""
+        """Return the schema and example formatter of the chosen dialect, or the override for this tool."""
         chosen = self.resolve(dialect=dialect, provider=provider, model=model, use_xml=use_xml)
         override = None if tool is None else self.overrides.get((chosen.name, tool))
         return override or (chosen.schema, chosen.example)
@@ -190,18 +186,18 @@ class Registry:
         use_xml: bool = False,
         options: ParserOptions | None = None,
     ) -> Parser[Any]:
-        """Open a parser of what `resolve` chooses."""
+        """Open a parser of the dialect that `resolve` chooses."""
         chosen = self.resolve(dialect=dialect, provider=provider, model=model, use_xml=use_xml)
         return chosen.open_parser(options or ParserOptions())
 
     def override(self, dialect: str | AnyDialect, tool: str) -> FormatterPair | None:
-        """Give the pair that writes this one tool in this dialect, None if it is the dialect's own."""
+        """Return the override for this tool in this dialect, or None."""
         return self.overrides.get((self.dialect(dialect).name, tool))
 
     def with_dialect(self, dialect: AnyDialect) -> Registry:
-        """Add a dialect; raises `DuplicateDialectError` when a name or alias is taken.
+        """Add a dialect; raises `DuplicateDialectError` if a name or alias is taken.
 
-        A text dialect that does not read the call that it writes raises `DialectRecordError`.
+        A text dialect that cannot read its own call raises `DialectRecordError`.
         """
         if not isinstance(dialect, Dialect):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
             raise TypeError(f"a dialect is a toolfmt.Dialect, as text_dialect makes them, not {type(dialect).__name__}")
@@ -210,13 +206,13 @@ class Registry:
         return added
 
     def with_provider(self, provider: Provider) -> Registry:
-        """Add a provider, or replace the one of the same name; raises `DuplicateDialectError` for another's alias."""
+        """Add a provider, or replace the one with its name; raises `DuplicateDialectError` if an alias is taken."""
         key = _spelling(provider.name)
         others = (row for row in self.providers if _spelling(row.name) != key)
         return replace(self, providers=(*others, provider))
 
     def with_override(self, dialect: str | AnyDialect, tool: str, pair: FormatterPair) -> Registry:
-        """Write one tool of a dialect with another pair; the last one given counts."""
+        """Override the formatters of one tool in a dialect; the last override counts."""
         return replace(self, overrides={**self.overrides, (self.dialect(dialect).name, tool): pair})
 
 
@@ -293,18 +289,17 @@ _default = _Default()
 
 
 def default_registry() -> Registry:
-    """Give the process's registry: the package's dialects, third parties', and what was registered since.
+    """Return the process's registry: the dialects of this package, of other packages, and those registered since.
 
-    The first call imports all of them; a third party's that fails is in `broken`.
+    The first call imports all of them. A dialect of another package that fails to load is in `broken`.
     """
     return _default.exchange(lambda registry: registry)
 
 
 def register(dialect: AnyDialect) -> Registry:
-    """Add a dialect for the whole process and give the new default registry.
+    """Add a dialect for the whole process and return the new default registry.
 
-    Registries that were handed out before stay as they are. Raises
-    `DuplicateDialectError` when a name or alias is taken.
+    Registries that were returned before do not change. Raises `DuplicateDialectError` if a name or alias is taken.
     """
     return _default.exchange(lambda registry: registry.with_dialect(dialect))
 

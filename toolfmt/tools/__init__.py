@@ -1,4 +1,4 @@
-"""Tools from what people have: functions, models, every provider's tool JSON, MCP, files.
+"""Read tools from functions, models, every provider's tool JSON, MCP and files.
 
     @registry.register
     def get_weather(city: str, days: int = 1) -> str:
@@ -13,7 +13,7 @@
     tools([get_weather, {"name": "now", "input_schema": {"type": "object"}}])
     load_tools("tools.json")
 
-What can't be read raises an error that says which entry is wrong and how.
+Invalid input raises an error that says which entry is wrong and why.
 """
 
 from toolfmt.tools.reading import load_tools, tool, tools

@@ -26,10 +26,10 @@ def tool(
     examples: Iterable[JsonObject] | None = None,
     server: str | None = None,
 ) -> ToolDefinition:
-    """Read one tool; `name` and the others, where given, replace what the value says.
+    """Read one tool; `name` and the other arguments replace those of the value.
 
-    Takes all that `tools` takes, as long as it holds exactly one. Raises
-    `SchemaError` or `ParseError` that says what is wrong.
+    Takes every form that `tools` takes, if it contains exactly one tool. Raises `SchemaError` or `ParseError` that
+    says what is wrong.
     """
     if is_code(value):
         definition = from_class(value, name) if isinstance(value, type) else from_function(cast("Any", value), name)
@@ -72,12 +72,11 @@ def read(value: object) -> tuple[Found, ...]:
 
 
 def load_tools(path: str | Path) -> tuple[ToolDefinition, ...]:
-    """Read the tools in a file: JSON or YAML as its suffix says or, where that is another, its content.
+    """Read the tools in a JSON or YAML file; for any other suffix, the content decides.
 
-    Raises OSError for a file that can't be opened, `ParseError` for one that is
-    not what its name says, `SchemaError` for entries that are no tools,
-    `DuplicateToolError` for two of one name, and `MissingExtraError` for YAML
-    without the `yaml` extra.
+    Raises OSError for a file that can't be opened, `ParseError` for invalid JSON or YAML, `SchemaError` for entries
+    that are not tools, `DuplicateToolError` for a duplicate name, and `MissingExtraError` for YAML without the `yaml`
+    extra.
     """
     if not isinstance(path, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(f"load_tools takes the path of a file, not {type(path).__name__}; ToolRegistry takes functions")

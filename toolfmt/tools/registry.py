@@ -43,7 +43,7 @@ class ToolRegistry:
     """
 
     def __init__(self, values: object = ()) -> None:
-        """Register everything that `tools` can read from `values`."""
+        """Register all tools in `values`, in any form that `tools` reads."""
         self._tools: dict[str, ToolDefinition] = {}
         self._functions: dict[str, Callable[..., Any]] = {}
         self._visible: dict[str, Callable[[Any], bool]] = {}
@@ -78,13 +78,11 @@ class ToolRegistry:
         function: Callable[..., Any] | None = None,
         **options: Unpack[ToolOptions],
     ) -> Any:
-        """Register one tool, given in any form that `tool` reads; returns what it was given.
+        """Register one tool in any form that `tool` reads, and return it unchanged.
 
-        Works as a decorator, with and without arguments; a function, sync or
-        async, is kept to run the tool. `function` runs a tool that is given as
-        data. Further options, see `ToolOptions`, go in its metadata, for who
-        runs it. Raises `DuplicateToolError` for a name that is taken, TypeError for
-        something that nobody would look at.
+        Works as a decorator, with and without arguments. A sync or async function runs the tool; for a tool given as
+        data, `function` runs it. Further options, see `ToolOptions`, are stored in its metadata for the executor.
+        Raises `DuplicateToolError` for a name that is taken, and TypeError for an unknown option.
         """
         if unknown := options.keys() - ToolOptions.__annotations__.keys():
             raise TypeError(
@@ -106,7 +104,7 @@ class ToolRegistry:
     def extend(self, values: object) -> None:
         """Register every tool in `values`: a list, a file's path, a provider's wrapper, another registry.
 
-        All of them or, if one can't be read or its name is taken, none.
+        If one can't be read or its name is taken, none is registered.
         """
         if isinstance(values, ToolRegistry):
             found = tuple(Found(definition, values.function(definition.name)) for definition in values)
@@ -121,11 +119,11 @@ class ToolRegistry:
         return self._functions.get(self[name].name)
 
     def visible(self, state: object = None) -> tuple[ToolDefinition, ...]:
-        """Return the tools that are offered in a state of the run: all but those whose `visible` says no."""
+        """Return the tools that are offered in a state of the run: those whose `visible` does not return False."""
         return tuple(definition for definition in self if self.is_visible(definition.name, state))
 
     def is_visible(self, name: str, state: object = None) -> bool:
-        """Whether a tool is offered in a state of the run: one that is not registered is not."""
+        """Whether a tool is registered and offered in a state of the run."""
         visible = self._visible.get(name)
         return name in self._tools and (visible is None or bool(visible(state)))
 
@@ -135,13 +133,13 @@ class ToolRegistry:
         return MappingProxyType(self._tools)
 
     def __getitem__(self, name: str) -> ToolDefinition:
-        """Look a tool up; raises `UnknownToolError`, a LookupError, with names that come close."""
+        """Look up a tool; raises `UnknownToolError`, a LookupError, with similar names."""
         if name not in self._tools:
             raise UnknownToolError(name, self._tools)
         return self._tools[name]
 
     def __contains__(self, name: object) -> bool:
-        """Whether a tool of that name is registered."""
+        """Whether a tool with this name is registered."""
         return name in self._tools
 
     def __iter__(self) -> Iterator[ToolDefinition]:

@@ -1,12 +1,12 @@
-"""A provider's own answer, finished or streamed, read as a text parser would read it.
+"""Read a provider's own answer, whole or streamed, into the events of a text parser.
 
     read_answer({"choices": [{"message": {"role": "assistant", "tool_calls": [...]}}]}).calls
     read_answer(client.messages.create(...)).calls             # an SDK's own object
     for event in read_stream(client.chat.completions.create(..., stream=True)): ...
 
 Knows the answers of OpenAI (Chat Completions and Responses), Anthropic, Gemini and
-its Interactions, Bedrock Converse, Mistral, Cohere and Ollama by their shape. Calls are marked as the API's own
-(`provenance="api"`), and arguments that are no JSON object are failures, never `{}`.
+its Interactions, Bedrock Converse, Mistral, Cohere and Ollama by their shape. Calls have the provenance `api`, and
+arguments that are not a JSON object are failures, never `{}`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _DUMPS: Final = ("model_dump", "to_dict", "dict")
 def read_answer(response: object) -> ParseResult:
     """Read a whole answer: an object, its JSON text, an SDK's object, or an iterable of a stream's events.
 
-    Raises ParseError for what is no provider's answer.
+    Raises ParseError for anything that is not a provider's answer.
     """
     return ParseResult(tuple(coalesce(list(answered(response)))))
 
@@ -54,11 +54,10 @@ def answered(response: object) -> AnswerEvents:
 
 
 def read_stream(stream: Iterable[object], *, source: str = "auto") -> AnswerEvents:
-    """Read a provider's stream as it comes: events as a text parser gives them, each as soon as it is certain.
+    """Read a provider's stream and yield the events of a text parser, each as soon as it is certain.
 
-    `source` is the provider's format, which is otherwise found by the values'
-    shape. Raises ParseError, while it is read, for what is no provider's stream,
-    and `UnknownFormatError` for a source whose streams are not known.
+    `source` is the provider's format; by default it is detected by the shape of the values. Raises ParseError during
+    reading for anything that is not a provider's stream, and `UnknownFormatError` for an unknown source.
     """
     if not isinstance(stream, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(f"a stream is an iterable, not {type(stream).__name__}; see aread_stream and read_answer")
@@ -66,7 +65,7 @@ def read_stream(stream: Iterable[object], *, source: str = "auto") -> AnswerEven
 
 
 def aread_stream(stream: AsyncIterable[object], *, source: str = "auto") -> AsyncAnswerEvents:
-    """Read a provider's stream from an asynchronous source, as `read_stream` does."""
+    """Read a provider's stream from an asynchronous source, like `read_stream`."""
     if not isinstance(stream, AsyncIterable):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
         raise TypeError(f"a stream is an asynchronous iterable here, not {type(stream).__name__}; see read_stream")
     return AsyncAnswerEvents(stream, source)

@@ -1,9 +1,9 @@
-"""Says what a format's provider would refuse in a conversation, by the same rules that conversions are fitted to.
+"""Reports what a provider would reject in a conversation, by the rules that conversions follow.
 
     check([{"role": "tool", "tool_call_id": "call_A1", "content": "18C"}], format="openai-chat")
     (Finding("orphan_result", "/messages/0", "no call has the id 'call_A1'"),)
 
-A conversation that ends in calls is not refused: their results are still to come.
+A conversation that ends in calls is valid, because their results may follow.
 """
 
 from __future__ import annotations
@@ -64,11 +64,10 @@ RULES: Final = {
 
 
 def check(value: JsonValue, *, format: str = "auto") -> tuple[Finding, ...]:  # noqa: A002 - the word that says it
-    """List what the provider of a format would refuse in a conversation; empty if nothing.
+    """List what the provider of a format would reject in a conversation; empty if nothing.
 
-    A value that is no conversation of the format is a finding too. Without a `format` it is
-    that of the conversation; raises `ParseError` where that is not certain, and
-    `LookupError` for a format that does not exist.
+    A value that is not a conversation of the format is a finding too. Without a `format`, the conversation's own
+    format is detected; raises `ParseError` if it is ambiguous, and `LookupError` for a format that does not exist.
     """
     made = origin(value, format)
     bad = jsontext.unwritable(value)

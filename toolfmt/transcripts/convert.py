@@ -1,4 +1,4 @@
-"""Converts conversations: read, shape, write, and compare with what can be read back.
+"""Converts conversations: read, shape, write, and compare with the result read back.
 
 Conversion(value={"system": "Be brief.", "messages": [...]}, losses=(Loss("call_id", ...),), residue={...})
 """
@@ -39,23 +39,23 @@ _STRICT: Final = frozenset({"content", "meaning"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversion:
-    """A converted conversation, what it lost, and what is needed to get it back."""
+    """A converted conversation, its losses, and the residue that an exact conversion back needs."""
 
     value: JsonValue
     losses: tuple[Loss, ...]
-    """What matters of all that was lost: content, meaning and settings."""
+    """The losses of content, meaning and settings."""
     source: str
     target: str
     residue: JsonObject | None = field(repr=False)
-    """JSON for `convert(..., residue=)`: with it the way back is exact."""
+    """JSON for `convert(..., residue=)`, which makes the conversion back exact."""
     bookkeeping: tuple[Loss, ...] = field(default=(), repr=False)
-    """What else was lost: ids that were renamed, fields of the format's own, how an argument was spelled."""
+    """The other losses: renamed ids, format-specific fields, the spelling of arguments."""
     settings: Values = field(default_factory=dict[str, "JsonValue"], repr=False)
-    """A request's settings by name, those that the URL says among them: `model`, `stream`, `max_tokens`, ..."""
+    """A request's settings by name, including those that go in the URL: `model`, `stream`, `max_tokens`, ..."""
 
     @property
     def all_losses(self) -> tuple[Loss, ...]:
-        """All that was lost."""
+        """All losses."""
         return self.losses + self.bookkeeping
 
 
@@ -72,18 +72,14 @@ def convert(  # noqa: PLR0913 - each is a choice of the caller's
 ) -> Conversion:
     """Convert a conversation to another format.
 
-    `include` says what goes along beside the messages: `tools` (declarations,
-    choice, parallel flag) and `request` (these, and the settings: see
-    `convert_request`). `residue` is that of the conversion which made `value`:
-    what it could not hold is put back, and what was edited or added since then
-    stays. `carry` says what becomes of parts that the target has no place for.
-    `repair` says what becomes of calls without a result and results without a
-    call: `fill` adds stub results and makes text of such results, `drop` leaves
-    both out; both begin with a turn of the user's where the target wants one. Each
-    change is a loss. With a `repair`, a conversation in the target's format is
-    mended too. Under `strict`, content or meaning that would be lost raises
-    `ConversionError`. Raises `ParseError` for a value that is not of its format,
-    `LookupError` for a format that does not exist.
+    `include` selects what is converted besides the messages: `tools` (declarations, choice, parallel flag) or
+    `request` (these and the settings, see `convert_request`). `residue` is that of the conversion that made `value`:
+    lost data is restored, and later edits stay. `carry` says how to write parts that the target does not support.
+    `repair` says how to treat calls without a result and results without a call: `fill` adds stub results and turns
+    such results into text, `drop` leaves both out; both add a user message at the start if the target requires one.
+    Each change is a loss. With `repair`, a conversation in the target's format is repaired too. Under `strict`, a loss
+    of content or meaning raises `ConversionError`. Raises `ParseError` for a value that is not in the source format,
+    and `LookupError` for a format that does not exist.
     """
     return _converted(
         value,
@@ -110,12 +106,10 @@ def convert_request(  # noqa: PLR0913 - as above
 ) -> Conversion:
     """Convert a whole request: messages, tools and settings.
 
-    Settings are translated: names, units, words, and ranges, to which values are
-    clamped. `settings` are set whatever the request says, `defaults` where it says
-    nothing, both by their names between all APIs: `{"model": "m", "max_tokens":
-    4096}`; so goes what a URL says, Gemini's model and whether it streams. The
-    result's `settings` are those that it says, by the same names. Raises as
-    `convert` does, and ValueError for a setting that has no name.
+    Names, units and values of settings are translated, and values are clamped to the target's range. `settings`
+    override the request, and `defaults` fill in what it leaves out. Both use names that are the same for all APIs:
+    `{"model": "m", "max_tokens": 4096}`. Pass settings of a URL, such as Gemini's model and streaming flag, in this
+    way. The result's `settings` have the same names. Raises like `convert`, and ValueError for an unknown setting.
     """
     given = (stated(settings), stated(defaults))
     return _converted(

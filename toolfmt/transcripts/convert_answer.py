@@ -3,7 +3,7 @@
 convert_answer({"choices": [{"message": {...}, "finish_reason": "stop"}], ...}, target="anthropic")
 Conversion(value={"type": "message", "content": [...], "stop_reason": "end_turn", ...}, losses=())
 
-The message is converted as one of a conversation is; what is around it, the reason to end, the usage, is written anew.
+The message is converted like one of a conversation; the finish reason and the usage around it are written anew.
 """
 
 from __future__ import annotations
@@ -49,16 +49,13 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
     created: int = 0,
     strict: bool = False,
 ) -> Conversion:
-    """Convert a whole answer: what the model said, called and thought, why it ended, its usage, id and model.
+    """Convert a whole answer: text, calls, reasoning, finish reason, usage, id and model.
 
-    `source` and `target` are the names of APIs' formats, as `convert` has them;
-    `auto` finds the source by the answer's shape. `id`, `model` and `created`
-    (seconds since 1970) replace what the answer says. A call without an id gets
-    one that follows from the answer's. An answer that is an error becomes the
-    target's error. Same API in and out is the identity, unless one of the three
-    is given. Raises `ParseError` for a value that is no answer of the source,
-    `LookupError` for a format without answers, `ConversionError` under `strict`
-    where content or meaning would be lost.
+    `source` and `target` are names of formats, as for `convert`; `auto` detects the source by the answer's shape.
+    `id`, `model` and `created` (seconds since 1970) replace those of the answer. A call without an id gets one derived
+    from the answer's id. An error becomes the target's error. If source and target are the same, the answer stays
+    unchanged, apart from these three. Raises `ParseError` for a value that is not an answer of the source,
+    `LookupError` for a format without answers, and `ConversionError` under `strict` for a loss of content or meaning.
     """
     if not is_object(value):
         raise ParseError(f"an answer is an object, not {type(value).__name__}")

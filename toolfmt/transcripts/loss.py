@@ -21,11 +21,10 @@ Severity: TypeAlias = Literal["content", "meaning", "setting", "bookkeeping"]
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """One thing that the result does not say as the source said it.
+    """One difference between the source and the result.
 
-    `path` is the JSON pointer of the source's message, or of the request's field. A
-    tool is at `/tools/NUMBER` and its schema at `/tools/NUMBER/parameters`,
-    whatever the format calls the two.
+    `path` is the JSON pointer of the source's message, or of the request's field. The path of a tool is
+    `/tools/NUMBER`, and that of its schema `/tools/NUMBER/parameters`, in every format.
     """
 
     code: str
@@ -35,7 +34,7 @@ class Loss:
 
     @property
     def severity(self) -> Severity:
-        """What the loss is about: `content`, `meaning`, `setting` or `bookkeeping`."""
+        """The kind of the loss: `content`, `meaning`, `setting` or `bookkeeping`."""
         return SEVERITIES[self.code]
 
 

@@ -1,10 +1,10 @@
-"""What a conversion changed, found by comparing the conversation with what can be read back from the result.
+"""Losses of a conversion, found by comparing the conversation with the result read back.
 
     Loss("reasoning", "/messages/2", "dropped", "Two calls.")
     Loss("call_id", "/messages/2", "renamed", "call.1 -> call_1")
 
-No writer reports its own losses, so none can be forgotten: whatever is in the
-one conversation and not in the other is a loss.
+No writer reports its own losses, so none can be forgotten: everything that is missing from the second conversation is
+a loss.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
-r"""Mends what a format's provider would refuse, as far as nothing has to be invented for it.
+r"""Repairs what a provider would reject, without inventing anything.
 
     repair([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": null, "tool_calls": [
         {"type": "function", "function": {"name": "f", "arguments": {"a": 1}}}]}], format="openai-chat")
     [..., {"role": "assistant", "content": null, "tool_calls": [
         {"type": "function", "function": {"name": "f", "arguments": "{\"a\":1}"}, "id": "call_0"}]}]
 
-The steps are those that fit a conversation to another format, here to its own.
-First the gentlest that help: ids, names, arguments, the order of results. Then
-neighbours are joined. What is only accepted without a part of it stays as it
-is, unless it may be dropped.
+The steps are those of a conversion, applied to the conversation's own format. The mildest come first: ids, names,
+arguments, the order of results. Then adjacent messages are joined. Anything that would have to be removed stays,
+unless `drop` allows it.
 """
 
 from __future__ import annotations
@@ -67,18 +66,16 @@ def repair(
     drop: bool = False,
     fill: bool = False,
 ) -> Repair:
-    """Mend what the provider of a format would refuse; everything else stays as it is, to the key.
+    """Repair what the provider of a format would reject; everything else stays unchanged, key for key.
 
-    Missing, illegal and repeated ids, names, the spelling of arguments, the
-    place of results, second results of a call, neighbours and blank texts are
-    mended. With `fill`, a call without a result gets a stub, and a result without a
-    call becomes text of the user's. With `drop`, what has no place goes: results
-    without a call, calls without a result (unless `fill` keeps both), unsigned
-    reasoning, kinds of content that are refused. With each of them, a turn of the
-    user's is added where the provider looks for one. What is added is a change
-    `placeholder`, what became text is a change `result`. Raises `ParseError` for what is no conversation of the format,
-    `LookupError` for a format that does not exist. Without a `format` it is that of the
-    conversation, which has to be certain.
+    It repairs missing, illegal and repeated ids, names, the spelling of arguments, the place of results, second
+    results of a call, adjacent messages and blank texts. With `fill`, a call without a result gets a stub, and a
+    result without a call becomes user text. With `drop`, unsupported parts are removed: results without a call, calls
+    without a result (unless `fill` keeps both), unsigned reasoning, rejected kinds of content. Both add a user message
+    if the provider requires one. Additions are changes with the code `placeholder`, and results that became text have
+    the code `result`. Without a `format`, the conversation's own format is detected, which must be unambiguous. Raises
+    `ParseError` for anything that is not a conversation of the format, and `LookupError` for a format that does not
+    exist.
     """
     made = origin(value, format)
     if bad := jsontext.unwritable(value):

@@ -1,4 +1,4 @@
-r"""One tool's schema for one provider, without a conversation around it.
+r"""Lowers one tool's schema for a provider.
 
 lower_schema({"type": "object", "properties": {"n": {"const": 1}}}, provider="gemini-openapi")
 Lowered(schema={"type": "object", "properties": {"n": {"type": "integer", "description": "{\"enum\": [1]}"}}},
@@ -29,13 +29,13 @@ class Lowered(NamedTuple):
 
 
 def lower_schema(schema: JsonObject, *, provider: str, strict: bool = False) -> Lowered:
-    """Bring a tool's schema into the subset of JSON Schema that a provider accepts.
+    """Reduce a tool's schema to the subset of JSON Schema that a provider accepts.
 
     `provider` is a transcript format (`openai-chat`, `anthropic`, `bedrock`) or
     a dialect of schemas (`gemini-openapi`, for Gemini's older `parameters`);
-    `strict` asks for what holds where a declaration is strict. The input is left
-    as it is. Raises `UnsupportedSchemaError` for what has no form there, by name,
-    and `LookupError` for a provider that does not exist.
+    `strict` applies the rules for strict declarations. The input is not changed. Raises `UnsupportedSchemaError`,
+    which names the keyword, for a schema that cannot be expressed, and `LookupError` for a provider that does not
+    exist.
     """
     found = lower(schema, _rules(provider, strict=strict))
     losses = () if found is schema else differences(schema, found)

@@ -1,10 +1,10 @@
-"""An answer as a provider's stream: relay one provider's as another's, or a text model's as any.
+"""Write an answer as a provider's stream: relay another provider's stream, or serve a text model.
 
     for chunk in write_stream(read_stream(claude), target="openai-chat"): ...
     for event in write_stream(parse_stream(pieces, dialect="hermes"), target="anthropic", id="msg_1", model="m"): ...
     list(write_stream(message, target="gemini"))
 
-What is to be written of each thing in an answer, a `StreamSink` says; the `Emitter` says when.
+A `StreamSink` decides what to write for each part of an answer; the `Emitter` decides when.
 """
 
 from __future__ import annotations
@@ -52,18 +52,14 @@ def write_stream(  # noqa: PLR0913 - each is a choice of the caller's
     created: int = 0,
     info: AnswerInfo | None = None,
 ) -> Iterator[JsonObject]:
-    """Write an answer as the stream of a provider, event by event; what comes in goes out at once.
+    """Write an answer as the stream of a provider, event by event and without delay.
 
-    `answer` is an iterable of toolfmt's events, as `read_stream` and
-    `parse_stream` give them, or a whole answer: a `ParseResult`, an assistant's
-    `Message`, or what `read_answer` takes. `target` is the provider's format, or
-    `vercel-ui` for the AI SDK's stream of UI messages, or `ag-ui`. `id`, `model` and
-    `created` (seconds since 1970) are those of the new stream; where they are not
-    given, and for the reason to end and the usage, `info` tells, which
-    `read_stream` brings along. Calls without an id get one that follows from the
-    answer's `id`, so give each answer its own.
-
-    Raises `UnknownFormatError` for a target that has no streams here.
+    `answer` is an iterable of toolfmt's events, as from `read_stream` and `parse_stream`, or a whole answer: a
+    `ParseResult`, an assistant's `Message`, or what `read_answer` takes. `target` is the provider's format, or
+    `vercel-ui` for the AI SDK's stream of UI messages, or `ag-ui`. `id`, `model` and `created` (seconds since 1970)
+    are those of the new stream; `info`, which `read_stream` provides, has their defaults, the finish reason and the
+    usage. Calls without an id get one derived from the answer's `id`, so give each answer a unique id. Raises
+    `UnknownFormatError` for a target without streams.
     """
     events, known = _opened(answer)
     return _written(events, Emitter(sink_of(target)[1], info or known, AnswerHead(id, model, created)))
@@ -78,7 +74,7 @@ def awrite_stream(  # noqa: PLR0913 - as above
     created: int = 0,
     info: AnswerInfo | None = None,
 ) -> AsyncIterator[JsonObject]:
-    """Write an answer whose events come from an asynchronous source, as `write_stream` does."""
+    """Write an answer from an asynchronous source of events, like `write_stream`."""
     if not isinstance(answer, AsyncIterable):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(
             f"an asynchronous iterable of events is expected, not {type(answer).__name__}; see write_stream"
