@@ -30,7 +30,7 @@ Certainty: TypeAlias = Literal["exact", "tolerated", "guessed"]
 
 
 class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class ToolDefinition(_Frozen):
