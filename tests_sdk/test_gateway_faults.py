@@ -228,7 +228,7 @@ def test_open_streams_end_before_the_server_does() -> None:
                     begun.release()
                     answers.append("".join([*said, *pieces]))
 
-            clients = [Thread(target=stream) for _ in range(20)]
+            clients = [Thread(target=stream) for _ in range(100)]
             for client in clients:
                 client.start()
             for _ in clients:
@@ -241,5 +241,5 @@ def test_open_streams_end_before_the_server_does() -> None:
             for client in clients:
                 client.join()
             assert server.wait(30) in {0, -signal.SIGTERM}
-    assert len(answers) == 20
+    assert len(answers) == 100
     assert all("message_stop" in answer for answer in answers)

@@ -10,7 +10,10 @@ import pytest
 from gateways import CALL, SCHEMA, before, gateway
 from loopback import Answer, Body, serving
 from openai import OpenAI
+from rawserver import head, raw
 from websockets.exceptions import InvalidStatus
+
+from toolfmt.gateway.config import Back, Config, ModelRoute
 
 pytestmark = pytest.mark.filterwarnings("ignore:connect.. must be used:DeprecationWarning")  # by the SDK
 LOOK: Any = {"type": "function", "name": "look", "parameters": SCHEMA, "strict": False}
@@ -60,6 +63,21 @@ def test_what_fails_is_an_error_and_the_connection_goes_on() -> None:
             assert received(connection).status == 400
         connection.response.create(model="m", input="Weather?")
         assert received(connection).response.status == "completed"
+
+
+def test_a_client_that_goes_away_is_not_asked_for() -> None:
+    with (
+        raw(lambda: iter([head()]), hang=True) as upstream,
+        gateway(Config(backs={"it": Back(url=upstream.url)}, routes=(ModelRoute(backs=("it",)),))) as url,
+    ):
+        with (
+            OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client,
+            client.responses.connect(max_retries=0) as connection,
+        ):
+            connection.response.create(model="m", input="Weather?")
+            assert upstream.asked.wait(10)
+            assert not upstream.left.is_set()
+        assert upstream.left.wait(10)
 
 
 def test_a_connection_needs_the_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,11 +71,11 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
 
     handlers = {face: HANDLERS[face.task](config, upstreams, face.format, keeper, tracing) for face in FACES}
     routes: list[BaseRoute] = [
-        Route(face.path, FaceServer(face, handler, access, config.max_body, metrics).serve, methods=["POST"])
+        Route(face.path, FaceServer(face, handler, access, metrics).serve, methods=["POST"])
         for face, handler in handlers.items()
     ]
     responses = Conversing(config, upstreams, "openai-responses", keeper, tracing)
-    routes.append(WebSocketRoute("/v1/responses", SocketServer(responses, access, config.max_body).serve))
+    routes.append(WebSocketRoute("/v1/responses", SocketServer(responses, access).serve))
     open_paths: dict[str, _Answer] = {"/health": _healthy, "/ready": _ready}
     closed_paths: dict[str, _Answer] = {"/metrics": figures}
     closed_paths |= {path: _listed(models, write) for path, write in LISTS.items()}

@@ -45,6 +45,7 @@ class Upstream:
         self._signer = Signer(back.aws_region) if back.aws_region is not None else None
         self.folder = ModelFolder(back.model_dir) if back.model_dir is not None else None
         key = secret(back.key_env, back.key_file)
+        self._key = key or ""
         self._headers = {**self.api.headers, **(self.api.key(key) if key else {}), **back.headers}
         # reading has no limit of its own here: `_within` bounds the wait for the first byte and for each further one
         self._timeout = httpx2.Timeout(back.idle_timeout, connect=back.connect_timeout, read=None, pool=None)
@@ -54,6 +55,7 @@ class Upstream:
         if not self.back.pass_key or not key:
             return self
         made = copy(self)
+        made._key = key  # noqa: SLF001 - its own
         made._headers = {**self._headers, **self.api.key(key)}  # noqa: SLF001 - its own
         return made
 
@@ -164,6 +166,8 @@ class Upstream:
 
     async def _failure(self, response: httpx2.Response) -> Failure:
         body = (await self._body(response)).decode(errors="replace")
+        if self._key:  # a server may quote what it refuses
+            body = body.replace(self._key, "[key]")
         try:
             return read_error(jsontext.loads(body), status=response.status_code)
         except ParseError:

@@ -220,6 +220,8 @@ class Config(_Closed):
     """Refuse a request of which content or meaning would be lost."""
     max_body: int = Field(default=32 * MIB, gt=0)
     """Bytes of a request's body."""
+    body_timeout: float = Field(default=60, gt=0)
+    """Seconds in which a request's body must arrive."""
     max_answer: int = Field(default=64 * MIB, gt=0)
     """Bytes of an answer, whole or streamed."""
     drain_timeout: int = Field(default=60, ge=0)

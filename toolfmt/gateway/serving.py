@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+import anyio
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from toolfmt.gateway.access import Access, Caller
+    from toolfmt.gateway.config import Config
     from toolfmt.gateway.faces import Face
     from toolfmt.gateway.handling import GatewayAnswer, Handler
     from toolfmt.gateway.metrics import Metrics
@@ -40,12 +42,11 @@ _EVENTS: Final = "text/event-stream"
 class FaceServer:
     """Serves one path of a face."""
 
-    def __init__(self, face: Face, handler: Handler, access: Access, max_body: int, metrics: Metrics) -> None:
-        """Take what is served, what answers, who may ask, the most bytes of a body, and what counts."""
+    def __init__(self, face: Face, handler: Handler, access: Access, metrics: Metrics) -> None:
+        """Take what is served, what answers, who may ask, and what counts."""
         self._face = face
         self._handler = handler
         self._access = access
-        self._max_body = max_body
         self._metrics = metrics
 
     async def serve(self, request: Request) -> Response:
@@ -56,7 +57,7 @@ class FaceServer:
         note = _unnoted if tracing is None else tracing.received(request, stack)
         try:
             caller = self._access.admit(request, stack)
-            body = await _body(request, self._max_body)
+            body = await _body(request, self._handler.config)
             asking = partial(self._answered, request, body, stack, caller)
             answered, pieces, first = await unless_gone(request, asking)
         except ExchangeError as error:
@@ -141,13 +142,18 @@ async def _frames(
         yield end
 
 
-async def _body(request: Request, most: int) -> JsonObject:
-    """Read the request's JSON object, no more of it than may be."""
+async def _body(request: Request, config: Config) -> JsonObject:
+    """Read the request's JSON object, no more of it than may be, and no longer."""
     found = bytearray()
-    async for piece in request.stream():
-        found += piece
-        if len(found) > most:
-            raise ExchangeError(Failure(kind="too_large", message=f"the body has more than {most} bytes"))
+    with anyio.move_on_after(config.body_timeout) as scope:
+        async for piece in request.stream():
+            found += piece
+            if len(found) > config.max_body:
+                message = f"the body has more than {config.max_body} bytes"
+                raise ExchangeError(Failure(kind="too_large", message=message))
+    if scope.cancelled_caught:
+        message = f"the body did not arrive within {config.body_timeout:g} seconds"
+        raise ExchangeError(Failure(kind="invalid", message=message))
     try:
         value = jsontext.loads(found.decode())
     except (ParseError, UnicodeDecodeError) as error:

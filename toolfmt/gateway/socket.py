@@ -10,9 +10,10 @@ One answer is given after the other. Words and shapes are those of openai 3.54, 
 from __future__ import annotations
 
 import logging
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Final
 
+import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from toolfmt import jsontext
@@ -22,6 +23,9 @@ from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.convert_error import error_status, write_error
 
 if TYPE_CHECKING:
+    from anyio import CancelScope
+    from anyio.streams.memory import MemoryObjectSendStream
+
     from toolfmt.gateway.access import Access
     from toolfmt.gateway.handling import Handler
     from toolfmt.model import JsonObject
@@ -33,11 +37,10 @@ CREATE: Final = "response.create"
 class SocketServer:
     """Serves the requests of one handler over WebSockets."""
 
-    def __init__(self, handler: Handler, access: Access, max_body: int) -> None:
-        """Take what answers, who may ask, and the most characters of a request."""
+    def __init__(self, handler: Handler, access: Access) -> None:
+        """Take what answers, and who may ask."""
         self._handler = handler
         self._access = access
-        self._max_body = max_body
 
     async def serve(self, socket: WebSocket) -> None:
         """Answer the requests of one connection until the client ends it."""
@@ -47,11 +50,21 @@ class SocketServer:
             await socket.close(1008)
             return
         await socket.accept()
-        try:
+        asked, texts = anyio.create_memory_object_stream[str](1)
+        with asked, texts:
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._listen, socket, asked, group.cancel_scope)
+                with suppress(WebSocketDisconnect):
+                    async for text in texts:
+                        await self._answer(socket, text)
+                group.cancel_scope.cancel()
+
+    async def _listen(self, socket: WebSocket, asked: MemoryObjectSendStream[str], scope: CancelScope) -> None:
+        """Take the client's messages one by one; when it goes away, its answer ends, at the back too."""
+        with suppress(WebSocketDisconnect, KeyError):  # KeyError: a message of bytes
             while True:
-                await self._answer(socket, await socket.receive_text())
-        except (WebSocketDisconnect, KeyError):  # KeyError: a message of bytes
-            return
+                await asked.send(await socket.receive_text())
+        scope.cancel()
 
     async def _answer(self, socket: WebSocket, text: str) -> None:
         async with AsyncExitStack() as stack:
@@ -73,8 +86,9 @@ class SocketServer:
                 log.info("%s", jsontext.dumps(line))
 
     def _request(self, text: str) -> JsonObject:
-        if len(text) > self._max_body:
-            raise ExchangeError(Failure(kind="too_large", message=f"the message has more than {self._max_body} bytes"))
+        most = self._handler.config.max_body
+        if len(text) > most:
+            raise ExchangeError(Failure(kind="too_large", message=f"the message has more than {most} bytes"))
         try:
             value = jsontext.loads(text)
         except ParseError as error:

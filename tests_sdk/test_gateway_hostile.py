@@ -1,0 +1,163 @@
+"""A gateway that is attacked, by clients and by upstreams: memory is bounded, others are served, keys stay secret."""
+
+from __future__ import annotations
+
+import json
+import resource
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+
+import httpx2
+import pytest
+from rawserver import head, raw
+from test_gateway_faults import ASKS, ENDED, chunk
+
+from toolfmt.transcripts.failures import read_error
+
+PATHS = [path.format(verb="generateContent") for path, _ in ASKS.values()]
+MEGABYTE = 2**20
+HEAD = b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n"
+KEYS = {"BACK_KEY": "sk-of-the-back-0123456789", "DOOR_KEY": "sk-of-the-door-0123456789"}
+
+
+@dataclass
+class Process:
+    """A gateway in a process of its own."""
+
+    url: str
+    pid: int
+    log: list[str]
+
+    def peak(self) -> int:
+        """Give the most memory that it has had, in MB."""
+        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) // 1024
+
+    def connect(self) -> socket.socket:
+        host, port = self.url.removeprefix("http://").split(":")
+        return socket.create_connection((host, int(port)), timeout=30)
+
+
+@contextmanager
+def process(folder: Path, upstream: str, *rules: str, back: str = "", files: int = 0) -> Iterator[Process]:
+    """Start one; `files` limits its connections."""
+    config = folder / "gateway.toml"
+    config.write_text("\n".join([*rules, "[backs.it]", f'url = "{upstream}"', back, "[[routes]]", 'backs = ["it"]']))
+    command = [sys.executable, "-m", "toolfmt", "serve", str(config), "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        line = next(line for line in server.stderr if "running on" in line)
+        if files:
+            resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (files, files))
+        made = Process(line.split("running on ")[1].split()[0], server.pid, [])
+        reader = Thread(target=made.log.extend, args=(server.stderr,), daemon=True)
+        reader.start()
+        try:
+            yield made
+        finally:
+            server.terminate()
+            server.wait(30)
+            reader.join()
+
+
+HOSTILE = {
+    "deep lists": b"[" * 200_000,
+    "deep objects": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    "deep in its place": b'{"model": "m", "messages": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    "a huge number": b'{"model": "m", "seed": ' + b"9" * MEGABYTE + b"}",
+    "half a surrogate": b'{"model": "\\ud800"}',
+    "no UTF-8": b'{"model": "\xff"}',
+    "not a number": b'{"model": "m", "temperature": NaN}',
+    "a key twice": b'{"model": "m", "model": "n"}',
+    "too much": b" " * (3 * MEGABYTE),
+}
+
+
+def test_hostile_requests_are_refused_and_take_no_memory(tmp_path: Path) -> None:
+    with (
+        raw(lambda: iter([head(), ENDED])) as upstream,
+        process(tmp_path, upstream.url, f"max_body = {2 * MEGABYTE}") as server,
+    ):
+        before = server.peak()
+        for body in HOSTILE.values():
+            for path in PATHS:
+                response = httpx2.post(server.url + path, content=body, timeout=60)
+                assert response.status_code in {400, 413}, (path, body[:40], response.text[:200])
+                assert read_error(response.json()).message
+        with server.connect() as client, pytest.raises(ConnectionError):
+            client.sendall(HEAD + b"".join(b"x-%d: %b\r\n" % (at, b"y" * 1000) for at in range(50_000)))
+        assert server.peak() - before < 64
+        assert httpx2.get(f"{server.url}/health").status_code == 200
+
+
+def test_a_body_that_does_not_end_is_given_up(tmp_path: Path) -> None:
+    with (
+        raw(lambda: iter([head(), ENDED])) as upstream,
+        process(tmp_path, upstream.url, "body_timeout = 0.3") as server,
+        server.connect() as client,
+    ):
+        client.sendall(HEAD + b"content-length: 1000\r\n\r\n{")
+        assert client.recv(MEGABYTE).startswith(b"HTTP/1.1 400")
+
+
+def test_more_connections_than_can_be_open_pass(tmp_path: Path) -> None:
+    with raw(lambda: iter([head(), ENDED])) as upstream, process(tmp_path, upstream.url, files=100) as server:
+        with ExitStack() as stack:
+            for _ in range(300):
+                client = stack.enter_context(server.connect())
+                client.sendall(HEAD + b"content-length: 1000\r\n\r\n{")
+        assert httpx2.get(f"{server.url}/health", timeout=60).status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["whole", "stream", "one event", "error"])
+def test_an_answer_of_200_megabytes_takes_no_memory(kind: str, tmp_path: Path) -> None:
+    def answer() -> Iterator[bytes]:
+        status = b"500 Oh no" if kind == "error" else b"200 OK"
+        media = b"text/event-stream" if kind in {"stream", "one event"} else b"application/json"
+        yield head(status, media)
+        piece = chunk(content="x" * MEGABYTE) if kind == "stream" else b"data: " + b"x" * MEGABYTE
+        for _ in range(200):
+            yield piece
+
+    with (
+        raw(answer) as upstream,
+        process(tmp_path, upstream.url, f"max_answer = {8 * MEGABYTE}") as server,
+    ):
+        before = server.peak()
+        path, body = ASKS["openai-chat"]
+        asked = {**body, "stream": kind in {"stream", "one event"}}
+        response = httpx2.post(server.url + path, json=asked, timeout=60)
+        assert "more than" in response.text
+        assert len(response.content) < 20 * MEGABYTE
+        assert server.peak() - before < 100
+        assert upstream.left.wait(30)
+
+
+def test_no_key_is_logged_or_sent_to_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+    said = json.dumps({"error": {"message": f"Incorrect API key provided: {KEYS['BACK_KEY']}", "code": "bad"}})
+    for body in (said, said[1:]):  # as JSON, and as a page
+        answer = [head(b"401 No", b"application/json"), body.encode()]
+        with (
+            raw(lambda said=answer: iter(said)) as upstream,
+            process(tmp_path, upstream.url, 'key_env = "DOOR_KEY"', back='key_env = "BACK_KEY"') as server,
+        ):
+            answers: list[str] = []
+            for face, (path, asked) in ASKS.items():
+                for key in KEYS.values():
+                    place = server.url + path.format(verb="generateContent") + f"&key={key}" * (face == "gemini")
+                    headers = {} if face == "gemini" else {"authorization": f"Bearer {key}"}
+                    response = httpx2.post(place, json=asked, headers=headers)
+                    assert response.status_code == 401
+                    answers.append(response.text)
+            answers.append(httpx2.get(f"{server.url}/nothing?key={KEYS['DOOR_KEY']}").text)
+        assert any("Incorrect API key provided: [key]" in one for one in answers)
+        for key in KEYS.values():
+            assert key not in "".join([*answers, *server.log])
