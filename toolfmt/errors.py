@@ -54,7 +54,7 @@ class UnknownDialectError(ToolFmtError, LookupError):
         self.kind = kind
         self.name = name
         self.suggestions = tuple(suggestions)
-        super().__init__(" ".join(filter(None, (f"unknown {kind} {name!r};", _did_you_mean(self.suggestions), advice))))
+        super().__init__(" ".join(filter(None, (f"unknown {kind} {name!r};", did_you_mean(self.suggestions), advice))))
 
 
 class DuplicateDialectError(ToolFmtError, ValueError):
@@ -238,7 +238,7 @@ class UnknownToolError(ExecutionError, LookupError):
         names = {one: one for one in known}
         self.name = name
         self.suggestions = close_names(name, names)
-        super().__init__(f"unknown tool {name!r}; {_did_you_mean(self.suggestions) or f'known: {_some(names)}'}")
+        super().__init__(f"unknown tool {name!r}; {did_you_mean(self.suggestions) or f'known: {some(names)}'}")
 
 
 class ToolTimeoutError(ExecutionError):
@@ -282,11 +282,13 @@ def close_names(name: str, known: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(known[one] for one in found))[:SUGGESTED]
 
 
-def _did_you_mean(names: tuple[str, ...]) -> str:
+def did_you_mean(names: tuple[str, ...]) -> str:
+    """Ask for the names that come close; "" where there are none."""
     return f"did you mean {' or '.join(map(repr, names))}?" if names else ""
 
 
-def _some(names: Iterable[str]) -> str:
+def some(names: Iterable[str]) -> str:
+    """List the first few names, and say how many more there are."""
     listed = [*names]
     rest = len(listed) - LISTED
     return (", ".join(listed[:LISTED]) or "none") + (f" and {rest} more" if rest > 0 else "")

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
+import toolfmt
+from tests import sampling
 from tests.execution.models import Api, Texts, said, toolbox
 from toolfmt.agents import AgentLoop, AgentState, NativeDriver, TextDriver
+from toolfmt.agents.drivers.unread import with_unread
 from toolfmt.agents.state import AgentFailedError
+from toolfmt.dialect.record import Dialect
 from toolfmt.errors import ParseError
 from toolfmt.execution.events import ValidationFailed
+from toolfmt.workshop.testing import slips
 
 REASONED = {
     "react": ("Thought: I know this.\nIt is 3.", "Final Answer: 3", "write Final Answer: and your answer"),
@@ -38,7 +44,29 @@ UNREAD = [
     'Thought: hm\nAction: add["1"]',
     "[add(a=1)]",
 ]
+MISSPELT = [
+    '<toolcall>{"name": "add", "arguments": {"a": 1}}</toolcall>',
+    'Let me. <toolcal>\n{"name": "add", "arguments": {"a": 1}}\n</toolcal>',
+    '<|tool_call|>{"name": "add", "arguments": {"a": 1}}<|/tool_call|>',
+    '&lt;tool_call&gt;{"name": "add", "arguments": {"a": 1}}&lt;/tool_call&gt;',
+    '```xml\n<toolcall>{"name": "add", "arguments": {"a": 1}}</toolcall>\n```',
+    "<functon=add>\n<paramter=a>\n1\n</paramter>\n</functon>",
+    '<invok name="add"><paramter name="a">1</paramter></invok>',
+    '[TOL_CALLS]add[AGS]{"a": 1}',
+    '✿FNCTION✿: add\n✿AGS✿: {"a": 1}',
+    "<tol_call>add(a=1)</tol_call>",
+    "<tol_call>\nname: add\na: 1\n</tol_call>",
+    '<tool_call {"name": "add", "arguments": {"a": 1}} />',
+]
 ANSWERS = [
+    "Write `<toolcall>` before a call of add.",
+    "<toolcall> begins a call of add (see the docs).",
+    'Write `<toolcall>{"name": "add"}</toolcall>` and wait.',
+    'A call is\n```\n<toolcall>{"name": "add", "arguments": {}}</toolcall>\n```\nas you see.',
+    "Tools: add (a sum), boom (nothing)",
+    "<b>add</b> takes two numbers, see [add](https://example.org/add).",
+    "Function: add\nReturns: {sum}",
+    'I called add with {"a": 1}: 3.',
     "I used add to get it: 3.",
     "You could call add(1) yourself.",
     "The tools:\n- add(a, b)\n- boom()\n",
@@ -65,6 +93,37 @@ def test_what_looks_like_a_call_is_asked_for_again(dialect: str, text: str) -> N
     assert len(failed) == 1
     assert failed[0].failure is not None
     assert "could not be used" in model.chats[1][-1]["content"]
+
+
+@pytest.mark.parametrize("text", MISSPELT)
+def test_a_misspelt_marker_does_not_end_a_run(text: str) -> None:
+    state, failed = run(Texts(text, CALLS["hermes"], "3"), "hermes")
+    assert [one.failure.reason for one in failed if one.failure] == ["unread_call"]
+    assert ([one.result.content for one in state.executions], state.text) == ([3], "3")
+
+
+@pytest.mark.parametrize("dialect", sampling.dialects(), ids=lambda dialect: dialect.name)
+def test_no_dialects_marker_may_be_misspelt(dialect: Dialect[str]) -> None:
+    call = slips.call(dialect, "look_up", {"where": "Rome", "count": 2})
+    tools = [slips.tool(call.name, call.arguments)]
+    text = slips.written(dialect, [call])
+    assert text
+    for word in dict.fromkeys(re.findall(r"(?<=[<|/\[✿_])[a-zA-Z]{4,}", text)):
+        if text.startswith(" to=") or word in {"look", "where"}:  # a frame of channels, of which a part is reasoning
+            continue
+        answer = f"Let me.\n{text.replace(word, word[0] + word[2:])}"
+        result = toolfmt.parse(answer, dialect=dialect, tools=tools)
+        found = with_unread(result, answer, tools)
+        assert found.calls or found.failures, answer
+
+
+def test_the_failure_names_the_marker_and_the_run_names_the_dialect() -> None:
+    texts = ['<toolcall>{"name": "add", "arguments": {"a": 1}}</toolcall>'] * 3
+    model = Texts(*texts)
+    run(model, "hermes")
+    assert "write <tool_call> instead of '<toolcall>'" in model.chats[1][-1]["content"]
+    state = AgentLoop(TextDriver(Texts(*[CALLS["hermes"]] * 3)), toolbox()).run_sync("1 + 2?")
+    assert "give dialect='hermes'" in state.reason
 
 
 @pytest.mark.parametrize("text", READ_AS_REACT)

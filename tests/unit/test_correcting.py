@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import toolfmt
 from tests import sampling
 from toolfmt.correcting import ADVICE
 from toolfmt.events import CallEnd, CallFailed
+from toolfmt.workshop.testing import slips
 from toolfmt.workshop.testing.laws import read
 
 TOOLS = [
@@ -116,6 +119,49 @@ def test_the_slip_is_named_and_its_place_quoted(dialect: str, answer: str, told:
     assert f"What to change: {told}." in said
     assert "offset" not in said
     assert "you wrote" in said or "no call follows" in said
+
+
+MISSPELT = {
+    "an end in a whole answer": (
+        "qwen3-coder",
+        "<tool_call>\n<function=f>\n<parameter=a>\nx\n</parameter>\n</functon>\n</tool_call>",
+        "write </function> instead of '</functon>'",
+    ),
+    "an argument's end": (
+        "xml-items",
+        '<tool name="f">\n<arguments>\n<arg name="a">x</agr>\n</arguments>\n</tool>',
+        "write </arg> instead of '</agr>'",
+    ),
+    "two beginnings": (
+        "qwen3-coder",
+        "<tool_call>\n<functon=f>\n<paramter=a>\nx\n</parameter>\n</function>\n</tool_call>",
+        "write <function=f> instead of '<functon=f>'; write <parameter=a> instead of '<paramter=a>'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("dialect", "answer", "told"), MISSPELT.values(), ids=MISSPELT)
+def test_a_misspelt_marker_is_named_and_nothing_else_is_advised(dialect: str, answer: str, told: str) -> None:
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}]
+    (failure,) = toolfmt.parse(answer, dialect=dialect, tools=tools).failures
+    said = toolfmt.feedback(failure, dialect=dialect, tools=tools)
+    assert f"What to change: {told}." in said
+    assert not any(other in said for other in ("cut off", "shorter", "&lt;", "no call follows"))
+
+
+@pytest.mark.parametrize("dialect", TEXT_DIALECTS, ids=lambda dialect: dialect.name)
+def test_every_closing_tag_of_which_two_letters_are_exchanged_is_named(dialect: toolfmt.Dialect[str]) -> None:
+    call = slips.call(dialect, "search", {"q": "bees", "n": 2})
+    tools = [slips.tool(call.name, call.arguments)]
+    text = slips.written(dialect, [call])
+    assert text
+    for tag in dict.fromkeys(re.findall(r"</[^<>]{5,}>", text)):
+        wrong = tag[:4] + tag[5] + tag[4] + tag[6:]
+        if tag[4] == tag[5]:
+            continue
+        for failure in toolfmt.parse(text.replace(tag, wrong), dialect=dialect, tools=tools).failures:
+            if wrong in failure.raw:
+                assert f"write {tag} instead of" in toolfmt.feedback(failure, dialect=dialect, tools=tools)
 
 
 ENDS = {

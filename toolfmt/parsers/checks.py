@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
+from toolfmt.errors import close_names, did_you_mean, some
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, TextDelta
 from toolfmt.parsers.driving import PassingParser
 from toolfmt.parsers.pieces import Pieces
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 _BESIDE = frozenset(
     {"after_end", "beside_calls", "code_fence", "hidden_block", "misplaced", "stray_closer", "unclaimed"}
 )
-SHOWN = 20
-"""Names of offered tools that an error lists."""
 
 
 class CheckedParser(PassingParser):
@@ -96,9 +95,8 @@ class CheckedParser(PassingParser):
         tool = self._options.tools.get(call.name)
         found: list[Event] = []
         if self._options.tools and tool is None:
-            names = list(self._options.tools)
-            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-            detail = f"no tool is called {call.name!r}; offered: {', '.join(names[:SHOWN])}{more}"
+            near = close_names(call.name, {name.lower(): name for name in self._options.tools})
+            detail = f"no tool is called {call.name!r}; {did_you_mean(near) or f'offered: {some(self._options.tools)}'}"
             if self._validate:
                 return [self._failed(event, "unknown_tool", detail)]
             found.append(Notice("unknown_tool", detail, event.span))

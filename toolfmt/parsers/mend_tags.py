@@ -118,6 +118,11 @@ class TagMender:
         self._begun = {tag.text[:-1]: tag for tag in self._tags.values()}
         self._lengths = sorted({len(text) for text in self._begun}, reverse=True)
 
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags' texts."""
+        return tuple(self._tags)
+
     def _collect(self, template: str, names: dict[str, str]) -> None:
         """Add the tags of a template, with its optional parts and without."""
         for variant in dict.fromkeys((spelled(template), _OPTIONAL.sub("", template))):

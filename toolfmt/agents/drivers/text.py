@@ -21,6 +21,7 @@ from toolfmt.agents.drivers.turns import AnswerMessage, played
 from toolfmt.agents.drivers.unread import with_unread
 from toolfmt.agents.state import Step, messages_of, total
 from toolfmt.correcting import feedback, no_answer_feedback, no_call_feedback
+from toolfmt.detection.detecting import unread
 from toolfmt.events import CallEnd, CallFailed, ReasoningDelta
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.lookup.choice import Choice, chosen, known_options
@@ -91,7 +92,7 @@ class TextDriver:
             if not wrong:
                 return state.with_step(await self._played(answers, state, runtime, tools))
             again = [{"role": "assistant", "content": written.raw}, {"role": "user", "content": wrong}]
-        return state.with_step(_given_up(answers))
+        return state.with_step(_given_up(answers, self._dialect.name))
 
     def _wrong(self, written: Written, tools: tuple[ToolDefinition, ...], *, due: bool) -> str:
         """Say what to tell the model about an answer that cannot be used; empty if it can."""
@@ -128,12 +129,15 @@ def _ends_in_reasoning(written: Written) -> bool:
     return last.start + len(last.text) >= len(written.raw.rstrip())
 
 
-def _given_up(answers: list[Written]) -> Step:
+def _given_up(answers: list[Written], dialect: str) -> Step:
     """Make the step of a model that never wrote an answer that can be used."""
     failures = tuple(failure for answer in answers for failure in answer.result.failures)
     why = failures[-1].detail if failures else "a call was due, and there was none"
     if _ends_in_reasoning(answers[-1]):
         why = _NO_ANSWER
+    looks = unread(answers[-1].raw)
+    hint = looks.advice(dialect) if looks is not None and looks.kind == "dialect" else ""
+    why = "; ".join(filter(None, (why, hint)))
     return Step(
         failures=failures,
         errors=(f"{len(answers)} answers in a row could not be used: {why}",),
