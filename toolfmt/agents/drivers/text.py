@@ -136,8 +136,8 @@ def _given_up(answers: list[Written], dialect: str) -> Step:
     if _ends_in_reasoning(answers[-1]):
         why = _NO_ANSWER
     looks = unread(answers[-1].raw)
-    hint = looks.advice(dialect) if looks is not None and looks.kind == "dialect" else ""
-    why = "; ".join(filter(None, (why, hint)))
+    if looks is not None and looks.dialects and dialect not in looks.dialects:
+        why = f"{why}; {looks.advice(dialect)}"
     return Step(
         failures=failures,
         errors=(f"{len(answers)} answers in a row could not be used: {why}",),
