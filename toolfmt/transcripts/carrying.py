@@ -79,7 +79,11 @@ def formed(
     if not continued and _plain(transcript.messages, rules):
         return transcript, []
     work = _Work(rules, carry, transcript, continued)
-    messages = [found for message in transcript.messages for found in work.message(message)]
+    last = max((at for at, message in enumerate(transcript.messages) if not _returns(message)), default=0)
+    messages: list[Message] = []
+    for at, message in enumerate(transcript.messages):
+        work.follows = at < last
+        messages += work.message(message)
     if not work.changed:
         return transcript, []
     return replace(transcript, messages=tuple(messages)), work.losses
@@ -106,7 +110,7 @@ def _stays(part: Part, rules: Rules) -> bool:
         return rules.arguments == "object" or _unwrapped(part) is part
     if not isinstance(part, ResultPart):
         return isinstance(part, (JsonPart, RefusalPart))
-    return all(
+    return (part.id is not None or rules.call_ids == "none") and all(
         jsontext.encodable(found.text) if type(found) is TextPart else type(found) is JsonPart for found in part.content
     )
 
@@ -131,6 +135,9 @@ class _Work:
     changed: bool = False
     _where: str = ""
     _talks: bool = False
+    follows: bool = False
+    """Whether a message follows that is no result, before which media that the assistant shows can be put."""
+    _left: list[Part] = field(default_factory=list[Part])
     _alone: frozenset[int] = frozenset()
     """The identities of calls and results, a provider's own among them, that have no partner."""
 
@@ -141,6 +148,9 @@ class _Work:
         """Give the messages that say what one says."""
         self._where = pointer(message.where)
         role = message.role
+        if self._left and not _returns(message):
+            yield Message("user", tuple(self._left))
+            self._left = []
         late = role in INSTRUCTIONS and self._talks and self.rules.system == "first"
         self._talks = self._talks or role not in INSTRUCTIONS
         parts = [found for part in message.parts for found in self._part(part, role)]
@@ -168,9 +178,9 @@ class _Work:
             case OpaquePart():
                 return (part,) if part.owner == self.rules.format else self._opaque(part, role)
             case MediaPart():
-                return (self._media(part, _kinds(self.rules, role)),)
+                return self._shown(self._media(part, _kinds(self.rules, role)), role)
             case ReasoningPart():
-                return (self._reasoning(part),)
+                return (self._reasoning(part, role),)
             case ResultPart():
                 return self._result(part)
             case CallPart():
@@ -185,8 +195,9 @@ class _Work:
         self._lose("arguments" if isinstance(part, CallPart) else "text", "half a surrogate pair is U+FFFD")
         return replace(part, text=sound(part.text))
 
-    def _reasoning(self, part: ReasoningPart) -> Part:
-        if self.carry.reasoning == "drop" or not part.text or fits_reasoning(part, self.rules):
+    def _reasoning(self, part: ReasoningPart, role: Role) -> Part:
+        shown = role != "assistant" or self.carry.reasoning == "text"  # an example of thinking is an instruction
+        if not shown or not part.text or (role == "assistant" and fits_reasoning(part, self.rules)):
             return self._sound(part)
         self._lose("reasoning", "as text")
         return tagged("thinking", part.text)
@@ -203,11 +214,23 @@ class _Work:
         self._lose("provider_part", f"{_title(part)} as {'a call' if acts else 'text'}")
         return part.says
 
+    def _shown(self, part: TextPart | MediaPart, role: Role) -> Sequence[Part]:
+        """Move what the assistant shows, and only the user may, into a message of the user's."""
+        rules = self.rules
+        if role != "assistant" or not self.follows or not isinstance(part, MediaPart):
+            return (part,)
+        if part.kind in rules.assistant_kinds or part.kind not in rules.user_kinds or not reachable(part, rules):
+            return (part,)
+        self._left.append(part)
+        self.losses.append(Loss("role", self._where, "moved", f"{part.kind}: assistant -> user"))
+        return ()
+
     def _result(self, part: ResultPart) -> Iterable[Part]:
         content = [found for one in part.content for found in self._inside(one)]
         same = len(content) == len(part.content) and all(a is b for a, b in zip(content, part.content, strict=True))
         found = part if same else replace(part, content=tuple(content))
-        if not self.continued or id(part) not in self._alone:
+        linked = part.id is not None or self.rules.call_ids == "none"
+        if id(part) not in self._alone or (linked and not self.continued):
             return (found,)
         self._lose("result", "as text")
         return as_text(found)
@@ -245,6 +268,22 @@ class _Work:
 def fits_reasoning(part: ReasoningPart, rules: Rules) -> bool:
     """Whether a format has a place for reasoning, and its provider accepts whose it is."""
     return rules.reasoning and (part.owner in rules.owners or not rules.owners or (rules.unsigned and bool(part.text)))
+
+
+def reachable(part: MediaPart, rules: Rules) -> bool:
+    """Whether the format's provider can get at what a part shows, and knows its type."""
+    told = (
+        part.data is not None or part.kind not in rules.url_kinds
+    )  # what is fetched from an address tells its type itself
+    if told and rules.media_types and part.media_type.partition(";")[0].lower() not in rules.media_types:
+        return False
+    if part.data is not None or (part.url is not None and part.kind in rules.url_kinds):
+        return True
+    return not rules.owners or (part.file_id is not None and part.owner in rules.owners)
+
+
+def _returns(message: Message) -> bool:
+    return any(isinstance(part, ResultPart) for part in message.parts)
 
 
 def _kinds(rules: Rules, role: Role) -> frozenset[str]:

@@ -7,9 +7,15 @@ r"""Chat messages as OpenAI shaped them; what its relatives do otherwise is data
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from toolfmt.transcripts.citations import nested
+
+if TYPE_CHECKING:
+    from toolfmt.conversation import TextPart
+    from toolfmt.model import JsonObject
 
 MODELS: Final = r"(ft:)?(gpt-(?!oss)|o\d|chatgpt-|codex-|computer-use-)"
 """The names of OpenAI's models; what has another is served by a copy of its API, with limits of its own."""
@@ -47,8 +53,10 @@ class ChatShape:
     """A message may hold reasoning and nothing else."""
     refusals: bool = True
     """A message has a key for refusals; else they are text."""
-    annotations: bool = False
-    """A message lists the citations of its text."""
+    annotations: str = ""
+    """The key of a message that lists the citations of its text; empty if there is none."""
+    cites: Callable[[JsonObject, TextPart], JsonObject] = nested
+    """Writes such a citation."""
     names: bool = True
     """A message may name who speaks in its role."""
     signed_by: str = ""

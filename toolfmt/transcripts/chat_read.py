@@ -23,7 +23,7 @@ from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.chat_media import READERS, image_of, marks
 from toolfmt.transcripts.citations import moved, source
-from toolfmt.transcripts.values import give, pointer, rest, text_at, texts_at
+from toolfmt.transcripts.values import give, pointer, rest, text_at, texts_at, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -86,10 +86,10 @@ def _spoken(item: JsonObject, role: Role, shape: ChatShape) -> Message:
         if plan:
             parts.append(TextPart(plan))
         known = known | {shape.plan}
-    if shape.media == "list" and "images" in item:
-        parts.extend(map(image_of, texts_at(item, "images")))
+    if images := _images(item, shape):
+        parts.extend(images)
         known = known | {"images"}
-    known = known | _annotated(parts, item.get("annotations"))
+    known = known | _annotated(parts, item, shape.annotations or "annotations")
     refusal = text_at(item, "refusal")
     if refusal:
         parts.append(RefusalPart(refusal))
@@ -101,9 +101,19 @@ def _spoken(item: JsonObject, role: Role, shape: ChatShape) -> Message:
     return Message(role, tuple(parts), text_at(item, "name"), extra)
 
 
-def _annotated(parts: list[Part], cited: JsonValue) -> frozenset[str]:
+def _images(item: JsonObject, shape: ChatShape) -> list[MediaPart]:
+    """Read images beside the content: bare base64, or what a gateway's answer shows."""
+    if shape.media == "list" and "images" in item:
+        return list(map(image_of, texts_at(item, "images")))
+    shown = item.get("images") if item["role"] == "assistant" else None
+    found = read_parts(shown, shape) if is_array(shown) else []
+    images = [part for part in found if isinstance(part, MediaPart)]
+    return images if len(images) == len(found) else []
+
+
+def _annotated(parts: list[Part], item: JsonObject, key: str) -> frozenset[str]:
     """Give each of a message's citations to the text that it is about; the key is known if all have found one."""
-    texts = [part for part in parts if isinstance(part, TextPart)]
+    texts, cited = [part for part in parts if isinstance(part, TextPart)], item.get(key)
     if not is_array(cited) or not texts or not all(map(is_object, cited)):
         return frozenset()
     for citation in cited:
@@ -114,7 +124,7 @@ def _annotated(parts: list[Part], cited: JsonValue) -> frozenset[str]:
                 break
             before += len(text.text)
         text.citations = (*text.citations, moved(citation, -before))
-    return frozenset({"annotations"})
+    return frozenset({key})
 
 
 def _reasoning(item: JsonObject, parts: list[Part], shape: ChatShape) -> frozenset[str]:
@@ -144,14 +154,15 @@ def _thinking(block: JsonObject, shape: ChatShape) -> Part | None:
         data = block.get("data")
         return ReasoningPart("", encrypted=data, owner=owner) if isinstance(data, str) else None
     thinking, signature = block.get("thinking", ""), block.get("signature")
+    beside: JsonObject = {}
     if is_array(thinking):
-        texts = [chunk["text"] for chunk in thinking if is_object(chunk) and chunk.keys() == {"type", "text"}]
-        whole = len(texts) == len(thinking) and all(isinstance(text, str) for text in texts)
-        thinking = "".join(texts) if whole else None
+        said = all(is_object(chunk) and chunk.keys() == {"type", "text"} for chunk in thinking)
+        beside = {} if said else {f"{shape.owner}.thinking": thinking}
+        thinking = "".join(word(chunk, "text") for chunk in thinking)
     if not isinstance(thinking, str) or not (signature is None or isinstance(signature, str)):
         return None
     return ReasoningPart(
-        thinking, signature, owner=owner if signature else "", extra=rest(block, _THINKING, shape.owner)
+        thinking, signature, owner=owner if signature else "", extra=rest(block, _THINKING, shape.owner) | beside
     )
 
 
@@ -225,8 +236,11 @@ def _result(item: JsonObject, shape: ChatShape) -> Message:
         )
     else:
         found = () if content is None else (JsonPart(content),)
+    images, known = _images(item, shape), _RESULT
+    if images:
+        found, known = (*found, *images), known | {"images"}
     name = text_at(item, "name") or text_at(item, "tool_name")
-    extra = rest(item, _RESULT, shape.owner) if not item.keys() <= _RESULT else {}
+    extra = rest(item, known, shape.owner)
     if item["role"] != "tool":
         extra[f"{shape.owner}.role"] = item["role"]
     part = ResultPart(found, _id(item, "tool_call_id", shape), name, bool(item.get("is_error")), extra=extra)

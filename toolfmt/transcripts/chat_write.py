@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
@@ -21,7 +21,7 @@ from toolfmt.conversation import (
 )
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.chat_media import write_media
-from toolfmt.transcripts.citations import cited, moved, nested
+from toolfmt.transcripts.citations import cited, moved
 from toolfmt.transcripts.values import argument_object, own, put_own
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ def _said(message: Message, shape: ChatShape) -> JsonObject | None:
         item["images"] = images
     if message.parts and not (content or calls or refusals or images or (reasoned and shape.reasoning_alone)):
         return None
-    if shape.annotations and (found := _annotations(spoken)):
-        item["annotations"] = found
+    if shape.annotations and (found := _annotations(spoken, shape)):
+        item[shape.annotations] = found
     if refusals:
         item["refusal"] = "\n".join(refusals)
     _call_all(item, calls, shape)
@@ -76,15 +76,20 @@ def _said(message: Message, shape: ChatShape) -> JsonObject | None:
     return item
 
 
-def _annotations(spoken: list[Part]) -> list[JsonValue]:
+_OWN: Final[dict[str, Callable[[JsonObject], bool]]] = {
+    "annotations": lambda item: "url_citation" in item,
+    "citations": lambda item: "sources" in item and "start" in item,
+}
+"""Whether a citation is in the words of a format that has it under a key."""
+
+
+def _annotations(spoken: list[Part], shape: ChatShape) -> list[JsonValue]:
     """Write the citations of all texts for the text that they make up."""
     written: list[JsonValue] = []
     before = 0
     for part in spoken:
         if isinstance(part, TextPart):
-            written += (
-                moved(citation, before) for citation in cited(part, nested, lambda item: "url_citation" in item)
-            )
+            written += (moved(citation, before) for citation in cited(part, shape.cites, _OWN[shape.annotations]))
             before += len(part.text)
     return written
 

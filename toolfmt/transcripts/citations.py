@@ -20,11 +20,30 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 _PATHS: Final[Mapping[str, Sequence[str]]] = {
-    "url": ("url", "url_citation.url", "location.web.url", "web.uri", "uri", "sources.0.url", "source"),
-    "title": ("title", "url_citation.title", "web.title", "document_title", "filename", "sources.0.title"),
-    "quote": ("cited_text", "sourceContent.0.text", "sources.0.excerpts.0"),
-    "start": ("start_index", "url_citation.start_index", "anchor.start"),
-    "end": ("end_index", "url_citation.end_index", "anchor.end"),
+    "url": (
+        "url",
+        "url_citation.url",
+        "location.web.url",
+        "web.uri",
+        "uri",
+        "sources.0.url",
+        "sources.0.document.url",
+        "document_uri",
+        "source",
+    ),
+    "title": (
+        "title",
+        "url_citation.title",
+        "web.title",
+        "document_title",
+        "filename",
+        "file_name",
+        "sources.0.title",
+        "sources.0.document.title",
+    ),
+    "quote": ("cited_text", "sourceContent.0.text", "sources.0.excerpts.0", "sources.0.document.snippet"),
+    "start": ("start_index", "url_citation.start_index", "anchor.start", "start"),
+    "end": ("end_index", "url_citation.end_index", "anchor.end", "end"),
 }
 """Where a citation says each thing, whoever wrote it."""
 
@@ -90,14 +109,18 @@ def cited_at(
 
 
 def moved(citation: JsonObject, by: int) -> JsonObject:
-    """Move what a citation of OpenAI's is about, where texts are joined or taken apart."""
+    """Move what a citation of OpenAI's or Cohere's is about, where texts are joined or taken apart."""
     if not by:
         return citation
     kind = citation.get("type")
     inner = citation.get(kind) if isinstance(kind, str) else None
     if is_object(inner) and isinstance(kind, str):
         return {**citation, kind: moved(inner, by)}
-    places = {key: citation[key] + by for key in ("start_index", "end_index") if isinstance(citation.get(key), int)}
+    places = {
+        key: citation[key] + by
+        for key in ("start_index", "end_index", "start", "end")
+        if isinstance(citation.get(key), int)
+    }
     return {**citation, **places}
 
 
@@ -133,6 +156,21 @@ def anchored(said: JsonObject, part: TextPart) -> JsonObject:
     placed = isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(part.text)
     anchor: JsonValue = {"start": start, "end": end, "kind": "content"} if placed else None
     return {"sources": [page], "anchor": anchor}
+
+
+def grounded(said: JsonObject, part: TextPart) -> JsonObject:
+    """Write a citation as Cohere has it."""
+    names = {"url": "url", "title": "title", "quote": "snippet"}
+    page: JsonObject = {names[key]: value for key, value in said.items() if key in names}
+    start, end = said.get("start", 0), said.get("end", len(part.text))
+    found: JsonValue = {"type": "document", "id": said["url"], "document": page}
+    return {"start": start, "end": end, "text": part.text[start:end], "sources": [found]}
+
+
+def sourced(said: JsonObject, _: TextPart) -> JsonObject:
+    """Write a citation as the AI SDK's messages have it."""
+    title = {"title": said["title"]} if "title" in said else {}
+    return {"type": "source-url", "sourceId": said["url"], "url": said["url"], **title}
 
 
 def standard(said: JsonObject, _: TextPart) -> JsonObject:

@@ -50,7 +50,7 @@ ANTHROPIC: Final[HostedTable] = (
 )
 RESPONSES: Final[HostedTable] = (
     Hosted(type=r"mcp_call", name="name", arguments=("arguments",), content=("output", "error"), error=("error",)),
-    Hosted(type=r"(mcp_approval)_request", arguments=("arguments",)),
+    Hosted(type=r"(mcp_approval)_request", arguments=("name", "server_label", "arguments")),
     Hosted(type=r"(mcp_approval)_response", id="approval_request_id", content=("approve", "reason")),
     Hosted(
         type=r"(.*)_call",
@@ -112,7 +112,7 @@ def _read(item: JsonObject, row: Hosted, group: str) -> tuple[Said, ...]:
 def _call(item: JsonObject, keys: Sequence[str], name: str, ident: str | None) -> CallPart:
     given = {key: item[key] for key in keys if item.get(key) is not None}
     text = given.get("arguments")
-    if isinstance(text, str):
+    if isinstance(text, str) and len(given) == 1:
         return CallPart(name, text=text, id=ident)
     alone = next(iter(given.values())) if len(given) == 1 else given
     return CallPart(name, alone if is_object(alone) else given, id=ident)

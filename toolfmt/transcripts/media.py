@@ -42,6 +42,11 @@ def to_url(part: MediaPart) -> str | None:
     return part.url
 
 
+def data_of(text: str) -> str:
+    """Write a text as a file's data."""
+    return base64.b64encode(text.encode("utf-8", "surrogatepass")).decode()
+
+
 def kind_of(media_type: str) -> MediaKind:
     """Tell the kind of a media type such as `audio/wav`; anything else is a document."""
     major = media_type.partition("/")[0].lower()

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
@@ -156,9 +156,17 @@ def _read_file(item: JsonObject) -> MediaPart:
 
 
 def annotates(item: JsonObject) -> bool:
-    """Whether a citation is flat, as Responses has it; chat puts it under a key that is named like its type."""
-    kind = word(item, "type")
-    return kind.endswith(("_citation", "_path")) and kind not in item
+    """Whether a citation is one of those that Responses has."""
+    return isinstance(item.get(_ANNOTATIONS.get(word(item, "type"), "")), str)
+
+
+_ANNOTATIONS: Final[Mapping[str, str]] = {
+    "url_citation": "url",
+    "file_citation": "file_id",
+    "container_file_citation": "file_id",
+    "file_path": "file_id",
+}
+"""The kinds of citations, each with a key that it has to have."""
 
 
 def _write_media(part: MediaPart) -> JsonObject | None:

@@ -26,7 +26,7 @@ from toolfmt.conversation import (
     ToolDeclaration,
     Transcript,
 )
-from toolfmt.transcripts.carrying import DEFAULT, INSTRUCTIONS, Carry, fits_reasoning, formed
+from toolfmt.transcripts.carrying import DEFAULT, INSTRUCTIONS, Carry, fits_reasoning, formed, reachable
 from toolfmt.transcripts.declarations import fitted
 from toolfmt.transcripts.flat import flatten
 from toolfmt.transcripts.linking import Names, linked
@@ -181,18 +181,6 @@ def _fits(part: Part, role: Role, rules: Rules) -> bool:
     if isinstance(part, ReasoningPart):
         return fits_reasoning(part, rules)
     return not isinstance(part, OpaquePart) or part.owner == rules.format
-
-
-def reachable(part: MediaPart, rules: Rules) -> bool:
-    """Whether the format's provider can get at what a part shows, and knows its type."""
-    told = (
-        part.data is not None or part.kind not in rules.url_kinds
-    )  # what is fetched from an address tells its type itself
-    if told and rules.media_types and part.media_type.partition(";")[0].lower() not in rules.media_types:
-        return False
-    if part.data is not None or (part.url is not None and part.kind in rules.url_kinds):
-        return True
-    return not rules.owners or (part.file_id is not None and part.owner in rules.owners)
 
 
 def _results_first(parts: Sequence[Part]) -> list[Part]:

@@ -143,6 +143,11 @@ def tagged(tag: str, text: str, **attributes: str | None) -> TextPart:
     return TextPart(f"<{tag}{given}>\n{text}\n</{tag}>")
 
 
+def lines(content: JsonValue, between: str = "\n") -> str:
+    """Join the texts of a list of blocks."""
+    return between.join(word(item, "text") for item in content if word(item, "text")) if is_array(content) else ""
+
+
 def sound(text: str) -> str:
     """Give a text that can be encoded: half a surrogate pair becomes U+FFFD."""
     return text if jsontext.encodable(text) else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -17,8 +17,8 @@
 from __future__ import annotations
 
 import binascii
-from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from base64 import b64decode
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -42,9 +42,10 @@ from toolfmt.transcripts.declaring import Declaring
 from toolfmt.transcripts.fields import PartField, arguments, citations, flag, ident, option, proof, text
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.hosted import ANTHROPIC, hosted
+from toolfmt.transcripts.media import data_of
 from toolfmt.transcripts.native import read_hosted
 from toolfmt.transcripts.request import ChoicePlace, RequestTable, SystemPlace, ToolsPlace
-from toolfmt.transcripts.values import tagged, text_at, word
+from toolfmt.transcripts.values import lines, tagged, text_at, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -62,19 +63,33 @@ def _says(block: JsonValue) -> tuple[Said, ...]:
     said = hosted(block, ANTHROPIC)
     if said or not is_object(block):
         return said
-    match block.get("type"):
-        case "search_result":
-            found = block.get("content")
-            lines = "\n".join(word(item, "text") for item in found) if is_array(found) else ""
-            return (tagged("search_result", lines, title=word(block, "title"), source=word(block, "source")),)
-        case "compaction":
-            return (tagged("summary", word(block, "content")),) if word(block, "content") else ()
-        case "tool_addition":
-            return (tagged("tool_addition", word(block.get("tool"), "name")),)
-        case "tool_reference":
-            return (TextPart(f"tool: {word(block, 'tool_name')}"),)
-        case _:
-            return (TextPart(block["text"]),) if word(block, "text") else ()
+    say = _SAYING.get(word(block, "type"))
+    if say is not None:
+        return say(block)
+    return (TextPart(block["text"]),) if word(block, "text") else ()
+
+
+def _says_found(block: JsonObject) -> tuple[Said, ...]:
+    about = {"title": word(block, "title"), "source": word(block, "source")}
+    return (tagged("search_result", lines(block.get("content")), **about),)
+
+
+def _says_document(block: JsonObject) -> tuple[Said, ...]:
+    """Say what a document is made of, where it is made of blocks."""
+    source = block.get("source")
+    inside = source.get("content") if is_object(source) else None
+    shown = [part for part in BLOCKS.read_all(inside) if isinstance(part, MediaPart)]
+    text = inside if isinstance(inside, str) else lines(inside)
+    return (*([tagged("document", text, name=word(block, "title"))] if text else ()), *shown)
+
+
+_SAYING: Final[dict[str, Callable[[JsonObject], tuple[Said, ...]]]] = {
+    "search_result": _says_found,
+    "document": _says_document,
+    "compaction": lambda block: (tagged("summary", word(block, "content")),) if word(block, "content") else (),
+    "tool_addition": lambda block: (tagged("tool_addition", word(block.get("tool"), "name")),),
+    "tool_reference": lambda block: (TextPart(f"tool: {word(block, 'tool_name')}"),),
+}
 
 
 def _read_source(block: JsonObject, part: MediaPart) -> bool:
@@ -87,7 +102,7 @@ def _read_source(block: JsonObject, part: MediaPart) -> bool:
         case "base64":
             part.data = text_at(source, "data")
         case "text" if isinstance(source.get("data"), str):
-            part.data = b64encode(source["data"].encode("utf-8", "surrogatepass")).decode()
+            part.data = data_of(source["data"])
         case "url":
             part.url = text_at(source, "url")
         case "file":
@@ -152,7 +167,7 @@ BLOCKS: Final = PartTable(
             arguments("input"),
         ),
         PartRow("tool_result", ResultPart, ident("tool_use_id", odd="refuse"), content("content"), flag("is_error")),
-        PartRow("image", MediaPart, _MEDIA, _TITLE, when=lambda part: part.kind == "image"),
+        PartRow("image", MediaPart, _MEDIA, _TITLE._replace(write=None), when=lambda part: part.kind == "image"),
         PartRow("document", MediaPart, _MEDIA, _TITLE, when=lambda part: part.kind == "document"),
     ),
     marks=True,

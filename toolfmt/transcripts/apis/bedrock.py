@@ -9,9 +9,7 @@
         {"toolUse": {"toolUseId": "tooluse_A1", "name": "get_weather", "input": {"city": "Paris"}}}]},
     {"role": "user", "content": [{"toolResult": {"toolUseId": "tooluse_A1", "status": "error", "content": [
         {"json": {"temp": "18C"}}, {"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo"}}}]}}]}],
- "toolConfig": {
-    "tools": [{"toolSpec": {"name": "get_weather", "inputSchema": {"json": {"type": "object"}}}}],
-    "toolChoice": {"any": {}}}}
+ "toolConfig": {"tools": [{"toolSpec": {"name": "get_weather", "inputSchema": {"json": {"type": "object"}}}}]}}
 
 A block is an object with one key, which says what it is; a cache point marks what comes before it.
 """
@@ -48,7 +46,7 @@ from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.media import MediaKind, kind_of
 from toolfmt.transcripts.native import read_hosted
 from toolfmt.transcripts.request import RequestTable, SystemPlace, objects_in
-from toolfmt.transcripts.values import expected, own, rest, tagged, word
+from toolfmt.transcripts.values import expected, lines, own, rest, tagged, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -109,20 +107,21 @@ def _says(block: JsonValue) -> tuple[Said, ...]:
     for key, value in block.items() if is_object(block) else ():
         if not is_object(value):
             continue
-        inside = value.get("content")
-        texts = [word(found, "text") for found in inside] if is_array(inside) else []
+        said = lines(value.get("content"))
         match key:
             case "toolUse" | "toolResult" if "type" in value:
                 part = BLOCKS.read({key: {name: found for name, found in value.items() if name != "type"}})
                 return (replace(part, extra={}),) if isinstance(part, (CallPart, ResultPart)) else ()
             case "searchResult":
-                about = {name: word(value, name) for name in ("title", "source")}
-                return (tagged("search_result", "\n".join(texts), **about),)
+                return (tagged("search_result", said, title=word(value, "title"), source=word(value, "source")),)
             case "citationsContent":
-                return (TextPart("".join(texts)),) if any(texts) else ()
+                return (TextPart(lines(value["content"], "")),) if said else ()
             case "guardContent":
-                text = word(value.get("text"), "text")
-                return (TextPart(text),) if text else ()
+                text, shown = word(value.get("text"), "text"), BLOCKS.read(value)
+                return (TextPart(text),) if text else (shown,) if isinstance(shown, MediaPart) else ()
+            case "document" if is_object(source := value.get("source")):
+                said = word(source, "text") or lines(source.get("content"))
+                return (tagged("document", said, name=word(value, "name")),) if said else ()
             case _:
                 continue
     return ()
@@ -234,7 +233,8 @@ _CONTENTS: Final = (
     PartRow("text", TextPart, read=_read_text, write=lambda part: {"text": part.text}),
     *map(_media, _KINDS),
 )
-_INSIDE: Final = PartTable(OWNER, (*_CONTENTS, PartRow("json", JsonPart, read=_read_json, write=_write_json)), tag="")
+_JSON: Final = PartRow("json", JsonPart, read=_read_json, write=_write_json)
+_INSIDE: Final = PartTable(OWNER, (*_CONTENTS, _JSON), tag="", says=_says)
 """The blocks of a tool's result."""
 _OURS: Final = where(lambda body: body.get("type", OURS) == OURS)  # else the provider runs it
 _ID: Final = ident("toolUseId", odd="opaque")

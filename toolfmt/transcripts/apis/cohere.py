@@ -22,6 +22,7 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.chat import ChatShape
 from toolfmt.transcripts.chat_request import messages_in, parts_in, read_request, write_request
+from toolfmt.transcripts.citations import grounded
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ SHAPE: Final = ChatShape(
     plan="tool_plan",
     no_content="absent",
     documents=True,
+    annotations="citations",
+    cites=grounded,
     strict="request",
     choices={"REQUIRED": "required", "NONE": "none"},
     named="",

@@ -29,7 +29,12 @@ if TYPE_CHECKING:
 
 NAME: Final = "openai-chat"
 SHAPE: Final = ChatShape(
-    owner=NAME, provider="openai", reasoning="reasoning_content", signed_by="anthropic", gateways=True, annotations=True
+    owner=NAME,
+    provider="openai",
+    reasoning="reasoning_content",
+    signed_by="anthropic",
+    gateways=True,
+    annotations="annotations",
 )
 _STRICT: Final = replace(SHAPE, reasoning="", gateways=False)
 """What OpenAI itself takes; gateways and servers that copy its API take more, which is always read."""

@@ -47,7 +47,7 @@ def relative(name: str) -> TranscriptFormat:
         custom=row.custom_tools,
         names=row.speakers,
         gateways=row.gateway,
-        annotations=False,
+        annotations="",
     )
     roles = base.rules.roles if row.developers else base.rules.roles - {"developer"}
     rules = replace(base.rules, roles=roles, reasoning=bool(row.reasoning), custom_tools=row.custom_tools)

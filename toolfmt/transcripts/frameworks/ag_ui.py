@@ -39,6 +39,7 @@ from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.datasets.rows import read_tool, write_tools
 from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.media import kind_of
 from toolfmt.transcripts.values import content_text, expected, give, own, pointer, rest, text_at, word
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ _ROLES: Final[dict[str, Role]] = {
     "assistant": "assistant",
 }
 _MEDIA: Final = ("image", "audio", "video", "document")
-_RESULT: Final = frozenset({"id", "role", "content", "toolCallId"})
+_RESULT: Final = frozenset({"id", "role", "content", "toolCallId", "error"})
 
 
 def read(value: JsonValue) -> Transcript:
@@ -107,9 +108,10 @@ def _read_reasoning(item: JsonObject) -> Message:
 
 def _read_result(item: JsonObject) -> Message:
     error, content = text_at(item, "error"), tuple(_read_content(item.get("content")))
+    if error and error not in content_text(content):
+        content = (*content, TextPart(error))
     part = ResultPart(content, text_at(item, "toolCallId"), is_error=error is not None)
-    known = _RESULT | {"error"} if error == content_text(content) else _RESULT
-    return Message("tool", (part,), extra=rest(item, known, NAME))
+    return Message("tool", (part,), extra=rest(item, _RESULT, NAME))
 
 
 _READERS: Final[dict[str, Callable[[JsonObject], Message]]] = {
@@ -140,6 +142,8 @@ def _read_part(item: JsonValue) -> TextPart | MediaPart | OpaquePart:
     if is_object(item) and kind == "text" and isinstance(item.get("text"), str):
         return TextPart(item["text"], extra=rest(item, {"type", "text"}, NAME))
     source = item.get("source") if is_object(item) else None
+    if is_object(item) and kind == "binary":
+        return _read_binary(item)
     if is_object(item) and kind in _MEDIA and is_object(source) and isinstance(source.get("value"), str):
         place = _SOURCES.get(word(source, "type"))
         if place is not None:
@@ -148,6 +152,19 @@ def _read_part(item: JsonValue) -> TextPart | MediaPart | OpaquePart:
             part.owner = (word(source, "provider") or NAME) if place == "file_id" else ""
             return part
     return OpaquePart(NAME, item)
+
+
+def _read_binary(item: JsonObject) -> MediaPart | OpaquePart:
+    """Read a file as older clients send it."""
+    media_type = word(item, "mimeType")
+    place = next((key for key in ("data", "url", "id") if word(item, key)), None)
+    if place is None:
+        return OpaquePart(NAME, item)
+    part = MediaPart(kind_of(media_type), media_type, name=word(item, "filename") or None)
+    setattr(part, "file_id" if place == "id" else place, item[place])
+    part.owner = NAME if place == "id" else ""
+    part.extra = rest(item, {"type", "mimeType", "filename", "data", "url", "id"}, NAME)
+    return part
 
 
 _SOURCES: Final = {"data": "data", "url": "url", "file": "file_id"}

@@ -205,7 +205,7 @@ def _says(item: JsonValue) -> tuple[Said, ...]:
 
 _PROOF: Final = PartField(("signature", "provider_name"), _read_proof, _write_proof)
 _ARGUMENTS: Final = PartField(("args",), _read_arguments, _write_arguments)
-_CITATIONS: Final = citations("citations", anchored, lambda citation: "sources" in citation)
+_CITATIONS: Final = citations("citations", anchored, lambda item: "sources" in item and "start" not in item)
 ANSWER: Final = PartTable(
     NAME,
     (

@@ -74,7 +74,8 @@ def _media(type: str, key: str) -> PartRow:  # noqa: A002 - the wire's word
             given = "image/*" if type.startswith("image") else "*/*"
         if not (isinstance(given, str) and isinstance(name, str | None)):
             return None
-        part = read_file(item.get(key), given, name)
+        found = item.get(key)
+        part = read_file({NAME: found} if key == "fileId" and isinstance(found, str) else found, given, name)
         if part is not None:
             part.extra = further(item, _FILE, NAME)
         return part
@@ -174,6 +175,7 @@ BLOCKS: Final = PartTable(
         _TEXT,
         PartRow("reasoning", ReasoningPart, text("text")),
         _media("file", "data"),
+        _media("reasoning-file", "data"),
         _media("image", "image"),
         PartRow("", MediaPart, write=_write_file),
         PartRow("tool-call", CallPart, _ID, _NAMED, arguments("input", "value")),

@@ -6,12 +6,11 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt.conversation import CallPart, MediaPart, ReasoningPart
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.media import from_url, kind_of
+from toolfmt.transcripts.media import data_of, from_url, kind_of
 from toolfmt.transcripts.values import own, rest
 
 if TYPE_CHECKING:
@@ -124,7 +123,7 @@ def read_file(data: JsonValue, media_type: str, name: str | None = None) -> Medi
     inside = data.get(str(data.get("type")))
     if isinstance(inside, str) and data.get("type") == "text":
         kind = media_type if media_type.startswith("text/") and not media_type.endswith("/*") else "text/plain"
-        return MediaPart("document", kind, b64encode(inside.encode("utf-8", "surrogatepass")).decode(), name=name)
+        return MediaPart("document", kind, data_of(inside), name=name)
     if isinstance(inside, str):
         return read_media(inside, media_type, name)
     given = inside if is_object(inside) else data

@@ -36,6 +36,7 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array
 from toolfmt.transcripts.blocks import PartRow, PartTable
+from toolfmt.transcripts.citations import cited, sourced
 from toolfmt.transcripts.fields import PartField, option, text
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
 from toolfmt.transcripts.frameworks.vercel_parts import further, proven, put_further, taken
@@ -183,7 +184,20 @@ def _steps(items: list[JsonValue]) -> Iterator[Message]:
             parts.append(call)
             results += [] if result is None else [result]
         else:
-            parts.append(BLOCKS.read(item))
+            _say(BLOCKS.read(item), parts)
+
+
+def _say(part: Part, parts: list[Part]) -> None:
+    """Add a part; an address that is a source is a citation of the text before it."""
+    text = next((found for found in reversed(parts) if isinstance(found, TextPart)), None)
+    if isinstance(part, OpaquePart) and _cites(part.value) and text is not None:
+        text.citations = (*text.citations, part.value)
+    else:
+        parts.append(part)
+
+
+def _cites(item: JsonValue) -> bool:
+    return word(item, "type") == "source-url" and bool(word(item, "url"))
 
 
 _STEP: Final[JsonObject] = {"type": "step-start"}
@@ -275,6 +289,7 @@ def _write_step(step: list[Message]) -> list[JsonValue]:
             elif message.role == "assistant" or isinstance(part, OpaquePart):
                 written = BLOCKS.write(part)
                 parts += [] if written is None else [written]
+                parts += cited(part, sourced, _cites) if isinstance(part, TextPart) else []
     return parts if len(parts) > 1 else []
 
 

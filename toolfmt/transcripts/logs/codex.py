@@ -18,12 +18,17 @@ from toolfmt.jsontext import is_object
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.logs.session_lines import first_lines, read_lines, unwritable
 from toolfmt.transcripts.responses_items import link_items, read_item
+from toolfmt.transcripts.values import tagged, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "codex"
 _ITEM: Final = "response_item"
+_OWN: Final = frozenset({"ghost_snapshot"})
+"""Items that the program keeps for itself."""
+_COMPACTED: Final = "compacted"
+"""A line with what is left of the items before it."""
 
 
 def read(value: JsonValue) -> Transcript:
@@ -32,9 +37,11 @@ def read(value: JsonValue) -> Transcript:
     others: list[JsonObject] = []
     for at, line in enumerate(read_lines(value, NAME)):
         payload = line.get("payload")
-        if line.get("type") != _ITEM or not is_object(payload):
+        if line.get("type") != _ITEM or not is_object(payload) or payload.get("type") in _OWN:
             others.append(line)
-            continue
+            if line.get("type") != _COMPACTED or not word(payload, "message"):
+                continue
+            payload = {"role": "user", "content": tagged("summary", word(payload, "message")).text}
         message = read_item(payload)
         further = {f"{NAME}.{key}": found for key, found in line.items() if key not in ("type", "payload")}
         message.extra = {**message.extra, **further}

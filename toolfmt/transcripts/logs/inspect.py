@@ -35,7 +35,7 @@ from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
 from toolfmt.transcripts.hosted import INSPECT, hosted
 from toolfmt.transcripts.media import MediaKind, from_url, known_type, to_url
 from toolfmt.transcripts.request import RequestTable, objects_in
-from toolfmt.transcripts.values import INVALID, argument_object, own, rest, word
+from toolfmt.transcripts.values import INVALID, argument_object, content_text, own, rest, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -114,11 +114,11 @@ BLOCKS: Final = PartTable(
 
 
 def _read_error(item: JsonObject, part: ResultPart) -> bool | None:
-    """Read an error; of one without content, the model gets its message."""
+    """Read an error; the model gets its message."""
     error = item.get("error")
     part.is_error = error is not None
-    if not part.content and (said := word(error, "message")):
-        part.content = (TextPart(said),)
+    if (said := word(error, "message")) and said not in content_text(part.content):
+        part.content = (*part.content, TextPart(said))
     return None if part.is_error else True
 
 
