@@ -95,6 +95,11 @@ UNCLEAR = {
     "no number": '{"name": "f", "arguments": {"a": "x", n: 1.2.3}}',
     "another key": '{"name": "f", "arguments": {"a": "x", m: 1}}',
     "another tool": '{"name": "g", "arguments": {a: "x"}}',
+    "a bracket for a quote": '{"name": "f", "arguments": {"a": "x], "n": 1}}</tool_call>',
+    "a parenthesis for a quote": '{"name": "f", "arguments": {"a": (x", "n": 1}}</tool_call>',
+    "quotes that open nothing": '{"name": "f", "arguments": {"a": "x"] "y", "n": 1}}</tool_call>',
+    "an escaped end": '{"name": "f", "arguments": {"n": 1, "a": "x\\"}}</tool_call>',
+    "a member that was to come": '{"name": "f", "arguments": {"a": "x", </tool_call>',
     "a cut list": '{"name": "f", "arguments": {"a": ["x", ',
 }
 
@@ -104,6 +109,22 @@ def test_what_has_no_one_reading_is_not_mended(answer: str) -> None:
     tools = [slips.tool("f", {"a": "x", "n": 1})]
     result = parse(f"<tool_call>\n{answer}", dialect="hermes", tools=tools, repair=True)
     assert (result.calls, len(result.failures)) == ((), 1)
+
+
+def test_a_list_that_ends_too_early_is_no_shorter_call() -> None:
+    tools = [slips.tool("f", {"a": "x", "n": 1})]
+    call = '{"name": "f", "arguments": {"a": "x",%s "n": 1}}'
+    for answer in (f"[TOOL_CALLS][{call % ']'}]", f"[TOOL_CALLS][{call % ']'}, {call % ''}]"):
+        calls = parse(answer, dialect="mistral-v3", tools=tools, repair=True).calls
+        assert all(
+            _same(call, slips.call(default_registry().dialect("hermes"), "f", {"a": "x", "n": 1})) for call in calls
+        )
+
+
+def test_a_brace_that_may_have_been_due_earlier_is_not_added() -> None:
+    tools = [slips.tool("f", {"a": {}, "n": 1})]
+    answer = '<tool_call>{"name": "f", "arguments": {"a": {"b": 1, "c": {"d": 2}, "n": 1}}</tool_call>'
+    assert not parse(answer, dialect="hermes", tools=tools, repair=True).calls
 
 
 TAGGED = (

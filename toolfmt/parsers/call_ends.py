@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from toolfmt.parsers.sections import FormGrammar
     from toolfmt.parsers.sink import Draft
 
-_GOES_ON = regex.compile(r'[ \t]{0,64}(?:,\s{0,64}"|"[^"\n]{1,64}"\s{0,8}:)')
+_GOES_ON = regex.compile(
+    r"""[ \t]{0,64}(?:,\s{0,64}(?:["']|[\w.$\-]{1,64}["']?\s{0,8}:)"""
+    r"""|["'][^"'\n]{1,64}["']?\s{0,8}:|[\w.$\-]{1,64}["']\s{0,8}:)"""
+)
+_IN_TEXT = regex.compile(r'[^\n"<\[{]{1,256}"')
+"""What follows brackets that ended a string too early: its rest, and its quote."""
 _OBJECT = regex.compile(r"\s{0,64}\{")
 _SURPLUS = regex.compile(r"\s{0,8}[}\]]")
 _MOST_SURPLUS = 8
@@ -36,14 +41,19 @@ def close_object(cur: Cursor, draft: Draft) -> Reading[None]:
         cur.pos = found.end()
         count += 1
     yield from refuse_members(cur)
+    if count and (yield from match_next(cur, _IN_TEXT)) is not None:
+        raise Malformed("malformed", "a quote after the brackets that end the call", cur.at)
     if count:
         draft.note("repaired_json", "surplus closing brackets", at, cur.at)
 
 
-def refuse_members(cur: Cursor) -> Reading[None]:
-    """Raise `Malformed` where an object that was read to its end goes on with a member."""
-    more = yield from match_next(cur, _GOES_ON)
-    if more is not None or (cur.buf[cur.pos :].strip(WHITE) and cut_off(cur, _GOES_ON)):
+def refuse_members(cur: Cursor, closer: str = "") -> Reading[None]:
+    """Raise `Malformed` where an object that was read to its end goes on with a member.
+
+    A section with a closer looks for that itself.
+    """
+    more = None if closer else (yield from match_next(cur, _GOES_ON))
+    if more is not None or (not closer and cur.buf[cur.pos :].strip(WHITE) and cut_off(cur, _GOES_ON)):
         raise Malformed("malformed", "members after the brace that ends the call", cur.at)
 
 

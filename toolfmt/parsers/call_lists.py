@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+import regex
+
 from toolfmt.parsers.cursor import Malformed, Truncated
 from toolfmt.parsers.json_calls import CallObject
 from toolfmt.parsers.json_values import ignore, peek, read_value, skip_space
+from toolfmt.parsers.patterns import match_next
 from toolfmt.parsers.pieces import IGNORED
 from toolfmt.parsers.sink import Draft
 
@@ -21,6 +24,11 @@ if TYPE_CHECKING:
     from toolfmt.parsers.sections import FormGrammar
     from toolfmt.parsers.sink import Sink
     from toolfmt.parsers.skipping import Skipper
+
+_AFTER = frozenset({",", "]", "}", "{", "<", "[", ";", "", "/", "#"})
+"""What is before the next element, after the last, or in a marker."""
+_IN_TEXT = regex.compile(r'[\s,]{0,64}\][ \t]{0,64}[^\s"<\[{}][^\n"<\[{]{0,256}"')
+"""A bracket that a string held, with its rest and its quote."""
 
 
 class ListReader(Protocol):
@@ -90,13 +98,14 @@ class CallList:
             if cur.buf[cur.pos] == "{":
                 yield from found.read(cur, node)
                 problem = found.problem()
+                yield from _refuse_rest(cur)
             else:
                 yield from read_value(cur, IGNORED, ignore, reader.limits, tolerant=form.json.tolerant)
                 problem = "malformed", "an element of the list is not a call"
             reader.measure(opened)
         except Malformed as broken:
             problem = broken.reason, f"{broken.detail}, at offset {broken.at}"
-            if found.ends_before(cur, broken):
+            if found.ends_before(cur, broken) and (yield from match_next(cur, _IN_TEXT)) is None:
                 problem = None
             elif not (yield from reader.skipper.skip(opened, broken.at)):
                 raise
@@ -111,3 +120,11 @@ class CallList:
     def _slip(self, what: str) -> None:
         cur = self._reader.cur
         self._reader.sink.note("repaired_json", what, (cur.at, cur.at))
+
+
+def _refuse_rest(cur: Cursor) -> Reading[None]:
+    """Raise `Malformed` where something else than the next element or the list's end follows an object."""
+    end = cur.at
+    if (peek(cur) or (yield from skip_space(cur))) not in _AFTER:
+        raise Malformed("malformed", "members after the brace that ends the call", cur.at)
+    cur.go(end)

@@ -355,7 +355,7 @@ class CallReader:
                     self.draft.note("repaired_json", "surplus closing brackets", cur.at)
                 cur.pos = extra.end()
             else:
-                yield from refuse_members(cur)
+                yield from refuse_members(cur, form.form.section.partition("{calls}")[2])
                 at, cut = cur.at, skip_cut(cur, form.extra_tail)
                 what = "cut off" if cut else "missing"
                 self.draft.note("missing_close", f"the call's closing marker is {what}", at, cur.at)

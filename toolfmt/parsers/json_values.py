@@ -40,7 +40,9 @@ _IN_SINGLE = re.compile(r"""['"\\\x00-\x1f]""").search
 _STOP = re.compile(r'(?!(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt])*+\Z)').match
 """Matches a piece of a string, unless nothing in it needs a closer look."""
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})').match
-_PART_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z").match
+_PART_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|')?\Z").match
+_UNCLEAR_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{1,3}(?=[^\w])|'')").match
+""" `\''` may be a shell's way to write a quote, of which a backslash is missing, or two quotes."""
 _WORD = re.compile(r"""[^\s,:\]}\["'{/]+""").match
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?").fullmatch
 _STRICT_WORDS = frozenset({"true", "false", "null"})
@@ -159,9 +161,13 @@ def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens,
                 elif quote == "'" and buf[pos + 1 : pos + 2] == "'":
                     emit(buf[run:pos] + "'")
                     run = pos = pos + 2
+                elif _UNCLEAR_ESCAPE(buf, pos):
+                    problem = "an escape in a string that is cut off, or has two meanings"
+                    break
                 else:
                     note("stray backslash")
-                    emit(buf[run:pos] + "\\\\")
+                    kept = buf[pos + 1 : pos + 2] != "'"  # `\'` is a quote in most languages
+                    emit(buf[run:pos] + "\\\\" * kept)
                     run = pos = pos + 1
                 continue
             else:

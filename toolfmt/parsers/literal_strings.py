@@ -34,6 +34,7 @@ _ESCAPES: Final = (
 )
 _PLAIN_ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": ""}
 _KEPT: Final = frozenset("\\'\"/")
+_CUT_CODE: Final = regex.compile(r"[0-9a-fA-F]{1,3}(?=[^\w])")
 _LOW: Final = regex.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 
 
@@ -45,6 +46,7 @@ _AFTER_KEY: Final = re.compile(r",\s{0,64}[\w.\-]{1,64}\s{0,64}:\s{0,64}\Z").sea
 _BEFORE_INNER: Final = frozenset(":,[{(")
 _AFTER_INNER: Final = frozenset(":,]})")
 """What is around quotes that are balanced inside a text, as in a literal that it quotes."""
+_QUOTES: Final = frozenset("\"'")
 _SOME, _SURE = 1, 2
 _INNER: Final = frozenset("{[(")
 
@@ -94,7 +96,7 @@ class LiteralTexts:
         put = out.add
         inside = opened = False  # quotes were read as text; the last of them opened a quoted part
         self._doubt = 0
-        count, last = 0, -1  # how many they are, and where the last one ends
+        count, last, twice = 0, cur.at, False  # how many are no apostrophes; where the last one ends; two are together
         while True:
             run = plain(cur.buf, cur.pos)
             if run is not None and run.end() > cur.pos:
@@ -116,16 +118,17 @@ class LiteralTexts:
                 cur.pos += 1
                 continue
             if (yield from self._ends(quote, kind, inside=inside, opened=opened)):
-                self._check_end(quote, odd=bool(count % 2), twice=last == cur.at)
+                self._check_end(quote, odd=bool(count % 2), twice=twice or (count > 0 and last == cur.at))
                 cur.pos += len(quote)
                 return
-            yield from self._check(quote, expression=escapes and not inside)
+            apostrophe = yield from self._check(quote, expression=escapes and not inside, closing=bool(count % 2))
             self._note("a quote inside text", "ambiguous_closer")
             opened = self._grammar.literals.escapes and not opened and not _CLOSES.match(cur.buf, cur.pos - 1)
             inside = True
+            twice = twice or last == cur.at
             put(quote)
             cur.pos += len(quote)
-            count, last = count + 1, cur.at
+            count, last = count + (not apostrophe), cur.at
 
     def _check_end(self, quote: str, *, odd: bool, twice: bool) -> None:
         """Refuse a text of which a quote may be missing, or before whose last quote a part of one is."""
@@ -152,8 +155,11 @@ class LiteralTexts:
             raise Malformed("malformed", "quotes inside a quoted text: where it ends is not certain", cur.at)
         return True
 
-    def _check(self, quote: str, *, expression: bool) -> Reading[None]:
-        """Refuse a quote that is text, but only if what it is in is no text: a sum of texts, or the next argument."""
+    def _check(self, quote: str, *, expression: bool, closing: bool) -> Reading[bool]:
+        """Refuse a quote that is text, but only if what it is in is no text: a sum of texts, or the next argument.
+
+        Returns whether it is an apostrophe; `closing` says that another quote in the text is still open.
+        """
         cur = self._cur
         if expression and (yield from match_next(cur, self._grammar.expression[quote])) is not None:
             raise Malformed("malformed", "an expression where a literal is due", cur.at)
@@ -163,9 +169,10 @@ class LiteralTexts:
             yield
         end = cur.pos + len(quote)
         before, after = self._tail.text, cur.buf[end : end + 1]
-        if not mentioned(before, after):
-            inner = before.rstrip()[-1:] in _BEFORE_INNER or after in _AFTER_INNER
+        if not mentioned(before, after) or (after in _QUOTES and before[-1:] != after):
+            inner = after in _AFTER_INNER if closing else before.rstrip()[-1:] in _BEFORE_INNER
             self._doubt = max(self._doubt, _SOME if inner else _SURE)
+        return quote == "'" and before[-1:].isalpha() and after.isalpha()
 
     def _escape(self) -> Reading[str]:
         cur = self._cur
@@ -185,6 +192,8 @@ class LiteralTexts:
             return chr(int(text, 8))
         if text in _KEPT:
             return text
+        if text == "u" and (yield from match_next(cur, _CUT_CODE)) is not None:
+            raise Malformed("malformed", "an escape that is cut off", cur.at)
         if text == "N":
             raise Malformed("malformed", "a character by its name", cur.at)
         return _PLAIN_ESCAPES.get(text, f"\\{text}")

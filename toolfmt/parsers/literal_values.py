@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 _SPACE = re.compile(r"\s*").match
 _WORD: Final = regex.compile(r"""[^\s,;:()\[\]{}='"<#]{1,5000}+(?=[\s,;:()\[\]{}='"<#])""")
 _KEYWORD: Final = regex.compile(rf"({KEYWORD})\s{{0,64}}=(?!=)")
-_BARE_KEY: Final = regex.compile(r"([^\s,:(){}\[\]'\"<](?:[^,:(){}\[\]'\"<\n]{0,254}[^\s,:(){}\[\]'\"<])?)\s{0,64}:")
+_BARE_KEY: Final = regex.compile(
+    r"(?!/\*|//|\.\.\.)([^\s,:(){}\[\]'\"<](?:[^,:(){}\[\]'\"<\n]{0,254}[^\s,:(){}\[\]'\"<])?)\s{0,64}:"
+)
 _QUOTED_KEY: Final = regex.compile(r"""["']([^,:(){}\[\]'"<\n\\]{1,256})["']\s{0,64}:""")
 _JSON_STRING: Final = regex.compile(
     r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){0,4096}+"(?=\s{0,64}[,\]}])'
@@ -49,6 +51,8 @@ _SET: Final = regex.compile(
 )
 """A brace that opens a set: its first value is no key."""
 _WHOLE_WORD: Final = regex.compile(r"""([^\s,;:()\[\]{}='"<#]{1,5000}+)(?=\s{0,256}[,\]}])""")
+_ODD_BARE: Final = re.compile(r"\s*(?:[:,=()\[\]{}'\"]|/[/*]|\.\.\.|\Z)").match
+"""What no text without quotes is: empty, or structure at its beginning."""
 _BARE_END: Final = re.compile(r"[<,\]}]")
 _NEXT_KEY: Final = regex.compile(r",\s{0,64}([^\s,:{}\[\]<>]{1,256})\s{0,64}:")
 _ONE_WORD: Final = re.compile(r"""[^\s,;:()\[\]{}='"<#]*\Z""").match
@@ -161,6 +165,8 @@ class LiteralReader:
             return False
         if len(stack) >= self._limits.depth:
             raise Malformed("limit", f"nested deeper than {self._limits.depth}", self._cur.at)
+        if kind == "set":
+            raise Malformed("malformed", "a set holds no lists or objects", self._cur.at)
         if char == "(":
             self._note("a tuple")
         elif char == "{" and self._grammar.literals.escapes and (yield from match_next(self._cur, _SET)) is not None:
@@ -322,8 +328,8 @@ class LiteralReader:
                     return text.text()
                 raise Malformed("malformed", "a quote inside a text that has none before it", cur.at)
             elif (yield from self._bare_ends(kind, schema)):
-                if not text.text().strip():
-                    raise Malformed("malformed", "nothing where a value was due", cur.at)
+                if _ODD_BARE(text.text()):
+                    raise Malformed("malformed", "no value where one is due", cur.at)
                 self._note("a text without quotes", guessed=True)
                 return text.text().rstrip()
             if cur.eof and any(opener.match(cur.buf, cur.pos, partial=True) for opener in grammar.openers):

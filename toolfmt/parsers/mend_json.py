@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
+from toolfmt.parsers.mend_strings import Unclear, encoded, odd_end, within
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -39,17 +40,11 @@ _NEXT_VALUE = re.compile(r""",\s{0,64}(?:/[/*]|[\]"'\u201c\u2018{\[\d\-]|true|fa
 _MISSED = re.compile(r"""\s{0,32}([\w.$\-]{1,100})["'\u201d\u2019]\s{0,32}:""").match
 _BEFORE_KEY = re.compile(r",\s{0,64}\Z").search
 _KEYLIKE = re.compile(r"""["'](?:[\w.$\-]{1,100}["']\s{0,32}:|\s{0,32},)""").search
-_UNOPENED = re.compile(r"""([^\s"'\\,:\[\]{}\d<][^"'\\,:\[\]{}\n<]{0,1000})["']""").match
+_UNOPENED = re.compile(r"""([^\s"'\\,:;=()`\[\]{}\d<][^"'\\,:\[\]{}\n<]{0,1000})["']""").match
 _REST = re.compile(r"[\s\]});,`>]+")
-_ODD_ENDS = frozenset("\"'`\u201c\u201d\u2018\u2019")
-_STRAY = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)|(")|([\x00-\x1f])')
 _DEEPEST = 64
 """Levels of nesting at the most."""
 _CLOSERS = {"{": "}", "[": "]"}
-
-
-class Unclear(Exception):  # noqa: N818 - control flow inside the menders, never seen by callers
-    """The text has no reading, or more than one."""
 
 
 @dataclass(slots=True)
@@ -65,13 +60,22 @@ class JsonMender:
     """Reads one value.
 
     `marker` matches the format's markers, `known` are keys that a member may have; with `only` it has no others.
-    `cut` says that the text ends where the answer does.
+    `outer` are those of the call around the arguments. `cut` says that the text ends where the answer does.
     """
 
     def __init__(  # noqa: PLR0913 - what it knows of the format
-        self, text: str, at: int, marker: re.Pattern[str], known: Collection[str], *, only: bool, cut: bool
+        self,
+        text: str,
+        at: int,
+        marker: re.Pattern[str],
+        known: Collection[str],
+        outer: Collection[str] = (),
+        *,
+        only: bool,
+        cut: bool,
     ) -> None:
         """Begin at `text[at]`."""
+        self._outer = outer
         self._only = only
         self._cut = cut
         self._text = text
@@ -80,6 +84,8 @@ class JsonMender:
         self._known = known
         self._out: list[str] = []
         self._stack: list[str] = []
+        self._members: list[list[str]] = []
+        """The keys of each object that is open, and a bracket for each list in a list."""
         self._slips: dict[str, None] = {}
 
     def mended(self) -> Mended | None:
@@ -128,16 +134,31 @@ class JsonMender:
 
     def _finish(self, due: str) -> None:
         """Close what is open where the text ends."""
-        if due == "value" or not self._stack or (self._at == len(self._text) and "]" in self._stack[1:]):
-            raise Unclear  # a list that is cut off may lack items
-        if self._out[-1] == ",":
-            self._out.pop()
+        if due == "value" or not self._stack or self._out[-1] == ",":
+            raise Unclear  # a member was to follow
+        if self._at == len(self._text) and self._stack != ["]"] and ("]" in self._stack[1:] or not self._cut):
+            raise Unclear  # a list that is cut off may lack items, and where the text goes on, an object members
         self._slip(f"close it with {''.join(reversed(self._stack))} at the end")
-        self._out.extend(reversed(self._stack))
-        self._stack.clear()
+        while self._stack:
+            self._out.append(self._unclosed_bracket())
+
+    def _unclosed_bracket(self) -> str:
+        """Take the innermost bracket off, which the text does not close; raises where it may have ended earlier."""
+        last, members = self._stack.pop(), self._members.pop()
+        around = self._stack[-1] if self._stack else ""
+        if last == "]" and (around == "]" or "[" in members):
+            raise Unclear  # the other bracket may be too many
+        if last == around == "}" and len(members) > 1:
+            called = self._members[-1][-1] in self._outer
+            if not called or any(key in self._outer for key in members[1:]):
+                raise Unclear  # they may be members of the object around it
+        return last
 
     def _open(self, char: str) -> str:
+        if char == "[" and self._stack[-1:] == ["]"]:
+            self._members[-1].append("[")
         self._stack.append(_CLOSERS[char])
+        self._members.append([])
         if len(self._stack) > _DEEPEST:
             raise Unclear
         self._out.append(char)
@@ -153,9 +174,11 @@ class JsonMender:
         if self._out[-1] == ",":
             self._out.pop()
             self._slip("remove the trailing comma")
-        while (last := self._stack.pop()) != char:
-            self._out.append(last)
+        while self._stack[-1] != char:
+            self._out.append(last := self._unclosed_bracket())
             self._slip(f"add the missing {last}")
+        self._stack.pop()
+        self._members.pop()
         self._out.append(char)
         self._at += 1
         return "after"
@@ -185,7 +208,7 @@ class JsonMender:
         if bare is None or not self._ends_string(bare.end()):
             raise Unclear
         self._slip("add the missing quote")
-        self._out.append(_encoded(bare[1]))
+        self._out.append(encoded(bare[1]))
         self._at = bare.end()
         return "after"
 
@@ -196,9 +219,8 @@ class JsonMender:
         if self._out[-1] == ",":
             self._out.pop()
         while self._stack[-1] != closer:
-            last = self._stack.pop()
+            self._out.append(last := self._unclosed_bracket())
             self._slip(f"add the missing {last}")
-            self._out.append(last)
         self._out.append(",")
 
     def _key(self, char: str, *, first: bool) -> str:
@@ -218,6 +240,7 @@ class JsonMender:
             if key.group()[-1] == "=":
                 self._slip("write : instead of =")
             self._out.append(jsontext.dumps(key[1]) + ":")
+            self._members[-1].append(key[1])
             self._at = key.end()
             return "value"
         return self._quoted_key(char)
@@ -237,6 +260,7 @@ class JsonMender:
             self._slip("add the missing : after the key")
             after -= 1
         self._out.append(jsontext.dumps(name) + ":")
+        self._members[-1].append(name)
         self._at = after + 1
         return "value"
 
@@ -280,21 +304,24 @@ class JsonMender:
             missed = _MISSED(text, pos) if closer in "\"'" else None
             before = _BEFORE_KEY(text, max(begin, found.start() - 66), found.start())
             if missed is not None and before is not None and missed[1] in self._known and not inner:
-                if text[begin : before.start()].rstrip(" \t\r\n,}]")[-1:] in _ODD_ENDS:
-                    raise Unclear  # another quote may have been meant as its end
+                if odd_end(text[begin : before.start()]):
+                    raise Unclear  # another character may have been meant as its quote
                 self._slip("add the missing quote")
-                self._out.append(_encoded(text[begin : before.start()]))
+                self._out.append(encoded(text[begin : before.start()]))
                 self._at = before.start()
                 return
+            beside = text[pos : pos + 1] if inner % 2 else text[max(begin, pos - 2) : pos - 1]
+            if beside.isalnum():
+                raise Unclear  # it does not close, or open, anything in the string
             inner += 1
         held = text[begin : pos - 1]
         if pos == len(text) and "".join(reversed(self._stack)) in re.sub(r"\s", "", held):
             raise Unclear  # the quote begins another string
         if inner:
-            if inner % 2 or _KEYLIKE(held) or self._marker.search(held) or {held[:1], held[-1:]} <= _ODD_ENDS:
+            if inner % 2 or _KEYLIKE(held) or self._marker.search(held) or within(held):
                 raise Unclear  # quotes around the whole of it may be those of the string, written twice
             self._slip('escape quotes inside a string as \\"')
-        self._out.append(_encoded(held, single=quote == "'"))
+        self._out.append(encoded(held, single=quote == "'"))
         self._at = pos
 
     def _ends_string(self, at: int, inner: int = 0) -> bool:  # noqa: PLR0911 - one for each thing that follows
@@ -352,22 +379,9 @@ class JsonMender:
             raise Unclear
         if brackets or marker is not None:
             end = begin + len(closed)
+        if odd_end(self._text[begin:end]):
+            raise Unclear
         self._slip("add the missing quote")
         text = re.sub(r"\\(?:u[0-9a-fA-F]{0,3})?\Z", "", self._text[begin:end])
-        self._out.append(_encoded(text))
+        self._out.append(encoded(text))
         self._at = end
-
-
-def _encoded(held: str, *, single: bool = False) -> str:
-    """Write a string's text, escapes and all, as a JSON string."""
-    if single:
-        held = held.replace("\\'", "'")
-
-    def strict(found: re.Match[str]) -> str:
-        if found[1]:
-            return "\\\\"
-        if found[2]:
-            return '\\"'
-        return jsontext.escape(found[3]) if found[3] else found.group()
-
-    return f'"{_STRAY.sub(strict, held)}"'

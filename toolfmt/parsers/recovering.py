@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt.dialect.literals import KEYWORD
-from toolfmt.parsers.cursor import NEVER, Malformed, Truncated
+from toolfmt.parsers.cursor import NEVER, WHITE, Malformed, Truncated
 from toolfmt.parsers.patterns import BROKEN_CALL, cut_off, match_first, match_next
 from toolfmt.parsers.resuming import Fault
 from toolfmt.parsers.sink import Draft
@@ -34,6 +34,7 @@ _NEXT_LINE = regex.compile(
     r'[ \t]{0,64}\r?\n\s{0,64}(?=\{\s{0,64}"\w{1,32}"\s{0,64}:\s{0,64}"(?P<name>[^"\\\n]{1,256})")'
 )
 """The next call of a section whose calls are objects, each in a line of its own."""
+_JSON = regex.compile(r'["{}\[\]]').search
 _BROKEN_CALL = regex.compile(BROKEN_CALL)
 
 
@@ -87,6 +88,25 @@ class Recovery:
         """Fail a call whose beginning is broken, after a marker that ends at `body`."""
         yield from section.nesting.leave(self._cur)
         self._without_call(draft, body)
+
+    def odd_rest(self, section: Section, form: FormGrammar, draft: Draft) -> Reading[bool]:
+        """Fail a JSON call that was read to its brace where what follows may be the rest of it.
+
+        That is what looks like JSON in its line, or before its own closer; reading goes on after that.
+        """
+        cur, start = self._cur, self._cur.at
+        if not form.quotes or not cur.buf[cur.pos :].strip(WHITE):
+            return False
+        found = yield from self._marker(section.resync)
+        end = found.end() if found is not None and found.lastgroup == "end" else None
+        rest = cur.since(start)
+        odd = _JSON(rest.partition("\n")[0] if end is None else rest) is not None
+        if not odd:
+            cur.go(start)
+            return False
+        cur.pos = cur.pos if end is None else end
+        draft.fail(cur.since(draft.start), "malformed", f"text after the call's last brace, at offset {start}", cur.at)
+        return True
 
     def _without_call(self, draft: Draft, body: int) -> None:
         cur = self._cur

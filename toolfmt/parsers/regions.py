@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject
     from toolfmt.parsers.ahead import Ahead
     from toolfmt.parsers.cursor import Reading
-    from toolfmt.parsers.sections import Section
+    from toolfmt.parsers.sections import FormGrammar, Section
 
 QUOTES = frozenset({"`", '"', "'"})
 
@@ -200,13 +200,19 @@ class TextParser(GrammarDriver):
         if section.bare:
             reader.provenance, reader.confirmed = "bare", confirmed and bool(sink.options.tools)
         count, body = sink.calls - (not empty), cur.at
-        pending: tuple[JsonObject, int] | None = None
+        pending: tuple[JsonObject, int, FormGrammar] | None = None
         while True:
             found = yield from match_first(cur, section.next)
             group = "" if found is None else str(found.lastgroup)
             if found is not None and group == "close":
                 self._close(section, found)
             cut = cur.eof and not empty and section.cuts_head(cur, found)
+            if (
+                found is None
+                and pending is not None
+                and (yield from self._recovery.odd_rest(section, pending[2], reader.draft))
+            ):
+                return
             if found is None and not empty:
                 self._report_unclosed(section, reader.draft if pending is not None else None)
             if pending is not None:
@@ -240,7 +246,7 @@ class TextParser(GrammarDriver):
             if arguments is not None and section.closer is None:
                 reader.draft.end(arguments, cur.at)
             elif arguments is not None:
-                pending = (arguments, cur.at)
+                pending = (arguments, cur.at, form)
         if (found is None or group == "again") and empty:
             yield from self._recovery.mention(section, body, self._before)
             return

@@ -118,8 +118,8 @@ class _Mender:
         self._tools = tools
         self._marker = re.compile("|".join(map(re.escape, markers(syntax))) or r"(?!)")
         self._keys = {key for tool in tools.values() for key in property_names(tool.parameters)}
-        for form in syntax.forms:
-            self._keys.update(_template_keys(form))
+        self._outer = {key for form in syntax.forms for key in _template_keys(form)}
+        self._keys |= self._outer
         self._tags = TagMender(syntax.forms[0], tools.values())
         self._frames = list(dict.fromkeys(frame for form in syntax.forms if (frame := _frame(form)) is not None))
 
@@ -153,7 +153,7 @@ class _Mender:
             return  # the bracket is part of a text
         if before.endswith("[") and not before.endswith("[["):
             at = len(before) - 1  # the object is in a list, which is cut off with it
-        found = JsonMender(raw, at, self._marker, self._keys, only=bool(self._tools), cut=cut).mended()
+        found = JsonMender(raw, at, self._marker, self._keys, self._outer, only=bool(self._tools), cut=cut).mended()
         if found is None:
             return
         head = _FENCE.sub("\n", raw[:at])
