@@ -364,7 +364,8 @@ class CallReader:
         end = yield from match_next(cur, form.tail)
         if end is None or not self._named(form, form.tail.pattern).ends(end.group()):
             after = form.elements and (yield from match_next(cur, form.elements.after))
-            if after and self._has_arguments():
+            again = after and after.group().lstrip().startswith(f"<{self.draft.name}/>")  # meant to close this one
+            if after and self._has_arguments() and not again:
                 self.draft.note("missing_close", "the call's closing marker is missing", cur.at)
                 return
             if end is None and cut_off(cur, form.tail, *form.openers):

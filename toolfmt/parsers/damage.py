@@ -24,6 +24,7 @@ _OPENING = frozenset(f"{_QUOTES}([\\|/")
 _AFTER = frozenset(f"{_QUOTES}\\ \t")
 _BLANK_BEFORE = re.compile(r"\S[^\S\r\n]+\Z").search
 _CLOSING = re.compile(r"(?:<|&lt;)/([^<>&\n]{0,48}?)(?:>|&gt;)?\s*\Z").search
+_WORD = re.compile(r"\w+").findall
 _NAME_MARKS = re.compile(r"[<>=\"\u201c\u201d]").search
 
 
@@ -50,6 +51,18 @@ def ends_in_tag(text: str) -> bool:
     """Whether a text ends with a closing tag, or the beginning of one, of which it does not hold the opening tag."""
     found = _CLOSING(text)
     return found is not None and f"<{found[1]}" not in text[: found.start()]
+
+
+def like_closer(closer: str) -> str:
+    """The pattern of an end that has the words of a closer between other marks: `[/arg]`, `<|/arg|>`, `<arg/>`."""
+    words = r"[^\w\s]{1,4}".join(_WORD(closer))
+    marks = r"(?:[^\w\s,.;:!?\"']|&gt;)\s*\Z"
+    return rf"(?i:[^\w\s\"'=]\s{{0,8}}{words}[^\w\s]{{0,3}}{marks})" if words else r"(?!)"
+
+
+def ends_as(text: str, closer: str) -> bool:
+    """Whether a text ends with what is like a closer."""
+    return re.search(like_closer(closer), text) is not None
 
 
 def mentioned(before: str, after: str) -> bool:

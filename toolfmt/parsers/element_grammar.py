@@ -19,9 +19,11 @@ import regex
 from toolfmt.dialect.syntax import TAG_NAME
 from toolfmt.parsers.patterns import GAP, LAYOUT, Head, head, literal, strip_groups
 from toolfmt.parsers.raw_ends import Closer, Ends
+from toolfmt.schema import declares
 
 if TYPE_CHECKING:
     from toolfmt.dialect.syntax import Elements
+    from toolfmt.model import JsonObject
     from toolfmt.parsers.raw_ends import Around
 
 NUMBER = r"[0-9]{1,9}"
@@ -112,6 +114,21 @@ class ElementGrammar:
         """The pattern of an argument's tag without a name; "" where the name is no part of the tag."""
         named = self.heads["member"].attributes or self.heads["member"].bare
         return rf"<{re.escape(self.member_tag)}\s{{0,64}}>" if self.member_tag and named else ""
+
+    @cached_property
+    def _value_tags(self) -> regex.Pattern[str]:
+        closing = self.closers["member"]
+        tag = re.search(r"</([^<>{}\s]+)>", closing)
+        name = f"(?P<key>{TAG_NAME})" if self.keyed_by_tag else re.escape(tag[1]) if tag else ""
+        marks = rf"<(?P<close>/)?{name}[\s=:/>]" if name else f"(?P<close>{literal(closing)})|{self.follow}"
+        return regex.compile(marks, self.flags)
+
+    def open_values(self, text: str, schema: JsonObject | None, begun: int) -> int:
+        """How many values are open after a text, where `begun` were open before it."""
+        for found in self._value_tags.finditer(text):
+            if not self.keyed_by_tag or declares(schema, found["key"]):
+                begun = max(begun + (-1 if found["close"] else 1), 0)
+        return begun
 
     @lru_cache(maxsize=256)  # noqa: B019 - a grammar lives as long as its dialect
     def ends(self, closer: str, parent: str) -> Ends:

@@ -276,8 +276,8 @@ class Children:
     def __init__(self, grammar: ElementGrammar, key: str, schema: JsonObject | None, wire_type: str) -> None:
         """Begin with none."""
         self._grammar, self._key, self._schema, self._type = grammar, key, schema, wire_type
-        self._as_list = wire_type == "array" or (wire_type != "object" and lists_only(schema))
-        self._member_of = item_schema(schema, 0) if self._as_list and schema else None
+        self.as_list = wire_type == "array" or (wire_type != "object" and lists_only(schema))
+        self._member_of = item_schema(schema, 0) if self.as_list and schema else None
         self._found: list[tuple[str, JsonValue]] = []
         self._given: JsonObject = {}
         self._numbers: list[str] = []
@@ -285,21 +285,21 @@ class Children:
 
     def refuses(self, key: str, arguments: JsonObject | None) -> bool:
         """Whether a key is that of one of the tool's `arguments`, and no place in this list."""
-        return self._as_list and declares(arguments, key) and not declares(self._member_of, key)
+        return self.as_list and declares(arguments, key) and not declares(self._member_of, key)
 
     def place(self, kind: str, key: str) -> JsonObject | None:
         """What the next child, an `item`, a `number` or else a member, may be."""
         objects = objects_only(self._schema)
         if kind == "number":
             self._numbers.append(key)
-        item = self._as_list if kind == "number" else kind == "item" and not (self._grammar.keyed_by_tag and objects)
+        item = self.as_list if kind == "number" else kind == "item" and not (self._grammar.keyed_by_tag and objects)
         self._items = self._items or item
         inner, listed = None, item
         if not item and not self._items and declares(self._member_of, key):
             self._members = True  # the members of one item are where its element was left out
             inner = property_schema(self._member_of, key)
         elif self._schema:
-            listed = item or (self._as_list and self._grammar.keyed_by_tag)
+            listed = item or (self.as_list and self._grammar.keyed_by_tag)
             inner = item_schema(self._schema, len(self._found)) if listed else property_schema(self._schema, key)
         self._single = not (listed or (self._grammar.repeats and may_list(inner)))
         return inner
@@ -318,14 +318,16 @@ class Children:
         """The list or the object that they are, which ends at `at`."""
         grammar, schema, found = self._grammar, self._schema, self._found
         counted = bool(self._numbers) and self._numbers == [str(place) for place in range(len(found))]
-        if self._numbers and self._as_list and not counted:
+        if self._numbers and self.as_list and not counted:
             raise Malformed("malformed", f"the items of {self._key!r} are not numbered from 0 on", at)
         if self._members and not self._items:
             return Repeated([gather(found, repeats=grammar.repeats)])
+        if self.as_list and not self._numbers and len({key for key, _ in found}) > 1:
+            raise Malformed("malformed", f"the items of {self._key!r} have different names", at)
         untyped = grammar.keyed_by_tag and self._type != "object"
         counted = counted and untyped and not objects_only(schema)
-        if self._items or self._as_list or counted or (untyped and not schema and plural(self._key, found)):
+        if self._items or self.as_list or counted or (untyped and not schema and plural(self._key, found)):
             values = [plain(value) for _, value in found]
             lists = item_schema(schema, 0) if schema else None
-            return Repeated(values) if grammar.keyed_by_tag and self._as_list and not lists_only(lists) else values
+            return Repeated(values) if grammar.keyed_by_tag and self.as_list and not lists_only(lists) else values
         return gather(found, repeats=grammar.repeats)

@@ -32,7 +32,7 @@ from toolfmt.parsers.patterns import NOTE, attributes, cut_off, decode_entities,
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.raw_ends import Closer, Opening
 from toolfmt.parsers.raw_text import RawText
-from toolfmt.schema import declares, property_schema, types
+from toolfmt.schema import declares, property_names, property_schema, takes_none, types
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -157,19 +157,20 @@ class ElementReader:
             key = self.grammar.item_tag
         if opened.unquoted and (yield from match_next(cur, _QUOTE)) is not None:
             raise Malformed("malformed", "a quote after a tag that lacks one", cur.at)
-        inside = _QUOTED_NAME(key) if schema is not None and not declares(schema, key) else None
-        if inside is not None and declares(schema, inside[1]):
-            self.draft.note("missing_close", "a name in quotes that are none of the format's", start, cur.at)
-            key = inside[1]
-        odd = opened.odd or inside is not None or (schema is not None and key[-1:] in {"[", "{", "("})
+        given = key
+        key = self._meant(key, schema, start, cur.at)
+        odd = opened.odd or given != key or (schema is not None and key[-1:] in {"[", "{", "("})
         if odd and not declares(schema, key):
             raise Malformed("malformed", f"the name of an argument holds markup or is not closed: {key[:60]!r}", cur.at)
         inner = property_schema(schema, key) if schema else None
+        odd = schema is not None and not declares(schema, key)
+        if opened.text == "" and odd and self.grammar.keyed_by_tag and not takes_none(schema):
+            raise Malformed("malformed", f"{key!r} is empty, and no argument of the tool", cur.at)
         if opened.text is not None:
             members.add(key, leaf(opened.text, inner, wire_type, verbatim=False), (start, cur.at))
             return
-        closer = self.grammar.closer(kind, key)
-        if key in WRAPPERS and schema is not None and not declares(schema, key):
+        closer = self.grammar.closer(kind, given)
+        if key in WRAPPERS and odd:
             yield from self._wrapped(cur, Spot(key, closer, parent, schema, "", 1, siblings=schema), members, start)
             return
         told = types(inner)
@@ -181,6 +182,12 @@ class ElementReader:
         else:
             value = yield from self.value(cur, Spot(key, closer, parent, inner, wire_type, 1, members.later, schema))
             members.add(key, value, (start, cur.at))
+
+    def _meant(self, key: str, schema: JsonObject | None, start: int, end: int) -> str:
+        found = meant(key, schema)
+        if found != key and declares(schema, found):
+            self.draft.note("alias_used", f"the name {found!r} was written as {key[:60]!r}", start, end)
+        return found
 
     def _wrapped(self, cur: Cursor, spot: Spot, members: ArgumentStream, start: int) -> Reading[None]:
         """Read an argument that the tool does not have, but whose name means arguments: those are in it."""
@@ -256,8 +263,11 @@ class ElementReader:
         grammar = self.grammar
         if spot.depth > self.limits.depth:
             raise Malformed("limit", f"nested deeper than {self.limits.depth} levels", cur.at)
-        if grammar.nested and (spot.type in _CONTAINERS or (not spot.type and types(spot.schema) != _STRING)):
+        told = types(spot.schema)
+        if grammar.nested and (spot.type in _CONTAINERS or (not spot.type and told != _STRING)):
             child = yield from match_next(cur, grammar.child)
+            if child is not None and told is not None and not told & {*_CONTAINERS, "string"}:
+                raise Malformed("malformed", f"elements in {spot.key!r}, which holds none", cur.at)
             if child is not None:
                 return (yield from self._children(cur, spot))
         pieces = Pieces()
@@ -290,8 +300,10 @@ class ElementReader:
                 break
             at = cur.at
             opened = self._opened(cur, opener)
-            inner = children.place(opened.kind, opened.key)
-            key = grammar.item_tag if opened.kind == "item" else opened.key
+            named = opened.kind == "member" and not children.as_list
+            key = self._meant(opened.key, spot.schema, at, cur.at) if named else opened.key
+            inner = children.place(opened.kind, key)
+            key = grammar.item_tag if opened.kind == "item" else key
             if opened.kind == "member" and children.refuses(key, spot.siblings):
                 raise Malformed("malformed", f"the argument {key!r} is in the list {spot.key!r}", at)
             if opened.odd and not declares(spot.schema, key):
@@ -354,6 +366,16 @@ class ElementReader:
         kind = next(name for name in self.grammar.heads if groups.get(name) is not None)
         tag = self.grammar.heads[kind].read(opener, escaped=self.grammar.keys_escaped)
         return "" if tag is None else tag.slots.get("key", "")
+
+
+def meant(key: str, schema: JsonObject | None) -> str:
+    """The declared key that a key differs from in quotes, white space or case alone; else the key without quotes."""
+    if schema is None or declares(schema, key):
+        return key
+    quoted = _QUOTED_NAME(key)
+    name = quoted[1] if quoted else key
+    alike = [one for one in property_names(schema) if one.casefold() == name.strip().casefold()]
+    return alike[0] if len(alike) == 1 else name
 
 
 def skip_layout(cur: Cursor, strays: Strays) -> Reading[None]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from toolfmt.dialect.syntax import spelled
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.parsers.damage import one_apart
+from toolfmt.parsers.damage import like_closer, one_apart
 from toolfmt.parsers.mend_json import JsonMender
 from toolfmt.schema import property_names
 
@@ -144,7 +144,8 @@ class TagMender:
         if self._parts is None:
             parts = {part for tag in self._tags for part in (tag[1:], tag[:-1])}
             parts.update(f"</{key}>" for key in self._arguments)
-            self._parts = re.compile("|".join([*map(re.escape, sorted(parts)), _BEGUN]))
+            like = map(like_closer, sorted(set(self._openers.values())))
+            self._parts = re.compile("|".join([*map(re.escape, sorted(parts)), *like, _BEGUN]))
         stack = [value]
         while stack:
             node = stack.pop()

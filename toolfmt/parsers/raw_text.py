@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt.parsers.cursor import WHITE, Malformed, Truncated
-from toolfmt.parsers.damage import ends_in_tag, ends_nearly, mentioned, part_of
+from toolfmt.parsers.damage import ends_as, ends_in_tag, ends_nearly, mentioned, part_of
 from toolfmt.parsers.patterns import PARTIAL, decode_entities, match_next
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.raw_ends import TAIL
@@ -61,6 +61,7 @@ class RawText:
         self._nested = nested
         self._blank: list[str] = []
         self._open = True  # blank text here may still be layout
+        self._begun = ""  # the last characters where an argument began that is the tool's
         self._levels = [0]  # the arguments that the text itself opened, in each of the calls that it opened
         self._opened: int | None = None  # where the first argument begins inside of the value
         self._opening: Opening | None = None  # what the candidate begins
@@ -175,6 +176,7 @@ class RawText:
         exact = found.lastgroup != "near"
         if self._levels[-1]:
             self._levels[-1] -= exact
+            self._refuse_empty(cur, cur.buf[cur.pos : found.start()])
             return self._literal(cur, found, ends)
         follow = ends.follow.match(cur.buf, found.end(), partial=not cur.eof)
         foreign = follow is not None and follow.lastgroup == "parent" and not self._parent.ends(follow["parent"])
@@ -202,6 +204,11 @@ class RawText:
         cur.pos = found.end()
         return True
 
+    def _refuse_empty(self, cur: Cursor, text: str) -> None:
+        """Refuse an argument that begins in the value and ends after a `text` without one: tags changed places."""
+        if self._text.last == self._begun != "" and not text.strip(WHITE):
+            raise Malformed("malformed", "an argument without a value is in another one", cur.at, inside=True)
+
     def _unbalanced(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> None:
         """A closer that ends nothing: text, as far as it is mentioned; else the value was meant to end there."""
         self.ambiguous = self.ambiguous or (cur.base + found.start(), cur.base + found.end())
@@ -226,20 +233,24 @@ class RawText:
         self._pass(cur, found.start(), ends, whole=True)
         if opening is not None:
             if self._opened is None and len(self._levels) == 1:
+                if opening.certain and ends_as(self._text.last, self._closer.text):
+                    raise Malformed("malformed", "a closing tag before an argument is broken", cur.at, inside=True)
                 begins_line = "".join(self._text.white).endswith("\n")
                 self._given = mention and (opening.given or not begins_line)
                 self._opened, self._certain = cur.at, opening.certain
                 self._before, self._own = self._text.white[:], self._text.last
                 self._text.held = Pieces()
             self._levels[-1] += opening.nests and not found.group().endswith("/>")
-        return self._literal(cur, found, ends)
+        self._literal(cur, found, ends)
+        self._begun = self._text.last if opening is not None and opening.certain and len(self._levels) == 1 else ""
+        return False
 
     def _split(self, cur: Cursor, at: int) -> bool:
         """End the value before the argument that begins inside of it, as the call ends at `at` without its closer."""
         assert self._opened is not None  # noqa: S101 - asked by the caller
         held = self._text.held.text() if self._text.held is not None else ""
         closed = bool(self._closer.name) and f"</{self._closer.name}" in held  # after all, if not well
-        if not self._certain or closed or self._broken() or cur.back > MOST_BACK * (cur.at + 4096):
+        if not self._certain or closed or not self._own or self._broken() or cur.back > MOST_BACK * (cur.at + 4096):
             detail = "an argument begins inside another one, which is not closed: either may be text"
             raise Malformed("malformed", detail, self._opened, at)
         self.unclosed = True
@@ -328,7 +339,13 @@ class RawText:
         """Whether the value, which has no closer, ends as its closer does: there may be a broken one in it."""
         last = self._text.last if self._opened is None else self._own
         broken = bool(self._closer.ending) and last.endswith(self._closer.ending)
-        return self._text.marked or broken or ends_nearly(last, self._closer.text) or ends_in_tag(last)
+        return (
+            self._text.marked
+            or broken
+            or ends_nearly(last, self._closer.text)
+            or ends_as(last, self._closer.text)
+            or ends_in_tag(last)
+        )
 
     def _quoted(self, cur: Cursor, ends: Ends, group: str) -> Reading[None]:
         end = ends.quotes[group]

@@ -20,6 +20,7 @@ from toolfmt.parsers.resuming import Fault
 from toolfmt.parsers.sink import Draft
 
 if TYPE_CHECKING:
+    from toolfmt.model import JsonObject
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.resuming import Resync
     from toolfmt.parsers.sections import FormGrammar, Section
@@ -148,30 +149,43 @@ class Recovery:
             cur.go(max(body, resume))
             yield from section.inner.leave(cur)
         else:
-            goes_on = yield from self._resume(section, body, resume, malformed=reason == "malformed", form=form)
+            cur.go(max(body, resume))
+            goes_on = yield from self._resume(section, draft, body, malformed=reason == "malformed", form=form)
         draft.fail(cur.since(draft.start), reason, detail, cur.at)
         if not goes_on:
             cur.release()
         return goes_on
 
     def _resume(
-        self, section: Section, body: int, resume: int, *, malformed: bool, form: FormGrammar | None
+        self, section: Section, draft: Draft, body: int, *, malformed: bool, form: FormGrammar | None
     ) -> Reading[bool]:
         cur, quotes = self._cur, form is not None and form.quotes
-        cur.go(max(body, resume))
+        resume, begun = cur.at, 0
         if quotes:
             listed = form is not None and form.head is None and section.closer is not None
             found = yield from section.resync.after(cur, Fault(cur.since(body)), _NEXT_LINE if listed else None)
         else:
             found = yield from self._marker(section.resync)
+            while found is not None and found.lastgroup != "end" and form is not None and form.elements is not None:
+                begun = form.elements.open_values(cur.since(resume), self._schema(draft), begun)
+                if not begun:
+                    break  # else the call that begins here is in a value
+                cur.pos = found.end()
+                yield from section.inner.leave(cur)
+                resume = cur.at
+                found = yield from self._marker(section.resync)
         if found is not None and found.lastgroup == "name":
             tools = self._sink.options.tools
             return not tools or found["name"] in tools
         if found is not None and found.lastgroup == "end":
             cur.pos = found.end()
         elif malformed and not quotes:
-            cur.go(max(body, resume))  # no end of it: what follows is text
+            cur.go(resume)  # no end of it: what follows is text
         return False
+
+    def _schema(self, draft: Draft) -> JsonObject | None:
+        tool = self._sink.options.tools.get(draft.name)
+        return tool.parameters if tool else None
 
     def _marker(self, resync: Resync) -> Reading[regex.Match[str] | None]:
         """Read on to the next marker; where a search has found none up to the end, there is none."""

@@ -20,7 +20,7 @@ from toolfmt.parsers.claims import enclosed
 from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.damage import misread, part_of
 from toolfmt.parsers.element_values import leaf, plain
-from toolfmt.parsers.elements import BY_FLAG, KNOWN, WRAPPERS
+from toolfmt.parsers.elements import BY_FLAG, KNOWN, WRAPPERS, meant
 from toolfmt.parsers.json_shapes import KEY_IS_NAME
 from toolfmt.parsers.patterns import decode_entities
 from toolfmt.parsers.sections import with_and_without
@@ -181,7 +181,7 @@ class _WrittenMembers:
             key = labels["key"]
             if key in values or (self._words is not None and self._words.match(text, at)):
                 return -1
-            if not declares(schema, key) and (key in WRAPPERS or self._no_key(text, opened.start(), key)):
+            if not declares(schema, key) and (key in WRAPPERS or self._no_key(text, opened.start(), key, schema)):
                 return -1
             quote, ending = self._quote
             quoted = bool(quote) and text.startswith(quote, at)
@@ -214,9 +214,11 @@ class _WrittenMembers:
         meant = not names.isdisjoint(self._own_names) or any(name in sink.options.tools for name in names)
         return -1 if meant or any(declares(schema, name) for name in names) else end
 
-    def _no_key(self, text: str, at: int, key: str) -> bool:
+    def _no_key(self, text: str, at: int, key: str, schema: JsonObject | None) -> bool:
         """Whether the element at `at`, which its tool does not declare, may be something else than an argument."""
         grammar = self._grammar
+        if meant(key, schema) != key:
+            return True
         if not grammar.keyed_by_tag:
             return False
         odd = key in grammar.own_tags or not (key[0].isalpha() or key[0] == "_")
