@@ -1,9 +1,9 @@
-"""Agents: a loop around a model and an executor, drivers that decide the next step, and states that can be stored.
+"""Agents: a loop around a model and an executor, drivers that decide the next step, and storable states.
 
     agent = AgentLoop(NativeDriver(client), Executor(registry))
     state = await agent.run("What is the weather in Paris?")
 
-Needs the extra `exec`. The public names are listed in `__init__.pyi`; each is imported when it is first used.
+Needs the extra `exec`. `__init__.pyi` lists the public names; each is imported on first use.
 """
 
 from importlib.util import find_spec

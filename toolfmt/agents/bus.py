@@ -22,14 +22,14 @@ _log = logging.getLogger("toolfmt.agents")
 
 
 class Bus:
-    """Callbacks, called in the order in which they were added."""
+    """Callbacks for events, called in the order of registration."""
 
     def __init__(self) -> None:
-        """Begin with nobody."""
+        """Begin without callbacks."""
         self._callbacks: list[tuple[type[Any], Callable[[Any], object]]] = []
 
     def on(self, kind: type[EventT], callback: Callable[[EventT], object]) -> Callable[[], None]:
-        """Call back for every event of a kind; gives a function that ends this."""
+        """Call `callback` for every event of a kind; returns a function that removes it."""
         if not isinstance(kind, type):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
             raise TypeError(f"a kind of event is a class of toolfmt.execution.events, not {kind!r}")
         return self._add(kind, callback)
@@ -42,11 +42,11 @@ class Bus:
         return lambda: self._callbacks.remove(entry) if entry in self._callbacks else None
 
     def wiretap(self, callback: Listener) -> Callable[[], None]:
-        """Call back for every event; gives a function that ends this."""
+        """Call `callback` for every event; returns a function that removes it."""
         return self._add(object, callback)
 
     def emit(self, event: ExecutionEvent) -> None:
-        """Tell everyone whom it concerns."""
+        """Call every callback for this kind of event."""
         for kind, callback in tuple(self._callbacks):
             if isinstance(event, kind):
                 try:

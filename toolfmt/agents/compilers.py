@@ -26,27 +26,27 @@ Compiler: TypeAlias = Callable[["AgentState"], "Sequence[Message]"]
 
 
 def all_sections(state: AgentState) -> tuple[Message, ...]:
-    """Give every section: the others in their order, then the talk."""
+    """Return every section: the others in order, then the conversation."""
     return (*_others(state), *state.messages)
 
 
 def sections(*names: str) -> Compiler:
-    """Make a compiler of some sections, in this order; one that a state lacks is empty."""
+    """Make a compiler of some sections, in this order; a missing section is empty."""
     if not names:
         raise ValueError("name at least one section, such as 'messages'")
     return lambda state: tuple(message for name in names for message in state.sections.get(name, ()))
 
 
 def current_trace(state: AgentState) -> tuple[Message, ...]:
-    """Give every section, without what earlier runs did with tools: answers that call, and results."""
+    """Return every section without the tool calls and results of earlier runs."""
     before = (message for message in state.messages[: state.begin] if not _is_trace(message))
     return (*_others(state), *before, *state.messages[state.begin :])
 
 
 def window(count: int, of: Compiler = all_sections) -> Compiler:
-    """Make a compiler of the instructions and the last `count` other messages; no result is kept without its call.
+    """Make a compiler of the instructions and the last `count` other messages, without results that lack their call.
 
-    What a window leaves out at its beginning with results goes with them, so there may be fewer.
+    Results at the beginning whose calls are cut off are left out, so there may be fewer messages.
     """
     if count < 1:
         raise ValueError(f"a window shows at least one message, not {count}")

@@ -34,10 +34,10 @@ _MODELS_WORDS: Final[frozenset[FailureKind | None]] = frozenset({"unknown_tool",
 
 
 class Breaker:
-    """Opens after so many identical failures in a row; any success starts the count again.
+    """Opens after `limit` identical failures in a row; a success resets the count.
 
-    Identical is the tool and the error, not what the model wrote: arguments that
-    are wrong in the same places count as one failure, whatever their values.
+    Failures are identical if the tool and the error are. Arguments that are invalid in the same places count as
+    identical, whatever their values.
     """
 
     def __init__(self, limit: int = IDENTICAL) -> None:
@@ -52,7 +52,7 @@ class Breaker:
 
     @property
     def reason(self) -> str:
-        """Why nothing more may run; empty as long as it may."""
+        """Why no more calls may run; empty while it is closed."""
         return self._reason
 
     def refuse(self, call: ToolInvocation) -> Blocked | None:  # noqa: ARG002 - it looks at none
@@ -71,7 +71,7 @@ class Breaker:
                 self._reason = f"stopped after {self._count} identical failures in a row: {execution.error}"
 
     def reset(self) -> None:
-        """Close it, and forget."""
+        """Close it and reset the count."""
         with self._lock:
             self._last, self._count, self._reason = None, 0, ""
 
@@ -85,20 +85,20 @@ def _identity(execution: ToolExecution) -> tuple[object, ...]:
 
 @dataclass(slots=True, kw_only=True)
 class Budget:
-    """What a run may use up; None is no limit. Time counts from the first question."""
+    """Limits of a run; None means no limit. Time counts from the first check."""
 
     calls: int | None = None
-    """Calls of tools."""
+    """Tool calls."""
     per_tool: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Calls, by the tool's name."""
+    """Calls by tool name."""
     iterations: int | None = None
     """Steps, as `step` counts them."""
     seconds: float | None = None
     tokens: int | None = None
-    """Of input and output, as reported to `spend`."""
+    """Input and output tokens, as reported to `spend`."""
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
     used: Counter[str] = field(default_factory=Counter[str], init=False)
-    """Calls that were let through, by the tool's name."""
+    """Admitted calls by tool name."""
     steps: int = field(default=0, init=False)
     spent: int = field(default=0, init=False)
     _began: float | None = field(default=None, init=False, repr=False)
@@ -114,12 +114,12 @@ class Budget:
 
     @property
     def reason(self) -> str:
-        """What is used up; empty as long as nothing is."""
+        """Which limit is reached; empty if none is."""
         with self._lock:
             return self._reason()
 
     def step(self) -> str:
-        """Begin a step and count it; the reason why it must not begin, or an empty text."""
+        """Count a step and return why it must not begin, or ""."""
         with self._lock:
             reason = self._reason()
             if not reason and self.iterations is not None and self.steps >= self.iterations:
@@ -133,7 +133,7 @@ class Budget:
             self.spent += usage.input + usage.output
 
     def refuse(self, call: ToolInvocation) -> Blocked | None:
-        """Refuse a call for which nothing is left; any other is counted."""
+        """Refuse a call over budget, and count any other."""
         with self._lock:
             reason = self._reason()
             limit = self.per_tool.get(call.name)
@@ -147,7 +147,7 @@ class Budget:
             return None
 
     def record(self, execution: ToolExecution) -> None:
-        """Take no note: a call is counted when it begins."""
+        """Do nothing, because a call is counted when it begins."""
 
     def _reason(self) -> str:
         now = self.clock()

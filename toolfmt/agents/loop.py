@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 EventT = TypeVar("EventT")
 StopRule: TypeAlias = Callable[[AgentState], "str | None"]
-"""Looks at a state between two steps: the reason to stop the run, or None."""
+"""Checks a state between two steps; returns the reason to stop the run, or None."""
 Decisions: TypeAlias = "Mapping[str, Decision] | None"
 Start: TypeAlias = "MessageLike | Sequence[MessageLike] | AgentState | None"
 """What a run begins with: what the user says, messages, or a state."""
@@ -61,18 +61,17 @@ MAX_STEPS: Final = 50
 
 
 class AgentLoop:
-    """Runs a driver with tools; immutable but for its listeners, so many runs may share one.
+    """Runs a driver with tools. It is immutable except for its listeners, so many runs may share one.
 
-    `tools` are whatever `ToolRegistry` takes, run by an `Executor` of their own; or give an `executor`, an
-    `Executor` or whatever runs calls, with `tools` saying what it runs where it is none. `policies` are those of the
-    loop's own executor, such as `Approval(ask)`. `system` is the system
-    prompt of a new conversation, into which a text driver puts the tools. `output` is the type of the final answer: a
-    pydantic model or any type that pydantic validates; the state's `output` is its value. `compiler` says what of
-    the state the model is shown, `visible` which tools. A run stops after `max_steps`, when one of `stop_when`
-    gives a reason, and when a guard does. `guards` are made anew for each run, by functions without
-    arguments: `guards=[Breaker, lambda: Budget(tokens=200_000)]`. `name` is the agent's, which its calls carry.
-    `checkpoint` stores a state: before calls run, and after each step. `interrupted` says what becomes of calls that
-    were running when the program ended and such a state is resumed.
+    `tools` take any form that `ToolRegistry` takes; the loop makes an `Executor` for them. Or pass an `executor`; if
+    it is not an `Executor`, `tools` lists the tools that it runs. `policies` are those of the loop's own executor,
+    such as `Approval(ask)`. `system` is the system prompt of a new conversation, into which a text driver puts the
+    tools. `output` is the type of the final answer: a pydantic model or any type that pydantic validates; the state's
+    `output` is its value. `compiler` selects the part of the state that the model sees, and `visible` the tools. A run
+    stops after `max_steps`, or when one of `stop_when` or a guard gives a reason. `guards` are functions without
+    arguments that make a guard for each run: `guards=[Breaker, lambda: Budget(tokens=200_000)]`. `name` is the agent's
+    name in its calls. `checkpoint` stores a state before calls run and after each step. `interrupted` says how to
+    resume calls that were running when the program ended.
     """
 
     def __init__(  # noqa: PLR0913 - each is a choice of the caller's
@@ -94,7 +93,7 @@ class AgentLoop:
         interrupted: Interrupted = "ask",
         on_event: Listener | None = None,
     ) -> None:
-        """Put the parts together; raises TypeError or ValueError for what cannot work."""
+        """Check the parameters; raises TypeError or ValueError for invalid ones."""
         if not callable(getattr(driver, "step", None)):
             advice = "; a function that answers a chat is put in a TextDriver" if callable(driver) else ""
             raise TypeError(f"a driver has a method `step`; {type(driver).__name__} has none{advice}")
@@ -136,21 +135,21 @@ class AgentLoop:
             self.wiretap(on_event)
 
     def on_event(self, kind: type[EventT], callback: Callable[[EventT], object]) -> Callable[[], None]:
-        """Call back for every event of a kind, of all runs; gives a function that ends this."""
+        """Call `callback` for every event of a kind, of all runs; returns a function that removes it."""
         return self._bus.on(kind, callback)
 
     def wiretap(self, callback: Listener) -> Callable[[], None]:
-        """Call back for every event of all runs; gives a function that ends this."""
+        """Call `callback` for every event of all runs; returns a function that removes it."""
         return self._bus.wiretap(callback)
 
     async def run(
         self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
     ) -> AgentState:
-        """Run to the end, or until calls wait for decisions, and give the state there.
+        """Run to the end, or until calls wait for decisions, and return the state.
 
-        `start` is what the user says, or messages, added to `state` or to a new conversation; or a state to
-        go on from. A state that is `running` or `waiting` is resumed, any other begins a run. `decisions` are
-        `Approved`, `Denied` or `Answered`, by the ids of `state.pending`.
+        `start` is the user's text, or messages, added to `state` or to a new conversation; or a state to continue. A
+        state that is `running` or `waiting` is resumed; any other begins a run. `decisions` map the ids of
+        `state.pending` to `Approved`, `Denied` or `Answered`.
         """
         async with aclosing(self.iterate(start, state=state, decisions=decisions)) as states:
             return [one async for one in states][-1]
@@ -158,7 +157,7 @@ class AgentLoop:
     async def iterate(
         self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
     ) -> AsyncGenerator[AgentState]:
-        """Run as `run` does, and give the state after each step."""
+        """Run like `run`, and yield the state after each step."""
         current = self._begin(start, state)
         check_decisions(current, decisions)
         guards = tuple(make() for make in self._guards)
@@ -182,14 +181,14 @@ class AgentLoop:
     def run_sync(
         self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
     ) -> AgentState:
-        """Run as `run` does, from code that is not async; callbacks are called in another thread."""
+        """Run like `run`, from sync code; callbacks run in another thread."""
         with start_blocking_portal() as portal:
             return portal.call(partial(self.run, start, state=state, decisions=decisions))
 
     def iterate_sync(
         self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
     ) -> Generator[AgentState]:
-        """Give the state after each step, to code that is not async; callbacks are called in another thread."""
+        """Yield the state after each step, to sync code; callbacks run in another thread."""
         with start_blocking_portal() as portal:
             states = self.iterate(start, state=state, decisions=decisions)
             try:

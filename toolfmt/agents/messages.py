@@ -34,10 +34,9 @@ ERROR: Final = "Error: "
 
 
 def to_messages(executions: Sequence[ToolExecution], *, ids: IdPolicy | None = None) -> tuple[Message, ...]:
-    """Make the message that holds the calls, and the one that holds their results; none of no executions.
+    """Make a message with the calls and one with their results; without executions, no messages.
 
-    The calls are those that ran, as hooks have left them. `ids` mints ids of a
-    provider's shape for calls without one.
+    The calls are those that ran, after the hooks. `ids` generates ids of a provider's shape for calls without one.
     """
     if not executions:
         return ()
@@ -57,10 +56,9 @@ def result_part(result: ToolResult, id: str | None = None) -> ResultPart:  # noq
 def write_messages(
     executions: Sequence[ToolExecution], target: str, *, ids: IdPolicy | None = None, strict: bool = False
 ) -> Conversion:
-    """Write the calls and their results in a transcript format, as `toolfmt.convert` does.
+    """Write the calls and their results in a transcript format, like `toolfmt.convert`.
 
-    Raises `ConversionError` with all losses under `strict`, `LookupError` for a
-    format that does not exist.
+    Raises `ConversionError` with all losses under `strict`, and `LookupError` for a format that does not exist.
     """
     messages = to_messages(executions, ids=ids)
     written = write(Transcript(messages), target)
@@ -75,7 +73,7 @@ def in_words(message: Message) -> Message:
 
 
 def results_text(executions: Sequence[ToolExecution], **choice: Unpack[Choice]) -> str:
-    """Write the results as a model is shown them in a text dialect; markers inside them are made harmless."""
+    """Write the results for a model in a text dialect; markers inside them are made harmless."""
     return render_results([one.result for one in executions], **choice)
 
 

@@ -13,11 +13,11 @@ class Pending:
     """A call without a result yet."""
 
     id: str
-    """What a decision names it by."""
+    """The key of its decision."""
     call: ToolInvocation
-    """The call as it would run: hooks may have changed it."""
+    """The call as it would run, after the hooks."""
     why: Literal["approval", "result", "started"]
     """It needs approval, its result comes from elsewhere, or it had started when the program ended."""
     at: int
-    """Which of the calls of its answer it is, from 0."""
+    """Its position among the calls of its answer, from 0."""
     detail: str = ""

@@ -40,11 +40,11 @@ def nobody(_: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a turn's calls."""
+    """The outcome of a turn's calls."""
 
     executions: tuple[ToolExecution, ...] = ()
     errors: tuple[str, ...] = ()
-    """A failure that the executor was asked to raise."""
+    """Failures that the executor raised."""
     halt: str | None = None
     """Why a tool or a hook ends the run."""
 
@@ -62,11 +62,11 @@ class Runtime:
 
     @property
     def tools(self) -> tuple[ToolDefinition, ...]:
-        """The tools, each under the name that the model knows."""
+        """The tools, under the names that the model knows."""
         return self.offer.tools
 
     def offered(self, state: AgentState) -> tuple[ToolDefinition, ...]:
-        """Give the tools that the model may call in a state."""
+        """Return the tools that the model may call in a state."""
         return tuple(tool for tool in self.tools if self._is_visible(tool, state))
 
     def _is_visible(self, tool: ToolDefinition, state: AgentState) -> bool:
@@ -75,22 +75,22 @@ class Runtime:
         return self.visible is None or bool(self.visible(tool, state))
 
     def shown(self, state: AgentState) -> tuple[Message, ...]:
-        """Give the conversation that the model is shown."""
+        """Return the conversation that the model is shown."""
         return tuple(self.compiler(state))
 
     def tell(self, kind: Callable[..., ExecutionEvent], **what: Any) -> None:
-        """Tell of an event that happens now."""
+        """Emit an event with the current time."""
         self.emit(kind(at=datetime.now(UTC), **what))
 
     async def save(self, state: AgentState) -> None:
-        """Store a state, where somebody wants it stored."""
+        """Store a state, if there is a `checkpoint`."""
         if self.checkpoint is not None:
             await ask(self.checkpoint, state)
 
     async def execute(self, calls: Iterable[ToolInvocation], state: AgentState, *, routed: bool = False) -> Outcome:
-        """Run the calls of one turn; a record for each, in their order, and whether the run is to go on.
+        """Run the calls of one turn; returns a record for each, in order, and whether the run continues.
 
-        Calls that are `routed` name the tools as the executor does, others as the model does.
+        `routed` calls use the executor's names of tools, others the model's.
         """
         wanted = list(calls) if routed else [self.offer.routed(call) for call in calls]
         if not wanted:
@@ -107,7 +107,7 @@ class Driver(Protocol):
     """Decides what happens next, one step at a time."""
 
     async def step(self, state: AgentState, runtime: Runtime) -> AgentState:
-        """Give the state with one more step; what is raised makes the run fail, with the state as it was."""
+        """Return the state with one more step; if this raises, the run fails with the state unchanged."""
         ...
 
 

@@ -31,7 +31,7 @@ MessageLike: TypeAlias = "Message | str | Mapping[str, Any]"
 Status: TypeAlias = Literal["ready", "running", "waiting", "completed", "failed", "stopped"]
 """`waiting`: calls wait for decisions, see `toolfmt.agents.waiting`.
 
-`stopped`: something other than the model ended the run, such as a guard.
+`stopped`: something other than the model, such as a guard, ended the run.
 """
 TALK: Final = "messages"
 """The section of the conversation itself."""
@@ -39,25 +39,25 @@ TALK: Final = "messages"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One turn of the model, with what came of it."""
+    """One turn of the model and its outcome."""
 
     messages: tuple[Message, ...] = field(default=(), metadata=MESSAGES)
-    """What the step adds to the conversation, in order."""
+    """The messages that the step adds to the conversation, in order."""
     calls: tuple[ToolInvocation, ...] = ()
-    """The calls that the model made and that could be used."""
+    """The usable calls of the model."""
     executions: tuple[ToolExecution, ...] = ()
     failures: tuple[CallFailed, ...] = ()
-    """The calls that could not be used, those of answers that were asked for again among them."""
+    """The unusable calls, including those of answers that were retried."""
     errors: tuple[str, ...] = ()
-    """What went wrong with the step itself; the run fails with it."""
+    """Errors of the step itself, with which the run fails."""
     usage: Usage = field(default_factory=Usage)
     stop: Stop | None = None
-    """Why the answer ended, if that is known."""
+    """The finish reason, if known."""
     info: AnswerInfo | None = None
     text: str = ""
-    """What the model said to the user."""
+    """The model's text for the user."""
     ends: bool | None = None
-    """Whether the turn is over; None leaves it to what the step holds."""
+    """Whether the turn is over; None derives it from the step's content."""
     pending: tuple[Pending, ...] = ()
     """The calls that have no result yet."""
     halt: str | None = None
@@ -65,7 +65,7 @@ class Step:
 
     @property
     def final(self) -> bool:
-        """Whether the turn is over: the driver says so, or nothing is left for the model to react to."""
+        """Whether the turn is over: the driver said so, or there is nothing for the model to react to."""
         if self.ends is not None:
             return self.ends
         return not (self.calls or self.executions or self.failures or self.stop == "pause")
@@ -90,16 +90,16 @@ class AgentState:
     runs: tuple[Run, ...] = field(default=(), metadata=many(Run))
     """The runs before it, oldest first."""
     begin: int = 0
-    """How many messages the talk had when this run began."""
+    """Number of messages in the conversation when this run began."""
     status: Status = "ready"
     reason: str = ""
     """Why the run failed or was stopped."""
     agent: str | None = None
-    """The agent's name, which its calls carry."""
+    """The agent's name in its calls."""
     output: Any = None
-    """The final answer as a value, where the loop was given its type; JSON in a state that was stored."""
+    """The final answer as a value, if the loop has an `output` type; JSON in a stored state."""
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """JSON values of the application's and of drivers'."""
+    """JSON values of the application and of drivers."""
 
     def __post_init__(self) -> None:
         """Keep copies of the mappings, which nobody can write to."""
@@ -108,7 +108,7 @@ class AgentState:
 
     @classmethod
     def of(cls, *messages: MessageLike, agent: str | None = None, system: str = "") -> AgentState:
-        """Make a state of the first messages; a text is the user's."""
+        """Make a state from the first messages; a string is a user message."""
         first = (Message("system", (TextPart(system),)),) if system else ()
         return cls(sections={TALK: (*first, *messages_of(messages))}, agent=agent)
 
@@ -119,13 +119,13 @@ class AgentState:
 
     @property
     def text(self) -> str:
-        """What the model said last; empty before the first step, and the reason in brackets of a failed run."""
+        """The model's last text; empty before the first step, and the reason in brackets after a failed run."""
         if self.status == "failed":
             return f"[failed: {self.reason}]"
         return self.steps[-1].text if self.steps else ""
 
     def raise_for_failure(self) -> Self:
-        """Raise `AgentFailedError`, with this state, unless the run completed; give the state."""
+        """Return the state, or raise `AgentFailedError` unless the run completed."""
         if self.status in ("failed", "stopped"):  # a run that waits has not gone wrong
             raise AgentFailedError(self.status, self.reason, self)
         return self
@@ -137,26 +137,26 @@ class AgentState:
 
     @property
     def executions(self) -> tuple[ToolExecution, ...]:
-        """What became of the calls of this run, in order."""
+        """The records of this run's calls, in order."""
         return tuple(execution for step in self.steps for execution in step.executions)
 
     @property
     def pending(self) -> tuple[Pending, ...]:
-        """The calls that wait for a decision, or had started when the state was stored."""
+        """Calls that wait for a decision, or that had started when the state was stored."""
         return self.steps[-1].pending if self.steps else ()
 
     @property
     def ended(self) -> bool:
-        """Whether the run is over, or waits."""
+        """Whether the run has ended or waits."""
         return self.status not in ("ready", "running")
 
     def with_messages(self, *messages: MessageLike, section: str = TALK) -> AgentState:
-        """Add messages to a section; a text is the user's."""
+        """Add messages to a section; a string is a user message."""
         known = self.sections.get(section, ())
         return replace(self, sections={**self.sections, section: (*known, *messages_of(messages))})
 
     def with_section(self, section: str, messages: Iterable[MessageLike]) -> AgentState:
-        """Put messages in place of a section's, such as a new summary; of the talk, before a run alone."""
+        """Replace the messages of a section, such as a summary; the conversation itself only before a run."""
         return replace(self, sections={**self.sections, section: messages_of(messages)})
 
     def with_metadata(self, **values: Any) -> AgentState:
@@ -164,7 +164,7 @@ class AgentState:
         return replace(self, metadata={**self.metadata, **values})
 
     def with_run(self) -> AgentState:
-        """Begin a run: what was of the last one becomes history."""
+        """Begin a run; the last one becomes history."""
         run = Run(steps=self.steps, status=self.status, reason=self.reason)
         last = (run,) if self.steps or self.ended else ()
         begin = len(self.messages)
@@ -179,12 +179,12 @@ class AgentState:
         return replace(self, status=status, reason=reason)
 
     def to_json(self) -> JsonObject:
-        """Write the state as JSON, for `from_json`; metadata and results that are no JSON raise `RenderError`."""
+        """Write the state as JSON, for `from_json`; metadata and results that are not JSON raise `RenderError`."""
         return dump(self)
 
     @classmethod
     def from_json(cls, value: JsonObject) -> AgentState:
-        """Read a state that `to_json` wrote; raises `ParseError` that names the place for anything else."""
+        """Read a state that `to_json` wrote; anything else raises `ParseError`, which names the place."""
         state = load(cls, value)
         last = len(state.messages)
         if state.begin < 0 or (state.begin > last and not state.ended):  # after a run, the talk may have been cut

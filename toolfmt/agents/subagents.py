@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def as_tool(loop: AgentLoop, name: str, description: str) -> Callable[[str], Awaitable[str]]:
-    """Make a tool of an agent, for a `ToolRegistry` to register: an async function of `task`.
+    """Turn an agent into a tool for a `ToolRegistry`: an async function of `task`.
 
-    Each call is a run of its own, with a new conversation. One that does not end well is an error of the
-    tool's; what happens in it is reported to the agent's own listeners.
+    Each call is a separate run with a new conversation. A run that does not complete is an error of the tool; its
+    events go to the agent's own listeners.
     """
 
     async def ask(task: str) -> str:

@@ -36,14 +36,14 @@ LOST: Final = "It is not known whether this call ran: the program ended while it
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """The call may run, with other `arguments` if they are given."""
+    """The call may run, with these `arguments` if given."""
 
     arguments: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """The call may not run; the model is given the reason."""
+    """The call may not run; the model gets the reason."""
 
     reason: str = "it was not approved"
 

@@ -1,9 +1,9 @@
-"""Run calls: an executor and its policies, with every step reported as an event.
+"""Run calls with an executor and policies; every step is reported as an event.
 
     executor = Executor(registry, policies=[Permissions({"*": ["get_*"]})])
     executions = await executor.execute(parse(answer, provider="anthropic").calls)
 
-Needs the extra `exec`. The public names are listed in `__init__.pyi`; each is imported when it is first used.
+Needs the extra `exec`. `__init__.pyi` lists the public names; each is imported on first use.
 """
 
 from importlib.util import find_spec

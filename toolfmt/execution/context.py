@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """The call, who makes it, and the state of the run, which is to be read only."""
+    """The call, its caller, and the state of the run, which is read-only."""
 
     call: ToolInvocation
     execution: str
     """The execution's id."""
     state: Any = None
     agent: str | None = None
-    """Who calls, as the program says; what the call itself claims is `call.agent`."""
+    """The caller that the program named; `call.agent` is the name in the call itself."""
     _tell: Callable[[float | None, float | None, str], None] | None = field(default=None, repr=False, compare=False)
 
     injected_as: ClassVar[str] = "context"
 
     def tell(self, progress: float | None = None, total: float | None = None, message: str = "") -> None:
-        """Tell how far the tool is, of `total` where it knows; after its call has ended, it is dropped.
+        """Report progress, out of `total` if it is known; reports after the end of the call are dropped.
 
-        May be called from any thread. A tool in a process of its own is not heard.
+        May be called from any thread. Reports of a tool in a separate process are dropped.
         """
         if self._tell is not None:
             self._tell(progress, total, message)

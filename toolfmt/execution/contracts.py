@@ -32,7 +32,7 @@ class ModelClient(Protocol):
         ...
 
     def send(self, request: JsonObject, *, stream: bool) -> AsyncIterator[object]:
-        """Send a request of that format; the answer's events, or the whole answer as the only one.
+        """Send a request in that format and yield the answer's events, or the whole answer as the only one.
 
         Each is JSON or an object of the SDK, as `toolfmt.read_stream` reads them.
         """
@@ -43,7 +43,7 @@ class TextModel(Protocol):
     """Anything that continues a chat with text."""
 
     def write(self, chat: Sequence[JsonObject]) -> AsyncIterator[str]:
-        """Give the answer to a chat, in pieces.
+        """Yield the answer to a chat, in chunks.
 
         A message is `{"role": "system" | "user" | "assistant", "content": str}`.
         """
@@ -56,20 +56,20 @@ class CallExecutor(Protocol):
     async def execute(
         self, calls: Iterable[ToolInvocation], *, state: object = None, agent: str | None = None
     ) -> list[ToolExecution]:
-        """Run the calls of one turn; a record for each, in their order.
+        """Run the calls of one turn and return a record for each, in order.
 
-        `state` is handed to tools and hooks that ask for it; `agent` is who calls, "" for one without a name,
-        where a call does not say so itself.
+        `state` is passed to tools and hooks that declare it.
+        `agent` names the caller, "" for an agent without a name; None leaves it to the calls.
         """
         ...
 
 
 @runtime_checkable
 class RunExecutor(CallExecutor, Protocol):
-    """Runs calls, and knows its tools; an `Executor` is one."""
+    """Runs calls and knows its tools, like an `Executor`."""
 
     def list_tools(self) -> Sequence[ToolDefinition]:
-        """List what it runs; a tool of another server names it."""
+        """List its tools; the tool of a server has `server` set."""
         ...
 
     def is_visible(self, tool: ToolDefinition, state: object) -> bool:
@@ -82,7 +82,7 @@ class RunExecutor(CallExecutor, Protocol):
 
 
 class ToolServer(Protocol):
-    """Runs the tools of one server, which calls name by `server`."""
+    """Runs the tools of one server; calls name it as `server`."""
 
     @property
     def tools(self) -> Sequence[ToolDefinition]:
@@ -90,5 +90,5 @@ class ToolServer(Protocol):
         ...
 
     async def call(self, call: ToolInvocation, *, injected: Mapping[str, Any]) -> ToolResult:
-        """Run one call; what goes wrong is an error result, or raises `ExecutionError`."""
+        """Run one call; returns an error result or raises `ExecutionError` if it fails."""
         ...

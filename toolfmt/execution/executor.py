@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolDefinition
 
 PARALLEL = 32
-"""Calls that run side by side, where nothing else is said."""
+"""Default number of concurrent calls."""
 REFUSALS: Final = frozenset(
     {
         "blocked",
@@ -57,50 +57,49 @@ REFUSALS: Final = frozenset(
         "waiting",
     }
 )
-"""The failures that are somebody's decision: `throw_on_failure` does not raise for them."""
+"""Failures that are decisions; `throw_on_failure` does not raise for them."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Executor:
-    """Runs calls: immutable, shared by as many runs as you like; `dataclasses.replace` makes a changed copy.
+    """Runs calls. It is immutable and can be shared by many runs; `dataclasses.replace` makes a changed copy.
 
-    Raises TypeError or ValueError for what could never work: a tool that needs
-    an injected value which is not given, a time-out that is none.
+    Raises TypeError or ValueError for invalid settings, such as a missing injected value or an invalid time-out.
     """
 
     registry: ToolRegistry = field(kw_only=False)
     policies: Sequence[Policy | Callable[..., Any]] = field(default=(), repr=False)
-    """Who may call what; enforced in their own order, whatever the order given."""
+    """Decide which calls may run. Their steps determine the order, not their place in the list."""
     before: Sequence[BeforeHook] = field(default=(), repr=False)
     """May change a call, or block it."""
     after: Sequence[AfterHook] = field(default=(), repr=False)
     """May replace a result."""
     guards: Sequence[Guard] = field(default=(), repr=False)
-    """End a run that has gone on for too long. They remember: give each run its own."""
+    """End a run that goes on for too long. They keep state, so give each run its own."""
     inject: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
-    """The values of `Injected` parameters, by name."""
+    """Values for `Injected` parameters, by parameter name."""
     servers: Mapping[str, ToolServer] = field(default_factory=dict[str, "ToolServer"], repr=False)
-    """Who runs the tools of other servers, by the name that calls use."""
+    """Servers that run their own tools, by the name that calls use."""
     limit: int | None = PARALLEL
-    """How many calls run side by side."""
+    """Maximum number of concurrent calls."""
     timeout: float | None = None
-    """Seconds that a call may run; a tool's metadata may say another `timeout`."""
+    """Time-out of a call in seconds; a tool's metadata may override it with `timeout`."""
     timeouts: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Seconds, by the tool's name; counts before the tool's metadata."""
+    """Time-outs in seconds by tool name; they override the tool's metadata."""
     result_limit: int | None = LONGEST
-    """Characters of a result; what is cut is counted. A tool's metadata may say another."""
+    """Maximum characters of a result, which says how much was cut. A tool's metadata may override it."""
     throw_on_failure: bool = False
     """Raise `ToolCallError` for the first failed call, once all have ended."""
     stop_on_block: bool = False
-    """Admit calls one after the other, and none after one that is blocked."""
+    """Admit calls one after the other, and none after the first that is blocked."""
     coerce: bool = False
-    """Give arguments the types of their tool's schema, `"5"` for 5, before policies look at them."""
+    """Convert arguments to the types of the tool's schema, such as `"5"` to 5, before policies see them."""
     ids: IdPolicy | None = None
-    """Mints ids for calls without one."""
+    """Generates ids for calls without one."""
     on_event: Listener | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Check everything that can be checked before a call comes."""
+        """Check the settings."""
         if not isinstance(self.registry, ToolRegistry):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
             raise TypeError(f"an Executor runs a ToolRegistry: ToolRegistry([...]), not {type(self.registry).__name__}")
         self._check_types()
@@ -140,14 +139,11 @@ class Executor:
     ) -> list[ToolExecution]:
         """Run the calls of one turn; a record for each, in their order.
 
-        Calls may be dicts of their fields. `state` is what tools and hooks get to
-        see of the run; `agent` is who calls, "" for
-        an agent without a name; where it is None, the calls themselves say so. Of a `ParseResult`, give the
-        `calls`, and tell the model of the `failures`, see `toolfmt.feedback`.
-
-        Raises `AgentStop` if a tool or a hook does, with the records so far,
-        `ToolCallError` under `throw_on_failure`, TypeError for what is no call.
-        A cancellation passes through; calls that it ends are reported as `cancelled`.
+        Calls may be dicts of their fields. `state` is passed to tools and hooks that declare it. `agent` names the
+        caller, "" for an agent without a name; None leaves it to the calls. Of a `ParseResult`, pass the `calls`, and
+        report the `failures` to the model with `toolfmt.feedback`. Raises `AgentStop`, with the records so far, if a
+        tool or a hook raises it, `ToolCallError` under `throw_on_failure`, and TypeError for anything that is not a
+        call. A cancellation propagates; calls that it ends are reported as `cancelled`.
         """
         if hasattr(calls, "failures"):
             raise TypeError("execute() takes calls: give result.calls, and tell the model of result.failures")
@@ -178,10 +174,9 @@ class Executor:
         state: object = None,
         agent: str | None = None,
     ) -> list[ToolExecution]:
-        """Run the calls as `execute` does, from code that is not async.
+        """Run the calls like `execute`, from sync code.
 
-        Where an event loop is running, in a thread of its own: that loop waits
-        still until all calls have ended.
+        Inside a running event loop, it uses a separate thread and blocks the loop until all calls have ended.
         """
         execute = partial(self.execute, calls, state=state, agent=agent)
         try:
@@ -191,13 +186,13 @@ class Executor:
         return _in_thread(execute)
 
     def list_tools(self) -> tuple[ToolDefinition, ...]:
-        """List the tools of the registry, then those of the servers, which name their server."""
+        """List the tools of the registry, then those of the servers, whose `server` is set."""
         servers = self.servers.items()
         elsewhere = (tool.model_copy(update={"server": name}) for name, server in servers for tool in server.tools)
         return (*self.registry, *elsewhere)
 
     def is_visible(self, tool: ToolDefinition, state: object) -> bool:
-        """Whether the registry offers a tool in a state; a server's tools are always offered."""
+        """Whether a tool is offered in a state of the run; a server's tools always are."""
         return tool.server is not None or tool.name not in self.registry or self.registry.is_visible(tool.name, state)
 
     def for_run(self, guards: Sequence[Guard], listener: Listener) -> Executor:

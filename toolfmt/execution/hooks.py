@@ -29,28 +29,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """A call must not run: why, in words for the model, and the kind that its record names."""
+    """A verdict that a call must not run: the reason for the model, and the failure of its record."""
 
     message: str
     failure: FailureKind = "blocked"
 
 
 BeforeHook: TypeAlias = "Callable[[ToolInvocation, ToolContext], Awaitable[HookVerdict] | HookVerdict]"
-"""Returns the call to run, `Blocked`, or None for no change. An error of its own keeps the call from running."""
+"""Returns the call to run, `Blocked`, or None for no change. If the hook raises, the call does not run."""
 HookVerdict: TypeAlias = ToolInvocation | Blocked | None
 AfterHook: TypeAlias = "Callable[[ToolExecution, ToolContext], Awaitable[ToolResult | None] | ToolResult | None]"
-"""Returns another result, or None for no change. An error of its own is reported, and the result stays."""
+"""Returns another result, or None for no change. If the hook raises, the error is reported and the result stays."""
 
 
 class Guard(Protocol):
-    """Watches over the calls of a run, and ends it when it has gone on for too long."""
+    """Watches the calls of a run and ends a run that goes on for too long."""
 
     def refuse(self, call: ToolInvocation, /) -> Blocked | None:
-        """Say why no more calls may run; None lets the call pass, and counts it."""
+        """Return why no more calls may run, or None to count the call and let it pass."""
         ...
 
     def record(self, execution: ToolExecution, /) -> None:
-        """Take note of what became of a call."""
+        """Record the outcome of a call."""
         ...
 
 

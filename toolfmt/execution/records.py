@@ -46,11 +46,11 @@ FailureKind: TypeAlias = Literal[
     "decision_validation",
     "waiting",
 ]
-"""Why a call has no result of its tool.
+"""Why a call has no result from its tool.
 
-`blocked` by a hook, `rejected` by who approves, `denied` by permissions; `broken_tool`
-cannot be run as it was registered; `stopped` ended the run, and `cancelled` calls
-were still waiting or running then; a `waiting` call has no result yet.
+A call is `blocked` by a hook, `rejected` by the approver, or `denied` by permissions. A `broken_tool` cannot run as it
+was registered. A `stopped` call ended the run, and `cancelled` calls were pending or running at that time. A `waiting`
+call has no result yet.
 """
 
 
@@ -74,12 +74,12 @@ class ToolExecution(BaseModel):
 
     @property
     def value(self) -> JsonValue:
-        """What the tool gave; None for an error."""
+        """The tool's value; None for an error."""
         return None if self.result.is_error else self.result.content
 
     @property
     def arguments(self) -> JsonObject:
-        """What the tool was called with."""
+        """The arguments of the call."""
         return self.call.arguments
 
     @property
@@ -105,7 +105,7 @@ class ToolExecution(BaseModel):
 
 
 class ToolCallError(ExecutionError):
-    """A call failed, and failures were to be raised; what the tool raised is its cause."""
+    """A failed call, raised under `throw_on_failure`; its cause is the tool's exception."""
 
     def __init__(self, execution: ToolExecution, executions: Iterable[ToolExecution]) -> None:
         """Keep the record of the call, and those of all calls of its turn."""
@@ -115,7 +115,7 @@ class ToolCallError(ExecutionError):
 
 
 class PolicyError(ExecutionError):
-    """A hook or a policy refuses a call; `failure` is the kind that its record names."""
+    """Raised by a hook or a policy to refuse a call; `failure` is the failure of its record."""
 
     def __init__(self, message: str, failure: FailureKind = "blocked") -> None:
         """Say why, in words for the model."""
@@ -124,10 +124,10 @@ class PolicyError(ExecutionError):
 
 
 class AgentStop(ToolFmtError):  # noqa: N818 - nothing is wrong
-    """Raised by a tool or a hook to end the run; it passes through the executor untouched."""
+    """Raised by a tool or a hook to end the run; the executor does not catch it."""
 
     def __init__(self, reason: str = "") -> None:
-        """Say why the run ends."""
+        """`reason` says why the run ends."""
         super().__init__(reason)
         self.executions: tuple[ToolExecution, ...] = ()
         """The records of all calls of the turn; set by the executor on the way."""

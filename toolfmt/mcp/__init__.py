@@ -1,4 +1,4 @@
-"""Tools across programs by the Model Context Protocol, both ways.
+"""Use tools of MCP servers, and serve your own (Model Context Protocol).
 
     async with connect(["python", "server.py"], name="files") as server:       # tools of a server, to be called
         executor = Executor(registry, servers={"files": server})
@@ -9,7 +9,7 @@
 
     serve(registry, name="weather")                                            # the other way: be such a server
 
-The first two also work with a plain `with`, where no event loop runs. Needs the extra `mcp`.
+The first two also work with a plain `with` outside an event loop. Needs the extra `mcp`.
 """
 
 from __future__ import annotations

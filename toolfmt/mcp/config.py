@@ -35,9 +35,9 @@ _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
 def from_config(config: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Target]:
-    """Read servers by name from a file's path, from what is in such a file, or from entries or targets by name.
+    """Read servers by name from a file's path, its content, or a mapping of names to entries or targets.
 
-    Raises OSError for a file that cannot be opened, and `ParseError` that says which entry is wrong and how.
+    Raises OSError for a file that cannot be opened, and `ParseError`, which says which entry is wrong and why.
     """
     if isinstance(config, Mapping):
         key = next((key for key in _WRAPPERS if key in config), None)

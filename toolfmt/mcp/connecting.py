@@ -40,7 +40,7 @@ _GOODBYE: Final = 5.0
 
 
 class Servers(Mapping[str, McpServer]):
-    """Connected servers by name: what an `Executor` takes as `servers`."""
+    """Connected servers by name, for the `servers` of an `Executor`."""
 
     def __init__(self, servers: Mapping[str, McpServer]) -> None:
         """Keep them in their order."""
@@ -48,7 +48,7 @@ class Servers(Mapping[str, McpServer]):
 
     @property
     def tools(self) -> tuple[ToolDefinition, ...]:
-        """The tools of all, for a manifest; two servers may have one of the same name: see `prefix`."""
+        """The tools of all servers, for a manifest; names may collide unless `prefix` is set."""
         return tuple(tool for server in self._servers.values() for tool in server.tools)
 
     def __getitem__(self, name: str) -> McpServer:
@@ -74,13 +74,12 @@ def connect(  # noqa: PLR0913 - all but the first two are options
     patience: float = PATIENCE,
     inject: Collection[str] = (),
 ) -> OpenedOnEntry[McpServer]:
-    """Connect to an MCP server for as long as the context lasts, `async with` or `with`.
+    """Connect to an MCP server until the context exits, with `async with` or `with`.
 
-    `target` is a command as a list, an address, a server object of the SDK, or a function that makes one of the
-    SDK's transports; `headers` go to an address. Calls name the server by `name`; with `prefix`, its tools are called
-    `name__tool`. `timeout` is for each call, None for no limit, and `patience` for the start, in seconds. `inject`
-    names arguments that the model does not see and cannot set: of what an executor injects, these alone are sent.
-
+    `target` is a command as a list, an address, a server object of the SDK, or a function that returns one of the
+    SDK's transports; `headers` are sent to an address. Calls use `name` for the server; with `prefix`, its tools are
+    named `name__tool`. `timeout` is in seconds per call, None for no limit; `patience` is the time-out of the start in
+    seconds. `inject` names the injected values to send; the model does not see these arguments and cannot set them.
     Raises TypeError or ValueError for anything else; entering the context raises `ServerError` for a server that
     cannot be reached.
     """
@@ -96,10 +95,9 @@ def connect_all(
     patience: float = PATIENCE,
     inject: Collection[str] = (),
 ) -> OpenedOnEntry[Servers]:
-    """Connect to all servers of a configuration, as `connect` does to one; they start side by side.
+    """Connect to all servers of a configuration, like `connect`; they start concurrently.
 
-    `config` is what `from_config` reads, or targets by name. Entering the context raises `ServerError` if one cannot
-    be reached.
+    `config` is any input of `from_config`. Entering the context raises `ServerError` if a server cannot be reached.
     """
     options = Options(prefix=prefix, timeout=timeout, patience=patience, inject=inject)
     endpoints = {_named(name): endpoint(target) for name, target in from_config(config).items()}

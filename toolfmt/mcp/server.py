@@ -60,10 +60,10 @@ class Options:
 
 
 class McpServer:
-    """A connected server; `connect` makes it. It can be called from any thread and event loop."""
+    """A connected server, made by `connect`. It can be called from any thread and event loop."""
 
     def __init__(self, name: str, endpoint: Endpoint, options: Options) -> None:
-        """Keep how to connect; `open` does it."""
+        """Store how to connect; `open` connects."""
         self.name: Final = name
         self._endpoint = endpoint
         self._options = options
@@ -78,21 +78,21 @@ class McpServer:
 
     @property
     def tools(self) -> Sequence[ToolDefinition]:
-        """What the server offers, each with `server` set to its name; the server may change it while it runs."""
+        """The server's tools, each with `server` set to its name; the server may change them while it runs."""
         return tuple(offer.definition for offer in self._offers.values())
 
     @property
     def connected(self) -> bool:
-        """Whether a connection is open; if not, the next call makes one."""
+        """Whether a connection is open; if not, the next call opens one."""
         return self._session is not None and not self._session.ended
 
     async def call(self, call: ToolInvocation, *, injected: Mapping[str, Any] = _NOTHING) -> ToolResult:
-        """Run one call on the server; what its tool reports as an error is an error result.
+        """Run one call on the server; an error that the tool reports is an error result.
 
-        Of what is `injected`, the server is sent what `connect` was given, where the tool takes it, and a
-        `ToolContext` gets the progress of the tool. Raises `UnknownToolError` for a tool that is not offered,
-        `ArgumentsError` for a model that sets what is injected, `ToolTimeoutError`, and `ServerError` for what went
-        wrong around the tool: it may have run. Cancelled, it tells the server so.
+        The server is sent only those `injected` values that `connect` named and the tool takes. A `ToolContext` among
+        them gets the tool's progress. Raises `UnknownToolError` for a tool that is not offered, `ArgumentsError` if
+        the model sets an injected argument, `ToolTimeoutError`, and `ServerError` if the server fails; the tool may
+        have run then. A cancellation notifies the server.
         """
         if self._closed:
             raise ServerError(self.name, "it has been closed")
@@ -114,7 +114,7 @@ class McpServer:
         await self._connected()
 
     async def close(self) -> None:
-        """Hang up, and wait until the connection has ended."""
+        """Close the connection and wait until it has ended."""
         self._closed = True
         if self._session is not None:
             self._session.end()

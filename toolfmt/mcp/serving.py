@@ -34,9 +34,9 @@ MAX_PORT: Final = 65535
 
 
 def mcp_server(tools: ToolRegistry | Executor, *, name: str, instructions: str | None = None) -> Server[Any]:
-    """Make a server object of the SDK that offers the tools of a registry, or those that an executor runs.
+    """Make a server object of the SDK that offers the tools of a registry or an executor.
 
-    `instructions` tell a model how to use the server. Tools that are registered later are offered too.
+    `instructions` describe for a model how to use the server. Tools that are registered later are offered too.
     """
     service = Service(tools if isinstance(tools, Executor) else Executor(tools))
     return Server(
@@ -57,10 +57,10 @@ def serve(  # noqa: PLR0913 - where and how
     host: str = "127.0.0.1",
     port: int = 8000,
 ) -> None:
-    """Serve tools until the other side hangs up, or the program is stopped.
+    """Serve tools until the client disconnects or the program is stopped.
 
-    Over HTTP the address is written to stderr; `port` 0 takes a free one. There is no access control: whoever reaches
-    the port can call the tools.
+    Over HTTP, the address is written to stderr; `port` 0 selects a free port. There is no access control: anyone who
+    reaches the port can call the tools.
     """
     arguments = {"name": name, "instructions": instructions, "transport": transport, "host": host, "port": port}
     anyio.run(partial(aserve, tools, **arguments))
@@ -75,7 +75,7 @@ async def aserve(  # noqa: PLR0913 - as `serve`
     host: str = "127.0.0.1",
     port: int = 8000,
 ) -> None:
-    """Serve tools as `serve` does, in the event loop that runs."""
+    """Serve tools like `serve`, in the running event loop."""
     if transport not in _TRANSPORTS:
         raise ValueError(f"transport is 'stdio' or 'streamable-http', not {transport!r}")
     if not 0 <= port <= MAX_PORT:

@@ -49,7 +49,7 @@ _SECRET: Final = re.compile(r"(?<=//)[^/?#@]*@|[?#].*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """An address of a server and the headers to send along; `sse` for servers older than streamable HTTP."""
+    """The address of a server and headers to send; `sse` for servers older than streamable HTTP."""
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
@@ -59,7 +59,7 @@ class Remote:
 Target: TypeAlias = (
     "Server[Any] | MCPServer[Any] | StdioServerParameters | Remote | Sequence[str] | str | Callable[[], Transport]"
 )
-"""What one can connect to."""
+"""Everything that `connect` takes."""
 
 
 class Trace:

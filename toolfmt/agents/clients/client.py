@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class SdkClient:
-    """Asks an API through the SDK's client that the user made, sync or async; keeps no credentials of its own."""
+    """Calls an API through the user's sync or async SDK client; stores no credentials."""
 
     def __init__(self, api: SdkApi, client: object, options: JsonObject) -> None:
-        """Add `options` to each request that does not say the same itself; an option of None leaves a field out.
+        """Add `options` to each request; the request's own fields override them, and None removes a field.
 
-        Raises TypeError for a client that has not the API's methods.
+        Raises TypeError for a client without the API's methods.
         """
         self._api = api
         self._options = options
@@ -41,15 +41,14 @@ class SdkClient:
 
     @property
     def model(self) -> str | None:
-        """The model that is asked, unless a request names another."""
+        """The default model of requests."""
         return self._options.get("model")
 
     async def send(self, request: JsonObject, *, stream: bool) -> AsyncGenerator[object]:
-        """Send a request; its events, or the whole answer as the only one.
+        """Send a request and yield its events, or the whole answer as the only one.
 
-        Closing early closes the HTTP response. Raises `DriverError` for what goes
-        wrong at the provider or on the way, and TypeError for a request that the
-        SDK cannot send.
+        Closing early closes the HTTP response. Raises `DriverError` for errors of the provider or the network, and
+        TypeError for a request that the SDK cannot send.
         """
         ask = self._api.streamed if stream else self._api.whole
         call = self._call(self._streamed if stream else self._whole, ask, request)

@@ -53,9 +53,9 @@ FINAL: Final = "Write the final answer to the user now, from what is above. Writ
 class DecisionDriver:
     """Asks a text model for decisions: a `TextModel`, a function of a chat, or a `ModelClient`.
 
-    With `final_via_inference` the final answer is written by a
-    request of its own over the whole conversation, by `final_model` if it is given, with `final_options` if that
-    is a client. Where that writes nothing, the decision's own answer is used.
+    With `final_via_inference`, a separate request over the whole conversation writes the final answer, with
+    `final_model` if given, and with `final_options` if that is a client. If it writes nothing, the decision's own
+    answer is used.
     """
 
     def __init__(  # noqa: PLR0913 - each is a choice of the caller's
@@ -68,7 +68,7 @@ class DecisionDriver:
         final_options: JsonObject | None = None,
         patience: Patience | None = None,
     ) -> None:
-        """Take the model and how decisions are asked for."""
+        """Set the model and how to ask for decisions."""
         if not final_via_inference and (final_model is not None or final_options is not None):
             raise ValueError("final_model and final_options are for final_via_inference=True")
         self._source = text_source(model)
@@ -84,7 +84,7 @@ class DecisionDriver:
         self._patience = patience or Patience()
 
     async def step(self, state: AgentState, runtime: Runtime) -> AgentState:
-        """Ask until there is a decision that can be done, and do it."""
+        """Ask until there is a valid decision, and carry it out."""
         tools = {tool.name: tool for tool in runtime.offered(state)}
         chat, lost = self._chats.write(runtime.shown(state), [*tools.values()])
         asker = Asker(runtime, self._patience)

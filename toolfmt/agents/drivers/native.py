@@ -45,14 +45,13 @@ _HELLO: Final = Message("user", (TextPart("Hello"),))
 class NativeDriver:
     """Asks a client of a provider's API.
 
-    `model` and `options` are fields of the request, in the provider's spelling; a client may have its own.
-    `tool_choice` is `auto`, `none`, `required`, a tool's name, a `ToolChoice`, or the object that
-    Chat Completions has for it. A call that it
-    demands is demanded until a tool was called in the run, or with `keep_choice` in every step, so that
-    only a guard or a loop-breaking tool ends the run. `parallel` says whether one answer may hold several
-    calls; None says nothing. A choice that the client's format cannot say raises ValueError; what it
-    cannot say of `parallel` is reported as a loss. `retries` is how many answers in a row may hold broken calls
-    and no other; `patience` is for connections that are lost.
+    `model` and `options` are fields of the request, with the provider's names; a client may have its own.
+    `tool_choice` is `auto`, `none`, `required`, a tool's name, a `ToolChoice`, or the object of Chat Completions. A
+    required call is required until a tool was called in the run, or with `keep_choice` in every step, so that only a
+    guard or a loop-breaking tool ends the run. `parallel` says whether one answer may contain several calls; None
+    leaves out the field. A choice that the client's format cannot express raises ValueError; an inexpressible
+    `parallel` is reported as a loss. `retries` is the maximum number of consecutive answers with only broken calls;
+    `patience` is for lost connections.
     """
 
     def __init__(  # noqa: PLR0913 - each is a choice of the caller's
@@ -68,7 +67,7 @@ class NativeDriver:
         retries: int = 2,
         patience: Patience | None = None,
     ) -> None:
-        """Take the client and how it is to be asked."""
+        """Set the client and how to ask it."""
         self._client = client
         self._format = find(client.format).widest  # a server's reasoning goes back to it
         self._choice = _choice(tool_choice)

@@ -23,9 +23,9 @@ LOST: Final = (ConnectionError, TimeoutError)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """At most `tries` requests; seconds of `pause` between them, doubled each time, never more than `longest`.
+    """At most `tries` requests, with `pause` seconds between them, doubled each time up to `longest`.
 
-    Where the server says how long to wait, that counts.
+    If the server says how long to wait, that counts.
     """
 
     tries: int = 3
@@ -38,7 +38,7 @@ class Patience:
             raise ValueError(f"tries is at least 1 and pause not negative, not {self.tries} and {self.pause}")
 
     async def ask(self, once: Callable[[int], Awaitable[T]]) -> T:
-        """Call `once` with the number of the try, from 1, until it gives an answer or an error that stays."""
+        """Call `once` with the number of the attempt, from 1, until it returns or raises a permanent error."""
         number = 1
         while True:
             try:

@@ -83,9 +83,9 @@ def calls(
 
 
 class ScriptedDriver:
-    """Takes the steps of a script, one after the other.
+    """Plays the steps of a script in order.
 
-    `default` answers where there are no steps. `children` are the scripts of sub-agents, by name: `child` gives a
+    `default` is the answer of an empty script. `children` are the scripts of sub-agents, by name; `child` returns a
     driver for one.
     """
 
@@ -96,7 +96,7 @@ class ScriptedDriver:
         default: str = DEFAULT,
         children: Mapping[str, Sequence[ScriptStep]] | None = None,
     ) -> None:
-        """Take the steps; raises TypeError for anything else."""
+        """Set the steps; raises TypeError for anything else."""
         for at, step in enumerate(steps):
             if not isinstance(step, ScriptStep):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
                 raise TypeError(f"steps[{at}] is a ScriptStep, such as final('Done.'), not {type(step).__name__}")
@@ -105,11 +105,11 @@ class ScriptedDriver:
         self._children = {} if children is None else dict(children)
 
     def child(self, name: str) -> ScriptedDriver:
-        """Give the driver of a sub-agent; one without a script gives the default answer."""
+        """Return the driver of a sub-agent; without a script, it gives the default answer."""
         return ScriptedDriver(self._children.get(name, ()), default=self._default)
 
     async def step(self, state: AgentState, runtime: Runtime) -> AgentState:
-        """Take the next step of the script, or the last one again."""
+        """Play the next step of the script, or repeat the last one."""
         found = state.metadata.get(CURSOR, 0)
         cursor = found if type(found) is int and found >= 0 else 0
         script = self._steps[min(cursor, len(self._steps) - 1)]

@@ -61,7 +61,7 @@ class Script:
 
 
 def scripted(path: str | Path) -> Script:
-    """Read a script's file; raises OSError, and `ParseError` that names the file and the place."""
+    """Read a script from a file; raises OSError, or `ParseError`, which names the file and the place."""
     path = Path(path)
     decode = _DECODERS.get(path.suffix.lower(), jsontext.loads)
     try:

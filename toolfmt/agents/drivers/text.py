@@ -41,10 +41,9 @@ OURS: Final = frozenset({"tools", "validate", "drop_leaks", "ids"})
 class TextDriver:
     """Asks a text model: a `TextModel`, a function of a chat, or a `ModelClient`.
 
-    The dialect is chosen as everywhere, and the options of `toolfmt.parse` say how answers are read.
-    `retries` is how often an answer is asked for again because its calls were broken or it ended in its reasoning,
-    `patience` is for connections that are lost. `required` asks again for an answer without a call, until a tool was
-    called.
+    `options` are those of `toolfmt.parse`: they choose the dialect and how answers are read. `retries` is how often to
+    ask again if an answer's calls are broken or it ends in its reasoning; `patience` is for lost connections.
+    `required` also retries an answer without a call, until a tool was called.
     """
 
     def __init__(
@@ -57,7 +56,7 @@ class TextDriver:
         patience: Patience | None = None,
         **options: Unpack[ParseOptions],
     ) -> None:
-        """Take the model and how its text is read."""
+        """Set the model and how to read its text."""
         known_options(options, TAKEN - OURS)
         self._source = text_source(model)
         self._dialect, registry = chosen(options)
@@ -69,7 +68,7 @@ class TextDriver:
         self._patience = patience or Patience()
 
     async def step(self, state: AgentState, runtime: Runtime) -> AgentState:
-        """Ask until an answer can be used, run its calls, and add both to the state."""
+        """Ask until an answer is usable, run its calls, and add both to the state."""
         tools = runtime.offered(state)
         shown = runtime.shown(state)
         chat, lost = self._chats.write(shown, tools)

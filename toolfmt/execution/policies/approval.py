@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """What somebody is asked to approve: exactly what will run."""
+    """A request for approval: exactly the call that will run."""
 
     call: ToolInvocation
     preview: str
@@ -65,7 +65,7 @@ def _same(call: ToolInvocation, other: ToolInvocation) -> bool:
 
 
 class Approval:
-    """Asks before calls of dangerous tools, or of those that are named."""
+    """Requires approval for calls of dangerous tools, or of named tools."""
 
     step = "approval"
 
@@ -78,14 +78,12 @@ class Approval:
         preview: Preview = preview,
         together: bool = False,
     ) -> None:
-        """`tools` are patterns; without them, dangerous tools are asked for.
+        """`tools` are patterns of tools that need approval; the default is dangerous tools.
 
-        Without `decide` the call waits, and with it the run of an `AgentLoop`, for a decision that comes with the
-        stored state; an `Executor` alone gives a record with the failure `waiting`.
-
-        One question is asked at a time, unless `together`. `timeout` counts the
-        seconds from when it is asked; None waits for ever. A function that is not
-        async is asked in a thread, so that it may wait for somebody.
+        Without `decide`, an `AgentLoop` stops with the status `waiting`, and the decision is passed when the stored
+        state is resumed; an `Executor` alone returns a record with the failure `waiting`. `decide` is called for one
+        call at a time, unless `together` is set. `timeout` is in seconds per call; None waits forever. A sync function
+        runs in a thread, so it may block.
         """
         if isinstance(tools, str):
             raise TypeError(f"tools is a list of patterns: put brackets around {tools!r}")
@@ -97,7 +95,7 @@ class Approval:
         self._turn: RunVar[anyio.Lock] = RunVar("approval")
 
     async def check(self, candidate: Candidate) -> Blocked | None:
-        """Show the call and wait for the answer."""
+        """Show the call and wait for the decision."""
         call = candidate.call
         if not self._asked_for(candidate) or any(_same(call, one) for one in approved_calls.get()):
             return None

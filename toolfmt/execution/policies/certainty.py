@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 
 class CertaintyPolicy:
-    """Refuses calls of dangerous tools that are not certain enough."""
+    """Refuses uncertain calls of dangerous tools."""
 
     step = "certainty"
 
     def __init__(self, refuse: Collection[Certainty] = ("guessed",)) -> None:
-        """`refuse` are the degrees of certainty that are too weak."""
+        """`refuse` lists the degrees of certainty to refuse."""
         self._refuse = frozenset(refuse)
 
     def check(self, candidate: Candidate) -> Blocked | None:
-        """Look at how certain the call's reading was."""
+        """Check the certainty of the call."""
         call = candidate.call
         if call.certainty not in self._refuse or candidate.tool is None or not is_dangerous(candidate.tool):
             return None

@@ -2,9 +2,9 @@
 
     Permissions({"Analyst": ["data.*", "web.search"], "*": ["get_*"]}, deny={"*": ["*.delete"]})
 
-Patterns are those of file names: `*`, `?`, `[a-z]`; a name fits itself, whatever is
-in it. A tool of a server is `server/name`. What is denied is denied, whatever is allowed elsewhere; where
-anything is allowed, what is not allowed is denied, to agents that nobody named too.
+Patterns are those of file names: `*`, `?`, `[a-z]`; a name always matches itself. A tool of a server is `server/name`.
+A denial overrides every permission. If `allow` is given, everything else is denied, also to agents that no pattern
+matches.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _Rule: TypeAlias = tuple[Callable[[str], bool], Callable[[str], bool]]
 
 
 class Permissions:
-    """Lets an agent call what it is allowed to, and nothing that it is denied.
+    """Lets an agent call only the tools that it is allowed and not denied.
 
-    The agent is the one given to `execute`, which a loop does: an agent without a
-    name is `""`. What a call says of itself, which a model wrote, can then take away
-    but not add: both must be allowed. Where `execute` is given nobody, it counts alone.
+    The agent is the one passed to `execute`, which a loop always does; an agent without a name is `""`. If the call
+    also names an agent, which the model wrote, both must be allowed. If `execute` gets no agent, only the call's agent
+    counts.
     """
 
     step = "permissions"
 
     def __init__(self, allow: Patterns | None = None, *, deny: Patterns | None = None) -> None:
-        """Without `allow`, everything is allowed that is not denied."""
+        """Without `allow`, everything is allowed unless it is denied."""
         self._allow = None if allow is None else _rules(allow, "allow")
         self._deny = _rules({} if deny is None else deny, "deny")
 

@@ -40,28 +40,28 @@ BEFORE_RESOLVED: Final = frozenset({"json", "schema"})
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A call that wants to run, as hooks have left it."""
+    """A call that policies decide about, after the hooks."""
 
     call: ToolInvocation
     context: ToolContext
     tool: ToolDefinition | None = None
-    """Its tool; None if there is none, or the arguments do not fit."""
+    """Its tool; None if there is no such tool or the arguments do not fit."""
     server: str | None = None
     """The server that runs it; None for a function of the registry."""
     error: UnrunnableError | None = None
-    """Why it cannot run anyway."""
+    """The reason if the call cannot run at all."""
 
 
 class Policy(Protocol):
-    """One step; whatever has these fits."""
+    """A policy: any object with these attributes."""
 
     @property
     def step(self) -> str:
-        """Which step of `ORDER` it is; any other name is enforced where `custom` is."""
+        """Its step in `ORDER`; any other name is enforced at `custom`."""
         ...
 
     def check(self, candidate: Candidate, /) -> Awaitable[Blocked | None] | Blocked | None:
-        """Block the call, or return None to let it pass; an error of its own blocks the call too."""
+        """Block the call, or return None to let it pass; if the policy raises, the call is blocked."""
         ...
 
 

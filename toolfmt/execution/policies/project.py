@@ -61,7 +61,7 @@ class PathValue(NamedTuple):
 
 
 class ProjectBoundaries:
-    """Blocks calls with paths outside the roots, however they are written: each reading that a tool may have counts."""
+    """Blocks calls with paths outside the roots. Every way in which a tool may read a path is checked."""
 
     step = "project"
 
@@ -73,9 +73,9 @@ class ProjectBoundaries:
         text: Mapping[str, Iterable[str]] | None = None,
         base: str | os.PathLike[str] | None = None,
     ) -> None:
-        """`parameters` names the arguments that are paths, and `text` those that are none, by the tool's name.
+        """By tool name, `parameters` lists the arguments that are paths, and `text` those that are not.
 
-        Relative paths begin at `base`, else at the first root. Raises ValueError without a root.
+        Relative paths are resolved from `base`, by default the first root. Raises ValueError without a root.
         """
         if isinstance(roots, (str, os.PathLike)):
             raise TypeError(f"roots is a list of folders: put brackets around {roots!r}")
@@ -87,7 +87,7 @@ class ProjectBoundaries:
         self._text = {tool: frozenset(names) for tool, names in (text or {}).items()}
 
     def check(self, candidate: Candidate) -> Blocked | None:
-        """Look at every text of the arguments."""
+        """Check every text in the arguments."""
         name = candidate.call.name
         schema = candidate.tool.parameters if candidate.tool is not None else None
         search = _Search(self._paths.get(name, _NOTHING), self._text.get(name, _NOTHING))

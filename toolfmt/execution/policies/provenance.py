@@ -28,11 +28,11 @@ class ProvenancePolicy:
     step = "provenance"
 
     def __init__(self, refuse: Collection[CallProvenance] = WEAK) -> None:
-        """`refuse` are the marks that are too weak."""
+        """`refuse` lists the marks to refuse."""
         self._refuse = frozenset(refuse)
 
     def check(self, candidate: Candidate) -> Blocked | None:
-        """Look at how the call was marked."""
+        """Check how the call was marked."""
         call = candidate.call
         if call.provenance not in self._refuse or candidate.tool is None or not is_dangerous(candidate.tool):
             return None

@@ -26,7 +26,7 @@ _KEPT: Final = 1024
 
 
 class RateLimit:
-    """Lets so many calls through in any stretch of `per` seconds, for each agent and tool."""
+    """Limits the number of calls in any period of `per` seconds, for each agent and tool."""
 
     step = "rate_limit"
 
@@ -38,7 +38,7 @@ class RateLimit:
         agents: str = "*",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`agents` is the pattern of those it is for. Raises ValueError for a limit below 0 or no time."""
+        """`agents` is a pattern of the agents that are limited. Raises ValueError for an invalid limit or `per`."""
         limits = {"*": calls} if isinstance(calls, int) else dict(calls)
         if per <= 0 or any(limit < 0 for limit in limits.values()):
             raise ValueError(f"a rate is a number of calls from 0 per seconds above 0, not {calls} per {per}")
@@ -50,7 +50,7 @@ class RateLimit:
         self._lock = threading.Lock()
 
     def check(self, candidate: Candidate) -> Blocked | None:
-        """Count the call, or say when there is room for it."""
+        """Count the call, or say when the next one is allowed."""
         call = candidate.call
         caller = candidate.context.agent
         agent = (call.agent or "") if caller is None else caller

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class JsonPolicy:
-    """Blocks calls whose arguments are no JSON object."""
+    """Blocks calls whose arguments are not a JSON object."""
 
     step = "json"
 
@@ -34,10 +34,10 @@ class JsonPolicy:
 
 
 class SchemaPolicy:
-    """Blocks calls that cannot run: of a tool that does not exist, with arguments that do not fit."""
+    """Blocks calls that cannot run: of an unknown tool, or with invalid arguments."""
 
     step = "schema"
 
     def check(self, candidate: Candidate) -> Blocked | None:
-        """Say what is wrong, all of it."""
+        """Report everything that is wrong."""
         return None if candidate.error is None else Blocked(str(candidate.error), candidate.error.failure)

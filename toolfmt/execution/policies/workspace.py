@@ -21,17 +21,17 @@ _KEY: Final = "workspace"
 
 
 class Workspace:
-    """Blocks calls of another workspace; where nothing says which one it is, the call is blocked too."""
+    """Blocks calls of other workspaces, and calls whose workspace is unknown."""
 
     step = "workspace"
 
     def __init__(self, name: str | None = None, *, argument: str | None = None) -> None:
-        """`name` is the one workspace; without it, the state's. `argument` is one of the tool's that says it too."""
+        """`name` is the allowed workspace, by default the state's. `argument` is a tool's argument that names it."""
         self._name = name
         self._argument = argument
 
     def check(self, candidate: Candidate) -> Blocked | None:
-        """Compare all that is said of a workspace."""
+        """Compare all names of the workspace."""
         call = candidate.call
         of_state = _stated(candidate.context.state)
         said = [call.extra.get(_KEY), call.arguments.get(self._argument) if self._argument else None]
