@@ -62,10 +62,10 @@ class DuplicateDialectError(ToolFmtError, ValueError):
 
 
 class BrokenDialectError(ToolFmtError, RuntimeError):
-    """A third party's dialect that could not be loaded; raised when its name is asked for."""
+    """A dialect of another package that could not be loaded; raised when it is looked up."""
 
     def __init__(self, name: str, value: str, reason: object) -> None:
-        """Name the entry point, what it points to, and what went wrong."""
+        """Name the entry point, its target, and the error."""
         super().__init__(f"dialect {name!r} cannot be loaded from its entry point {value!r}: {reason}")
 
 
@@ -78,16 +78,16 @@ class DuplicateToolError(ToolFmtError, ValueError):
 
 
 class MissingExtraError(ToolFmtError, ImportError):
-    """An optional dependency is not installed; the message is the pip line to type."""
+    """An optional dependency is not installed; the message has the pip command."""
 
     def __init__(self, feature: str, extra: str) -> None:
-        """Name the feature that was asked for and the extra that brings it."""
+        """Name the feature and the extra that it needs."""
         super().__init__(f"{feature} needs an optional dependency: {install_line(extra)}")
         self.extra = extra
 
 
 def install_line(extra: str) -> str:
-    """Give the line that adds an extra to this installation: from its checkout, or from the index."""
+    """Return the pip command that adds an extra to this installation, from its checkout or from the index."""
     import json
     import re
     import shlex
@@ -123,14 +123,14 @@ class UnrepresentableError(RenderError):
 
 
 class TemplateError(RenderError):
-    """A prompt template that is broken or asks for something it may not have."""
+    """A prompt template that is broken or forbidden by the sandbox."""
 
 
 class TemplateRefusedError(TemplateError):
-    """A chat template that refuses the conversation, with `raise_exception`."""
+    """A chat template rejected the conversation with `raise_exception`."""
 
     def __init__(self, said: str, *, line: int | None = None) -> None:
-        """Keep the template's own words as `said`, and the line where it says them."""
+        """Store the template's message as `said`, and its line."""
         self.said = said
         self.line = line
         super().__init__(f"the chat template{f', line {line}' if line else ''}, refuses the conversation: {said}")
@@ -149,7 +149,7 @@ class UnsupportedSchemaError(SchemaError):
 
 
 class ResponseTemplateError(ToolFmtError, ValueError):
-    """A response template that is wrong, or says what no dialect can do."""
+    """A response template that is invalid, or that a dialect cannot express."""
 
     def __init__(self, pointer: str, reason: str) -> None:
         """Name the field by its JSON pointer, and what is wrong with it."""
@@ -172,18 +172,18 @@ class MalformedCallError(ParseError):
 
 
 class UnsafeInputError(ParseError):
-    """Input refused for safety: a duplicate key, a DOCTYPE, a lone surrogate, NaN."""
+    """Input rejected for safety: a duplicate key, a DOCTYPE, a lone surrogate, NaN."""
 
 
 class LimitExceededError(ParseError):
-    """Input past a limit of size, depth or number."""
+    """Input that exceeds a limit of size, depth or number."""
 
 
 class UnknownFormatError(ToolFmtError, LookupError):
-    """A transcript format that does not exist was asked for."""
+    """A transcript format that does not exist."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
-        """Say what was asked for and which formats come close."""
+        """Name the format, and similar ones."""
         names = tuple(known)
         close = get_close_matches(name, names, n=3, cutoff=0.6)
         hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known: {', '.join(names)}"
@@ -198,12 +198,12 @@ class ConversionError(ToolFmtError, ValueError):
 
 
 class CorpusError(ToolFmtError, ValueError):
-    """Files of conversations that cannot be used, or not together, as was asked for."""
+    """Files of conversations that cannot be used, or not together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with a call's arguments."""
+    """One problem of a call's arguments."""
 
     pointer: str
     keyword: str
@@ -216,10 +216,10 @@ class Problem:
 
 
 class ArgumentsError(ToolFmtError, ValueError):
-    """A call's arguments do not fit the tool's schema; `str()` is what one sends back to the model."""
+    """A call's arguments do not fit the tool's schema; `str()` is a message for the model."""
 
     def __init__(self, tool: str, problems: Iterable[Problem]) -> None:
-        """Keep the tool's name and every problem found."""
+        """Store the tool's name and all problems."""
         self.tool = tool
         self.problems = tuple(problems)
         lines = "\n".join(f"- {problem}" for problem in self.problems)
@@ -234,7 +234,7 @@ class UnknownToolError(ExecutionError, LookupError):
     """A call names a tool that was not offered."""
 
     def __init__(self, name: str, known: Iterable[str] = ()) -> None:
-        """Say what was asked for and which known tools come close."""
+        """Name the tool, and similar known ones."""
         names = {one: one for one in known}
         self.name = name
         self.suggestions = close_names(name, names)
@@ -246,7 +246,7 @@ class ToolTimeoutError(ExecutionError):
 
 
 class ServerError(ExecutionError):
-    """A server of tools could not be reached, broke off, or answered what no server may."""
+    """A tool server could not be reached, broke off, or sent an invalid answer."""
 
     def __init__(self, server: str, reason: str) -> None:
         """Name the server and what went wrong."""
@@ -256,19 +256,18 @@ class ServerError(ExecutionError):
 
 
 class DeferredCall(ToolFmtError):  # noqa: N818 - nothing is wrong
-    """Raised by a tool whose result comes later, from a person or another system: the run waits for it."""
+    """Raised by a tool whose result comes later, from a person or another system; the run waits for it."""
 
 
 class DriverError(ExecutionError):
-    """A driver could not take a step, most often because its model's API gave no answer."""
+    """A driver could not take a step, usually because its model's API gave no answer."""
 
     def __init__(
         self, message: str, *, status: int | None = None, retryable: bool = False, retry_after: float | None = None
     ) -> None:
-        """Say what went wrong, and whether the same request may succeed later.
+        """Set the message, and whether the same request may succeed later.
 
-        `status` is the HTTP status that was answered, `retry_after` the seconds
-        that the server asked to wait; each is None where there is none.
+        `status` is the HTTP status, `retry_after` the seconds that the server asked to wait; either may be None.
         """
         super().__init__(message)
         self.status = status
@@ -277,7 +276,7 @@ class DriverError(ExecutionError):
 
 
 def close_names(name: str, known: Mapping[str, str]) -> tuple[str, ...]:
-    """Give the few names that come close to a misspelt one; `known` maps every spelling to the name it stands for."""
+    """Return the names that are similar to a misspelt one; `known` maps every spelling to its name."""
     found = get_close_matches(name.strip().lower(), known, n=4 * SUGGESTED, cutoff=0.6)
     return tuple(dict.fromkeys(known[one] for one in found))[:SUGGESTED]
 

@@ -99,7 +99,7 @@ _DELTAS = frozenset({TextDelta, ReasoningDelta, ArgumentsDelta})
 
 
 def coalesce(events: list[Event]) -> list[Event]:
-    """Join neighbouring deltas of the same kind, so that two streams of one text compare equal."""
+    """Join adjacent deltas of the same kind, so that two streams of one text compare equal."""
     kinds = [event.__class__ for event in events]
     if not any(kind is after and kind in _DELTAS for kind, after in pairwise(kinds)):
         return [*events]

@@ -1,11 +1,11 @@
-"""Ids for calls that came without one. Nothing mints an id unless it is given a policy from here.
+"""Policies that generate ids for calls without one. No id is generated without a policy.
 
     assign(calls, hashed())                   # the same call, the same id, in every run
     assign(calls, session())                  # the same, and unique within one conversation
     assign(calls, pattern(MISTRAL, random.Random(7)))
 
-A policy is any function from a call to its id, or to None for no id. Those with
-a memory (`session`, `counter`, `pattern`) are made once for a conversation.
+A policy is any function from a call to its id, or to None for no id. Make those with state (`session`, `counter`,
+`pattern`) once per conversation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolInvocation
 
 OPENAI: Final = "call_{random:24}"
-"""The shape of OpenAI's ids; the same for the many servers that follow it."""
+"""The shape of OpenAI's ids, also used by many compatible servers."""
 ANTHROPIC: Final = "toolu_{random:24}"
 MISTRAL: Final = "{random:9}"
 KIMI: Final = "functions.{name}:{number}"
@@ -40,25 +40,25 @@ class IdPolicy(Protocol):
     """Gives a call its id, or None for no id."""
 
     def __call__(self, call: ToolInvocation, /) -> str | None:
-        """Return the id; each call of a conversation is asked for once, in order."""
+        """Return the id; called once for each call of a conversation, in order."""
         ...
 
 
 def none() -> IdPolicy:
-    """Mint no ids."""
+    """Generate no ids."""
     return lambda _: None
 
 
 def hashed() -> IdPolicy:
     """`call_` and the SHA-256 of the name and the arguments: equal calls have equal ids.
 
-    The order of keys does not count; 1 and 1.0 differ.
+    The order of keys is ignored; 1 and 1.0 differ.
     """
     return _hash
 
 
 def session() -> IdPolicy:
-    """As `hashed`, with `_0`, `_1`, … for the first, second, … time that the same call is made."""
+    """Like `hashed`, with the suffix `_0`, `_1`, … for repetitions of the same call."""
     seen: Counter[str] = Counter()
 
     def mint(call: ToolInvocation) -> str:
@@ -84,10 +84,9 @@ def uuid4(source: Random | None = None) -> IdPolicy:
 def pattern(template: str, source: Random | None = None, *, start: int = 0) -> IdPolicy:
     """Ids of a provider's shape: `OPENAI`, `ANTHROPIC`, `MISTRAL`, `KIMI` or a template of your own.
 
-    `{random:N}` stands for N letters and digits, from the system's randomness
-    or from `source`; `{name}` for the call's name; `{number}` counts up from
-    `start`, the number of calls that the conversation already has. Raises
-    ValueError for a template with any other brace, or that is the same for all calls.
+    `{random:N}` is N letters and digits, from the system's randomness or from `source`. `{name}` is the call's name.
+    `{number}` counts up from `start`, the number of calls that the conversation already has. Raises ValueError for any
+    other brace, or for a template without a slot that varies.
     """
     if "{" in _SLOT.sub("", template) or "}" in _SLOT.sub("", template):
         raise ValueError(f"{template!r}: the slots are {{random:N}}, {{name}} and {{number}}")
@@ -109,7 +108,7 @@ def pattern(template: str, source: Random | None = None, *, start: int = 0) -> I
 
 
 def assign(calls: Iterable[ToolInvocation], policy: IdPolicy) -> tuple[ToolInvocation, ...]:
-    """Give each call without an id the one that the policy mints; calls that have one stay as they are."""
+    """Give each call without an id the one from the policy; other calls stay unchanged."""
     return tuple(call if call.id is not None else _with_id(call, policy(call)) for call in calls)
 
 

@@ -1,10 +1,10 @@
-r"""Messages with headers: an answer is a row of them, and the header says what each one is.
+r"""Formats whose answers are messages with headers; the header says what each message is.
 
     <|channel|>analysis<|message|>Simple.<|end|><|start|>assistant to=functions.f<|message|>{}<|call|>
     ^ header                      ^ body ^ end  ^ header                                    ^ body
 
-Inside a body no other marker counts, so that a call that is only quoted is never
-made. Plain data, part of a `Syntax`; a call's body is one of its forms.
+Inside a body no other marker counts, so a quoted call is never read as a call. Plain data, part of a `Syntax`; a
+call's body is one of its forms.
 """
 
 from __future__ import annotations
@@ -16,24 +16,23 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """What a message is, by its header; the first route that fits decides.
+    """Maps a header to the kind of its message; the first matching route decides.
 
-    A pattern is exact text, `x.*` for what begins with `x.`, "" for nothing at
-    all, `*` for anything.
+    A pattern is exact text, `x.*` for text that begins with `x.`, "" for no text, or `*` for any text.
     """
 
     to: Literal["text", "reasoning", "call", "raw", "hidden"]
-    """`raw`: a call whose body is one argument, as it is."""
+    """`raw`: a call whose whole body is one argument."""
     channel: str = "*"
     recipient: str = "*"
     content: str = "*"
     form: int = 0
-    """Which form of the syntax reads a call's body."""
+    """The index of the form that reads a call's body."""
     argument: str = "input"
     """The name of a raw call's argument."""
 
     def name(self, recipient: str) -> str:
-        """Give the tool's name: what is in place of a pattern's star, or the whole recipient."""
+        """Return the tool's name: the text that matches the pattern's star, or the whole recipient."""
         return recipient.removeprefix(self.recipient[:-1]) if self.recipient.endswith("*") else recipient
 
 
@@ -44,29 +43,29 @@ class Frame:
     header: str
     """A regular expression (module `regex`) for a whole header, its groups `channel`, `recipient` and `content`."""
     start: str
-    """What every header but the first begins with."""
+    """The text that begins every header but the first."""
     opens: tuple[str, ...] = ()
-    """What only headers begin with, so that a broken one is no text."""
+    """Markers that begin only headers, so that a broken header is not text."""
     body: str = "<|message|>"
-    """What ends a header."""
+    """The marker that ends a header."""
     words: tuple[str, ...] = ()
-    """The channels and contents that the format knows; what else a call's header says is reported, or fails."""
+    """The known channels and contents; any other in a call's header is reported or makes the call a failure."""
     ends: tuple[str, ...] = ()
-    """Markers that end a body where another header or the end follows."""
+    """Markers that end a body if another header or the end follows."""
     routes: tuple[Route, ...]
     call: str
-    """A call's header as it is written, with `{name}`."""
+    """The header to write for a call, with `{name}`."""
     between: str
-    """What is written between two calls, and `last` after the last one."""
+    """The text written between two calls; `last` follows the last call."""
     last: str = ""
 
     def unknown(self, said: Mapping[str, str]) -> str:
-        """Find what a header names as its channel or content that the format does not know; "" where all is known."""
+        """Return the unknown channel or content of a header; "" if both are known."""
         known = {*self.words, "", *(word for route in self.routes for word in (route.channel, route.content))}
         return next((said[key] for key in ("channel", "content") if said.get(key, "") not in known), "")
 
     def route(self, said: Mapping[str, str]) -> Route:
-        """Find where the message goes whose header says this; what no route knows is text."""
+        """Return the route of a header; a message that no route matches is text."""
         for route in self.routes:
             wanted = (("channel", route.channel), ("recipient", route.recipient), ("content", route.content))
             if all(_fits(said.get(key, ""), pattern) for key, pattern in wanted):

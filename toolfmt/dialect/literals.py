@@ -1,4 +1,4 @@
-"""How arguments are written where they are neither JSON nor elements: as literals of a language.
+"""Arguments written as literals of a language, neither JSON nor elements.
 
     get_weather(city='Paris', days=3, tags=['a', None])       keywords, Python's words
     get_weather(city="Paris", days=3, tags=["a", null])       keywords, JSON's words
@@ -17,29 +17,29 @@ from typing import Final, TypeAlias
 Word: TypeAlias = bool | None
 
 KEYWORD: Final = r"[^\W\d][\w.\-]{0,255}"
-"""What names an argument where each is `key=value`, as a pattern of the `regex` package."""
+"""A pattern (package `regex`) for the name of a `key=value` argument."""
 BARE_KEY: Final = r"[\w.\-/$@]{1,256}"
-"""A key that is written without quotes where a format has such, likewise."""
+"""A pattern for a key without quotes."""
 PYTHON_WORDS: Mapping[str, Word] = {"True": True, "False": False, "None": None}
 JSON_WORDS: Mapping[str, Word] = {"true": True, "false": False, "null": None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Literals:
-    """A language of literals; the words of both Python and JSON are always read."""
+    """A language of literals; the constants of both Python and JSON are always read."""
 
     keywords: bool = False
-    """Arguments are `key=value`, without braces around them all; else an object in braces."""
+    """Arguments are `key=value` without surrounding braces, instead of an object in braces."""
     quotes: tuple[str, ...] = ("'", '"')
-    """What may stand around text; the first is written, the second where the text holds the first."""
+    """Quotes of text; the first is written, or the second if the text contains the first."""
     escapes: bool = True
-    """Backslashes escape; else text is as it is, up to a quote after which the structure goes on."""
+    """Backslashes escape; otherwise text is verbatim and ends at a quote that structure follows."""
     words: Mapping[str, Word] = field(default_factory=lambda: dict(PYTHON_WORDS))
-    """How true, false and nothing are written."""
+    """The spelling of true, false and null."""
     bare_keys: bool = False
     """An object's keys have no quotes."""
     sorted_keys: bool = False
     spaced: bool = True
     """A space follows commas and colons when written."""
     typed_by_schema: bool = False
-    """Every argument is quoted text, in JSON where it is no string."""
+    """Every argument is quoted text; values other than strings are JSON in the quotes."""

@@ -32,12 +32,12 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traits:
-    """What a dialect can hold and how it behaves; code reads these instead of names."""
+    """What a dialect can hold and how it behaves; code checks these instead of names."""
 
     carries_ids: bool = False
     """Call ids are written on the wire."""
     carries_types: bool = True
-    """The wire tells a string from a number; else the tool's schema does."""
+    """The format distinguishes strings from numbers; otherwise the tool's schema does."""
     carries_server: bool = False
     """The MCP server's name is written on the wire."""
     carries_agent: bool = False
@@ -47,17 +47,17 @@ class Traits:
     reasoning: bool = False
     """The format has markers for reasoning."""
     text_around: bool = True
-    """Text may stand beside calls, without a header of its own."""
+    """Text may appear beside calls, without its own header."""
     strict: bool = False
-    """Anything beside the call or its schema makes it no call."""
+    """Text beside a call, or an undeclared argument, makes the call text or a failure."""
     bare: bool = False
-    """Calls may stand in prose without a marker."""
+    """Calls may appear in prose without a marker."""
     needs_tools: bool = False
-    """Only the offered tools' names tell calls from other markup: nothing is a call where none are given."""
+    """Only the names of offered tools identify calls: without tools, nothing is a call."""
     stops: bool = False
-    """What follows the calls is not part of the answer."""
+    """Text after the calls is not part of the answer."""
     forbidden: str = ""
-    """Characters that no value of this format can hold."""
+    """Characters that no value in this format can contain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,13 +72,12 @@ class Limits:
 
 @dataclass(slots=True, kw_only=True)
 class ParserOptions:
-    """What a parser is given before it reads: a value, not frozen because one is made for every answer.
+    """Settings of a parser. It is not frozen, because one is made for every answer.
 
     `tools` are the offered tools by name; empty when none were given.
-    `reasoning_open` says that the prompt already opened the reasoning block, and
-    `reasoning_opener` by which marker; "" for the format's first.
-    `infer_types` types text by its looks where neither the wire nor a schema does,
-    and `coerce` gives arguments the types of the tools' schemas.
+    `reasoning_open` says that the prompt already opened the reasoning block; `reasoning_opener` is the marker, "" for
+    the format's first. `infer_types` guesses the type of text if neither the format nor a schema gives it, and
+    `coerce` converts arguments to the types of the tools' schemas.
     """
 
     tools: Mapping[str, ToolDefinition] = field(default_factory=dict[str, "ToolDefinition"])
@@ -92,14 +91,14 @@ class ParserOptions:
 
 
 class Parser(Protocol[WireIn]):
-    """Reads one answer, in as many pieces as it comes in."""
+    """Reads one answer, in any number of chunks."""
 
     def feed(self, chunk: WireIn) -> list[Event]:
-        """Read one more piece; the events that it decides."""
+        """Read one more chunk and return the events that are certain now."""
         ...
 
     def close(self) -> list[Event]:
-        """Say that the answer has ended; the last events. Feeding after this raises."""
+        """End the answer and return the last events. Feeding after this raises."""
         ...
 
 
@@ -115,7 +114,7 @@ class Example:
 SchemaFormatter: TypeAlias = Callable[["ToolDefinition"], str]
 ExampleFormatter: TypeAlias = Callable[["ToolDefinition"], tuple[Example, ...]]
 CallFormatter: TypeAlias = Callable[[Sequence["ToolInvocation"], Mapping[str, "ToolDefinition"]], WireT]
-"""Calls -> what the model would have written. The tools, by name, tell types where the wire does not."""
+"""Writes calls as the model would. The tools, by name, give the types that the format lacks."""
 ResultFormatter: TypeAlias = Callable[[Sequence["ToolResult"]], WireT]
 
 

@@ -1,6 +1,6 @@
 r"""The declarative description of a text format: data that both renders and parses.
 
-One template per level. Slots stand in braces, everything else is literal:
+One template per level. Slots are in braces, everything else is literal:
 
     section   "<tool_call>\n{calls}\n</tool_call>"
     call      "{call}"                                 a JSON object, described by `JsonCall`
@@ -8,10 +8,9 @@ One template per level. Slots stand in braces, everything else is literal:
     call      "Action: {name}\nAction Input: {args}"    literals around a bare arguments object
     call      "<{name}>\n{yaml}</{name}>"              the tool's name is the element's
 
-A part between `{?` and `?}` is written only when its slots have values and may
-be missing when read. `{any}` stands for whatever a model may write between two
-markers, `{plain}` for the same without `<`; nothing is written there. Literals are exact when written; when read, their
-whitespace is soft and a quote may be single, double or absent.
+A part between `{?` and `?}` is written only when its slots have values, and may be missing when read. `{any}` matches
+any text between two markers, and `{plain}` any text without `<`; nothing is written there. Literals are exact when
+written; when read, white space may differ and a quote may be single, double or absent.
 
 The description is plain data: `syntax_records` writes it as JSON and reads it back.
 """
@@ -44,45 +43,38 @@ Pair: TypeAlias = tuple[str, str]
 class JsonCall:
     """A call written as a JSON object.
 
-    `template` is the object as written, with the slots `{name}`, `{arguments}`,
-    `{arguments_text}` (a JSON string of them), `{id}`, `{server}`, `{agent}`,
-    `{text}` and `{reasoning}` as values; a list of one template holds any number
-    of calls; any other value is a constant that must be there. The key `{name}`
-    stands for the tool's name, the key `*` for every further key, which are then
-    arguments. `accepts` are further templates for reading; `{any}` stands for a
-    value of no interest.
+    `template` is the object as written, with the slots `{name}`, `{arguments}`, `{arguments_text}` (a JSON string of
+    them), `{id}`, `{server}`, `{agent}`, `{text}` and `{reasoning}` as values. A list of one template holds any number
+    of calls. Any other value is a required constant. The key `{name}` matches the tool's name, and the key `*` every
+    further key, which is then an argument. `accepts` are further templates for reading; `{any}` matches any value.
     """
 
     template: Mapping[str, object]
     accepts: tuple[Mapping[str, object], ...] = ()
     prose: Mapping[str, object] = field(default_factory=dict[str, object])
-    """Constants of an object after which text follows, no call: `{"type": "text"}`."""
+    """Constants of an object that is text instead of a call: `{"type": "text"}`."""
     arguments_required: bool = False
     closed: bool = False
-    """Keys that no template names make the object no call."""
+    """An object with keys that no template names is not a call."""
     indent: int | None = None
     meant_by: str = ""
-    """A key that shows an object was meant as a call, so that a slip in it is a failure and not text."""
+    """A key that marks an object as a call, so that a slip in it is a failure and not text."""
     tolerant: bool = True
-    """Small slips (a trailing comma, single quotes, `True`) are read, with a notice."""
+    """Small slips (a trailing comma, single quotes, `True`) are tolerated, with a notice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elements:
     """Arguments written as nested elements.
 
-    `member` is one argument or object member, with `{key}` and `{value}`; where
-    it cannot hold a key, `odd_member` is written; `loose_member` is another
-    spelling of an argument (not of what is nested in one) that is read. `item` is one
-    list item; with a key as the element's name, items may also be repeated members;
-    without `item`, lists and objects are JSON text. `{type}` names a value's JSON
-    type, in `{? ?}` only where the tool's schema would not tell it; `{string}` says
-    whether it is a string. A line break beside `{value}` belongs to the markers.
-    `wrapper` is the element around all arguments, which may be missing.
-    `escape` says how text is protected: `xml` by entities, `none` not at all;
-    `keys` is for raw text with entities in keys and names.
-    `quotes` are pairs around text that is taken as it is; the first is also
-    written, around text that would not be read back otherwise.
+    `member` is one argument or object member, with `{key}` and `{value}`. `odd_member` is written for keys that it
+    cannot hold. `loose_member` is another spelling of an argument, but not of nested members, that is only read.
+    `item` is one list item; if keys are element names, items may also be repeated members. Without `item`, lists and
+    objects are JSON text. `{type}` is a value's JSON type, in `{? ?}` only if the tool's schema does not imply it;
+    `{string}` says whether it is a string. A line break beside `{value}` belongs to the markers. `wrapper` is the
+    optional element around all arguments. `escape` says how text is escaped: `xml` with entities, `none` not at all,
+    `keys` only in keys and names. `quotes` are pairs around verbatim text; the first is also written, around text that
+    would not be read back otherwise.
     """
 
     member: str
@@ -93,22 +85,22 @@ class Elements:
     escape: Literal["xml", "keys", "none"] = "xml"
     quotes: tuple[Pair, ...] = ()
     quoted: str = ""
-    """Characters that put a text in quotes when written, instead of being escaped."""
+    """Characters for which text is written in quotes instead of being escaped."""
     indent: str = "    "
     separator: str = "\n"
-    """What follows each member when written."""
+    """The text written after each member."""
     type_names: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What the format calls a JSON type, where that differs: `{"integer": "number"}`."""
+    """The format's names of JSON types, if they differ: `{"integer": "number"}`."""
     declared: tuple[str, ...] = ()
-    """Attributes that only a tool's definition has: a call with one is a quoted definition, no call."""
+    """Attributes that only a tool's definition has: an element with one is a quoted definition and not a call."""
     typed: bool = False
-    """The type is written even where the schema tells it."""
+    """The type is written even if the schema implies it."""
     closers_optional: bool = False
-    """A value whose closer is missing ends with its call."""
+    """A value without a closing tag ends with its call."""
     inferred: bool = False
-    """Text that is a JSON value stands for it where no schema says otherwise."""
+    """Text that is JSON is read as its value unless the schema says otherwise."""
     repeats: bool = False
-    """An argument that is given several times is a list, as it always is with a key as the element's name."""
+    """A repeated argument is a list; this is always so if keys are element names."""
 
     @property
     def keyed_by_tag(self) -> bool:
@@ -124,44 +116,43 @@ class Elements:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """One way to write calls; a syntax writes its first form and reads them all."""
+    """One way to write calls; a syntax writes its first form and reads all forms."""
 
     call: str
     section: str = "{calls}"
     ends: tuple[str, ...] = ()
-    """Other markers that are read in place of the closing one: the call's, or the section's where a call has none."""
+    """Alternatives to the closing marker of the call, or of the section if calls have none."""
     separator: str = "\n"
     each: bool = True
-    """Every call is written in a section of its own."""
+    """Every call is written in its own section."""
     array: bool = False
-    """The calls stand in a JSON list."""
+    """The calls are in a JSON list."""
     indent: str = "  "
-    """How the calls of a list are indented where `separator` puts each on a line."""
+    """The indentation of a list's calls if `separator` puts each on a line."""
     alone: bool = False
-    """A call is also read where the section's opening marker is missing."""
+    """A call is also read if the section's opening marker is missing."""
     tentative: bool = False
-    """The marker before the calls may also be plain text: it counts only right before a JSON value."""
+    """The marker before the calls counts only directly before a JSON value; elsewhere it is text."""
     id_if_missing: str = ""
-    """The id that is written for a call without one, where the format demands it; `{index}` counts from 0."""
+    """The id written for a call without one, if the format requires ids; `{index}` counts from 0."""
     name_in_id: str = ""
-    """How the id holds the tool's name: `functions.{name}:{index}`; what is around the name may be missing."""
+    """How the id contains the tool's name: `functions.{name}:{index}`; the text around the name may be missing."""
     parts: tuple[str, ...] = ()
-    """The head's elements, read in any order and also after the arguments: `<server_name>{server}</server_name>`."""
+    """Elements of the head, in any order and also after the arguments: `<server_name>{server}</server_name>`."""
     json: JsonCall | None = None
     elements: Elements | None = None
     literals: Literals | None = None
     """The arguments at `{args}` are literals of a language, not JSON."""
     bare: bool = False
-    """A section without a marker of its own: a list of calls that may also be ordinary text."""
+    """A section without a marker: a list of calls that may also be ordinary text."""
     name: str = ""
-    """The tool's name where the markers imply it; slots of other names are its parameters."""
+    """The tool's name if the markers imply it; other slots are its parameters."""
     payload: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Which parameter of which tool the raw text at `{payload}` is."""
+    """The parameter, by tool name, that the raw text at `{payload}` is."""
     defaults: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What a slot means when it is absent: `{"server": "local"}`."""
+    """The values of absent slots: `{"server": "local"}`."""
     offered: bool = False
-    """Nothing but the tool's name tells the call from text, `<{name}>` or `{name}` on a line: only an offered
-    tool's counts."""
+    """Only the tool's name identifies the call (`<{name}>`, or `{name}` on a line), so only offered tools count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,44 +161,44 @@ class Syntax:
 
     forms: tuple[Form, ...]
     frame: Frame | None = None
-    """The headers of a format whose answers are rows of messages; then forms describe the bodies of calls."""
+    """The headers of a format whose answers are several messages; forms then describe the bodies of calls."""
     reasoning: tuple[Pair, ...] = ()
     """Where a marker has a blank beside the reasoning or the text, any blank there belongs to it.
 
     Of pairs with the same opening marker, any one's closing marker ends the block; so of `unwrap`.
     """
     starts_in_reasoning: bool = False
-    """The answer begins in its reasoning, which only the prompt opens."""
+    """The answer begins inside the reasoning, which the prompt has opened."""
     leading: tuple[Pair, ...] = (("<think>", "</think>"),)
-    """Blocks that are reasoning where a closed one begins an answer, as models write them in any format."""
+    """Blocks that are reasoning if a closed one begins an answer, as models write them in any format."""
     before_calls: str = ""
-    """What is between the text and the calls: if it is blank, any blank there is no text."""
+    """The text written between text and calls: if it is blank, any blank there is not text."""
     hidden: tuple[Pair, ...] = ()
-    """Blocks that only the runtime may write; from a model they are kept out of the text."""
+    """Blocks that only the runtime may write; a model's are removed from the text."""
     unwrap: tuple[Pair, ...] = ()
-    """Markers around text that are dropped; the closer may be empty."""
+    """Markers around text that are dropped; the closing marker may be empty."""
     wrapped: Literal["mixed", "verbatim"] = "mixed"
-    """What `unwrap` holds: anything, or text alone, in which no marker counts but the closing one."""
+    """The content of `unwrap`: anything, or only text, in which no marker but the closing one counts."""
     unclaimed: Literal["text", "hidden"] = "text"
-    """What is outside all markers: text, or nobody's, which a notice reports."""
+    """Text outside all markers: ordinary text, or hidden and reported in a notice."""
     stop: tuple[str, ...] = ()
-    """Markers that end the turn; what follows is not part of the answer."""
+    """Markers that end the turn; text after them is not part of the answer."""
     special: tuple[str, ...] = ()
     """Further tokens of the model's template: they begin turns, and no untrusted text may contain one."""
     bare: bool = False
-    """Calls may stand in prose or a code fence without a marker."""
+    """Calls may appear in prose or a code fence without a marker."""
     single: bool = False
-    """A message holds one call at most."""
+    """A message holds at most one call."""
     ends_after_calls: bool = False
     """A closed section of calls ends the turn."""
     calls_in_reasoning: Literal["defer", "call", "draft"] = "defer"
-    """A call in a reasoning block is a draft if the block is closed, else real; or always one of the two."""
+    """`defer`: a call in a reasoning block is a draft if the block is closed, else a call; or always one of the two."""
     lines: bool | Literal["steps"] = False
     """Markers stand at the beginning of a line; `steps` are those of labelled lines such as ReAct's, read as small
     models write them: in bold, numbered, the tool's name in quotes, its input in any form with one reading."""
     ignore_case: bool = False
     tools: str = "{tools}"
-    """What is around the tools' definitions in a manifest."""
+    """The text around the tools' definitions in a manifest."""
     tool_separator: str = "\n"
     result: str = "{content}"
     """One result: `{name}`, `{id}`, `{content}`, `{status}`, `{index1}`; as JSON text `{id_json}`, `{content_json}`."""
@@ -216,12 +207,12 @@ class Syntax:
     result_json: Mapping[str, object] = field(default_factory=dict[str, object])
     """One result as a JSON object, with `{name}`, `{status}`, `{content}`, `{id}` as values."""
     error: str = "{content}"
-    """A failed result's content in words."""
+    """The content of a failed result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """Text of a template that stands for itself."""
+    """Literal text of a template."""
 
     text: str
 
@@ -235,7 +226,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Maybe:
-    """Pieces that may be missing together."""
+    """An optional group of pieces."""
 
     pieces: tuple[Piece, ...]
 
@@ -252,7 +243,7 @@ WILD = re.compile(r"\{(?:any|plain)\}")
 
 
 def spelled(marker: str) -> str:
-    """Spell a marker as it is written."""
+    """Return a marker as it is written."""
     return WILD.sub("", marker.replace("{?", "").replace("?}", ""))
 
 
@@ -278,7 +269,7 @@ def pieces(template: str) -> tuple[Piece, ...]:
 
 
 def split(template: str, names: frozenset[str]) -> tuple[tuple[Piece, ...], str, tuple[Piece, ...]]:
-    """Cut a template at its first slot among `names`: what precedes, the slot's name ("" if none), what follows."""
+    """Split a template at the first slot in `names`: the text before, the slot's name ("" if none), the text after."""
     parts = pieces(template)
     for at, piece in enumerate(parts):
         if isinstance(piece, Slot) and piece.name in names:
@@ -287,7 +278,7 @@ def split(template: str, names: frozenset[str]) -> tuple[tuple[Piece, ...], str,
 
 
 def template_slots(form: Form) -> frozenset[str]:
-    """The slots that a form's templates name: `name`, `id`, `server`, ..."""
+    """The slots in a form's templates: `name`, `id`, `server`, ..."""
     found = set(re.findall(r"\{([a-z_]+)\}", form.call))
     if form.json is not None:
         found |= set(re.findall(r"\{([a-z_]+)\}", repr(dict(form.json.template))))
@@ -295,12 +286,12 @@ def template_slots(form: Form) -> frozenset[str]:
 
 
 def member_slots(elements: Elements) -> frozenset[str]:
-    """The slots that an argument's template names: `key`, `value`, `type`, ..."""
+    """The slots in an argument's template: `key`, `value`, `type`, ..."""
     return frozenset(re.findall(r"\{([a-z_]+1?)\}", elements.member))
 
 
 def name_in_id(template: str, text: str) -> str:
-    """Read the tool's name out of an id that holds it."""
+    """Read the tool's name from an id that contains it."""
     before, _, after = template.partition("{name}")
     ending = re.escape(after).replace(r"\{index\}", "[0-9]+")
     return re.sub(f"{ending}$", "", text.removeprefix(before)) if after else text.removeprefix(before)
@@ -319,7 +310,7 @@ _MARKER = re.compile(r"</?[^<>\s=\"{]+|\[\[?/?[A-Z_]{2,}\]?\]?|[A-Z][a-z]+(?: [A
 
 
 def markers(syntax: Syntax) -> tuple[str, ...]:
-    """The strings that are special in a format, longest first: what untrusted text may not contain as it is."""
+    """The strings that are special in a format, longest first; untrusted text must not contain them."""
     found: set[str] = set()
     for form in syntax.forms:
         elements = form.elements

@@ -1,10 +1,10 @@
-"""Choosing a format, the same way everywhere: by dialect, provider, model, or XML by force.
+"""Choose a format by dialect, provider, model, or with XML forced.
 
     parse(answer, provider="anthropic")
     manifest(tools, model="gpt-4o")
     render_calls(calls, dialect="xml-items")
 
-The same five words are taken wherever a format is chosen.
+Every function that chooses a format takes the same five options.
 """
 
 from __future__ import annotations

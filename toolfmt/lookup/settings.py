@@ -1,8 +1,7 @@
-"""Which format agents and teams speak, as settings: of an agent, a team, a process.
+"""Settings for the format of an agent, a team or a process.
 
-An agent has `FormatSettings`. A team's flag overrides its direct members'. A
-word from the outside (a configuration file, an environment variable that the
-application read) overrides both, through `from_setting`:
+An agent has `FormatSettings`. A team's flag overrides those of its direct members. An external setting (from a
+configuration file or an environment variable) overrides both, through `from_setting`:
 
     settings = from_setting(os.environ.get("MY_APP_FORMAT"), default=agent)
     dialect = settings.choose(registry, provider="anthropic")
@@ -24,9 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatSettings:
-    """An agent's wishes: XML forced or not, a dialect by name; both None leave it to the provider.
+    """An agent's preferences: XML or not, or a dialect by name; if both are None, the provider decides.
 
-    `dialect="auto"` is for reading alone: hand it to `parse`, as `choose` has nothing to show tools with.
+    `dialect="auto"` is only for reading: pass it to `parse`, because `choose` needs a dialect that shows tools.
     """
 
     use_xml: bool | None = None
@@ -37,10 +36,10 @@ class FormatSettings:
         return registry.resolve(dialect=self.dialect, provider=provider, model=model, use_xml=self.use_xml is True)
 
     def in_team(self, *, use_xml: bool | None) -> FormatSettings:
-        """Give the settings as a team's flag leaves them.
+        """Return the settings after a team's flag is applied.
 
-        None changes nothing. True forces XML, whatever dialect was named;
-        False takes the force away, and leaves a named dialect.
+        None changes nothing. True forces XML instead of a named dialect; False stops forcing XML and keeps a named
+        dialect.
         """
         if use_xml is None:
             return self
@@ -49,13 +48,13 @@ class FormatSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamSettings:
-    """A team's flag and its members by name, agents and sub-teams."""
+    """A team's flag and its members (agents and sub-teams) by name."""
 
     members: Mapping[str, FormatSettings | TeamSettings]
     use_xml: bool | None = None
 
     def applied(self) -> dict[str, FormatSettings | TeamSettings]:
-        """Give each member with the flag applied to agents; a sub-team stays as it is and applies its own."""
+        """Return the members with the flag applied to agents; a sub-team stays unchanged and applies its own."""
         return {
             name: member if isinstance(member, TeamSettings) else member.in_team(use_xml=self.use_xml)
             for name, member in self.members.items()
@@ -68,11 +67,11 @@ SETTINGS: Mapping[str, FormatSettings] = {
     "sentinel": FormatSettings(use_xml=False, dialect="sentinel"),
     "native": FormatSettings(use_xml=False),
 }
-"""The words that `from_setting` understands; `native` is the provider's own format."""
+"""The values that `from_setting` accepts; `native` is the provider's own format."""
 
 _NO_SETTINGS = FormatSettings()
 
 
 def from_setting(text: str | None, default: FormatSettings = _NO_SETTINGS) -> FormatSettings:
-    """Read a format word, trimmed and in any case; anything else, and None, is the default."""
+    """Read a format setting, ignoring case and surrounding blanks; anything else, including None, is the default."""
     return default if text is None else SETTINGS.get(text.strip().lower(), default)

@@ -1,13 +1,12 @@
-"""Finds the dialect of a model by what its folder holds.
+"""Finds the dialect of a model from its folder.
 
     find_dialect("Qwen3-8B").dialect.name    # 'qwen25'
     find_dialect("Qwen3-8B").how             # 'known'
     find_dialect("Qwen3-8B").reasons         # ('it reads all 5 answers that the template was made to write', ...)
 
-The checkpoint's own response template comes first. Else the chat template is made
-to write calls: the known dialect that reads them is the one, and where none does,
-a new one is inferred from what changes with them. A template that writes no calls
-may still name a known dialect by its markers. Nothing is guessed.
+The checkpoint's own response template comes first. Otherwise the chat template renders calls: a known dialect that
+reads them is the result, and if none does, a new one is inferred from the differences between the rendered calls. A
+template that writes no calls may still identify a known dialect by its markers. Nothing is guessed.
 """
 
 from __future__ import annotations
@@ -56,16 +55,13 @@ class FoundDialect:
 
 
 def find_dialect(path: str | Path, *, template: str | None = None, registry: Registry | None = None) -> FoundDialect:
-    """Find the dialect of a model by its folder, or by a file with its chat template.
+    """Find the dialect of a model from its folder, or from a file with its chat template.
 
     `path` is a Hugging Face tokenizer folder, or one file of it: `tokenizer_config.json`,
-    `chat_template.jinja`, `chat_template.json`. `template` is the name of one of several
-    templates; without it, it is the one for tools. The dialects of `registry` are
-    known; without it, those that are registered. Templates run in a sandbox, with limits.
-
-    Raises OSError where nothing can be read, `ParseError` for a file that is not
-    what its name says, `TemplateError` where there is no chat template or one of another
-    library, and `UnknownDialectError`, with all reasons, where none is found.
+    `chat_template.jinja`, `chat_template.json`. `template` names one of several templates; the default is the one for
+    tools. `registry` has the known dialects; the default is the process-wide one. Templates run in a sandbox, with
+    limits. Raises OSError if nothing can be read, `ParseError` for a malformed file, `TemplateError` if there is no
+    chat template or one of another library, and `UnknownDialectError`, with all reasons, if no dialect is found.
     """
     return found_in(read_folder(path), template=template, registry=registry)
 

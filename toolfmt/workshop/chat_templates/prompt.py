@@ -1,4 +1,4 @@
-r"""Renders a conversation of any format with a model's own chat template.
+r"""Renders a conversation in any format with a model's own chat template.
 
 prompt = render_prompt(messages, tools, path="Qwen3-8B")
 prompt             # '<|im_start|>system\n# Tools ...<|im_start|>assistant\n'
@@ -65,19 +65,15 @@ def render_prompt(  # noqa: PLR0913 - each is a choice of the caller's
     strict: bool = False,
     limits: TemplateLimits | None = None,
 ) -> Prompt:
-    """Render a conversation with a chat template, as transformers' `apply_chat_template` does.
+    """Render a conversation with a chat template, like transformers' `apply_chat_template`.
 
-    `messages` is a conversation in any format that `convert` reads; `source`
-    names it where it is not recognised. `tools` come in any form; without
-    them, those of the conversation are shown. The template is `template`, a text,
-    or that of the folder or file at `path`; with both, `template` is the name of
-    one of several there.
-    `variables` are further ones of the template's (`enable_thinking`,
-    `documents`), `now` is the date that it may write. What the messages
-    cannot hold is in `losses` of the prompt, and under `strict` raises
-    `ConversionError`. Raises `TemplateError` for a template that is broken, goes
-    beyond the `limits` or refuses the conversation, `ParseError` for a
-    conversation that is not of its format.
+    `messages` is a conversation in any format that `convert` reads; `source` names a format that cannot be detected.
+    `tools` are in any form; the default is those of the conversation. The template is the text `template`, or that of
+    the folder or file at `path`; with both, `template` names one of several there. `variables` are passed to the
+    template (`enable_thinking`, `documents`), and `now` is the date that it may write. The prompt's `losses` list what
+    the messages cannot hold; under `strict` they raise `ConversionError`. Raises `TemplateError` for a template that
+    is broken, exceeds the `limits` or rejects the conversation, and `ParseError` for a conversation that is not in its
+    format.
     """
     folder = chosen_template(template, path)
     name = template if path is not None else None

@@ -1,4 +1,4 @@
-r"""The whole examination of a template, as a value.
+r"""The result of checking a template, as a value.
 
 Diagnosis(path="Qwen3-8B", template="default", dialect="qwen25", checks=(
 Check("one call", "ok", (), '<tool_call>\n{"name": ...'),
@@ -80,12 +80,11 @@ def diagnose(
     dialect: AnyDialect | str | None = None,
     variables: Mapping[str, JsonValue] | None = None,
 ) -> Diagnosis:
-    """Examine the chat template of a folder or file, or the text `template`; with both, the one of that name.
+    """Check the chat template of a folder or file, or the text `template`; with both, `template` is its name.
 
-    Without a `dialect` it is that of `find_dialect`. `variables` are given to the
-    template (`{"enable_thinking": True}`). Raises as `read_folder` does where there is
-    no template to examine, and `UnknownDialectError` for a `dialect` that there is
-    not; whatever is wrong with the template itself is a finding.
+    The default `dialect` is that of `find_dialect`. `variables` are passed to the template (`{"enable_thinking":
+    True}`). Raises like `read_folder` if there is no template to check, and `UnknownDialectError` for an unknown
+    `dialect`; faults of the template itself are findings.
     """
     folder = chosen_template(template, path)
     name = folder.name_of(template if path is not None else None, tools=True)

@@ -1,13 +1,12 @@
-"""Grammars for constrained decoding: the calls that a dialect's parser reads, with the tools' schemas inside.
+"""Grammars for constrained decoding, from a dialect and the tools' schemas.
 
     grammar("hermes", tools)                                            for llguidance
     grammar("qwen3-coder", tools, choice="required", target="gbnf")     for llama.cpp
     grammar("harmony", tools, choice="get_weather", parallel=False, target="structural-tag")
     grammar("hermes", tools, output={"type": "object", ...})            calls, or JSON that fits a schema
 
-Whatever the grammar accepts, the dialect's parser reads as calls that fit the
-tools' schemas, and what `render_calls` writes, the grammar accepts, as far as the
-target can say it. What it cannot express is listed in the result.
+The dialect's parser reads everything that the grammar accepts as calls that fit the tools' schemas. The grammar
+accepts what `render_calls` writes, as far as the target can express it. The result lists what it cannot express.
 """
 
 from __future__ import annotations
@@ -76,20 +75,15 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
     output: JsonObject | None = None,
     registry: Registry | None = None,
 ) -> Grammar:
-    """Write a grammar of the answers that call these tools in a dialect.
+    """Write a grammar for answers that call these tools in a dialect.
 
-    `tools` are definitions, functions or any tool JSON. `choice` is "auto" (text,
-    with calls or without), "required" (calls), "none" (text), or the name of the
-    tool to call; without `parallel` there is one call at most, and `max_calls`
-    bounds them otherwise. With `reasoning`, reasoning may come before all of it, and
-    without, the answer begins with its text or calls; by default it may come where
-    calls are not required. `target` is "lark", "gbnf", "structural-tag" or "regex".
-    With the JSON Schema `output`, an answer without calls is a JSON value that fits
-    it, and nothing else.
-
-    Raises ValueError for an unknown target and for less than one call, `UnknownToolError` for an unknown
-    tool, `SchemaError` for a schema that cannot be used or has no form in the
-    target, and `UnrepresentableError` for a dialect that no grammar describes.
+    `tools` are definitions, functions or any tool JSON. `choice` is "auto" (text, with or without calls), "required"
+    (calls), "none" (text), or the name of the tool to call. Without `parallel` there is at most one call; `max_calls`
+    sets another limit. `reasoning` says whether reasoning may come first; by default it may, unless calls are
+    required. `target` is "lark", "gbnf", "structural-tag" or "regex". With the JSON Schema `output`, an answer without
+    calls is exactly one JSON value that fits it. Raises ValueError for an unknown target or a limit below one call,
+    `UnknownToolError` for an unknown tool, `SchemaError` for a schema that is invalid or that the target cannot
+    express, and `UnrepresentableError` for a dialect without a grammar.
     """
     if target not in WRITERS:
         near = get_close_matches(target, WRITERS, 1)

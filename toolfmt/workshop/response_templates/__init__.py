@@ -6,10 +6,9 @@ r"""Response templates of Hugging Face tokenizers, loaded as dialects at run tim
                                "transform": {"type": "function", "function": "{content}"}},
                 "content":    {"close": "<|im_end|>"}}}
 
-A template says where an answer's text, reasoning and calls stand; checkpoints
-ship one in their `tokenizer_config.json`. It is data from a stranger: everything
-in it is checked, its patterns are translated and never run, and what comes out
-is a dialect like any other, which both reads and writes.
+A template says where an answer's text, reasoning and calls are; checkpoints ship one in their `tokenizer_config.json`.
+It is untrusted data: everything in it is checked, and its patterns are translated and never run. The result is a
+dialect like any other, which reads and writes.
 """
 
 from __future__ import annotations
@@ -37,19 +36,14 @@ LARGEST = 1024 * 1024
 def response_dialect(
     template: str | Mapping[str, JsonValue], *, name: str = "response-template", stop: Sequence[str] = ()
 ) -> Dialect[str]:
-    """Make the dialect that a Hugging Face response template describes.
+    """Make a dialect from a Hugging Face response template.
 
-    `template` is the object, or its JSON text, that `tokenizer_config.json` has
-    under `response_template`. `stop` are the tokenizer's tokens that end a turn,
-    such as `<|im_end|>`, which a template need not name. What the template reads,
-    the dialect reads, with these differences, which are the laws of every dialect:
-    a call's body decides itself where it ends; a broken or cut call is a failure
-    and not an exception; nothing is dropped or overwritten: texts of a region that
-    comes twice follow each other, and what is outside all regions is reported in a
-    notice; types come from the tool's schema first.
-
-    Raises `ResponseTemplateError`, which names the field, for a template that is
-    wrong or says what no dialect can do.
+    `template` is the object, or its JSON text, under `response_template` in `tokenizer_config.json`. `stop` are the
+    tokenizer's tokens that end a turn, such as `<|im_end|>`, which a template may leave out. The dialect reads what
+    the template reads, but obeys the laws of every dialect: a call's body decides where it ends; a broken or truncated
+    call is a failure, not an exception; texts of a repeated region follow each other, and text outside all regions is
+    reported in a notice; types come from the tool's schema first. Raises `ResponseTemplateError`, which names the
+    field, for a template that is invalid or that a dialect cannot express.
     """
     if isinstance(template, str):
         if len(template) > LARGEST:
