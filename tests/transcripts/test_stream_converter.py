@@ -187,8 +187,26 @@ def test_what_no_event_tells_is_a_loss() -> None:
     assert sorted(loss.code for loss in relay.losses) == ["choice", "citations", "provider_part"]
 
 
+@pytest.mark.parametrize("target", ["anthropic", "openai-chat", "gemini-interactions"])
+@pytest.mark.parametrize(
+    ("source", "event"),
+    [
+        ("ollama", {"model": "m", "message": {"content": "", "images": ["iVBORw0KGgo"]}, "done": False}),
+        ("bedrock", {"contentBlockDelta": {"delta": {"image": {"source": {"bytes": "iVBORw0KGgo"}}}}}),
+        ("bedrock", {"contentBlockDelta": {"delta": {"toolResult": [{"text": "18C"}]}}}),
+        ("cohere", {"type": "content-start", "delta": {"message": {"content": {"type": "image_url"}}}}),
+    ],
+)
+def test_media_of_a_stream_is_a_loss(source: str, target: str, event: dict[str, Any]) -> None:
+    relay = StreamConverter(source, target)
+    relay.feed(event)
+    assert [loss.code for loss in relay.losses] == ["provider_part"]
+
+
 PAGE = {"url": "https://e.com/a", "title": "A", "start_index": 3, "end_index": 6}
 WEB = {"type": "web_search_result_location", "url": "https://e.com/a", "title": "A", "cited_text": "x"}
+FOUND = {"type": "document", "id": "d", "document": {"url": "https://e.com/a", "title": "A"}}
+GROUND = {"start": 3, "end": 6, "text": "ét ", "sources": [FOUND]}
 CITING: dict[str, list[Any]] = {
     "openai-chat": [
         {"choices": [{"index": 0, "delta": {"content": "In é"}}]},
@@ -213,6 +231,23 @@ CITING: dict[str, list[Any]] = {
         {"type": "content_block_delta", "index": 1, "delta": {"type": "citations_delta", "citation": WEB}},
         {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": " 18C."}},
         {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+    ],
+    "cohere": [
+        {"type": "content-start", "index": 0, "delta": {"message": {"content": {"type": "text", "text": ""}}}},
+        {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": "In ét 18C."}}}},
+        {"type": "citation-start", "index": 0, "delta": {"message": {"citations": GROUND}}},
+        {"type": "citation-end", "index": 0},
+        {"type": "message-end", "delta": {"finish_reason": "COMPLETE"}},
+    ],
+    "gemini-interactions": [
+        {"event_type": "step.start", "index": 0, "step": {"type": "model_output", "content": []}},
+        {"event_type": "step.delta", "index": 0, "delta": {"type": "text", "text": "In ét 18C."}},
+        {
+            "event_type": "step.delta",
+            "index": 0,
+            "delta": {"type": "text_annotation_delta", "annotations": [{"type": "url_citation", **PAGE}]},
+        },
+        {"event_type": "interaction.completed", "interaction": {"id": "i", "status": "completed"}},
     ],
     "gemini": [
         {"candidates": [{"content": {"parts": [{"text": "In ét 18C."}]}}]},
@@ -260,7 +295,20 @@ def test_citations_are_carried_where_the_target_has_a_place(source: str) -> None
     assert relay.losses == ()
     events, relay = relayed(source, "vercel-ui")
     assert [event["url"] for event in events if event["type"] == "source-url"] == ["https://e.com/a"]
-    for target in ("cohere", "ollama", "anthropic"):
+    events, relay = relayed(source, "cohere")
+    (said,) = [event["delta"]["message"]["citations"] for event in events if event["type"] == "citation-start"]
+    page = {"url": "https://e.com/a", "title": "A"} | ({"snippet": "x"} if source == "anthropic" else {})
+    assert said["sources"] in (
+        [{"type": "document", "id": "https://e.com/a", "document": page}],
+        [{"type": "document", "id": "d", "document": page}],
+    )
+    assert (said["start"], said["end"]) == (3, end)
+    assert relay.losses == ()
+    events, relay = relayed(source, "gemini-interactions")
+    deltas = [event["delta"] for event in events if event["event_type"] == "step.delta"]
+    assert [delta["annotations"] for delta in deltas if "annotations" in delta] == [[{"type": "url_citation", **place}]]
+    assert relay.losses == ()
+    for target in ("mistral", "ollama", "anthropic"):
         if (source, target) != ("anthropic", "anthropic"):
             assert [loss.code for loss in relayed(source, target)[1].losses] == ["citations"]
 

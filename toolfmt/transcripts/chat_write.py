@@ -21,7 +21,7 @@ from toolfmt.conversation import (
 )
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.chat_media import write_media
-from toolfmt.transcripts.citations import cited, moved
+from toolfmt.transcripts.citations import cited, grounds, moved
 from toolfmt.transcripts.values import argument_object, own, put_own
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _said(message: Message, shape: ChatShape) -> JsonObject | None:
 
 _OWN: Final[dict[str, Callable[[JsonObject], bool]]] = {
     "annotations": lambda item: "url_citation" in item,
-    "citations": lambda item: "sources" in item and "start" in item,
+    "citations": grounds,
 }
 """Whether a citation is in the words of a format that has it under a key."""
 

@@ -167,6 +167,11 @@ def grounded(said: JsonObject, part: TextPart) -> JsonObject:
     return {"start": start, "end": end, "text": part.text[start:end], "sources": [found]}
 
 
+def grounds(item: JsonObject) -> bool:
+    """Whether a citation is in Cohere's words."""
+    return "sources" in item and "start" in item
+
+
 def sourced(said: JsonObject, _: TextPart) -> JsonObject:
     """Write a citation as the AI SDK's messages have it."""
     title = {"title": said["title"]} if "title" in said else {}

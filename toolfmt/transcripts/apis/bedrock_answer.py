@@ -48,6 +48,7 @@ _EXCEPTIONS: Final = {
 }
 """The events of errors, but for those of the server itself."""
 _READ: Final = frozenset({"text", "citationsContent", "reasoningContent", "toolUse"})
+_DELTAS: Final = frozenset({"text", "citation", "reasoningContent", "toolUse"})
 _EVENTS: Final = frozenset(
     {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"}
 )
@@ -95,6 +96,8 @@ def _event(value: JsonObject, made: Assembler) -> None:
             _reasoning(inner(delta, "reasoningContent"), made)
             made.cite(delta.get("citation"))
             made.arguments(at, inner(delta, "toolUse").get("input"))
+            if delta.keys().isdisjoint(_DELTAS):
+                made.note("provider_part", ", ".join(delta))
         case "contentBlockStop":
             made.stop(at)
             made.piece()

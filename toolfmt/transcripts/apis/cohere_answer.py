@@ -19,6 +19,7 @@ from toolfmt.jsontext import is_object
 from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, only
 from toolfmt.transcripts.answer_steps import StepShape, ended, inner, kind, objects, whole_call
 from toolfmt.transcripts.answer_usage import TokenCounting
+from toolfmt.transcripts.citations import cited_at, grounded, grounds
 from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def _answer(value: JsonObject, made: Assembler) -> None:
     said = inner(value, "message")
     for part in objects(said, "content"):
         _say(part, made)
+    for citation in objects(said, "citations"):
+        made.cite(citation)
     made.text(said.get("tool_plan"))
     for call in objects(said, "tool_calls"):
         body = inner(call, "function")
@@ -50,6 +53,8 @@ def _answer(value: JsonObject, made: Assembler) -> None:
 def _say(content: JsonObject, made: Assembler) -> None:
     made.reasoning(content.get("thinking"))
     made.text(content.get("text"))
+    if content and content.keys().isdisjoint(("text", "thinking")):
+        made.note("provider_part", str(content.get("type")))
 
 
 def _end(value: JsonObject, made: Assembler) -> None:
@@ -68,6 +73,8 @@ def _event(value: JsonObject, made: Assembler) -> None:
         case "message-start":
             made.about(value.get("id"), None)
         case "content-start" | "content-delta":
+            if value["type"] == "content-start":
+                made.piece()
             _say(inner(said, "content"), made)
         case "tool-plan-delta":
             made.text(said.get("tool_plan"))
@@ -81,7 +88,7 @@ def _event(value: JsonObject, made: Assembler) -> None:
         case "message-end":
             _end(delta, made)
         case "citation-start":
-            made.note("citations", "citation")
+            made.cite(said.get("citations"))
         case _:
             pass  # where contents and citations begin and end
 
@@ -131,6 +138,14 @@ def _end_content(block: StreamBlock) -> list[JsonObject]:
     return _part("content-end", block)
 
 
+def _cite(block: StreamBlock, citation: JsonObject, before: int) -> list[JsonObject]:
+    made = cited_at(citation, before, "".join(block.pieces), grounded, grounds)
+    if made is None:
+        return []
+    begin: JsonObject = {"type": "citation-start", "index": block.cited, "delta": {"message": {"citations": made}}}
+    return [begin, {"type": "citation-end", "index": block.cited}]
+
+
 def _finish(head: AnswerHead, stop: Stop, _: str | None, usage: Usage | None) -> list[JsonObject]:
     counted = {} if usage is None else {"usage": _COUNT.write(usage)}
     return [{"type": "message-end", "id": head.id, "delta": {"finish_reason": _STOPS[stop], **counted}}]
@@ -161,6 +176,7 @@ API: Final = AnswerApi(
             "reasoning": _end_content,
             "call": lambda block: _part("tool-call-end", block),
         },
+        cite=_cite,
         finish=_finish,
         fail=lambda head, failure: [
             {"type": "message-end", "id": head.id, "delta": {"finish_reason": "ERROR", "error": failure.message}}

@@ -77,7 +77,7 @@ def _write_media(part: MediaPart, item: JsonObject) -> bool:
     return part.data is not None or address is not None
 
 
-def _cites(item: JsonObject) -> bool:
+def cites(item: JsonObject) -> bool:
     """Whether a citation is flat, as Google writes it; others name a file's id, or put it under its type's name."""
     kind = item.get("type")
     return isinstance(kind, str) and kind.endswith("_citation") and kind not in item and "file_id" not in item
@@ -97,7 +97,7 @@ def _write_summary(part: ReasoningPart, item: JsonObject) -> bool:
 
 
 CONTENTS: Final = PartTable(
-    OWNER, (PartRow("text", TextPart, text("text"), citations("annotations", flat, _cites)), *map(_media, _KINDS))
+    OWNER, (PartRow("text", TextPart, text("text"), citations("annotations", flat, cites)), *map(_media, _KINDS))
 )
 _SIGNATURE: Final = proof("signature", PROVIDER, odd="opaque")
 _SUMMARY: Final = PartField(("summary",), _read_summary, _write_summary)

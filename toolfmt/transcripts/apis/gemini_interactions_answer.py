@@ -15,6 +15,8 @@ from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, en
 from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects
 from toolfmt.transcripts.answer_usage import TokenCounting
 from toolfmt.transcripts.apis.gemini_interactions import OWNER as NAME
+from toolfmt.transcripts.apis.gemini_interactions import cites
+from toolfmt.transcripts.citations import cited_at, flat
 from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER
 from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
@@ -67,6 +69,7 @@ def _about(value: JsonObject, made: Assembler) -> None:
 def _step(at: Hashable, step: JsonObject, made: Assembler) -> None:
     match step.get("type"):
         case "model_output":
+            made.piece()
             for content in objects(step, "content"):
                 _content(content, made)
         case "thought":
@@ -84,9 +87,16 @@ def _step(at: Hashable, step: JsonObject, made: Assembler) -> None:
 
 def _content(content: JsonObject, made: Assembler) -> None:
     if content.get("type") == "text":
+        made.piece()
         made.text(content.get("text"))
+        _annotated(content, made)
     else:
         made.note("provider_part", str(content.get("type")))
+
+
+def _annotated(item: JsonObject, made: Assembler) -> None:
+    for citation in objects(item, "annotations"):
+        made.cite(citation)
 
 
 def _event(value: JsonObject, made: Assembler) -> None:
@@ -112,6 +122,8 @@ def _delta(at: Hashable, delta: JsonObject, made: Assembler) -> None:
     match delta.get("type"):
         case "text":
             made.text(delta.get("text"))
+        case "text_annotation_delta":
+            _annotated(delta, made)
         case "arguments_delta":
             made.arguments(at, delta.get("arguments"))
         case "thought_summary":
@@ -142,6 +154,11 @@ def _add(block: StreamBlock, kind: str, **fields: JsonValue) -> list[JsonObject]
 
 def _stop(block: StreamBlock) -> list[JsonObject]:
     return [{"event_type": "step.stop", "index": block.index}]
+
+
+def _cite(block: StreamBlock, citation: JsonObject, before: int) -> list[JsonObject]:
+    made = cited_at(citation, before, "".join(block.pieces), flat, cites)
+    return [] if made is None else _add(block, "text_annotation_delta", annotations=[made])
 
 
 def _finish(head: AnswerHead, stop: Stop, _: str | None, usage: Usage | None) -> list[JsonObject]:
@@ -175,6 +192,7 @@ API: Final = AnswerApi(
             "call": lambda block, text: _add(block, "arguments_delta", arguments=text),
         },
         end={"text": _stop, "reasoning": _stop, "call": _stop},
+        cite=_cite,
         prove=lambda block, proof: _add(block, "thought_signature", signature=proof.signature),
         finish=_finish,
         fail=lambda _, failure: [{"event_type": "error", **WRITERS[NAME](failure)}],

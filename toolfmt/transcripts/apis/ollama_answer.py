@@ -35,6 +35,8 @@ def _read(value: JsonObject, made: Assembler) -> None:
     said = inner(value, "message")
     made.reasoning(said.get("thinking"))
     made.text(said.get("content"))
+    if said.get("images"):
+        made.note("provider_part", "images")
     for call in objects(said, "tool_calls"):
         function = inner(call, "function")
         whole_call(made, function.get("name"), call.get("id"), function.get("arguments"))

@@ -42,6 +42,8 @@ class StreamBlock:
     """What is hidden."""
     before: int = 0
     """How many characters of text come before the block."""
+    cited: int = 0
+    """How many sources the texts have named before the next one."""
 
 
 def _no_words() -> dict[StreamBlockKind, Callable[[StreamBlock], list[JsonObject]]]:
@@ -80,6 +82,7 @@ class BlockSink(StreamSink):
         self._table = table
         self._count = 0
         self._length = 0
+        self._cited = 0
         self._words: StreamBlock | None = None
         self._calls: dict[int, StreamBlock] = {}
 
@@ -115,6 +118,7 @@ class BlockSink(StreamSink):
         block = self._words
         if block is None or block.kind != "text":
             return False
+        block.cited, self._cited = self._cited, self._cited + 1
         written = self._table.cite(block, cited.citation, cited.before - block.before)
         self.out.extend(written)
         return bool(written)
