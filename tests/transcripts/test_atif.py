@@ -188,6 +188,6 @@ def test_what_is_no_trajectory_is_refused(value: Any, where: str) -> None:
     ],
 )
 def test_odd_steps_come_back_as_they_were(step: Any) -> None:
-    value = {"steps": [step], "agent": 1}
+    value = {"steps": [{"source": "user", "message": "Hi"}, step], "agent": 1}
     there = convert(value, source="atif", target="anthropic")
     assert convert(there.value, source="anthropic", target="atif", residue=there.residue).value == value

@@ -56,10 +56,10 @@ def read_message(item: JsonValue, shape: ChatShape, where: tuple[str, int] | tup
     if name is None:
         raise ParseError(f"{pointer(where)}: a message has a role")
     role = _ROLES.get(name) if isinstance(name, str) else None
+    if role is None:
+        raise ParseError(f"{pointer(where)}: the role is one of {', '.join(_ROLES)}, not {name!r}")
     try:
-        if role is None:
-            message = Message("user", (OpaquePart(shape.owner, item),))
-        elif role == "tool":
+        if role == "tool":
             message = _result(item, shape)
         elif len(item) == 2 and type(content := item.get("content")) is str and content:  # noqa: PLR2004 - and the role
             message = Message(role, (TextPart(content),))

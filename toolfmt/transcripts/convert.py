@@ -134,6 +134,9 @@ def _converted(  # noqa: PLR0913 - as above
     request = "request" in include
     answer = bool(opened(value, origin))
     if origin.name == goal.name and residue is None and not answer:
+        found = read(value, origin)
+        if repair is None:
+            _fitted(found, goal)
         changes: tuple[Loss, ...] = ()
         if repair is not None:
             mended = repaired(value, format=goal.name, fill=repair == "fill", drop=repair == "drop")
@@ -215,17 +218,17 @@ def _fitted(transcript: Transcript, goal: TranscriptFormat) -> Transcript:
     if shaped.rejected is not None:
         other = fit(replace(shaped, messages=shaped.rejected), goal.rules).messages if goal.rated else None
         shaped = replace(shaped, rejected=other)
-    if _is_words(transcript) and not says_something(shaped, goal.rules):
-        raise ConversionError(
-            f"{goal.name}: nothing is left of what the conversation says, and a request says something"
-        )
+    if not transcript.tools and _is_words(transcript) and not says_something(shaped, goal.rules):
+        raise ConversionError(f"{goal.name}: nothing is left of what the conversation says: no message can be written")
     return shaped
 
 
 def _is_words(transcript: Transcript) -> bool:
     """Whether a conversation is text and nothing else: of that nothing may be left only where it is blank."""
-    parts = [part for message in transcript.messages for part in message.parts]
-    return bool(parts) and all(isinstance(part, TextPart) for part in parts)
+    return not any(
+        message.extra or not all(isinstance(part, TextPart) for part in message.parts)
+        for message in transcript.messages
+    )
 
 
 def _back(

@@ -24,6 +24,7 @@ from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, fits, known_as
 from toolfmt.transcripts.losses import losses
 from toolfmt.transcripts.settings.tables import TABLES
+from toolfmt.transcripts.values import pointer
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Message, Part
@@ -47,7 +48,7 @@ def read(value: JsonValue, made: TranscriptFormat, *, answers: bool = True) -> T
     try:
         with reraise_as_parse_error(made.name, value):
             answer = _answer(value, made) if answers else None
-            found = made.read(value) if answer is None else answer
+        found = sound(value, made) if answer is None else answer
     except ParseError as error:
         hint = _looks_like(value, made) if type(error) is ParseError else ""
         if hint:
@@ -61,6 +62,25 @@ def read(value: JsonValue, made: TranscriptFormat, *, answers: bool = True) -> T
     if leaves(found, made) and not fits(made, value):
         _refuse_half(value, found, made)
     return found
+
+
+def sound(value: JsonValue, made: TranscriptFormat) -> Transcript:
+    """Read a value; raises `ParseError` too for a number, a flag or a text in place of content or of tools."""
+    with reraise_as_parse_error(made.name):
+        found = made.read(value)
+    for message in () if made.session else found.messages:
+        for part in message.parts:
+            if isinstance(part, OpaquePart) and _is_scalar(part.value) and part.value is not message.source:
+                kind = type(part.value).__name__
+                raise ParseError(f"{pointer(message.where)}: expected text or a part of a content, not {kind}")
+    tools = value.get("tools") if is_object(value) and found.tools is None else None
+    if tools and _is_scalar(tools):
+        raise ParseError(f"/tools: expected a list, not {type(tools).__name__}")
+    return found
+
+
+def _is_scalar(value: JsonValue) -> bool:
+    return not (is_object(value) or is_array(value))
 
 
 def understood(transcript: Transcript) -> bool:
@@ -195,8 +215,7 @@ def _refuse_half(value: JsonValue, found: Transcript, made: TranscriptFormat) ->
     """Raise `ParseError` where a format that the value is evidently of understands more of it."""
     for other in _others(value, made):
         try:
-            with reraise_as_parse_error(other.name):
-                more = lacks(found, other.read(value))
+            more = lacks(found, sound(value, other))
         except ParseError:
             continue
         if more:

@@ -19,7 +19,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answer_apis import SHAPES
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, find, formats
-from toolfmt.transcripts.reading import described, lacks, leaves, opened, says_anything, understood
+from toolfmt.transcripts.reading import described, lacks, leaves, opened, says_anything, sound, understood
 from toolfmt.transcripts.values import json_at
 
 if TYPE_CHECKING:
@@ -101,8 +101,7 @@ def _first_reader(known: Sequence[TranscriptFormat], value: JsonValue) -> list[T
     """Give the first format that reads the whole of a value."""
     for made in known:
         try:
-            with reraise_as_parse_error(made.name):
-                found = made.read(value)
+            found = sound(value, made)
         except ParseError:
             continue
         if says_anything(found) and not leaves(found, made):
@@ -115,8 +114,7 @@ def _telling(known: Sequence[TranscriptFormat], value: JsonValue, *, evidence: b
     read: list[tuple[TranscriptFormat, Transcript]] = []
     for made in known:
         try:
-            with reraise_as_parse_error(made.name):
-                found = made.read(value)
+            found = sound(value, made)
         except ParseError:
             continue
         if understood(found) and (evidence or says_anything(found)):

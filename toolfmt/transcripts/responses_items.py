@@ -27,6 +27,7 @@ from toolfmt.conversation import (
     Role,
     TextPart,
 )
+from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array
 from toolfmt.transcripts.blocks import PartRow, PartTable
 from toolfmt.transcripts.citations import cited, flat
@@ -46,6 +47,8 @@ _ROLES: Final[dict[object, Role]] = {
     "system": "system",
     "developer": "developer",
 }
+_OTHERS: Final = ("unknown", "critic", "discriminator", "tool")
+"""openai 3.52, types/conversations/message.py: what else a stored message may be of."""
 _MESSAGE: Final = frozenset({"type", "role", "content"})
 _DETAIL: Final = "auto"
 """What an image says that does not say how closely to look, because it has to say it."""
@@ -131,9 +134,13 @@ def _came_back(value: JsonValue) -> tuple[Content, ...]:
 def _message(item: JsonObject) -> Message | None:
     role = _ROLES.get(item.get("role"))
     if role is None:
+        if item.get("role") not in _OTHERS:
+            raise ParseError(
+                f"role: the role is one of {', '.join((*_ROLES.values(), *_OTHERS))}, not {item.get('role')!r}"
+            )
         return None
     content = item.get("content")
-    parts = GIVEN.read_all(content) if isinstance(content, str) or is_array(content) else ()
+    parts = GIVEN.read_all(content)
     return Message(role, parts, extra=rest(item, _MESSAGE, OWNER))
 
 

@@ -76,7 +76,10 @@ def _text(role: str, text: str, where: tuple[str]) -> Message:
 def _read(item: JsonValue, where: tuple[str, int]) -> Message:
     if not is_object(item):
         raise ParseError(f"{pointer(where)}: an item is an object, not {type(item).__name__}")
-    message = read_item(item)
+    try:
+        message = read_item(item)
+    except ParseError as error:
+        raise ParseError(f"{pointer(where)}/{error}") from None
     message.origin, message.source, message.where = OWNER, item, where
     return message
 

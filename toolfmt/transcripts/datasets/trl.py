@@ -70,12 +70,13 @@ def _side(row: JsonObject, key: str, role: str) -> tuple[Message, ...]:
     found = row.get(key)
     if found is None:
         return ()
-    if isinstance(found, str):
+    if isinstance(found, str) and key != "messages":
         message = Message("user" if role == "user" else "assistant", (TextPart(found),))
         message.where = (f"/{key}",)
         return (message,)
     if not is_array(found):
-        raise ParseError(f"/{key}: expected a list of messages or text, not {type(found).__name__}")
+        text = "" if key == "messages" else " or text"
+        raise ParseError(f"/{key}: expected a list of messages{text}, not {type(found).__name__}")
     messages = read_request({"messages": found}, SHAPE).messages
     for at, message in enumerate(messages):
         message.where = (f"/{key}", at)

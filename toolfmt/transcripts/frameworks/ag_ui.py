@@ -52,6 +52,8 @@ _ROLES: Final[dict[str, Role]] = {
     "user": "user",
     "assistant": "assistant",
 }
+_ACTIVITY: Final = "activity"
+"""Whose messages show how far something is: each kind has a form of its own."""
 _MEDIA: Final = ("image", "audio", "video", "document")
 _RESULT: Final = frozenset({"id", "role", "content", "toolCallId", "error"})
 
@@ -83,6 +85,9 @@ def _read_message(item: JsonValue, at: int) -> Message:
     if not is_object(item) or not isinstance(item.get("role"), str):
         raise ParseError(f"{pointer(where)}: a message is an object with a role")
     read_one = _READERS.get(item["role"])
+    if read_one is None and item["role"] != _ACTIVITY:
+        roles = ", ".join((*_READERS, _ACTIVITY))
+        raise ParseError(f"{pointer(where)}: the role is one of {roles}, not {item['role']!r}")
     try:
         message = Message("user", (OpaquePart(NAME, item),)) if read_one is None else read_one(item)
     except ParseError as error:
@@ -293,7 +298,7 @@ def _is_own(item: JsonObject) -> bool:
     role = item.get("role")
     if role == "tool":
         return "toolCallId" in item and not is_array(item.get("content"))
-    return role in ("reasoning", "activity") or (role == "assistant" and is_array(item.get("toolCalls")))
+    return role in ("reasoning", _ACTIVITY) or (role == "assistant" and is_array(item.get("toolCalls")))
 
 
 FORMAT: Final = TranscriptFormat(
