@@ -135,9 +135,8 @@ def _message(item: JsonObject) -> Message | None:
     role = _ROLES.get(item.get("role"))
     if role is None:
         if item.get("role") not in _OTHERS:
-            raise ParseError(
-                f"role: the role is one of {', '.join((*_ROLES.values(), *_OTHERS))}, not {item.get('role')!r}"
-            )
+            roles = ", ".join((*_ROLES.values(), *_OTHERS))
+            raise ParseError(f"role: the role is one of {roles}, not {item.get('role')!r}")
         return None
     content = item.get("content")
     parts = GIVEN.read_all(content)
