@@ -7,12 +7,13 @@ import random
 import subprocess
 import sys
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from toolfmt.corpora import tables
 from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.pages import PageError, pages
 from toolfmt.corpora.sources import Source
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 READ = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+from toolfmt.corpora import tables
 from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.sources import Source
 rows = 0
@@ -96,6 +98,72 @@ def test_a_row_of_more_values_than_can_be_held_is_refused(tmp_path: Path) -> Non
         list(ReadOptions(column="conversation", limit=1 << 20).batches(Source(str(path), "x")))
 
 
+def tables_of(path: Path) -> list[Any]:
+    return [batch.data for batch in ReadOptions(column="conversation").batches(Source(str(path), "x"))]
+
+
+def shapes(texts: pa.Array, ends: list[int]) -> dict[str, pa.Array]:
+    """Put texts, as many in each row as its end says, in each shape that has lists."""
+    offsets = pa.array([0, *ends], "int32")
+    roles = pa.array(["user"] * len(texts))
+    messages = pa.StructArray.from_arrays([texts, roles], names=["content", "role"])
+    whole = pa.array([*range(len(ends) + 1)], "int32")
+    return {
+        "list": pa.ListArray.from_arrays(offsets, texts),
+        "struct": pa.ListArray.from_arrays(offsets, messages),
+        "lists": pa.ListArray.from_arrays(whole, pa.ListArray.from_arrays(offsets, texts)),
+        "map": pa.MapArray.from_arrays(offsets, pa.array([*map(str, range(len(texts)))]), texts),
+    }
+
+
+SHAPES = ["list", "struct", "lists", "map"]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_row_that_repeats_a_stored_text_is_refused_by_its_number(tmp_path: Path, shape: str) -> None:
+    path = tmp_path / "list.parquet"
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 4000, "int32"), ["x" * (1 << 20)])
+    rows = shapes(texts, [*[0] * 299, 4000])[shape]
+    pq.write_table(pa.table({"conversation": rows}), path, compression="zstd", store_schema=False)
+    assert path.stat().st_size < 30_000
+    with pytest.raises(ParseError, match=r"row 300: 41943\d+ bytes are more than the limit of 67108864 \(--max-row\)"):
+        list(ReadOptions(column="conversation").batches(Source(str(path), "x")))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rows_that_repeat_a_stored_text_are_read_in_small_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shape: str
+) -> None:
+    monkeypatch.setattr(tables, "_UNPACKED", 16 << 20)
+    path = tmp_path / "list.parquet"
+    texts = pa.DictionaryArray.from_arrays(pa.array([0, 1] * 2000, "int32"), ["x" * (1 << 17), "y"])
+    rows = shapes(texts, [*range(10, 4001, 10)])[shape]
+    pq.write_table(pa.table({"conversation": rows}), path, compression="zstd", store_schema=False)
+    batches = tables_of(path)
+    assert sum(batch.num_rows for batch in batches) == 400
+    assert max(batch.nbytes for batch in batches) < 17 << 20
+    assert batches[-1].column(0)[-1].as_py() == rows[-1].as_py()
+
+
+def test_texts_that_share_their_beginning_are_read_in_small_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "_UNPACKED", 4 << 20)
+    monkeypatch.setattr(tables, "_LISTS", 16 << 20)
+    path = tmp_path / "prefixed.parquet"
+    how = {"use_dictionary": False, "column_encoding": "DELTA_BYTE_ARRAY", "compression": "zstd"}
+    texts = pa.array(["x" * (1 << 20)] * 100)
+    pq.write_table(pa.table({"conversation": texts}), path, write_statistics=False, **how)
+    assert path.stat().st_size < 1_000
+    batches = tables_of(path)
+    assert sum(batch.num_rows for batch in batches) == 100
+    assert max(batch.nbytes for batch in batches) < 5 << 20
+    lists = pa.ListArray.from_arrays([*[0] * 300, 100, 100], texts)
+    pq.write_table(pa.table({"conversation": lists}), path, write_statistics=False, **how)
+    with pytest.raises(ParseError, match=r"hold \d+ values, which may be one row's and take \d+ bytes each"):
+        list(ReadOptions(column="conversation", limit=8 << 20).batches(Source(str(path), "x")))
+
+
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("packed", ["none", "gzip", "snappy", "zstd"])
 def test_pages_say_what_they_unpack_to(tmp_path: Path, version: str, packed: str) -> None:
@@ -122,6 +190,7 @@ def test_pages_say_what_they_unpack_to(tmp_path: Path, version: str, packed: str
         b"\x2c\x00\x15\x00\x00",
         b"\x18\xff\xff\xff\x7f",
         b"\x15\x00\x15\x01\x00",
+        b"\x15\x00\x15\x02\x15\x02\x25\x02\x00",
     ],
 )
 def test_a_damaged_header_is_an_error_of_its_kind(data: bytes) -> None:

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
+import anyio
 import pytest
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, FilePath, model_validator
 
 from toolfmt import ToolInvocation, ToolRegistry
 from toolfmt.execution import Approval, Executor, JsonPolicy, Permissions, ProjectBoundaries, RateLimit, SchemaPolicy
+from toolfmt.execution.events import HookFailed
 from toolfmt.execution.policies.policy import ORDER, Candidate
 
 SEEN: list[str] = []
@@ -138,3 +140,45 @@ def test_a_validator_that_hangs_is_out_of_time(registry: ToolRegistry, name: str
     call = ToolInvocation(name=name, arguments={"text": "t"})
     (execution,) = Executor(registry, timeout=0.2).execute_sync([call])
     assert execution.failure == "timeout"
+
+
+async def never(*_: object) -> None:
+    await anyio.sleep(30)
+
+
+class Slow:
+    """A policy that never answers."""
+
+    check = staticmethod(never)
+
+    def __init__(self, step: str) -> None:
+        self.step = step
+
+
+@pytest.mark.parametrize("step", [step for step in ORDER if step != "approval"])
+def test_a_policy_that_hangs_refuses_the_call_when_its_time_is_over(registry: ToolRegistry, step: str) -> None:
+    (execution,) = Executor(registry, policies=[Slow(step)], timeout=0.05).execute_sync([CALL])
+    assert (execution.failure, SEEN) == ("hook_failed", [])
+    assert execution.error == f"the policy {step} failed: ToolTimeoutError"
+
+
+def test_hooks_that_hang_are_out_of_time(registry: ToolRegistry) -> None:
+    (execution,) = Executor(registry, before=[never], timeouts={"use": 0.05}, timeout=0.05).execute_sync([CALL])
+    assert (execution.failure, execution.error, SEEN) == ("hook_failed", "never failed: ToolTimeoutError", [])
+    events: list[object] = []
+    (execution,) = Executor(registry, after=[never], timeouts={"use": 0.5}, on_event=events.append).execute_sync([CALL])
+    assert execution.failure is None
+    (failure,) = [event for event in events if isinstance(event, HookFailed)]
+    assert failure.error == "never failed: ToolTimeoutError"
+
+
+def test_a_person_has_the_time_of_the_approval(registry: ToolRegistry) -> None:
+    async def later(_: object) -> bool:
+        await anyio.sleep(0.2)
+        return True
+
+    approval = Approval(later, tools=["*"], timeout=30)
+    (execution,) = Executor(registry, policies=[approval], timeout=0.1, timeouts={"use": 20}).execute_sync([CALL])
+    assert execution.failure is None
+    (execution,) = Executor(registry, policies=[Approval(never, tools=["*"], timeout=0.05)]).execute_sync([CALL])
+    assert execution.failure == "rejected"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from toolfmt import CallFailed, Message, ParseError, ToolInvocation, ToolResult, Transcript, jsontext
 from toolfmt.agents import AgentState, Step
+from toolfmt.agents.pending import Pending
 from toolfmt.conversation import (
     CallPart,
     JsonPart,
@@ -166,6 +167,21 @@ def test_a_new_run_makes_history_of_the_last() -> None:
 def test_what_is_no_state_is_refused_with_its_place(value: Any, place: str) -> None:
     with pytest.raises(ParseError, match=place):
         AgentState.from_json(value)
+
+
+@pytest.mark.parametrize("places", [[-1], [1], [0, 0], [10**30]])
+def test_a_call_that_waits_in_no_place_or_twice_is_refused(places: list[int]) -> None:
+    answer = Message("assistant", (CallPart("f", {}, id="c"),))
+    pending = [Pending(id=f"p{n}", call=ToolInvocation(name="f"), why="approval", at=at) for n, at in enumerate(places)]
+    made = AgentState.of("Go").with_step(Step(messages=(answer,), pending=tuple(pending)))
+    with pytest.raises(ParseError, match=r"^/steps/0/pending: "):
+        AgentState.from_json(made.to_json())
+    twice = dataclasses.replace(pending[0], at=0)
+    made = AgentState.of("Go").with_step(
+        Step(messages=(answer, answer), pending=(twice, dataclasses.replace(twice, at=1)))
+    )
+    with pytest.raises(ParseError, match="one of the calls waits twice"):
+        AgentState.from_json(made.to_json())
 
 
 def test_what_is_no_json_is_refused_with_its_place() -> None:

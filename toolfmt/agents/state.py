@@ -19,7 +19,7 @@ from typing import Any, Final, Literal, Self, TypeAlias, cast
 
 from toolfmt.agents.pending import Pending  # noqa: TC001 - as above
 from toolfmt.agents.stored import MESSAGES, SECTIONS, dump, load, many
-from toolfmt.conversation import Message, TextPart
+from toolfmt.conversation import CallPart, Message, TextPart
 from toolfmt.errors import ExecutionError, ParseError
 from toolfmt.events import CallFailed  # noqa: TC001 - `stored` makes checks of these annotations
 from toolfmt.execution.records import ToolExecution  # noqa: TC001 - as above
@@ -189,6 +189,19 @@ class AgentState:
         last = len(state.messages)
         if state.begin < 0 or (state.begin > last and not state.ended):  # after a run, the talk may have been cut
             raise ParseError(f"/begin: {state.begin}; the run begins at one of the {last} messages, or after them")
+        places = [one.at for one in state.pending]
+        calls = [
+            part
+            for step in state.steps[-1:]
+            for one in step.messages
+            for part in one.parts
+            if isinstance(part, CallPart)
+        ]
+        if len({*places}) < len(places) or len({one.id for one in state.pending}) < len(places):
+            raise ParseError(f"/steps/{len(state.steps) - 1}/pending: one of the calls waits twice")
+        if wrong := [at for at in places if not 0 <= at < len(calls)]:
+            where = f"/steps/{len(state.steps) - 1}/pending"
+            raise ParseError(f"{where}: a call waits as number {wrong[0]}; the step has {len(calls)} calls, from 0")
         return state
 
 

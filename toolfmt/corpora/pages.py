@@ -20,8 +20,11 @@ _LONGEST: Final = 16 << 20
 """Bytes of the longest header that pyarrow reads."""
 _DEEPEST: Final = 16
 _BITS: Final = 63
-_UNPACKED, _PACKED, _DATA, _DATA_2 = 2, 3, 5, 8
-"""The fields of a page's header; those of a kind of page begin with its number of values."""
+_KIND, _UNPACKED, _PACKED = 1, 2, 3
+_OF_DATA: Final = {0: (5, 2), 3: (8, 4)}
+"""For each kind of page with data, its field in a header and, in that, the encoding's; the first is how many values."""
+PREFIXED: Final = 7
+"""The encoding of values that leave out the beginning that they share with the one before."""
 
 
 class PageError(ValueError):
@@ -35,6 +38,7 @@ class Page(NamedTuple):
     unpacked: int
     values: int
     """How many values it holds; 0 for a dictionary."""
+    encoding: int
 
 
 def pages(file: BinaryIO, column: Any) -> Iterator[Page]:
@@ -46,9 +50,11 @@ def pages(file: BinaryIO, column: Any) -> Iterator[Page]:
     left = column.num_values
     while at < end and left > 0:
         header, size = _header(file, at)
-        of_data = header.get(_DATA) or header.get(_DATA_2)
-        values = cast("dict[int, Any]", of_data).get(1) if isinstance(of_data, dict) else 0
-        sizes: list[Any] = [header.get(_PACKED), header.get(_UNPACKED), values]
+        kind = header.get(_KIND)
+        field, encoding = _OF_DATA.get(kind, (0, 0)) if isinstance(kind, int) else (0, 0)
+        of_data: Any = header.get(field) if field else {1: 0, encoding: 0}
+        said = cast("dict[int, Any]", of_data) if isinstance(of_data, dict) else {}
+        sizes: list[Any] = [header.get(_PACKED), header.get(_UNPACKED), said.get(1), said.get(encoding)]
         if not all(isinstance(one, int) and one >= 0 for one in sizes):
             raise PageError("a page without a size")
         page = Page(*sizes)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, cast
 
 from toolfmt import jsontext
 from toolfmt.corpora.arrow import arrow
-from toolfmt.corpora.pages import PageError, pages
+from toolfmt.corpora.pages import PREFIXED, PageError, pages
 from toolfmt.corpora.sources import Position, Source
 from toolfmt.corpora.texts import SIZE
 from toolfmt.errors import CorpusError, ParseError, ToolFmtError
@@ -123,7 +123,11 @@ def table_batches(
     """
     pyarrow = arrow(_FEATURE)
     try:
-        with Path(source.path).open("rb") as stored, pyarrow.parquet.ParquetFile(source.path) as file:
+        plain, kept = _schema(pyarrow, source.path)
+        with (
+            Path(source.path).open("rb") as stored,
+            pyarrow.parquet.ParquetFile(source.path, read_dictionary=kept) as file,
+        ):
             total = file.metadata.num_rows
             columns: Columns | None = None
             offset = 0
@@ -133,15 +137,15 @@ def table_batches(
                     offset += rows
                     continue
                 place = f"{source.path}: rows from {offset + 1} on"
-                size = _batch_size(stored, file, file.metadata.row_group(group), limit, place)
-                for batch in file.iter_batches(batch_size=size, row_groups=[group]):
-                    batch = _plain(pyarrow, batch)  # noqa: PLW2901
-                    _check_rows(batch, offset + 1, limit, source.path)
-                    columns = columns or _columns(batch, column, formats, source.path)
-                    offset += batch.num_rows
-                    if offset > start.offset:
-                        read = (source.size or 0) * offset // total
-                        yield TableBatch(source, Position(offset, offset), read, batch, columns)
+                size = _batch_size(stored, file, file.metadata.row_group(group), limit, place, kept)
+                for packed in file.iter_batches(batch_size=size, row_groups=[group]):
+                    for part in _parts(pyarrow, packed, offset + 1, limit, source.path):
+                        batch = part.cast(plain)
+                        columns = columns or _columns(batch, column, formats, source.path)
+                        offset += batch.num_rows
+                        if offset > start.offset:
+                            read = (source.size or 0) * offset // total
+                            yield TableBatch(source, Position(offset, offset), read, batch, columns)
     except (pyarrow.ArrowException, PageError) as error:
         raise ParseError(f"{source.path}: damaged Parquet: {error}") from None
     except OSError as error:
@@ -150,7 +154,9 @@ def table_batches(
         raise ParseError(f"{source.path}: damaged Parquet: {error}") from None
 
 
-def _batch_size(stored: BinaryIO, file: Any, group: Any, limit: int, place: str) -> int:
+def _batch_size(  # noqa: PLR0913, PLR0917 - where, and what is known of it
+    stored: BinaryIO, file: Any, group: Any, limit: int, place: str, kept: list[str]
+) -> int:
     """Say how many rows to unpack at once; raises `ParseError` for rows that are too large to be unpacked."""
     rows = max(group.num_rows, 1)
     sizes = [_size(stored, group.column(number)) for number in range(group.num_columns)]
@@ -162,15 +168,21 @@ def _batch_size(stored: BinaryIO, file: Any, group: Any, limit: int, place: str)
         if one.total > max(limit, _RATIO * packed):
             what = f"the column {name!r} unpacks to {one.total} bytes"
             raise ParseError(f"{place}: {what}, more than {_RATIO} times what is stored")
-        if file.schema.column(number).max_repetition_level and one.values > max(limit, _LISTS) // _VALUE:
+        stored_as = file.schema.column(number)
+        width = max(_VALUE, stored_as.length or 0, one.prefixed)
+        if stored_as.max_repetition_level and one.values > max(limit, _LISTS) // width:
             raise ParseError(
                 f"{place}: the lists in the column {name!r} hold {one.values} values, which may be one row's"
+                f" and take {width} bytes each"
             )
     largest = sum(one.largest for one in sizes)
     if largest > max(limit, _PAGES):
         raise ParseError(f"{place}: pages of {largest} bytes are unpacked at once; --max-row allows pages of its size")
-    # A value of a dictionary is stored once, and may be that of every row.
-    repeated = sum(one.dictionary for one in sizes)
+    # A value of a dictionary, or a beginning that values share, is stored once, and may be that of every row.
+    repeated = sum(
+        one.prefixed + (0 if group.column(number).path_in_schema in kept else one.dictionary)
+        for number, one in enumerate(sizes)
+    )
     return max(1, min(_MOST, SIZE // each, _UNPACKED // max(repeated, 1)))
 
 
@@ -181,27 +193,78 @@ class _ColumnSize(NamedTuple):
     largest: int
     """The largest page."""
     dictionary: int
+    prefixed: int
+    """The largest page whose values leave out the beginning that they share with the one before."""
     values: int
 
 
 def _size(stored: BinaryIO, column: Any) -> _ColumnSize:
-    total = largest = dictionary = values = 0
+    total = largest = dictionary = prefixed = values = 0
     for page in pages(stored, column):
         total += page.unpacked
         largest = max(largest, page.unpacked)
         dictionary += 0 if page.values else page.unpacked
+        prefixed = max(prefixed, page.unpacked if page.encoding == PREFIXED else 0)
         values += page.values
-    return _ColumnSize(total, largest, dictionary, values)
+    return _ColumnSize(total, largest, dictionary, prefixed, values)
 
 
-def _check_rows(batch: Any, first: int, limit: int, path: str) -> None:
-    """Raise `ParseError` for a row of more than `limit` bytes."""
-    if batch.nbytes <= limit:
+def _schema(pyarrow: Any, path: str) -> tuple[Any, list[str]]:
+    """Give the schema without categories, and the columns of text in lists, which are read packed.
+
+    One row may repeat a stored text there as often as it likes.
+    """
+    with pyarrow.parquet.ParquetFile(path) as file:
+        groups = [file.metadata.row_group(group) for group in range(file.num_row_groups)]
+        stored: list[Any] = [file.schema.column(number) for number in range(len(file.schema))]
+        repeated: list[str] = [
+            one.path
+            for number, one in enumerate(stored)
+            if one.max_repetition_level
+            and one.physical_type == "BYTE_ARRAY"
+            and not any("DELTA_BYTE_ARRAY" in group.column(number).encodings for group in groups)
+        ]
+        fields = [
+            field.with_type(field.type.value_type) if pyarrow.types.is_dictionary(field.type) else field
+            for field in file.schema_arrow
+        ]
+        return pyarrow.schema(fields), repeated
+
+
+def _parts(pyarrow: Any, batch: Any, first: int, limit: int, path: str) -> Iterator[Any]:
+    """Cut a batch so that no part unpacks to much; raises `ParseError` for a row of more than `limit` bytes."""
+    if _unpacked(pyarrow, batch) <= min(limit, _UNPACKED):
+        yield batch
         return
+    start = held = 0
     for at in range(batch.num_rows):
-        size = batch.slice(at, 1).nbytes
+        size = _unpacked(pyarrow, batch.slice(at, 1))
         if size > limit:
             raise ParseError(f"{path}: row {first + at}: {size} bytes are more than the limit of {limit} (--max-row)")
+        if held + size > _UNPACKED and at > start:
+            yield batch.take(pyarrow.array(range(start, at)))  # a slice would be unpacked with all that it was cut from
+            start, held = at, 0
+        held += size
+    yield batch.take(pyarrow.array(range(start, batch.num_rows)))
+
+
+def _unpacked(pyarrow: Any, data: Any) -> int:
+    """Say how many bytes a batch, or an array, takes with each text that it repeats."""
+    if isinstance(data, pyarrow.RecordBatch):
+        return sum(_unpacked(pyarrow, column) for column in data.columns)
+    kind = data.type
+    if pyarrow.types.is_dictionary(kind):
+        if pyarrow.types.is_primitive(kind.value_type):
+            return _VALUE * len(data)
+        lengths = pyarrow.compute.binary_length(data.dictionary)
+        return data.indices.nbytes + (pyarrow.compute.sum(lengths.take(data.indices)).as_py() or 0)
+    if pyarrow.types.is_struct(kind):
+        return sum(_unpacked(pyarrow, column) for column in data.flatten())
+    if pyarrow.types.is_map(kind):
+        data = data.cast(pyarrow.list_(kind.field(0).type))
+    if pyarrow.types.is_nested(kind) and hasattr(data, "flatten"):
+        return _VALUE * len(data) + _unpacked(pyarrow, data.flatten())
+    return data.nbytes
 
 
 def table(texts: list[str], beside: Any = None) -> bytes:
@@ -238,15 +301,6 @@ def write_parquet(streams: str, path: str, group: int = 64 * SIZE) -> None:
                     held.clear()
             if held:
                 writer.write_table(pyarrow.Table.from_batches(held))
-
-
-def _plain(pyarrow: Any, batch: Any) -> Any:
-    """Give columns of categories as what they stand for."""
-    fields = [
-        field.with_type(field.type.value_type) if pyarrow.types.is_dictionary(field.type) else field
-        for field in batch.schema
-    ]
-    return batch.cast(pyarrow.schema(fields)) if fields != list(batch.schema) else batch
 
 
 def _columns(batch: Any, column: str, formats: tuple[str, ...], path: str) -> Columns:

@@ -83,7 +83,7 @@ class Executor:
     limit: int | None = PARALLEL
     """Maximum number of concurrent calls."""
     timeout: float | None = None
-    """Time-out of a call in seconds; a tool's metadata may override it with `timeout`."""
+    """Time-out in seconds of a call, and of each hook and policy; a tool's metadata may override it with `timeout`."""
     timeouts: Mapping[str, float] = field(default_factory=dict[str, float])
     """Time-outs in seconds by tool name; they override the tool's metadata."""
     result_limit: int | None = LONGEST

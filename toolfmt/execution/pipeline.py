@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from uuid import uuid4
 
 import anyio
@@ -27,7 +27,7 @@ from toolfmt.execution.events import (
     ToolCallStarted,
 )
 from toolfmt.execution.hooks import Blocked, addressed, ask, changed, name_of, replaced
-from toolfmt.execution.policies.policy import BEFORE_RESOLVED, BEFORE_STRUCTURE, Candidate
+from toolfmt.execution.policies.policy import BEFORE_RESOLVED, BEFORE_STRUCTURE, PATIENT, Candidate
 from toolfmt.execution.records import AgentStop, FailureKind, PolicyError, ToolExecution
 from toolfmt.execution.resolving import Prepared, ResolvedTool, Resolver, UnrunnableError
 from toolfmt.execution.running import words
@@ -187,7 +187,7 @@ class Pipeline:
             shown = own_copy(passage.call)
             context = ToolContext(shown, passage.id, self._state, self._agent)
             try:
-                answer = await ask(hook, shown, context)
+                answer = await self._in_time(self._settings.resolver.timeout, hook, shown, context)
             except AgentStop:
                 raise
             except PolicyError as error:
@@ -208,6 +208,7 @@ class Pipeline:
         target = self._guarded_code(partial(self._settings.resolver.find, passage.call, self._state))
         if self._settings.coerce and isinstance(target, ResolvedTool):
             self._coerce(passage, target)
+        seconds = self._settings.resolver.patience(target if isinstance(target, ResolvedTool) else None)
         shown = own_copy(passage.call) if self._settings.listed else passage.call
         passage.context = context = ToolContext(shown, passage.id, self._state, self._agent, passage.progress)
         candidate = _candidate(shown, context, target)
@@ -216,7 +217,7 @@ class Pipeline:
                 candidate = self._fitting(passage, candidate, target)
             if candidate.error is not None and policy.step not in BEFORE_RESOLVED:
                 continue
-            blocked = await self._step(policy, candidate, passage)
+            blocked = await self._step(policy, candidate, passage, seconds)
             if blocked is not None or policy not in self._settings.unlisted:
                 message = blocked.message if blocked is not None else ""
                 self._tell(PolicyChecked(now(), passage.call, policy.step, message))
@@ -261,9 +262,11 @@ class Pipeline:
         except Exception as error:  # noqa: BLE001 - anybody's code
             return UnrunnableError("broken_tool", ExecutionError(words(error)))
 
-    async def _step(self, policy: Policy, candidate: Candidate, passage: Passage) -> Blocked | None:
+    async def _step(
+        self, policy: Policy, candidate: Candidate, passage: Passage, seconds: float | None
+    ) -> Blocked | None:
         try:
-            answer = await ask(policy.check, candidate)
+            answer = await self._in_time(None if policy.step in PATIENT else seconds, policy.check, candidate)
         except AgentStop:
             raise
         except PolicyError as error:
@@ -274,6 +277,14 @@ class Pipeline:
         if answer is None or isinstance(answer, Blocked):
             return answer
         return Blocked(f"the policy {policy.step} returned {type(answer).__name__}, not Blocked or None", "hook_failed")
+
+    async def _in_time(self, seconds: float | None, hook: Callable[..., Any], *arguments: object) -> Any:
+        """Call a hook or a policy; raises `ToolTimeoutError` for one that takes longer than its tool may."""
+        if seconds is None:
+            return await ask(hook, *arguments)
+        with anyio.move_on_after(seconds):
+            return await ask(hook, *arguments)
+        raise ToolTimeoutError(f"timed out after {seconds:g} s")
 
     async def _outcome(self, passage: Passage) -> tuple[ToolResult, FailureKind | None, tuple[Problem, ...]]:
         prepared = passage.prepared
@@ -316,7 +327,9 @@ class Pipeline:
         try:
             for hook in self._settings.after:
                 try:
-                    passage.execution = replaced(passage.execution, await ask(hook, passage.execution, passage.context))
+                    seconds = passage.prepared.timeout if isinstance(passage.prepared, Prepared) else None
+                    answer = await self._in_time(seconds, hook, passage.execution, passage.context)
+                    passage.execution = replaced(passage.execution, answer)
                 except (AgentStop, KeyboardInterrupt, SystemExit) as stop:
                     raise RunStop(stop) from None
                 except (Exception, anyio.get_cancelled_exc_class()) as error:  # anybody's code

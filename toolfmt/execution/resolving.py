@@ -131,6 +131,13 @@ class Resolver:
 
         return Prepared(seconds, ready, "raised" if server is None else "server_failed")
 
+    def patience(self, target: ResolvedTool | None) -> float | None:
+        """Say how many seconds each hook and policy of a call has."""
+        try:
+            return self.timeout if target is None else self._seconds(target.definition)
+        except ValueError:  # `prepare` says so
+            return self.timeout
+
     def _find(self, call: ToolInvocation, state: object) -> tuple[ToolDefinition, str | None]:
         """Find a call's tool, and the server that runs it if it is none of the registry's functions."""
         registered = self.registry.by_name.get(call.name)

@@ -37,7 +37,7 @@ from toolfmt.mcp import bounded
 if TYPE_CHECKING:
     from mcp.client import Transport
 
-MAX_EVENT: Final = 64 * 1024 * 1024
+MAX_EVENT: Final = bounded.LONGEST
 """How many bytes one message of a web server may have."""
 _LAST_WORDS: Final = 2000
 """How many characters of stderr an error shows."""

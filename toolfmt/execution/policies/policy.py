@@ -37,6 +37,9 @@ BEFORE_STRUCTURE: Final = frozenset({"permissions"})
 BEFORE_RESOLVED: Final = frozenset({"json", "schema"})
 """The steps that look at calls which cannot run anyway; no other sees them."""
 
+PATIENT: Final = frozenset({"approval"})
+"""The steps that wait for a person, for a time of their own; all others are held to the time of the call's tool."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
