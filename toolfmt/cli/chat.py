@@ -15,19 +15,17 @@ SAMPLE: Final = Path(__file__).parent / "scripts" / "weather.json"
 
 
 def chat(
-    *ask: Annotated[str, Parameter(help="What the user says, one turn each; else what the script says.")],
-    script: Annotated[
-        Path | None, Parameter(help="The script: JSON, TOML or YAML; else a sample that comes along.")
-    ] = None,
+    *ask: Annotated[str, Parameter(help="The user's texts, one for each turn; by default those of the script.")],
+    script: Annotated[Path | None, Parameter(help="The script: JSON, TOML or YAML; by default a sample.")] = None,
     tools: Annotated[
-        str | None, Parameter(help="The script's calls are run by these: tools.py, module:object or mcp.json.")
+        str | None, Parameter(help="The tools that run the script's calls: tools.py, module:object or mcp.json.")
     ] = None,
-    max_steps: Annotated[int, Parameter(help="Stop a turn after so many steps.")] = 20,
-    json: Annotated[bool, Parameter(help="Print the events as JSON, one a line.")] = False,
+    max_steps: Annotated[int, Parameter(help="The maximum number of steps in a turn.")] = 20,
+    json: Annotated[bool, Parameter(help="Print the events as JSON, one per line.")] = False,
 ) -> int:
-    """Play an agent whose model is a script, with real calls of tools, and show what happens.
+    """Run an agent with real tool calls whose model is a script.
 
-    Without any option it plays a sample: no key, no network. The exit code is 1 if a turn does not end well.
+    Without options it runs a sample that needs no key and no network. The exit code is 1 if a turn fails.
     """
     from anyio import run
 

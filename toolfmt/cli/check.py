@@ -18,18 +18,18 @@ from toolfmt.transcripts.formats import find
 
 
 def check(
-    *paths: Annotated[str, Parameter(help="Files, folders, globs, or - for stdin, as without any.")],
+    *paths: Annotated[str, Parameter(help="Files, folders, globs, or - for stdin (the default).")],
     to: Annotated[
         str | None,
-        Parameter(help="The format of the provider that is meant, if it is not the one that is read."),
+        Parameter(help="The format of the target provider, if it differs from the input's."),
     ] = None,
     files: Files = Files(),  # noqa: B008 - frozen
-    json: Annotated[bool, Parameter(help="Print JSON, one finding a line.")] = False,
+    json: Annotated[bool, Parameter(help="Print JSON, one finding per line.")] = False,
 ) -> int:
-    """List what a provider would refuse in conversations: the one of the format that is read, or of `--to`.
+    """List what a provider would reject in conversations: the provider of the input's format, or of `--to`.
 
-    With `--to` each conversation is converted first, as `toolfmt convert` does it.
-    The exit code is 1 if there is anything.
+    With `--to` each conversation is converted first, as by `toolfmt convert`. The exit code is 1 if there are
+    findings.
     """
     target = None if to is None else find(to).name
     reading, picked = files.reading(), files.picked()

@@ -18,21 +18,21 @@ class FormatOption:
     """Which format; without any of these it is found in what is read, and the default JSON in what is written."""
 
     provider: Annotated[
-        str | None, Parameter(alias="-p", help="Whose API answers, such as anthropic; see `toolfmt providers`.")
+        str | None, Parameter(alias="-p", help="The provider of the model, such as anthropic; see `toolfmt providers`.")
     ] = None
     dialect: Annotated[
         str | None,
         Parameter(
             alias="-d",
-            help="A format by name or alias; see `toolfmt dialects`. `parse` and `run` find it by themselves.",
+            help="A format by name or alias; see `toolfmt dialects`. `parse` and `run` can detect it.",
         ),
     ] = None
-    model: Annotated[str | None, Parameter(alias="-m", help="A model's id, alone or beside its provider.")] = None
+    model: Annotated[str | None, Parameter(alias="-m", help="A model's id, with or without its provider.")] = None
     dialect_from: Annotated[
         str | None,
-        Parameter(help="A model's tokenizer folder, or its chat template's file, whose format is found out."),
+        Parameter(help="Detect the format from a model's tokenizer folder, or from the file of its chat template."),
     ] = None
-    xml: Annotated[bool, Parameter(help="XML, whatever the provider reads best.")] = False
+    xml: Annotated[bool, Parameter(help="Use XML for every provider.")] = False
 
     def resolve(self) -> AnyDialect:
         """Find the dialect as the library does."""
@@ -49,7 +49,7 @@ class FormatOption:
     def note_default(self) -> None:
         """Say, after something was written, that nobody chose its format."""
         if not self._chosen:
-            note("no format is chosen, so this is the default JSON; --provider, --model or --dialect chooses one")
+            note("no format is chosen, so this is the default JSON; choose one with --provider, --model or --dialect")
 
     @property
     def _chosen(self) -> bool:

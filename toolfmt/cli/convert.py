@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def convert(  # noqa: PLR0913 - one argument for each option
-    *paths: Annotated[str, Parameter(help="Files, folders, globs, or - for stdin, as without any.")],
+    *paths: Annotated[str, Parameter(help="Files, folders, globs, or - for stdin (the default).")],
     to: Annotated[str, Parameter(help="The format to write; see `toolfmt formats`.")],
     files: Files = Files(),  # noqa: B008 - frozen
     out: Annotated[
@@ -39,22 +39,24 @@ def convert(  # noqa: PLR0913 - one argument for each option
     ] = None,
     on_error: Annotated[
         Literal["stop", "skip", "quarantine"],
-        Parameter(help="What becomes of a conversation that can't be converted: the end, nothing, or a side file."),
+        Parameter(
+            help="What to do with a conversation that can't be converted: stop, skip it, or write it to a side file."
+        ),
     ] = "stop",
     quarantine: Annotated[
-        Path | None, Parameter(help="The side file; else OUT.quarantine.jsonl, or quarantine.jsonl.")
+        Path | None, Parameter(help="The side file; by default OUT.quarantine.jsonl, or quarantine.jsonl.")
     ] = None,
     report: Annotated[Path | None, Parameter(help="Write the losses to this file, as JSON.")] = None,
-    strict: Annotated[bool, Parameter(help="A conversation that would lose something can't be converted.")] = False,
-    request: Annotated[bool, Parameter(help="Convert whole requests: tools and settings go along.")] = False,
+    strict: Annotated[bool, Parameter(help="Do not convert a conversation that would lose something.")] = False,
+    request: Annotated[bool, Parameter(help="Convert whole requests with tools and settings.")] = False,
     hosted: Annotated[
-        Literal["calls", "text", "drop"], Parameter(help="What becomes of calls that a provider ran itself.")
+        Literal["calls", "text", "drop"], Parameter(help="How to write calls that a provider ran itself.")
     ] = "calls",
     reasoning: Annotated[
-        Literal["drop", "text"], Parameter(help="What becomes of reasoning that the format has no place for.")
+        Literal["drop", "text"], Parameter(help="How to write reasoning that the format does not support.")
     ] = "drop",
     gateway: Annotated[
-        bool, Parameter(help="Write what only gateways to OpenAI's API take, such as reasoning.")
+        bool, Parameter(help="Write fields that only gateways to OpenAI's API accept, such as reasoning.")
     ] = False,
     repair: Annotated[
         Mending | None,
@@ -76,24 +78,21 @@ def convert(  # noqa: PLR0913 - one argument for each option
     split: Annotated[
         str, Parameter(help="Take this share, in percent: 0-90 for training, 90-100 for a test in a second run.")
     ] = "",
-    dedup: Annotated[bool, Parameter(help="Of conversations that say the same, write only the first.")] = False,
+    dedup: Annotated[bool, Parameter(help="Write only the first of equal conversations.")] = False,
     tokenizer: Annotated[
-        str, Parameter(help="The tokenizer.json, or its folder, that counts a filter's tokens; needs the extra tokens.")
+        str, Parameter(help="The tokenizer.json, or its folder, for filters on tokens; needs the extra tokens.")
     ] = "",
     losses: Annotated[
-        bool, Parameter(help="Write each row as an object: the conversation, its losses, and where it is from.")
+        bool, Parameter(help="Write each row as an object with the conversation, its losses and its source.")
     ] = False,
-    jobs: Annotated[int, Parameter(alias="-j", help="How many processes work at once.")] = 1,
-    resume: Annotated[bool, Parameter(help="Go on where the run that wrote this output was interrupted.")] = False,
-    overwrite: Annotated[bool, Parameter(help="Begin anew, whatever an interrupted run has written.")] = False,
-    engine: Annotated[
-        Literal["local", "ray"], Parameter(help="What runs it: this machine, or a Ray cluster.")
-    ] = "local",
+    jobs: Annotated[int, Parameter(alias="-j", help="The number of processes.")] = 1,
+    resume: Annotated[bool, Parameter(help="Resume the interrupted run that wrote this output.")] = False,
+    overwrite: Annotated[bool, Parameter(help="Start again and replace the output of an interrupted run.")] = False,
+    engine: Annotated[Literal["local", "ray"], Parameter(help="Run on this machine or on a Ray cluster.")] = "local",
 ) -> int:
     """Convert conversations: one JSON value, JSON Lines, or Parquet.
 
-    What was lost is reported on stderr. The exit code is 1 if a conversation was
-    left out, and 2 where it had to stop.
+    Losses are reported on stderr. The exit code is 1 if a conversation was left out, and 2 if the command stopped.
     """
     check_jobs(jobs)
     reading, picked = files.reading(), files.picked()

@@ -17,14 +17,14 @@ from toolfmt.model import JsonObject
 
 
 def demo(
-    name: Annotated[str | None, Parameter(help="Show this one in full: a format, or a provider's or model's.")] = None,
+    name: Annotated[str | None, Parameter(help="Show one format in full: its name, or a provider or model.")] = None,
     /,
     *,
     json: Annotated[bool, Parameter(help="Print JSON.")] = False,
 ) -> int:
-    """Show recorded tools, read an answer in each format, whole and streamed, and check its calls.
+    """Read a recorded answer in each format, whole and streamed, and check its calls.
 
-    The exit code is 1 if the two readings differ, or the calls from the expected ones.
+    The exit code is 1 if the two readings differ, or if the calls are not the expected ones.
     """
     recording = load()
     replays = [replay(one, recording) for one in ([meant(name)] if name else default_registry())]
@@ -101,7 +101,7 @@ def _conclude(replays: list[Replay]) -> None:
     if len(replays) > 1:
         say("next", f"toolfmt demo {name}: the manifest, the answer and the events of one format")
     else:
-        say("next", f"toolfmt parse ANSWER.txt --dialect {name} --tools TOOLS.json: read an answer of your own")
+        say("next", f"toolfmt parse ANSWER.txt --dialect {name} --tools TOOLS.json: read your own answer")
 
 
 def _formats(count: int) -> str:

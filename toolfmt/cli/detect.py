@@ -12,15 +12,15 @@ from toolfmt.detection import detect as detect_text
 
 
 def detect(
-    file: Annotated[str, Parameter(help="The answer's file, or - for stdin, as without it.")] = STDIN,
+    file: Annotated[str, Parameter(help="The answer's file, or - for stdin (the default).")] = STDIN,
     /,
     *,
     tools: Annotated[
-        str | None, Parameter(help=f"The offered tools, which tell some formats: {TOOLS}, or - for stdin.")
+        str | None, Parameter(help=f"The offered tools, which identify some formats: {TOOLS}, or - for stdin.")
     ] = None,
     json: Annotated[bool, Parameter(help="Print JSON.")] = False,
 ) -> int:
-    """Tell in which format a text makes its calls, and why.
+    """Detect the format of the calls in a text.
 
     The exit code is 1 if the text makes none, or only shows some.
     """

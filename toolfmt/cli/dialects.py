@@ -15,7 +15,7 @@ from toolfmt.workshop.marking import markers
 
 Json = Annotated[bool, Parameter(help="Print JSON.")]
 
-dialects = App("dialects", help="List the dialects; `show` has all of one.")
+dialects = App("dialects", help="List the dialects; `show` prints one in full.")
 
 _TOOL = ToolDefinition(
     name="get_weather",
@@ -35,7 +35,7 @@ _RESULT = ToolResult(name=_TOOL.name, content={"sky": "clear", "degrees": 21.5})
 
 @dialects.default
 def list_all(*, json: Json = False) -> None:
-    """List the dialects: the formats of tool calls. `show` says what one can hold."""
+    """List the dialects (formats of tool calls); `show` prints one with a sample."""
     registry = default_registry()
     if json:
         write_json([_record(dialect) for dialect in registry])
@@ -52,7 +52,7 @@ def list_all(*, json: Json = False) -> None:
 def show(
     name: Annotated[str, Parameter(help="A dialect's name or alias, a provider or a model.")], /, *, json: Json = False
 ) -> None:
-    """Show one dialect: its markers, a tool, a call and a result written in it, and where its facts come from."""
+    """Show one dialect: its markers, a tool, a call and a result, and the sources of its facts."""
     dialect = meant(name)
     sample = {
         "tool": dialect.schema(_TOOL),

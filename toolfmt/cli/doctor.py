@@ -16,15 +16,14 @@ def doctor(
     ],
     /,
     *,
-    dialect: Annotated[str | None, Parameter(help="The format that is read; else the one that reads most.")] = None,
-    template: Annotated[str | None, Parameter(help="Which one, where the folder has several templates.")] = None,
+    dialect: Annotated[str | None, Parameter(help="The format to check; by default the one that reads most.")] = None,
+    template: Annotated[str | None, Parameter(help="The name of the template, if the folder has several.")] = None,
     settings: Variables = (),
-    json: Annotated[bool, Parameter(help="Print one JSON object, with what the template wrote.")] = False,
+    json: Annotated[bool, Parameter(help="Print one JSON object with the text that the template wrote.")] = False,
 ) -> int:
     """Check a model's chat template against the dialect that reads its answers.
 
-    The exit code is 1 if something fails, and 2 where there is no template to
-    check. A note is no failure.
+    The exit code is 1 if a check fails, and 2 if there is no template to check. A note is not a failure.
     """
     found = diagnose(model_folder(model), template=template, dialect=dialect, variables=variables(settings))
     if json:

@@ -23,17 +23,17 @@ class Files:
         Parameter(
             name="--from",
             alias=("--format", "-f"),
-            help="The format of what is read, or several of which it may be; auto, as without it, finds it.",
+            help="The format of the input, or several possible ones; auto (the default) detects it.",
             negative=(),
             consume_multiple=False,
         ),
     ] = None
-    at: Annotated[str, Parameter(help="The JSON pointer of the conversation in its row, such as /body.")] = ""
+    at: Annotated[str, Parameter(help="The JSON pointer of the conversation in a row, such as /body.")] = ""
     answer: Annotated[str | None, Parameter(help="The JSON pointer of its answer, which becomes the last message.")] = (
         None
     )
     column: Annotated[str, Parameter(help="The column of a Parquet file that holds the conversation.")] = ""
-    max_row: Annotated[int, Parameter(help="Refuse rows, and sessions, of more bytes than this.")] = MAX_ROW
+    max_row: Annotated[int, Parameter(help="The maximum size of a row or session in bytes.")] = MAX_ROW
 
     def picked(self) -> Picked:
         """Say what is read of each row; raises `UnknownFormatError`."""

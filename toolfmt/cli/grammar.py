@@ -13,19 +13,17 @@ from toolfmt.workshop.grammars import WRITERS
 from toolfmt.workshop.grammars import grammar as grammar_of
 
 Tools = Annotated[str, Parameter(alias="-t", help=f"The tools: {TOOLS}, or - for stdin.")]
-Called = Annotated[
-    str, Parameter(help="What the model may do: auto, required, none, or the name of the tool that it must call.")
-]
-Parallel = Annotated[bool, Parameter(negative="--no-parallel", help="Several calls in one answer, or one at most.")]
-MaxCalls = Annotated[int | None, Parameter(help="Calls in one answer at the most.")]
+Called = Annotated[str, Parameter(help="Which calls to allow: auto, required, none, or the name of the tool to call.")]
+Parallel = Annotated[bool, Parameter(negative="--no-parallel", help="Allow several calls in one answer, or only one.")]
+MaxCalls = Annotated[int | None, Parameter(help="The maximum number of calls in one answer.")]
 Reasoning = Annotated[
     bool | None,
     Parameter(
         negative="--no-reasoning",
-        help="Reasoning before the calls, or none; without the option where calls are not required.",
+        help="Allow reasoning before the calls, or not; by default unless calls are required.",
     ),
 ]
-Target = Annotated[str, Parameter(help=f"Whose grammar: {', '.join(WRITERS)}.")]
+Target = Annotated[str, Parameter(help=f"The kind of grammar: {', '.join(WRITERS)}.")]
 
 
 def grammar(  # noqa: PLR0913 - an option each
@@ -38,10 +36,9 @@ def grammar(  # noqa: PLR0913 - an option each
     reasoning: Reasoning = None,
     target: Target = "lark",
 ) -> None:
-    """Print the grammar of the answers that a format's parser reads as calls to these tools.
+    """Print a grammar for answers that a format's parser reads as calls of these tools.
 
-    What the grammar cannot hold a model to, and what it does not allow although
-    it could be read, is reported on stderr.
+    Constraints that the grammar cannot enforce, and readable answers that it does not allow, are reported on stderr.
     """
     if target not in WRITERS:
         raise UsageError(f"--target is one of {', '.join(WRITERS)}, not {target!r}")

@@ -20,7 +20,7 @@ def inject(
     template: Template = None,
     examples: Count = None,
 ) -> None:
-    """Print a prompt with the manifest in the place of each {{tools}}; or after a prompt without one."""
+    """Print a prompt with each {{tools}} replaced by the manifest, or with the manifest at its end."""
     refuse_two(prompt, tools)
     write(
         injected(read_text(prompt), read_tools(tools), dialect=choice.resolve(), template=template, examples=examples)

@@ -12,13 +12,13 @@ from toolfmt.cli.toolboxes import TOOLS, read_tools
 from toolfmt.manifests import manifest as text_of
 
 Tools = Annotated[str, Parameter(help=f"The tools: {TOOLS}, or - for stdin.")]
-Template = Annotated[Path | None, Parameter(help="A Jinja template in place of the format's own.")]
-Count = Annotated[NonNegativeInt | None, Parameter(help="How many examples each tool has at most; 0 for none.")]
+Template = Annotated[Path | None, Parameter(help="A Jinja template instead of the format's own.")]
+Count = Annotated[NonNegativeInt | None, Parameter(help="The maximum number of examples for each tool; 0 for none.")]
 
 
 def manifest(
     tools: Tools, *, choice: FormatOption = DEFAULT, template: Template = None, examples: Count = None
 ) -> None:
-    """Print the text that tells a model of its tools and how to call them."""
+    """Print the text that shows a model its tools and how to call them."""
     write(text_of(read_tools(tools), dialect=choice.resolve(), template=template, examples=examples))
     choice.note_default()

@@ -15,13 +15,13 @@ Transport: TypeAlias = Literal["stdio", "streamable-http"]
 def mcp_serve(  # noqa: PLR0913 - one argument for each option
     *,
     tools: Annotated[str, Parameter(help=f"What runs the calls: {RUNNERS}.")],
-    name: Annotated[str | None, Parameter(help="What the server calls itself; else as the module or file.")] = None,
-    instructions: Annotated[str | None, Parameter(help="Tell models how to use the server.")] = None,
-    transport: Annotated[Transport, Parameter(help="Speak over stdin and stdout, or at an address.")] = "stdio",
-    host: Annotated[str, Parameter(help="Listen here; there is no access control.")] = "127.0.0.1",
-    port: Annotated[int, Parameter(help="Listen at this port; 0 takes a free one.")] = 8000,
+    name: Annotated[str | None, Parameter(help="The server's name; by default that of the module or file.")] = None,
+    instructions: Annotated[str | None, Parameter(help="Instructions for models that use the server.")] = None,
+    transport: Annotated[Transport, Parameter(help="Serve over stdin and stdout, or over HTTP.")] = "stdio",
+    host: Annotated[str, Parameter(help="The address to listen on; there is no access control.")] = "127.0.0.1",
+    port: Annotated[int, Parameter(help="The port to listen on; 0 selects a free one.")] = 8000,
 ) -> None:
-    """Serve tools to any program that speaks the Model Context Protocol, until it hangs up.
+    """Serve tools over the Model Context Protocol until the client disconnects.
 
     Naming a module runs its code, from the current directory too. Over streamable-http the address
     is printed on stderr.

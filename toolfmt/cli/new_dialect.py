@@ -67,14 +67,14 @@ failure truncated
 
 
 def new_dialect(
-    name: Annotated[str, Parameter(help="The name, in small letters with hyphens, such as acme-json.")],
+    name: Annotated[str, Parameter(help="The name, in lower case with hyphens, such as acme-json.")],
     /,
     *,
-    root: Annotated[Path, Parameter(help="The checkout; the current folder without it.")] = Path(),
+    root: Annotated[Path, Parameter(help="The checkout; by default the current folder.")] = Path(),
 ) -> None:
     """Write the files of a new dialect in a checkout: its record, its cases, its line in the changelog.
 
-    They are sound as they are: a JSON object between tags, for you to change.
+    The dialect works as written: a JSON object between tags, for you to change.
     """
     if not _NAME.fullmatch(name):
         raise UsageError(f"{name!r}: a dialect's name is small letters, digits and single hyphens, such as acme-json")

@@ -19,27 +19,29 @@ from toolfmt.parsing import parse as parse_text
 
 
 def parse(  # noqa: PLR0913 - one argument for each option
-    file: Annotated[str, Parameter(help="The answer's file, or - for stdin, as without it.")] = STDIN,
+    file: Annotated[str, Parameter(help="The answer's file, or - for stdin (the default).")] = STDIN,
     /,
     *,
     choice: FormatOption = DEFAULT,
     tools: Annotated[
-        str | None, Parameter(help=f"The offered tools, which type what the format does not: {TOOLS}.")
+        str | None, Parameter(help=f"The offered tools, which give the types that the format lacks: {TOOLS}.")
     ] = None,
     validate: Annotated[bool, Parameter(help="Check the arguments against the tools' schemas.")] = False,
-    strict: Annotated[bool, Parameter(help="Also refuse text beside a call and extra arguments.")] = False,
-    repair: Annotated[bool, Parameter(help="Mend broken calls, with a notice.")] = False,
+    strict: Annotated[bool, Parameter(help="Also reject text beside a call and extra arguments.")] = False,
+    repair: Annotated[bool, Parameter(help="Repair broken calls, with a notice.")] = False,
     infer_types: Annotated[
-        bool, Parameter(help="Read 42 and true as such where neither format nor tools say.")
+        bool, Parameter(help="Guess the types of text such as 42 and true if neither format nor tools give them.")
     ] = False,
-    coerce: Annotated[bool, Parameter(help="Give arguments the types of the tools' schemas, with a notice.")] = False,
+    coerce: Annotated[
+        bool, Parameter(help="Convert arguments to the types of the tools' schemas, with a notice.")
+    ] = False,
     stream: Annotated[bool, Parameter(help="Show each event as soon as it is certain.")] = False,
-    chunk: Annotated[PositiveInt | None, Parameter(help="Stream in pieces of so many characters.")] = None,
-    json: Annotated[bool, Parameter(help="Print JSON; when streaming, one event a line.")] = False,
+    chunk: Annotated[PositiveInt | None, Parameter(help="Stream in chunks of this many characters.")] = None,
+    json: Annotated[bool, Parameter(help="Print JSON; when streaming, one event per line.")] = False,
 ) -> int:
     """Read a model's answer: its text, its reasoning and its calls.
 
-    The exit code is 1 if a call was begun that cannot be used.
+    The exit code is 1 if a call failed.
     """
     refuse_two(file, tools)
     if validate and tools is None:

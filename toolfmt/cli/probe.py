@@ -11,17 +11,17 @@ from toolfmt.cli.output import say, write_json
 
 def probe(
     *,
-    base_url: Annotated[str, Parameter(help="Where clients send requests: http://127.0.0.1:8000/v1, say.")],
-    model: Annotated[str, Parameter(help="The model to ask for.")],
+    base_url: Annotated[str, Parameter(help="The base address of the API, such as http://127.0.0.1:8000/v1.")],
+    model: Annotated[str, Parameter(help="The model to request.")],
     api_key_env: Annotated[
         str | None, Parameter(help="The environment variable that holds the API key; it is never printed.")
     ] = None,
     timeout: Annotated[float, Parameter(help="Seconds to wait for each answer.")] = 60.0,
     json: Annotated[bool, Parameter(help="Print JSON.")] = False,
 ) -> int:
-    """Ask an OpenAI-compatible server some questions with tools, and say what it does to the calls.
+    """Test the tool calling of an OpenAI-compatible server with scripted questions.
 
-    The exit code is 1 if it does something wrong, 2 if it gives no usable answers.
+    The exit code is 1 if the server has errors, 2 if it gives no usable answers.
     """
     from toolfmt.workshop.probing import probe as probed  # httpx2 is an extra
     from toolfmt.workshop.probing import verdict

@@ -21,17 +21,15 @@ def prompt(  # noqa: PLR0913 - one argument for each option
     template: Annotated[
         str, Parameter(help="A model's folder, a .jinja file, or a model's name in Hugging Face's local cache.")
     ],
-    name: Annotated[str | None, Parameter(help="Which one, where the folder has several templates.")] = None,
-    tools: Annotated[str | None, Parameter(help=f"The tools: {TOOLS}; else those of the conversation.")] = None,
-    source: Annotated[str, Parameter(name="--from", help="The conversation's format; auto tells it by itself.")] = (
-        "auto"
-    ),
+    name: Annotated[str | None, Parameter(help="The name of the template, if the folder has several.")] = None,
+    tools: Annotated[str | None, Parameter(help=f"The tools: {TOOLS}; by default those of the conversation.")] = None,
+    source: Annotated[str, Parameter(name="--from", help="The conversation's format; auto detects it.")] = ("auto"),
     settings: Variables = (),
-    date: Annotated[str | None, Parameter(help="The date and time that the template may write; else now.")] = None,
-    history: Annotated[bool, Parameter(help="Leave out what begins the next answer.")] = False,
-    strict: Annotated[bool, Parameter(help="A conversation that would lose something is refused.")] = False,
+    date: Annotated[str | None, Parameter(help="The date and time for the template; by default now.")] = None,
+    history: Annotated[bool, Parameter(help="Leave out the text that begins the next answer.")] = False,
+    strict: Annotated[bool, Parameter(help="Reject a conversation that would lose something.")] = False,
 ) -> None:
-    """Print the prompt; what of the conversation has no place in it is reported on stderr."""
+    """Print the prompt; losses are reported on stderr."""
     refuse_two(conversation, tools)
     made = render_prompt(
         read_json(conversation),

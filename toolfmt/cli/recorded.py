@@ -11,7 +11,7 @@ from toolfmt.errors import MissingExtraError
 def recorded(
     store: Annotated[str, Parameter(help="The address of the gateway's store, such as sqlite:///gateway.db.")], /
 ) -> None:
-    """Print what a gateway has recorded, as JSON Lines: each row has a `request` and its `answer`.
+    """Print the exchanges that a gateway has recorded, as JSON Lines: each row has a `request` and its `answer`.
 
     toolfmt recorded sqlite:///gateway.db | toolfmt view --at /request --answer /answer -
     """

@@ -20,17 +20,18 @@ RecordT = TypeVar("RecordT", bound=BaseModel)
 
 def render(
     calls: Annotated[
-        str, Parameter(help="A JSON file of {name, arguments} objects, or what `parse --json` prints, or - for stdin.")
+        str,
+        Parameter(help="A JSON file of {name, arguments} objects, or the output of `parse --json`, or - for stdin."),
     ] = STDIN,
     /,
     *,
     choice: FormatOption = DEFAULT,
     tools: Annotated[
-        str | None, Parameter(help=f"The offered tools, which type what the format does not: {TOOLS}.")
+        str | None, Parameter(help=f"The offered tools, which give the types that the format lacks: {TOOLS}.")
     ] = None,
-    results: Annotated[bool, Parameter(help="The file holds results: {name, content, is_error} objects.")] = False,
+    results: Annotated[bool, Parameter(help="The file contains results: {name, content, is_error} objects.")] = False,
 ) -> None:
-    """Print calls as the model would have written them, or results as the model is shown them."""
+    """Print calls as the model would write them, or results as shown to the model."""
     refuse_two(calls, tools)
     dialect = choice.resolve()
     if not results:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def run(  # noqa: PLR0913 - one argument for each option
-    file: Annotated[str, Parameter(help="The answer's file, or - for stdin, as without it.")] = STDIN,
+    file: Annotated[str, Parameter(help="The answer's file, or - for stdin (the default).")] = STDIN,
     /,
     *,
     tools: Annotated[str, Parameter(help=f"What runs the calls: {RUNNERS}.")],
@@ -25,9 +25,9 @@ def run(  # noqa: PLR0913 - one argument for each option
     to: Annotated[
         str | None, Parameter(help="Print the results as messages of this format; see `toolfmt formats`.")
     ] = None,
-    timeout: Annotated[float | None, Parameter(help="Seconds that a call may take.")] = None,
+    timeout: Annotated[float | None, Parameter(help="The time-out of a call in seconds.")] = None,
     json: Annotated[
-        bool, Parameter(help="Print the records of the calls as JSON; a call that could not be read has `call` null.")
+        bool, Parameter(help="Print the records of the calls as JSON; an unreadable call has `call` null.")
     ] = False,
 ) -> int:
     """Run the calls in a recorded answer and print the results as the model gets them.
@@ -36,8 +36,8 @@ def run(  # noqa: PLR0913 - one argument for each option
     The exit code is 1 if a call failed, or could not be read, or an API's answer is an error.
 
     With --json there is an object for each call, in order: `call`, `result`, `failure`, `problems`, `blocked`,
-    and when it ran; for one that could not be read `call` is null, `failure` is the reason,
-    `error` says what and where, `raw` is the text that was read, and `result` what the model gets.
+    and when it ran. For an unreadable call, `call` is null, `failure` is the reason, `error` has the details, `raw` is
+    the text, and `result` the text for the model.
     """
     from anyio import run as run_async
 

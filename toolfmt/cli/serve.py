@@ -16,11 +16,11 @@ def serve(  # noqa: PLR0913 - one argument for each option
     config: Annotated[Path | None, Parameter(help="The configuration, a TOML file.")] = None,
     /,
     *,
-    upstream: Annotated[str | None, Parameter(help="One back for every model: its base address.")] = None,
+    upstream: Annotated[str | None, Parameter(help="The base address of a single back for every model.")] = None,
     api: Annotated[
         str,
         Parameter(
-            help="What the upstream speaks: openai-chat, openai-responses, anthropic, gemini, gemini-interactions, "
+            help="The API of the upstream: openai-chat, openai-responses, anthropic, gemini, gemini-interactions, "
             "bedrock, mistral, cohere, ollama, text, or a relative of openai-chat, such as vllm, groq, openrouter."
         ),
     ] = "openai-chat",
@@ -29,14 +29,16 @@ def serve(  # noqa: PLR0913 - one argument for each option
     client_key_env: Annotated[
         str | None, Parameter(help="The environment variable with the key that clients must send.")
     ] = None,
-    host: Annotated[str | None, Parameter(help="Listen here; beyond this machine only with a key.")] = None,
-    port: Annotated[int | None, Parameter(help="Listen at this port; 0 takes a free one.")] = None,
+    host: Annotated[str | None, Parameter(help="The address to listen on; other machines need a key.")] = None,
+    port: Annotated[int | None, Parameter(help="The port to listen on; 0 selects a free one.")] = None,
     model_dir: Annotated[
         Path | None,
-        Parameter(help="The folder of a model that writes text: its chat template decides the dialect, and renders."),
+        Parameter(
+            help="The folder of a model that writes text: its chat template chooses the dialect and renders prompts."
+        ),
     ] = None,
-    workers: Annotated[int, Parameter(help="Serve in this many processes.")] = 1,
-    strict: Annotated[bool, Parameter(help="Refuse requests of which content or meaning would be lost.")] = False,
+    workers: Annotated[int, Parameter(help="The number of processes.")] = 1,
+    strict: Annotated[bool, Parameter(help="Reject requests that would lose content or meaning.")] = False,
 ) -> None:
     """Serve the APIs of OpenAI, Anthropic, Gemini and Ollama in front of other servers, until interrupted.
 

@@ -16,13 +16,13 @@ from toolfmt.model import JsonObject
 
 
 def stats(
-    *paths: Annotated[str, Parameter(help="Files, folders, globs, or - for stdin, as without any.")],
+    *paths: Annotated[str, Parameter(help="Files, folders, globs, or - for stdin (the default).")],
     files: Files = Files(),  # noqa: B008 - frozen
     json: Annotated[bool, Parameter(help="Print JSON.")] = False,
     tokenizer: Annotated[
-        str, Parameter(help="Count tokens with this tokenizer.json, or that of this folder; needs the extra tokens.")
+        str, Parameter(help="Count tokens with this tokenizer.json, or the one in this folder; needs the extra tokens.")
     ] = "",
-    jobs: Annotated[int, Parameter(alias="-j", help="How many processes work at once.")] = 1,
+    jobs: Annotated[int, Parameter(alias="-j", help="The number of processes.")] = 1,
 ) -> int:
     """Count formats, messages, tools, calls and their failures.
 

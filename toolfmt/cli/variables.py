@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 Variables: TypeAlias = Annotated[
-    tuple[str, ...], Parameter(name="--set", help="A variable of the template, NAME=VALUE; JSON, else text.")
+    tuple[str, ...], Parameter(name="--set", help="A variable of the template, NAME=VALUE; the value is JSON or text.")
 ]
 
 

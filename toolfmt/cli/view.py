@@ -30,14 +30,15 @@ _ROLES: Final = {"user": "bold blue", "assistant": "bold green", "tool": "bold y
 
 
 def view(
-    *paths: Annotated[str, Parameter(help="Files, folders, globs, or - for stdin, as without any.")],
-    row: Annotated[int | None, Parameter(help="The line, or the row of a table, of the only one to show.")] = None,
+    *paths: Annotated[str, Parameter(help="Files, folders, globs, or - for stdin (the default).")],
+    row: Annotated[int | None, Parameter(help="The line, or the row of a table, of the conversation to show.")] = None,
     limit: Annotated[
-        int | None, Parameter(help=f"Show at most so many conversations; else 1 in the terminal, {_PAGE} in a page.")
+        int | None,
+        Parameter(help=f"The maximum number of conversations; by default 1 in the terminal, {_PAGE} in a page."),
     ] = None,
     files: Files = Files(),  # noqa: B008 - frozen
-    out: Annotated[Path | None, Parameter(alias="-o", help="Write a page of HTML to this file.")] = None,
-    full: Annotated[bool, Parameter(help="Shorten nothing in the terminal.")] = False,
+    out: Annotated[Path | None, Parameter(alias="-o", help="Write an HTML page to this file.")] = None,
+    full: Annotated[bool, Parameter(help="Do not shorten texts in the terminal.")] = False,
 ) -> int:
     """Show conversations of any format, with their calls, results and reasoning.
 
