@@ -17,7 +17,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 TEXT: Final = 1024
 """How many characters are read, compared or copied for one step."""
@@ -33,6 +33,8 @@ _GROWING: Final = frozenset(
     }
 )
 """What makes text, or lists, as long as its arguments say: a width, an indent, a separator for each item."""
+_POWERS: Final = frozenset({"round"})
+"""Of these, those that work out ten to the power of their argument."""
 _FORMATTING: Final = frozenset({"format", "format_map"})
 """Of these, those whose text says how wide it is."""
 _SQUARE: Final = frozenset({"striptags", "sum", "unescape", "urlize", "wordwrap"})
@@ -125,6 +127,8 @@ class Meter:
             self.make(value.count(old) * len(new))
         elif name in _GROWING:
             width = _written_width(str(value), arguments) if name in _FORMATTING else _width(arguments)
+            if name in _POWERS and width > _BITS:
+                raise Stopped(f"it makes a number of more than {_BITS} bits")
             self.make((own + 1) * (text + width + 1))
 
     def operator(self, sign: str, left: object, right: object) -> None:
@@ -146,22 +150,27 @@ class Meter:
             self.made(right)
 
 
-def _width(arguments: list[object]) -> int:
-    """Give the widths among arguments."""
-    return sum(max(one, 0) for one in _flat(arguments) if isinstance(one, int))
+def _width(arguments: Iterable[object]) -> int:
+    """Give the widths among arguments; one below 0 is as wide, to the other side."""
+    return sum(abs(one) for one in _flat(arguments) if isinstance(one, int))
 
 
 def _written_width(text: str, arguments: list[object]) -> int:
-    """Give the widths in a text that is formatted, and those that it takes from the arguments."""
-    written = sum(int(found[:20]) for found in _DIGITS.findall(text))
-    return written + (_width(arguments) if _NESTED.search(text) else 0)
+    """Give the widths in a text that is formatted, and those that it takes from the arguments, numbers and texts."""
+    taken = list(_flat(arguments)) if _NESTED.search(text) else []
+    texts = [text, *(one for one in taken if isinstance(one, str))]
+    return sum(int(found[:20]) for one in texts for found in _DIGITS.findall(one)) + _width(taken)
 
 
-def _flat(arguments: list[object]) -> Iterable[object]:
-    """Give arguments, and what is in those that are a list or an object, as `%` takes them."""
-    for one in arguments:
-        inner = _inside(one)
-        yield from (one,) if inner is None else inner.values() if isinstance(inner, Mapping) else inner
+def _flat(arguments: Iterable[object]) -> Iterator[object]:
+    """Give arguments, and what is in those that are a list or an object, at any depth."""
+    stack = list(arguments)
+    while stack:
+        inner = _inside(one := stack.pop())
+        if inner is None:
+            yield one
+        else:
+            stack.extend(inner.values() if isinstance(inner, Mapping) else inner)
 
 
 def _inside(
