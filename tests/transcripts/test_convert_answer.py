@@ -153,3 +153,40 @@ def test_recorded_answers_keep_what_they_say(target: str) -> None:
         usage, now = info_of(value, source).usage, info_of(made.value, target).usage
         if usage is not None and now is not None:
             assert (usage.input, usage.output) == (now.input, now.output)
+
+
+def test_the_sources_beside_a_message_are_those_of_its_text() -> None:
+    page = {"web": {"uri": "https://e.com/a", "title": "A"}}
+    support = {"segment": {"startIndex": 3, "endIndex": 6}, "groundingChunkIndices": [0]}
+    quoted = {"citationSources": [{"uri": "https://e.com/b", "startIndex": 0, "endIndex": 2}]}
+    candidate = {
+        "content": {"role": "model", "parts": [{"text": "In 18C."}]},
+        "groundingMetadata": {"groundingChunks": [page], "groundingSupports": [support]},
+        "citationMetadata": quoted,
+        "finishReason": "STOP",
+    }
+    made = convert_answer({"candidates": [candidate]}, source="gemini", target="openai-chat")
+    found = made.value["choices"][0]["message"]["annotations"]
+    assert [(item["url_citation"]["url"], item["url_citation"]["start_index"]) for item in found] == [
+        ("https://e.com/b", 0),
+        ("https://e.com/a", 3),
+    ]
+    assert made.losses == ()
+    there = convert_answer({"candidates": [candidate]}, source="gemini", target="anthropic")
+    assert [loss.code for loss in there.losses] == ["citations"]
+
+
+def test_an_answer_may_end_in_space() -> None:
+    said = {"role": "assistant", "content": "It rains. "}
+    answer = {"id": "c", "choices": [{"index": 0, "message": said, "finish_reason": "stop"}]}
+    made = convert_answer(answer, source="openai-chat", target="anthropic")
+    assert made.value["content"][0]["text"] == "It rains. "
+    assert made.losses == ()
+
+
+def test_the_sound_of_an_answer_is_its_text_and_a_loss() -> None:
+    said = {"role": "assistant", "content": None, "audio": {"id": "a", "data": "UklGRg==", "transcript": "It rains."}}
+    answer = {"id": "c", "choices": [{"index": 0, "message": said, "finish_reason": "stop"}]}
+    made = convert_answer(answer, source="openai-chat", target="anthropic")
+    assert made.value["content"][0]["text"] == "It rains."
+    assert [loss.code for loss in made.losses] == ["media"]

@@ -17,7 +17,7 @@ from toolfmt.transcripts.citations import moved, source
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from toolfmt.events import Event
     from toolfmt.transcripts.answer_info import AnswerInfo, Cited, Proof
@@ -31,6 +31,21 @@ def answer_message(events: Iterable[Event], info: AnswerInfo | None = None) -> M
     for event in events:
         made.add(event)
     return Message("assistant", made.whole(info.citations if info is not None else ()))
+
+
+def cite(parts: Sequence[Part], citations: Iterable[Cited]) -> None:
+    """Give each citation to the text that its places are in."""
+    texts = [part for part in parts if isinstance(part, TextPart)]
+    for cited in citations:
+        before, found = 0, None
+        start = cited.before + source(cited.citation).get("start", 0)
+        for part in texts:
+            if before <= start:
+                found = (part, cited.before - before)
+            before += len(part.text)
+        if found is not None:
+            part, by = found
+            part.citations = (*part.citations, moved(cited.citation, by))
 
 
 class _Parts:
@@ -65,21 +80,8 @@ class _Parts:
 
     def whole(self, citations: Iterable[Cited]) -> tuple[Part, ...]:
         self._prove(None)
-        for cited in citations:
-            self._cite(cited)
+        cite(self._parts, citations)
         return tuple(self._parts)
-
-    def _cite(self, cited: Cited) -> None:
-        """Give a citation to the text that its places are in."""
-        before, found = 0, None
-        start = cited.before + source(cited.citation).get("start", 0)
-        for part in self._parts:
-            if isinstance(part, TextPart) and before <= start:
-                found = (part, cited.before - before)
-            before += len(part.text) if isinstance(part, TextPart) else 0
-        if found is not None:
-            part, by = found
-            part.citations = (*part.citations, moved(cited.citation, by))
 
     def _text(self, kind: type[TextPart | ReasoningPart], text: str, start: int) -> None:
         self._prove(start)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import (
@@ -23,6 +23,7 @@ from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.chat_media import READERS, image_of, marks
 from toolfmt.transcripts.citations import moved, source
+from toolfmt.transcripts.media import media_type_in
 from toolfmt.transcripts.values import give, pointer, rest, text_at, texts_at, word
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def _spoken(item: JsonObject, role: Role, shape: ChatShape) -> Message:
     if images := _images(item, shape):
         parts.extend(images)
         known = known | {"images"}
+    parts.extend(_spoken_aloud(item, silent=not content))
     known = known | _annotated(parts, item, shape.annotations or "annotations")
     refusal = text_at(item, "refusal")
     if refusal:
@@ -109,6 +111,17 @@ def _images(item: JsonObject, shape: ChatShape) -> list[MediaPart]:
     found = read_parts(shown, shape) if is_array(shown) else []
     images = [part for part in found if isinstance(part, MediaPart)]
     return images if len(images) == len(found) else []
+
+
+def _spoken_aloud(item: JsonObject, *, silent: bool) -> Iterator[Part]:
+    """Read the sound of an answer: what is said in it, where nothing else says so, and its data."""
+    sound = item.get("audio") if item["role"] == "assistant" else None
+    if not is_object(sound):
+        return
+    if silent and word(sound, "transcript"):
+        yield TextPart(sound["transcript"])
+    if data := word(sound, "data"):
+        yield MediaPart("audio", media_type_in(data), data)
 
 
 def _annotated(parts: list[Part], item: JsonObject, key: str) -> frozenset[str]:

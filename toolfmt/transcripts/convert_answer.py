@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, Transcript
+from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, TextPart, Transcript
 from toolfmt.errors import ParseError, UnknownFormatError
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.answer_api import AnswerEnding, Envelope
 from toolfmt.transcripts.answer_apis import ENVELOPES, SHAPES
-from toolfmt.transcripts.answer_message import answer_message
+from toolfmt.transcripts.answer_message import answer_message, cite
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.carrying import Carry
 from toolfmt.transcripts.convert import Conversion, made_of, refuse
@@ -76,6 +76,9 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
     with reraise_as_parse_error(name, value):
         answers = [origin.read(opened).messages for opened in origin_envelope.open(value)]
         kept = answers if envelope.several else answers[:1]
+        said = [part for message in answers[0] for part in message.parts] if answers else []
+        if not any(isinstance(part, TextPart) and part.citations for part in said):
+            cite(said, info.citations)  # an API may name its sources beside the message
         written, found = _written(kept, goal, envelope, AnswerEnding(_stop(info, kept), info, head))
     found.extend(Loss("choice", f"/{at}", "dropped", "a further choice") for at in range(len(kept), len(answers)))
     found.extend(_beside(value, origin_envelope))
@@ -123,11 +126,12 @@ def _written(
     """Write each choice's messages as the target's format does, and the answer around them."""
     found: list[Loss] = []
     choices: list[list[JsonObject]] = []
+    rules = replace(goal.rules, ends_in_space=True)  # nobody continues an answer that has ended
     for messages in answers:
         before = Transcript((_one(messages, ending.head),))
         (message,) = before.messages
         sent = replace(message, parts=tuple(_proven(part, envelope) for part in message.parts))
-        conversation = goal.write(shape(Transcript((sent,)), goal.rules, carry=_ANSWER))
+        conversation = goal.write(shape(Transcript((sent,)), rules, carry=_ANSWER))
         items = conversation.get(goal.messages) if is_object(conversation) else conversation
         choices.append([item for item in items or () if is_object(item)])
         found.extend(losses(before, goal.read(conversation)))

@@ -61,9 +61,7 @@ def _read(value: JsonObject, made: Assembler) -> None:
             continue  # another answer to the same question
         for part in map(_spelt, objects(inner(candidate, "content"), "parts")):
             _part(part, made)
-        _ground(inner(candidate, "groundingMetadata"), made)
-        if candidate.get("citationMetadata"):
-            made.note("provider_part", "citationMetadata")
+        _ground(candidate, made)
         reason = candidate.get("finishReason")
         if reason in _BROKEN:
             said = str(candidate.get("finishMessage") or "")
@@ -73,21 +71,23 @@ def _read(value: JsonObject, made: Assembler) -> None:
         made.tokens(_spelt(inner(value, "usageMetadata")), _COUNT.read)
 
 
-def _ground(metadata: JsonObject, made: Assembler) -> None:
+def _ground(candidate: JsonObject, made: Assembler) -> None:
     """Read the pages that pieces of the text rest on; their places are counted in bytes of UTF-8."""
-    pages = objects(metadata, "groundingChunks")
-    supports = objects(metadata, "groundingSupports")
-    text = made.spoken.encode("utf-8", "surrogatepass") if supports else b""
-    for support in supports:
+    grounds, quoted = inner(candidate, "groundingMetadata"), inner(candidate, "citationMetadata")
+    pages = [next(filter(is_object, page.values()), {}) for page in objects(grounds, "groundingChunks")]
+    found = [(source, source) for key in ("citationSources", "citations") for source in objects(quoted, key)]
+    for support in objects(grounds, "groundingSupports"):
         segment, numbers = inner(support, "segment"), support.get("groundingChunkIndices")
+        for number in numbers if is_array(numbers) else ():
+            page = pages[number] if isinstance(number, int) and number < len(pages) else {}
+            found.append((segment, page))
+    text = made.spoken.encode("utf-8", "surrogatepass") if found else b""
+    for segment, page in found:
         places = {
             key: len(text[: segment.get(given, 0)].decode("utf-8", "ignore"))
             for key, given in (("start_index", "startIndex"), ("end_index", "endIndex"))
         }
-        for number in numbers if is_array(numbers) else ():
-            page = inner(pages[number], "web") if isinstance(number, int) and number < len(pages) else {}
-            title = page.get("title") or ""
-            made.cite({"type": "url_citation", "url": page.get("uri") or "", "title": title, **places})
+        made.cite({"type": "url_citation", "url": page.get("uri") or "", "title": page.get("title") or "", **places})
 
 
 def _part(part: JsonObject, made: Assembler) -> None:

@@ -75,7 +75,13 @@ _GATEWAY: Final = TranscriptFormat(
     rules=_RULES,
     models=MODELS,
     copies=replace(
-        _RULES, call_id_length=0, user_kinds=ANYTHING, url_kinds=ANYTHING, schema=ANY, strict_schema=None
+        _RULES,
+        call_id_length=0,
+        user_kinds=ANYTHING,
+        assistant_kinds=ANYTHING,
+        url_kinds=ANYTHING,
+        schema=ANY,
+        strict_schema=None,
     ),  # each has limits of its own
     aliases=("openai", "openai_chat", "chat-completions"),
     sources=(
