@@ -26,15 +26,15 @@ _WORDS: Final[Mapping[str, str]] = {
     "note": "the model is given a note in the image's place, and `x-toolfmt-losses` says so",
     "words": "the words of a refusal come as text: one of the two APIs has no mark for it",
     "asked again": "the model is shown what is wrong and asked again; the client gets the call that fits",
-    "marked": "the arguments are one field `INVALID_JSON` with the model's text; the answer ends as if cut off",
 }
 _INTRODUCTION: Final = (
     "Official SDKs have the same twelve conversations through [the gateway](../how-to/run-a-gateway.md) with each "
     "back, whole and streamed, and a test holds this table to what came of them."
 )
 _DETAILS: Final = (
-    "An error comes before the answer where it is asked for whole, and in the middle of a stream. After a cancellation "
-    "the connection to the back is closed."
+    "An error comes before the answer where it is asked for whole, and in the middle of a stream. A call whose "
+    "arguments are no JSON object is never one that a client runs: its arguments stay text, and the answer ends as if "
+    "cut off. After a cancellation the connection to the back is closed."
 )
 _YES: Final = "yes"
 
@@ -52,7 +52,6 @@ def conversations_page() -> str:
             table(("conversation", *(_SDKS[face] for face in found)), _rows(found)),
             _DETAILS,
             table(("word", "what the client gets"), ((word, _WORDS[word]) for word in words)),
-            "Two words with a stroke are a whole answer's and a stream's.",
         )
     )
 

@@ -106,9 +106,7 @@ def _malformed(seen: Seen) -> str:
     """A call whose arguments are broken is never one with other arguments; a text model is asked again."""
     if _called(seen, ONE):
         return "asked again"
-    if not seen.calls:
-        return "yes"
-    return "marked" if all(list(arguments) == ["INVALID_JSON"] for _, arguments in seen.calls) else "no"
+    return _yes(not seen.calls)
 
 
 def _failed(seen: Seen) -> str:

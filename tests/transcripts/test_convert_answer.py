@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from toolfmt import ParseError, convert_answer
+from toolfmt.events import CallEnd
 from toolfmt.transcripts.answer_apis import ENVELOPES
 from toolfmt.transcripts.answer_info import AnswerInfo, Usage
-from toolfmt.transcripts.answers import AnswerReader, answered, read_answer
+from toolfmt.transcripts.answers import AnswerReader, answered, read_answer, read_stream
 from toolfmt.transcripts.convert_error import convert_error, error_status, write_error
 from toolfmt.transcripts.failures import WRITERS, read_error
+from toolfmt.transcripts.streams.converter import StreamConverter
 
 RECORDED = Path(__file__).resolve().parents[3] / "shared" / "transcripts" / "recorded.jsonl.gz"
 CALL = {"id": "call_A1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
@@ -190,3 +192,31 @@ def test_the_sound_of_an_answer_is_its_text_and_a_loss() -> None:
     made = convert_answer(answer, source="openai-chat", target="anthropic")
     assert made.value["content"][0]["text"] == "It rains."
     assert [loss.code for loss in made.losses] == ["media"]
+
+
+BROKEN = pytest.mark.parametrize("arguments", ['{"a":', "7", '"x"', '{"a": 1, "a": 2}', "{'a': 1}", "rm -rf"])
+
+
+@every_target
+@BROKEN
+def test_a_broken_call_is_never_one_that_runs(target: str, arguments: str) -> None:
+    """Whole and streamed: no call that can be read, the answer ends as cut off, and the loss names the call."""
+    call = CALL | {"function": {"name": "f", "arguments": arguments}}
+    choice = {"index": 0, "message": MESSAGE | {"tool_calls": [CALL, call]}, "finish_reason": "tool_calls"}
+    value = CHAT | {"choices": [choice]}
+    made = convert_answer(value, source="openai-chat", target=target, id="r1")
+    relay = StreamConverter("openai-chat", target, id="r1")
+    streamed = read_stream([*relay.feed(value), *relay.close()])
+    ends = [[event.call.arguments for event in streamed if isinstance(event, CallEnd)], streamed.info.stop]
+    assert ends == [[{"a": 1}], "length"]
+    assert [call.arguments for call in read_answer(made.value).calls] == [{"a": 1}]
+    assert info_of(made.value, target).stop == "length"
+    assert arguments in json.dumps(made.value) or json.dumps(arguments)[1:-1] in json.dumps(made.value)
+    for losses in (made.losses, relay.losses):
+        assert [loss.detail.partition(":")[0] for loss in losses if loss.code == "call"] == ["f"]
+
+
+@every_target
+def test_an_answer_without_a_message_is_no_answer(target: str) -> None:
+    with pytest.raises(ParseError, match="no message"):
+        convert_answer(CHAT | {"choices": []}, source="openai-chat", target=target, id="r1")

@@ -8,12 +8,14 @@ them all, and each API's module has its own words for the way back.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from toolfmt.model import JsonObject  # noqa: TC001 - stored states check these records by their annotations
 
 if TYPE_CHECKING:
+    from toolfmt.events import CallFailed
     from toolfmt.model import JsonValue
 
 Stop: TypeAlias = Literal["stop", "tool_calls", "stop_sequence", "length", "content_filter", "pause"]
@@ -166,3 +168,13 @@ class AnswerInfo:
 
     Each by the code of its loss and what it is, once.
     """
+
+
+def is_cut(failed: CallFailed, begun: Container[int]) -> bool:
+    """Whether an answer with this failure ends as one that was cut off: the call was named before, or is truncated."""
+    return failed.reason == "truncated" or failed.index in begun
+
+
+def unusable(failed: CallFailed) -> str:
+    """Name a call that cannot be run, and say why."""
+    return f"{failed.name or 'a call'}: {failed.detail or failed.reason}"

@@ -12,11 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, TextPart, Transcript
+from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, TextPart, Transcript, parse_failure
 from toolfmt.errors import ParseError, UnknownFormatError
+from toolfmt.events import CallFailed, CallStart
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.answer_api import AnswerEnding, Envelope
 from toolfmt.transcripts.answer_apis import ENVELOPES, SHAPES
+from toolfmt.transcripts.answer_info import is_cut, unusable
 from toolfmt.transcripts.answer_message import answer_message, cite
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.carrying import Carry
@@ -65,8 +67,7 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
     if name == goal.name and not (id or model or created):
         return made_of(value, (), name, name)
     reader = AnswerReader(name)
-    reader.feed(value)
-    reader.close()
+    events = [*reader.feed(value), *reader.close()]
     info = reader.info
     if info.failure is not None and not info.stop:
         written = write_error(info.failure, goal.name)
@@ -75,11 +76,14 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
     origin = find(name)
     with reraise_as_parse_error(name, value):
         answers = [origin.read(opened).messages for opened in origin_envelope.open(value)]
+        if not answers and info.stop is None:
+            raise ParseError(f"{name}: the answer has no message")
         kept = answers if envelope.several else answers[:1]
         said = [part for message in answers[0] for part in message.parts] if answers else []
         if not any(isinstance(part, TextPart) and part.citations for part in said):
             cite(said, info.citations)  # an API may name its sources beside the message
-        written, found = _written(kept, goal, envelope, AnswerEnding(_stop(info, kept), info, head))
+        written, found = _written(kept, goal, envelope, AnswerEnding(_stop(info, kept, events), info, head))
+    found.extend(Loss("call", "", "dropped", unusable(event)) for event in events if isinstance(event, CallFailed))
     found.extend(Loss("choice", f"/{at}", "dropped", "a further choice") for at in range(len(kept), len(answers)))
     found.extend(_beside(value, origin_envelope))
     refuse(found, strict=strict)
@@ -101,8 +105,9 @@ def write_answer(  # noqa: PLR0913 - as above
     """
     goal = find(target).widest
     head = AnswerHead(id or info.id, model or info.model, created or info.created)
+    events = list(events)
     answers = [(answer_message(events, info),)]
-    return _written(answers, goal, _envelope(goal.name), AnswerEnding(_stop(info, answers), info, head))[0]
+    return _written(answers, goal, _envelope(goal.name), AnswerEnding(_stop(info, answers, events), info, head))[0]
 
 
 def _recognised(value: JsonObject) -> str:
@@ -130,6 +135,9 @@ def _written(
     for messages in answers:
         before = Transcript((_one(messages, ending.head),))
         (message,) = before.messages
+        if goal.rules.arguments == "object":
+            before = Transcript((replace(message, parts=tuple(map(_runnable, message.parts))),))
+            (message,) = before.messages
         sent = replace(message, parts=tuple(_proven(part, envelope) for part in message.parts))
         conversation = goal.write(shape(Transcript((sent,)), rules, carry=_ANSWER))
         items = conversation.get(goal.messages) if is_object(conversation) else conversation
@@ -159,9 +167,19 @@ def _proven(part: Part, envelope: Envelope) -> Part:
     return replace(part, owner=envelope.proves, signature=envelope.unsigned, encrypted=None)
 
 
-def _stop(info: AnswerInfo, answers: Sequence[Sequence[Message]]) -> Stop:
-    """Say why the answer ended; one that calls and simply stopped ended for its calls."""
+def _runnable(part: Part) -> Part:
+    """Make text of a call whose arguments are no JSON object, where a client would run any object."""
+    if not isinstance(part, CallPart) or not (part.text or "").strip() or not parse_failure(part):
+        return part
+    return TextPart(part.text or "")
+
+
+def _stop(info: AnswerInfo, answers: Sequence[Sequence[Message]], events: Sequence[Event]) -> Stop:
+    """Say why the answer ended: one with a broken call is cut off, and one that calls and simply stopped ended so."""
     stop = info.stop or "stop"
+    begun = {event.index for event in events if isinstance(event, CallStart) and event.name}
+    if stop != "content_filter" and any(isinstance(event, CallFailed) and is_cut(event, begun) for event in events):
+        return "length"
     calls = any(isinstance(part, CallPart) for messages in answers[:1] for found in messages for part in found.parts)
     if stop in ("stop", "tool_calls"):
         return "tool_calls" if calls else "stop"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt import jsontext
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
-from toolfmt.transcripts.answer_info import Failure
+from toolfmt.transcripts.answer_info import Failure, is_cut, unusable
 from toolfmt.transcripts.sinks.sink import AnswerHead
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Emitter:
         self._out: list[JsonObject] = []
         self._sink: StreamSink | None = None
         self._open: dict[int, _Open] = {}
+        self._named: set[int] = set()
         self._begun = 0
         self._ended = 0
         self._cut = False
@@ -105,6 +106,8 @@ class Emitter:
             self._proved += 1
             if proof.owner == sink.owner:
                 sink.prove(proof)
+            else:
+                self.dropped["signature", proof.owner] = None
 
     def _text(self, sink: StreamSink, event: TextDelta) -> None:
         self._at = event.start + len(event.text)
@@ -115,6 +118,8 @@ class Emitter:
         sink.reasoning(event.text)
 
     def _start(self, sink: StreamSink, event: CallStart) -> None:
+        if event.name:
+            self._named.add(event.index)
         if event.name and not sink.whole_calls and not (sink.custom_calls and event.index in self._info.custom):
             self._open[event.index] = self._call(sink, event.name, event.id)
 
@@ -168,7 +173,8 @@ class Emitter:
         sink.end(call.number, event.call)
 
     def _failed(self, sink: StreamSink, event: CallFailed) -> None:
-        self._cut = self._cut or event.reason == "truncated"
+        self._cut = self._cut or is_cut(event, self._named)
+        self.dropped["call", unusable(event)] = None
         call = self._open.pop(event.index, None)
         if call is not None:
             self._give_up(sink, call, event.raw)
