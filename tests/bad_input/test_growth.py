@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bench.growth import AUTO, EXPONENT, OPTIONS, Cell, mixtures, traps_of
-from bench.traps import Mixture
+from bench.traps import Mixture, Trap
 from tests import sampling
 from toolfmt import convert, open_parser, render_results
 from toolfmt.parsers.resuming import Resync
@@ -89,6 +89,28 @@ def test_mixtures_take_steps_in_proportion_to_the_text(name: str) -> None:
 @pytest.mark.parametrize("piece", [0, 4])
 def test_the_detection_reads_no_json_value_again_and_again(option: str, piece: int, trap: Mixture) -> None:
     assert growth(Cell(AUTO, option, piece, trap)) <= EXPONENT
+
+
+FOUND = [
+    (AUTO, "plain", 0, '{"name": "f", "parameters": {"s": "HOLE",', "<item>1</item>"),
+    (AUTO, "plain", 0, '{"tool": {"name": "f", "arguments": {"s": "HOLE"', "<arguments"),
+    (AUTO, "plain", 1, "", '{"tool": {"function</think>'),
+    ("hermes", "reasoning_open", 0, "", "<tool_call>"),
+    (AUTO, "reasoning_open", 0, "", "<tool_call>"),
+    ("hermes", "drop_leaks", 0, "", "<tool_call>"),
+    ("qwen3-xml", "drop_leaks", 0, "", "<tool_call>"),
+    ("functiongemma", "repair", 0, "<start_function_call>call:f{", "s:<escape>a"),
+    ("gemma4", "repair", 0, "<|tool_call>call:f{", 's:<|"|>a'),
+    (AUTO, "repair", 0, "", '{"a":'),
+]
+"""Texts whose reading took square time once."""
+
+
+@pytest.mark.parametrize(("name", "option", "piece", "prefix", "unit"), FOUND)
+def test_what_once_took_square_time_takes_steps_in_proportion(
+    name: str, option: str, piece: int, prefix: str, unit: str
+) -> None:
+    assert growth(Cell(name, option, piece, Trap(prefix, unit))) <= EXPONENT
 
 
 def test_a_search_that_finds_no_marker_is_not_made_again() -> None:

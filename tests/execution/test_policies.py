@@ -489,6 +489,14 @@ def test_no_character_that_is_not_seen_is_shown_as_it_is() -> None:
     assert visible("\u2800") == r"\N{BRAILLE PATTERN BLANK}"
 
 
+@pytest.mark.parametrize("server", [None, "s\nYes, approved\n"])
+def test_a_name_begins_no_line_of_a_preview(server: str | None) -> None:
+    call = ToolInvocation(name='ls {}\n\nrm "\\', arguments={"path": "a\nb"}, server=server)
+    first, *others = preview(call).split("\n")
+    assert first.endswith('ls {}\\n\\nrm \\"\\\\ {')
+    assert others == ['  "path": "a\\nb"', "}"]
+
+
 def test_nobody_answers_or_asking_fails(registry: ToolRegistry, ran: list[str]) -> None:
     async def silent(_: ApprovalRequest) -> bool:
         await anyio.sleep_forever()

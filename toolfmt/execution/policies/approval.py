@@ -55,8 +55,9 @@ Preview: TypeAlias = "Callable[[ToolInvocation], Awaitable[str] | str]"
 
 def preview(call: ToolInvocation) -> str:
     """Show a call whole: its tool and every argument, as JSON; characters that are not seen as they are by name."""
-    where = "" if call.server is None else f"{call.server}/"
-    return visible(f"{where}{call.name} {jsontext.dumps(call.arguments, indent=2)}")
+    names = (call.name,) if call.server is None else (call.server, call.name)
+    where = "/".join(jsontext.dumps(name)[1:-1] for name in names)  # a line feed in a name begins no line of its own
+    return visible(f"{where} {jsontext.dumps(call.arguments, indent=2)}")
 
 
 def _same(call: ToolInvocation, other: ToolInvocation) -> bool:
