@@ -74,17 +74,17 @@ def _read(value: JsonObject, made: Assembler) -> None:
 def _ground(candidate: JsonObject, made: Assembler) -> None:
     """Read the pages that pieces of the text rest on; their places are counted in bytes of UTF-8."""
     grounds, quoted = inner(candidate, "groundingMetadata"), inner(candidate, "citationMetadata")
-    pages = [next(filter(is_object, page.values()), {}) for page in objects(grounds, "groundingChunks")]
+    chunks = objects(grounds, "groundingChunks")
+    pages = [next((inner(chunk, key) for key in chunk if chunk[key]), inner(chunk, "")) for chunk in chunks]
     found = [(source, source) for key in ("citationSources", "citations") for source in objects(quoted, key)]
     for support in objects(grounds, "groundingSupports"):
         segment, numbers = inner(support, "segment"), support.get("groundingChunkIndices")
-        for number in numbers if is_array(numbers) else ():
-            page = pages[number] if isinstance(number, int) and number < len(pages) else {}
-            found.append((segment, page))
+        given = numbers if is_array(numbers) else ()
+        found += [(segment, pages[at] if isinstance(at, int) and at < len(pages) else {}) for at in given]
     text = made.spoken.encode("utf-8", "surrogatepass") if found else b""
     for segment, page in found:
         places = {
-            key: len(text[: segment.get(given, 0)].decode("utf-8", "ignore"))
+            key: len(text[: segment.get(given) or 0].decode("utf-8", "ignore"))
             for key, given in (("start_index", "startIndex"), ("end_index", "endIndex"))
         }
         made.cite({"type": "url_citation", "url": page.get("uri") or "", "title": page.get("title") or "", **places})
