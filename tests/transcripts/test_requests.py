@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from toolfmt import ConversionError, Loss, convert, convert_request
+from toolfmt import Conversion, ConversionError, Loss, check, convert, convert_request
 from toolfmt.transcripts.settings.engine import read, write
 from toolfmt.transcripts.settings.tables import TABLES
 
@@ -108,7 +108,10 @@ def test_a_budget_becomes_an_effort_and_fits_below_the_limit() -> None:
     value = {**chat(max_tokens=2000), "thinking": {"type": "enabled", "budget_tokens": 5000}}
     made = convert_request(value, source="anthropic", target="openai-chat")
     assert made.value["reasoning_effort"] == "medium"
-    assert Loss("setting", "/thinking", "changed", "budget: 5000 -> effort: medium") in made.losses
+    assert (
+        Loss("setting", "/thinking", "changed", "budget: 5000 -> effort: medium: the target has effort in its place")
+        in made.losses
+    )
     assert write({"budget": 5000, "thinks": True, "max_tokens": 2000}, TABLES["anthropic"])["thinking"] == {
         "type": "enabled",
         "budget_tokens": 1999,
@@ -239,3 +242,31 @@ def test_recorded_requests_say_all_that_both_have(target: str) -> None:
         for name in ("model", "max_tokens", "temperature", "top_p", "stop", "seed"):
             if name in made.settings and name in TABLES[target].names - TABLES[target].elsewhere:
                 assert now.get(name) == made.settings[name] or name in lost, (row["id"], name)
+
+
+@pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "f"}}])
+def test_a_model_that_has_to_call_has_no_budget_of_thinking(choice: Any) -> None:
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
+    asked = chat(reasoning_effort="high", tools=tools, tool_choice=choice, max_tokens=50000, temperature=0.5)
+
+    def sent(model: str, **further: Any) -> Conversion:
+        return convert_request(asked | further, source="openai-chat", target="anthropic", settings={"model": model})
+
+    made = sent("claude-sonnet-4-5")
+    assert made.value.keys().isdisjoint({"thinking", "output_config"})
+    assert made.value["temperature"] == 0.5
+    assert [(loss.path, loss.action) for loss in made.losses] == [("/reasoning_effort", "dropped")]
+    assert "where tool_choice demands a call" in made.losses[0].detail
+    assert check(made.value, format="anthropic") == ()
+    made.value["thinking"] = {"type": "enabled", "budget_tokens": 2000}
+    assert [found.rule for found in check(made.value, format="anthropic")] == ["thinking"]
+    assert sent("claude-sonnet-4-5", tool_choice="auto").value["thinking"]["type"] == "enabled"
+    assert sent("claude-opus-4-8").value["thinking"] == {"type": "adaptive"}
+
+
+def test_every_setting_that_is_lost_says_why() -> None:
+    value = chat(reasoning_effort="high", temperature=1.7, top_p=0.5, stop=["a", " "], n=3, seed=7, my_own=1)
+    for target in ("anthropic", "gemini", "ollama", "bedrock", "cohere", "mistral", "openai-responses"):
+        for loss in convert_request(value, source="openai-chat", target=target).losses:
+            if loss.action in ("dropped", "changed") and loss.code == "setting":
+                assert loss.detail.count(": ") > 1, (target, loss)

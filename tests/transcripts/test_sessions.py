@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolfmt import ParseError, convert
+from toolfmt import ParseError, check, convert
 from toolfmt.conversation import CallPart, ReasoningPart, ResultPart, TextPart
 from toolfmt.errors import UnrepresentableError
 from toolfmt.transcripts.formats import find
@@ -166,3 +166,9 @@ def test_an_odd_message_is_read(odd: Any) -> None:
     assert convert(
         [{"message": {"role": "user", "content": "Hi"}}, odd], source="claude-code", target="openai-chat"
     ).all_losses
+
+
+def test_a_session_with_calls_is_accepted() -> None:
+    """What the arguments are is the program's own affair: a provider is never sent these lines."""
+    assert check(SESSION, format="claude-code") == ()
+    assert check(ROLLOUT, format="codex") == ()

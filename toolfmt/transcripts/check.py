@@ -21,6 +21,7 @@ from toolfmt.transcripts.check_tools import tool_findings
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import origin
+from toolfmt.transcripts.settings.carrying import thinks_forced
 from toolfmt.transcripts.shape import reachable
 from toolfmt.transcripts.values import pointer
 
@@ -58,6 +59,7 @@ RULES: Final = {
     "orphan_result": "a result that answers no call",
     "unanswered_call": "a call without a result before the next turn",
     "order": "a result that is not where the provider looks for it",
+    "thinking": "a demand for a call together with a budget of thinking",
     "schema": "a tool's schema, or a place in it, that the provider does not take",
 }
 """What each rule of a finding is about."""
@@ -76,6 +78,8 @@ def check(value: JsonValue, *, format: str = "auto") -> tuple[Finding, ...]:  # 
         transcript = read(value, made)
         with reraise_as_parse_error(made.name):
             found.extend(findings(transcript, made.rules_for(transcript)))
+            if thinks_forced(transcript, made.name):
+                found.append(Finding("thinking", "/tool_choice", "a call is demanded, and thinking has a budget"))
     except ParseError as error:
         found.append(_unreadable(str(error)))
     return tuple(found)

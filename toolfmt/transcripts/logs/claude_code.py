@@ -129,6 +129,6 @@ FORMAT: Final = TranscriptFormat(
     writable=False,
     session=True,
     recognise=recognise,
-    rules=Rules(),
+    rules=Rules(arguments="any"),
     sources=(Provenance(reference="Claude Code session files", revision="2.1.50", kind="observation"),),
 )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from toolfmt.jsontext import is_object
+from toolfmt.transcripts.settings import reasoning
 from toolfmt.transcripts.settings.engine import ReadSettings, left_out, lost, missing, read, write
 from toolfmt.transcripts.settings.record import at, put
 from toolfmt.transcripts.settings.relatives import RELATIVES
@@ -40,13 +41,15 @@ class Carried:
     context: frozenset[str] = frozenset()
     whole: bool = False
     """The target has to have what a request needs."""
+    forced: bool = False
+    """The target does not think within a budget, because a call is demanded."""
 
     def losses(self, after: Transcript, goal: TranscriptFormat) -> Iterator[Loss]:
         """List what the settings that were written do not say."""
         table = _table(goal.name)
         if table is not None and self.said is not None:
             now = own(after.extra, goal.name)
-            yield from lost(self.said, table, now)
+            yield from lost(self.said, table, now, forced=self.forced)
             yield from left_out(self.said, self.context)
             if self.whole:
                 yield from missing(table, now)
@@ -70,11 +73,27 @@ def carried(  # noqa: PLR0913 - a request, its way, and what is given beside it
     said.values = {**defaults, **said.values, **settings}
     for name in settings:
         said.where[name] = ""
-    extra = {f"{goal.name}.{key}": value for key, value in write(said.values, written).items()}
+    fields = write(said.values, written)
+    forced = thinks_forced(replace(before, extra=_named(fields, goal.name)), goal.name)
+    if forced:
+        fields = write({name: value for name, value in said.values.items() if name not in reasoning.NAMES}, written)
+    extra = _named(fields, goal.name)
     if table is not None:
         before = replace(before, extra={})
     context = table.context if table is not None else frozenset[str]()
-    return Carried(before, replace(before, extra=extra), said.values, said, context, whole)
+    return Carried(before, replace(before, extra=extra), said.values, said, context, whole, forced)
+
+
+def thinks_forced(transcript: Transcript, name: str) -> bool:
+    """Whether a request demands a call and a budget of thinking, where an API refuses the two together."""
+    table, choice = _table(name), transcript.tool_choice
+    if table is None or table.forced_thinks or choice is None or choice.mode != "required":
+        return False
+    return "budget" in read(own(transcript.extra, name), table).values
+
+
+def _named(fields: JsonObject, name: str) -> JsonObject:
+    return {f"{name}.{key}": value for key, value in fields.items()}
 
 
 def brought_back(

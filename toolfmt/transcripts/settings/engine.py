@@ -217,23 +217,46 @@ def _fitted(value: JsonValue, setting: Setting) -> JsonValue:
     return value
 
 
-def lost(before: ReadSettings, table: Table, after: JsonObject) -> Iterator[Loss]:
+def lost(before: ReadSettings, table: Table, after: JsonObject, *, forced: bool = False) -> Iterator[Loss]:
     """List what a request in another API's words does not say as the settings did."""
     now = read(after, table)
-    fits = fitting(table, before.values).names
+    table = fitting(table, before.values)
+    thinks = bool(reasoning.on(now.values))
     for name, value in before.values.items():
         where = before.where.get(name, "")
         if name in now.values:
-            yield from _compared(name, value, now.values[name], where)
+            yield from _compared(name, value, now.values[name], where, _why(name, value, table, thinks=thinks))
         elif name in table.elsewhere or _silent(name, value) or table.streams.get(name) == value or not where:
             continue
         elif (stand_in := _stands_in(name, value, now.values, table)) is not None:
             if stand_in:
-                yield Loss("setting", where, "changed", f"{name}: {_short(value)} -> {stand_in}")
+                reason = f"the target has {stand_in.partition(':')[0]} in its place"
+                yield Loss("setting", where, "changed", f"{name}: {_short(value)} -> {stand_in}: {reason}")
         else:
             code = "delivery" if name in _BESIDE else "setting"
-            reason = "" if name in fits else ": the target has no such setting"
-            yield Loss(code, where, "dropped", f"{name}: {_short(value)}{reason}")
+            reason = _why(name, value, table, thinks=thinks)
+            if forced and name in reasoning.NAMES:
+                reason = "the target has no budget of thinking where tool_choice demands a call"
+            elif name not in table.names:
+                reason = "the target has no such setting"
+            yield Loss(code, where, "dropped", f"{name}: {_short(value)}: {reason}")
+
+
+def _why(name: str, value: JsonValue, table: Table, *, thinks: bool) -> str:
+    """Say why a setting that has a place is not there as it was."""
+    place = table.one(name)
+    if place is None or place.words:
+        return "the target has no such value"
+    if _number(value):
+        if place.low is not None and value < place.low:
+            return f"the target takes at least {place.low}"
+        if place.high is not None and value > place.high:
+            return f"the target takes at most {place.high}"
+    if not place.blank and is_array(value) and not all(text.strip() for text in value):
+        return "the target takes no blank text"
+    if place.most and (is_array(value) or is_object(value)) and len(value) > place.most:
+        return f"the target takes at most {place.most}"
+    return "the target does not take it where the model thinks" if thinks else "the target has no such value"
 
 
 def missing(table: Table, after: JsonObject) -> Iterator[Loss]:
@@ -248,15 +271,16 @@ def left_out(before: ReadSettings, context: frozenset[str]) -> Iterator[Loss]:
     """List the fields that are no settings of several APIs."""
     for pointer, value in before.left.items():
         code = "context" if pointer.removeprefix("/") in context else "setting"
-        yield Loss(code, pointer, "dropped", f"{pointer.removeprefix('/')}: {_short(value)}")
+        name = pointer.removeprefix("/")
+        yield Loss(code, pointer, "dropped", f"{name}: {_short(value)}: no setting that other APIs have")
 
 
-def _compared(name: str, value: JsonValue, other: JsonValue, where: str) -> Iterator[Loss]:
+def _compared(name: str, value: JsonValue, other: JsonValue, where: str, reason: str) -> Iterator[Loss]:
     if name == "format" and is_object(value) and is_object(other) and {value["type"], other["type"]} == {"schema"}:
         for found in differences(value["schema"], other["schema"]):
             yield Loss("schema", where + found.pointer, found.action, found.detail)
     elif not jsontext.equal(value, other) and value != other:
-        yield Loss("setting", where, "changed", f"{name}: {_short(value)} -> {_short(other)}")
+        yield Loss("setting", where, "changed", f"{name}: {_short(value)} -> {_short(other)}: {reason}")
 
 
 def _silent(name: str, value: JsonValue) -> bool:

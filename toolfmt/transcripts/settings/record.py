@@ -82,6 +82,8 @@ class Table:
     """Fields that refer to messages which the provider keeps: without them, what was said is lost."""
     spelled: Callable[[JsonObject], JsonObject] | None = None
     """Spells a request's keys as the table does."""
+    forced_thinks: bool = True
+    """A model may have a budget of thinking where the request demands a call of it."""
     streams: Values = field(default_factory=_words)
     """What holds for every stream of the API, whether or not the request says it."""
 

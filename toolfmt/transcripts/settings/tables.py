@@ -140,6 +140,9 @@ ANTHROPIC: Final = Table(
     ),
     groups=(output_format.ANTHROPIC, *reasoning.ANTHROPIC),
     required=("model", "max_tokens"),
+    # Anthropic API, "Extended thinking": a budget goes with the choices auto and none alone. Adaptive thinking goes
+    # with all (recorded: claude-opus-4-6 with `any`, HTTP 200).
+    forced_thinks=False,
     streams=_ALWAYS,
 )
 
