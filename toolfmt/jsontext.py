@@ -366,7 +366,7 @@ def unwritable(value: JsonValue) -> UnrepresentableError | None:
     pending: list[tuple[str, Any, tuple[int, ...]]] = [("", value, ())]
     while pending:
         pointer, node, above = pending.pop()
-        reason = _reason(node) or ("it holds itself" if id(node) in above else None)
+        reason = _reason(node) or ("circular reference" if id(node) in above else None)
         if reason is not None or len(above) > MAX_DEPTH * 8:
             return UnrepresentableError("JSON", pointer, reason or "it is nested too deeply")
         members: list[tuple[Any, Any]] = list(enumerate(node)) if is_array(node) else []

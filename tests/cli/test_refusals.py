@@ -60,7 +60,7 @@ def test_one_line(run: Run, arguments: tuple[str, ...], said: str) -> None:
         (b"[1]", "[0]"),
         (b'{"nome": "f"}', "'nome'"),
         (b'[{"name": "f"}, {"name": "f"}]', "two tools are named 'f', entries 0 and 1"),
-        (b" \n", "there is nothing in it"),
+        (b" \n", "it is empty"),
         (b'[{"name": "\xff"}]', "not UTF-8 at byte 11"),
         (b'[{"name": "f", "parameters": {"type": "object", "properties": {"a": {"$ref": "#/nowhere"}}}}]', "nowhere"),
     ],

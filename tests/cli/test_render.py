@@ -58,7 +58,7 @@ def test_results(run: Run, wrapped: bool) -> None:  # noqa: FBT001
         ('[{"name": "f", "arguments": "{}"}]', "<stdin>: calls[0].arguments: "),
         ('{"calls": [{"name": "f", "args": {}}]}', "<stdin>: calls[0].args: "),
         ("3", "<stdin>: calls[0] is a ToolInvocation or a dict with its fields, not int"),
-        ("", "<stdin>: there is nothing in it, and JSON was expected"),
+        ("", "<stdin>: it is empty, but JSON was expected"),
         (
             "Let me look.",
             "<stdin>: this is not the JSON that was expected: expected a JSON value, not 'Let', at line 1, column 1",

@@ -32,7 +32,7 @@ def test_a_sound_template_passes_with_the_dialect_that_was_found(template: str, 
     assert found.dialect == dialect
     assert tuple(check.scenario for check in found.checks) == SCENARIOS
     assert [one for one in _all(found) if "JSON text" not in one] == ["ids are dropped"]
-    assert any("given as JSON text" in one for one in _all(found)) == (template is TEXT_ARGUMENTS)
+    assert any("must be JSON text" in one for one in _all(found)) == (template is TEXT_ARGUMENTS)
     assert found == toolfmt.diagnose(template=template, dialect=dialect)
 
 
@@ -156,7 +156,7 @@ def test_variables_reach_the_template() -> None:
         ("{{ messages.append(1) }}", "access to attribute 'append' of 'list' object is unsafe"),
         ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "too deep"),
         ("{% include '/etc/passwd' %}", "no loader"),
-        ("{{ 1 }}", "the template does not write what the user says"),
+        ("{{ 1 }}", "the template does not write the user's text"),
     ],
 )
 def test_a_template_that_cannot_be_used_is_one_finding(template: str, message: str) -> None:

@@ -131,7 +131,7 @@ def test_an_apis_answer_is_read_first(registry: ToolRegistry, answer: Any) -> No
         ({"servers": {"files": "x"}}, r"servers\['files'\] is a ToolServer"),
         ({"inject": ["x"]}, "inject is a dict by name"),
         ({"timeouts": [1]}, "timeouts is a dict by name"),
-        ({"on_event": 3}, "a listener gets an event"),
+        ({"on_event": 3}, "on_event must be a sync function"),
         ({"before": 3}, "before is a list, not int"),
     ],
 )

@@ -399,11 +399,11 @@ def test_parts_that_do_not_fit_are_refused_at_once() -> None:
         AgentLoop(ScriptedDriver([]), interrupted="retry")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"AgentState\.from_json reads one that was stored"):
         AgentLoop(ScriptedDriver([])).run_sync("Hi", state={"version": 1})  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="what the user says, or with messages, not with int"):
+    with pytest.raises(TypeError, match="the user's text or from messages, not from int"):
         AgentLoop(ScriptedDriver([])).run_sync(5)  # type: ignore[arg-type]
-    with pytest.raises(ParseError, match="nothing in the value is understood"):
+    with pytest.raises(ParseError, match="the role is one of"):
         AgentLoop(ScriptedDriver([])).run_sync([{"role": "usr", "content": "Hi"}])
-    with pytest.raises(TypeError, match="has a method `step`"):
+    with pytest.raises(TypeError, match="needs a method `step`"):
         AgentLoop(object())  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="max_steps"):
         scripted(max_steps=0)
@@ -415,9 +415,9 @@ def test_parts_that_do_not_fit_are_refused_at_once() -> None:
         async def execute(self, calls: Any, *, state: object = None, agent: str | None = None) -> list[Any]:
             return await Executor(toolbox()).execute(calls, state=state, agent=agent)
 
-    with pytest.raises(TypeError, match="does not say what it runs"):
+    with pytest.raises(TypeError, match="does not list its tools"):
         AgentLoop(ScriptedDriver(), executor=Runs())
-    with pytest.raises(TypeError, match="let your own count"):
+    with pytest.raises(TypeError, match="guards need an Executor"):
         AgentLoop(ScriptedDriver(), toolbox(), executor=Runs(), guards=[Breaker])
 
 

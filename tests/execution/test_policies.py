@@ -315,7 +315,7 @@ def test_what_an_argument_is_called_decides_nothing(registry: ToolRegistry, proj
         call("touch", spec=3),
         call("touch", spec={"file": 3, "note": "/x"}),
     ) == ["outside_project", None, "outside_project", "outside_project", "outside_project", "outside_project"]
-    with pytest.raises(ValueError, match="at least one root"):
+    with pytest.raises(ValueError, match="at least one folder"):
         ProjectBoundaries([])
 
 
@@ -551,7 +551,7 @@ def test_who_cannot_decide_lets_nothing_pass(registry: ToolRegistry, ran: list[s
 def test_a_policy_that_could_not_work_is_not_made() -> None:
     with pytest.raises(TypeError, match="put brackets around 'get'"):
         Approval(lambda _: True, tools="get")
-    with pytest.raises(ValueError, match="a rate is a number of calls"):
+    with pytest.raises(ValueError, match="a rate must be at least 0 calls"):
         RateLimit(1, per=0)
     with pytest.raises(TypeError, match="roots is a list of folders"):
         ProjectBoundaries("/srv")
@@ -561,4 +561,4 @@ def test_arguments_that_are_no_json_are_the_first_to_go(registry: ToolRegistry, 
     executor = Executor(registry, policies=[SchemaPolicy(), JsonPolicy()])
     (execution,) = executor.execute_sync([call("touch", spec={1, 2})])
     assert (execution.failure, ran) == ("invalid_arguments", [])
-    assert execution.error == "the arguments are no JSON: /spec: set is no JSON value"
+    assert execution.error == "the arguments are not JSON: /spec: set is no JSON value"

@@ -304,21 +304,21 @@ def test_ids_are_minted_when_asked_only() -> None:
 def test_what_are_no_calls_is_said_at_once() -> None:
     registry = ToolRegistry()
     executor = Executor(registry)
-    with pytest.raises(TypeError, match=r"give result\.calls"):
+    with pytest.raises(TypeError, match=r"pass result\.calls"):
         executor.execute_sync(toolfmt.parse("text", dialect="hermes"))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="put brackets around it"):
         executor.execute_sync({"name": "f"})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"ToolRegistry\(\[...\]\)"):
         Executor([])  # type: ignore[arg-type]
     for limit in (0, True, 1.5):
-        with pytest.raises(ValueError, match="limit is a number of calls"):
+        with pytest.raises(ValueError, match="limit must be a number of calls"):
             Executor(registry, limit=limit)  # type: ignore[arg-type]
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"before": len}, "before is a list"),
         ({"policies": "x"}, "policies is a list"),
         ({"after": [3]}, "a hook is a function, not int"),
         ({"policies": [3]}, "a policy has a `step`"),
-        ({"on_event": Server("x").call}, "not async"),
+        ({"on_event": Server("x").call}, "must be a sync function"),
     ]
     for how, words in wrong:
         with pytest.raises(TypeError, match=words):

@@ -162,7 +162,7 @@ def test_an_answer_without_a_call_that_was_due_is_asked_for_again() -> None:
     assert (state.status, len(state.steps), len(model.chats)) == ("completed", 2, 3)
     assert "A tool call was expected" in model.chats[1][-1]["content"]
     state, _ = run(Texts(*["No."] * 5), required=True, retries=1)
-    assert "a call was due" in state.reason
+    assert "a call is required" in state.reason
 
 
 def test_a_model_is_stopped_where_its_turn_ends() -> None:

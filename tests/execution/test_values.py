@@ -141,7 +141,7 @@ def test_every_value_has_a_form(at: int) -> None:
 def test_what_holds_itself_or_is_too_deep_ends() -> None:
     loop: list[Any] = [1]
     loop.append(loop)
-    assert result_of(loop, "f").content == [1, "[it holds itself]"]
+    assert result_of(loop, "f").content == [1, "[circular reference]"]
     twice = [1]
     assert result_of([twice, twice], "f").content == [[1], [1]]
     deep: Any = "end"

@@ -155,7 +155,7 @@ WRONG: list[tuple[Any, str]] = [
     (_python("import sys; sys.exit('no config')"), "it said: no config"),
     (
         _python("import sys; print('welcome', flush=True); sys.stdin.read()"),
-        "no answer within 3 s.*no message.*welcome",
+        "no answer within 3 s.*invalid message.*welcome",
     ),
     (_python("import time; time.sleep(60)"), "no answer within 3 s"),
     (_python("import os; os.write(1, b'\\xff\\xfe\\n')"), "can't decode byte 0xff"),
@@ -237,7 +237,7 @@ async def test_a_changed_list_is_read_anew(raw: Any) -> None:
     ("result", "content", "is_error"),
     [
         ({"content": []}, None, False),
-        ({"content": [], "isError": True}, "the tool failed and says no more", True),
+        ({"content": [], "isError": True}, "the tool failed without a message", True),
         ({"content": [], "structuredContent": {}}, {}, False),
         ({"content": [{"type": "text", "text": "{}"}], "structuredContent": {}}, {}, False),
         ({"content": [{"type": "text", "text": "1"}]}, "1", False),

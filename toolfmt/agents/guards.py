@@ -43,7 +43,7 @@ class Breaker:
     def __init__(self, limit: int = IDENTICAL) -> None:
         """Raises ValueError for a limit below 1."""
         if limit < 1:
-            raise ValueError(f"a breaker opens after 1 failure or more, not {limit}")
+            raise ValueError(f"limit of a Breaker must be at least 1, not {limit}")
         self._limit = limit
         self._last: object = None
         self._count = 0

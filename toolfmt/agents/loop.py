@@ -96,7 +96,7 @@ class AgentLoop:
         """Check the parameters; raises TypeError or ValueError for invalid ones."""
         if not callable(getattr(driver, "step", None)):
             advice = "; a function that answers a chat is put in a TextDriver" if callable(driver) else ""
-            raise TypeError(f"a driver has a method `step`; {type(driver).__name__} has none{advice}")
+            raise TypeError(f"a driver needs a method `step`; {type(driver).__name__} has none{advice}")
         for made, what in (
             (guards, "guards make one for each run: Breaker, or lambda: Budget(calls=9)"),
             (stop_when, "stop_when are functions of a state"),
@@ -109,11 +109,11 @@ class AgentLoop:
         if interrupted not in get_args(Interrupted):
             raise ValueError(f"interrupted is one of {', '.join(get_args(Interrupted))}, not {interrupted!r}")
         if max_steps is not None and (type(max_steps) is not int or max_steps < 1):
-            raise ValueError(f"max_steps is a number from 1, or None for no limit, not {max_steps!r}")
+            raise ValueError(f"max_steps must be at least 1, or None for no limit, not {max_steps!r}")
         self._driver = driver
         self._tools = None if tools is None else tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
         if executor is not None and policies:
-            raise TypeError("policies are the executor's: give them to the Executor, or leave executor= out")
+            raise TypeError("policies belong to the executor: give them to the Executor, or omit executor=")
         own = ToolRegistry() if self._tools is None else self._tools
         self._executor = Executor(own, policies=policies) if executor is None else executor
         if not isinstance(system, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
@@ -174,7 +174,7 @@ class AgentLoop:
                     yield current
         finally:
             if not current.ended:
-                current = current.with_status("stopped", "the run was left before its end")
+                current = current.with_status("stopped", "the caller left the run before its end")
             runtime.tell(RunCompleted, state=current)
         yield current
 
@@ -200,12 +200,12 @@ class AgentLoop:
     def _begin(self, start: Start, state: AgentState | None) -> AgentState:
         if isinstance(start, AgentState):
             if state is not None:
-                raise TypeError("give one state: as the start, or as state= beside what is said")
+                raise TypeError("give one state: as start, or as state= with the user's text as start")
             state, start = start, None
         if not isinstance(state, AgentState | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
             raise TypeError("state= takes an AgentState; AgentState.from_json reads one that was stored")
         if not isinstance(start, str | Message | Iterable | None):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
-            raise TypeError(f"a run begins with what the user says, or with messages, not with {type(start).__name__}")
+            raise TypeError(f"a run starts from the user's text or from messages, not from {type(start).__name__}")
         said = (start,) if isinstance(start, (str, Message, Mapping)) else tuple(start or ())
         state = AgentState() if state is None else state
         if self._system and not state.messages:
@@ -213,11 +213,11 @@ class AgentLoop:
         if state.agent is None and self._name is not None:
             state = replace(state, agent=self._name)
         if state.pending and said:
-            raise ValueError("calls wait for decisions: resume the state with decisions=, and go on after that")
+            raise ValueError("calls wait for decisions: resume the state with decisions= first")
         resumed = state.status in ("running", "waiting")
         begun = (state if resumed else state.with_run()).with_messages(*said)
         if not any(begun.sections.values()):
-            raise ValueError("there is nothing to answer: give what the user says, messages, or a state with some")
+            raise ValueError("there is nothing to answer: give the user's text, messages, or a state with messages")
         return begun
 
     def _runtime(self, guards: Sequence[Guard]) -> Runtime:
@@ -268,7 +268,7 @@ class AgentLoop:
             return state
         steps = len(state.steps)
         if self._max_steps is not None and steps >= self._max_steps:
-            return state.with_status("stopped", f"the run has taken {steps} steps, as many as it may")
+            return state.with_status("stopped", f"the run has reached its limit of {steps} steps")
         if used_up := _used_up(state):
             return state.with_status("stopped", used_up)
         why = (guard.step() if isinstance(guard, Budget) else getattr(guard, "reason", "") for guard in guards)

@@ -55,7 +55,7 @@ def offer(tools: Iterable[ToolDefinition]) -> Offer:
     for tool in found:
         name = f"{tool.server}_{tool.name}" if counts[tool.name] > 1 and tool.server is not None else tool.name
         if name in offered:
-            raise DuplicateToolError(f"two tools are named {name!r}: a model could not tell them apart")
+            raise DuplicateToolError(f"two tools are named {name!r}: names must be unique")
         offered[name] = tool if name == tool.name else tool.model_copy(update={"name": name})
         meant[name] = tool
     return Offer(tuple(offered.values()), meant)

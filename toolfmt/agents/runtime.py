@@ -116,13 +116,13 @@ def bound(
 ) -> tuple[CallExecutor, Offer]:
     """Give the executor of one run, which tells `emit` too, and the tools that it runs.
 
-    An executor that is no `RunExecutor` does not say what it runs, and cannot be guarded. Raises TypeError where
+    An executor that is no `RunExecutor` does not list its tools, and cannot be guarded. Raises TypeError where
     the tools are not known, `DuplicateToolError` for two tools of one name.
     """
     if isinstance(executor, RunExecutor):
         return executor.for_run(guards, emit), offer(executor.list_tools() if tools is None else tools)
     if tools is None:
-        raise TypeError(f"give the tools too: a {type(executor).__name__} does not say what it runs")
+        raise TypeError(f"give the tools too: a {type(executor).__name__} does not list its tools")
     if guards:
-        raise TypeError("guards are for an Executor: let your own count for itself")
+        raise TypeError("guards need an Executor: other executors must count calls themselves")
     return executor, offer(tools)

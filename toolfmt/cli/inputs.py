@@ -43,7 +43,7 @@ def read_json(source: str) -> Any:
     """Read one JSON value; errors name the file."""
     text = read_text(source).removeprefix("\ufeff")
     if not text.strip():
-        raise ParseError(f"{source}: there is nothing in it, and JSON was expected")
+        raise ParseError(f"{source}: it is empty, but JSON was expected")
     try:
         return jsontext.loads(text)
     except ParseError as error:

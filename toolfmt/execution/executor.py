@@ -101,10 +101,10 @@ class Executor:
     def __post_init__(self) -> None:
         """Check the settings."""
         if not isinstance(self.registry, ToolRegistry):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-            raise TypeError(f"an Executor runs a ToolRegistry: ToolRegistry([...]), not {type(self.registry).__name__}")
+            raise TypeError(f"registry must be a ToolRegistry([...]), not {type(self.registry).__name__}")
         self._check_types()
         if self.limit is not None and (type(self.limit) is not int or self.limit < 1):
-            raise ValueError(f"limit is a number of calls from 1, or None for no limit, not {self.limit!r}")
+            raise ValueError(f"limit must be a number of calls of at least 1, or None for no limit, not {self.limit!r}")
         if LOCAL in self.servers:
             raise ValueError(f"{LOCAL!r} means the registry: give that server another name")
         check_limit(self.result_limit)
@@ -129,7 +129,7 @@ class Executor:
             if not callable(hook):
                 raise TypeError(f"a hook is a function, not {type(hook).__name__}")
         if self.on_event is not None and (not callable(self.on_event) or is_async(self.on_event)):
-            raise TypeError("a listener gets an event and is not waited for: give a function that is not async")
+            raise TypeError("on_event must be a sync function, because it is not awaited")
 
     async def execute(
         self,
@@ -146,7 +146,7 @@ class Executor:
         call. A cancellation propagates; calls that it ends are reported as `cancelled`.
         """
         if hasattr(calls, "failures"):
-            raise TypeError("execute() takes calls: give result.calls, and tell the model of result.failures")
+            raise TypeError("execute() takes calls: pass result.calls, and report result.failures to the model")
         given = records(calls, "calls", ToolInvocation)
         if self.ids is not None:
             given = list(assign(given, self.ids))

@@ -170,7 +170,7 @@ class _Reader:
 
     def _within(self, value: object, read: Callable[[], JsonValue]) -> JsonValue:
         if id(value) in self._above:
-            return "[it holds itself]"
+            return "[circular reference]"
         if len(self._above) >= DEEPEST:
             return "[nested too deeply]"
         self._above.append(id(value))

@@ -66,4 +66,4 @@ class ExampleChoice:
         """Raise ValueError where a manifest leaves own examples out, because its template has no place for them."""
         examples = [one for tool in shown if self._own.get(tool["name"]) for one in tool["examples"]]
         if any(one["text"] not in text and one["written"] not in text for one in examples):
-            raise ValueError(f"the manifest of {dialect!r} shows no examples: leave examples= out, or give a template=")
+            raise ValueError(f"the manifest of {dialect!r} shows no examples: omit examples=, or give a template=")

@@ -83,7 +83,7 @@ def verified(
             wrong = _difference(call, back[index])
             if wrong is not None:
                 advice = "" if call.name in tools else "; give the tools: a schema may tell its type"
-                raise UnrepresentableError(dialect, f"/arguments/{wrong}", f"it would be read back otherwise{advice}")
+                raise UnrepresentableError(dialect, f"/arguments/{wrong}", f"it would be read back differently{advice}")
         if len(back) > len(calls):
             raise UnrepresentableError(dialect, "/arguments", "a value would be read back as a call")
         return text

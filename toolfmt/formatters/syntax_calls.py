@@ -94,7 +94,7 @@ def _id(dialect: str, form: Form, call: ToolInvocation, index: int) -> str | Non
 
 def _call(dialect: str, form: Form, call: ToolInvocation, tool: ToolDefinition | None, index: int) -> str:
     if not call.name:
-        raise UnrepresentableError(dialect, "/name", "a call needs the name of its tool")
+        raise UnrepresentableError(dialect, "/name", "a call needs a tool's name")
     if jsontext.too_deep(call.arguments, jsontext.MAX_DEPTH):
         raise UnrepresentableError(dialect, "/arguments", f"they are nested more than {jsontext.MAX_DEPTH} levels deep")
     if form.name_in_id or form.id_if_missing:

@@ -29,7 +29,7 @@ class Signer:
         self._region = region
         self._credentials = _botocore("session").get_session().get_credentials()
         if self._credentials is None:
-            raise ParseError("no AWS credentials were found to sign requests with")
+            raise ParseError("no AWS credentials were found for signing requests")
 
     def headers(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> dict[str, str]:
         """Give a request's headers with its signature."""

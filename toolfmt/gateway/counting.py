@@ -49,7 +49,7 @@ class Counting(Handler):
         if api is None:
             if upstream.back.tokenizer is None:
                 raise refused(
-                    f"nobody can count the tokens of {asked.model!r}: its API does not, "
+                    f"cannot count the tokens of {asked.model!r}: its API does not, "
                     "and the configuration names no tokenizer"
                 )
             count = await to_thread.run_sync(estimate, asked.body, self.format, upstream.back.tokenizer)

@@ -164,7 +164,7 @@ class Handler(ABC):
             return
         count = await to_thread.run_sync(estimate, asked.body, self.format, back.tokenizer)
         if count > back.context:
-            message = f"the request has some {count} tokens, and {asked.model!r} takes {back.context}"
+            message = f"the request has about {count} tokens, and {asked.model!r} takes {back.context}"
             failure = Failure(kind="invalid", message=message, code="context_length_exceeded")
             raise UpstreamError(failure, reached=False)
 

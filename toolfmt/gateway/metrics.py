@@ -34,16 +34,16 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._requests = Counter(
             "toolfmt_requests_total",
-            "Requests that were answered.",
+            "Answered requests.",
             ("face", "back", "status"),
             registry=self._registry,
         )
         self._seconds = Histogram(
             "toolfmt_request_seconds", "Seconds until an answer begins.", ("face",), registry=self._registry
         )
-        self._losses = Counter("toolfmt_losses_total", "What conversions lost.", ("code",), registry=self._registry)
+        self._losses = Counter("toolfmt_losses_total", "Losses of conversions.", ("code",), registry=self._registry)
         self.streams = Gauge(
-            "toolfmt_open_streams", "Streams that are being sent.", registry=self._registry, multiprocess_mode="livesum"
+            "toolfmt_open_streams", "Open streams.", registry=self._registry, multiprocess_mode="livesum"
         )
 
     def count(self, face: str, back: str, status: int, seconds: float, losses: Iterable[Loss] = ()) -> None:

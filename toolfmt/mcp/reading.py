@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _STRUCTURED: Final = "mcp.result.structuredContent"
 _META: Final = "mcp.result._meta"
 _READ: Final = frozenset({_STRUCTURED, _META, "mcp.result.resultType"})
-_SILENT: Final = "the tool failed and says no more"
+_SILENT: Final = "the tool failed without a message"
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,7 +162,7 @@ class McpServer:
         try:
             answer = await session.request(offer.name, arguments, seconds, _progress(injected))
         except ValidationError as error:
-            raise ServerError(self.name, f"it answered what is no result: {error}") from error
+            raise ServerError(self.name, f"it sent an invalid result: {error}") from error
         except MCPError as error:
             if error.code == types.REQUEST_TIMEOUT and seconds is not None:
                 raise ToolTimeoutError(f"{call.name!r} of MCP server {self.name!r} took over {seconds:g} s") from error

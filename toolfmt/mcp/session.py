@@ -179,7 +179,7 @@ class Session:
         if len(reasons) == 1 and isinstance(reasons[0], ServerError):
             return reasons[0]
         causes = [text for text in map(_told, reasons) if text]
-        noise = f"it sent what is no message: {self._trace.noise}" if self._trace.noise else ""
+        noise = f"it sent an invalid message: {self._trace.noise}" if self._trace.noise else ""
         said = f"it said: {self._trace.said}" if self._trace.said else ""
         where = f"at {self._endpoint.where}"
         error = ServerError(self.name, "; ".join(filter(None, (what, *causes, noise, where, said))))

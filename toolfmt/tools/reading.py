@@ -89,7 +89,7 @@ def read_text(text: str, decode: Callable[[str], JsonValue] | None = None) -> tu
     Raises what `load_tools` does.
     """
     if not text.strip():
-        raise ParseError("there is nothing in it, and tools were expected")
+        raise ParseError("it is empty, but tools were expected")
     if decode is None:
         decode = jsontext.loads if text.lstrip().startswith(_JSON_STARTS) else _decode_yaml
         if decode is _decode_yaml and not _YAML.match(text):
@@ -122,7 +122,7 @@ def _distinct(found: tuple[Found, ...]) -> tuple[Found, ...]:
 def _read_named(text: str) -> tuple[Found, ...]:
     """Read the file that a text names, if it does."""
     if text.lstrip().startswith(_JSON_STARTS):
-        raise SchemaError(f"tools are given as values, and a str is a path: read {text[:40]!r} with json.loads first")
+        raise SchemaError(f"a str is read as a path, not as JSON: read {text[:40]!r} with json.loads first")
     if Path(text).suffix.lower() not in _FILES and not os.path.exists(text):  # noqa: PTH110 - `Path` raises for what is no name
         raise SchemaError(f"{text[:80]!r} is no path of a {', '.join(_FILES)} file; {_GIVE}")
     return _read_file(text, "")

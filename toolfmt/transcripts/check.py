@@ -42,7 +42,7 @@ class Finding:
 
 RULES: Final = {
     "json": "a value that JSON does not have: NaN, an infinity, a lone surrogate",
-    "unreadable": "what is no conversation of this format",
+    "unreadable": "a value that is not a conversation of this format",
     "empty": "no messages at all, or a message without content",
     "system": "instructions in the middle of the conversation",
     "alternation": "two messages of one role in a row",
@@ -50,12 +50,12 @@ RULES: Final = {
     "trailing_space": "an answer to be continued that ends in white space",
     "content": "a kind of content that the provider does not take in this place",
     "unsigned": "reasoning without its provider's signature",
-    "place": "a call that is not the assistant's, or a result that is",
+    "place": "a call outside the assistant's messages, or a result in them",
     "call_id": "an id that is missing, too long or has characters that are not allowed",
     "duplicate_id": "an id that another call has",
     "tool_name": "a tool's name that is missing, too long or has characters that are not allowed",
     "result_name": "a result that does not name its tool",
-    "arguments": "arguments that are no object where one is demanded, or no text where text is",
+    "arguments": "arguments that are not an object or not text, as the provider requires",
     "orphan_result": "a result that answers no call",
     "unanswered_call": "a call without a result before the next turn",
     "order": "a result that is not where the provider looks for it",

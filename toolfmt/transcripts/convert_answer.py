@@ -114,7 +114,7 @@ def _recognised(value: JsonObject) -> str:
     """Find the API whose answer this is; Mistral's has the shape of OpenAI's."""
     found = next((name for name, shapes in SHAPES.items() if any(shape.fits(value) for shape in shapes)), None)
     if found is None:
-        raise ParseError(f"no provider's answer has the keys {', '.join(map(repr, list(value)[:6]))}: give `source`")
+        raise ParseError(f"no provider's answer has the keys {', '.join(map(repr, list(value)[:6]))}: give source=")
     return found
 
 

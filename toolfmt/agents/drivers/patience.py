@@ -35,7 +35,7 @@ class Patience:
     def __post_init__(self) -> None:
         """Refuse what would never ask."""
         if self.tries < 1 or self.pause < 0:
-            raise ValueError(f"tries is at least 1 and pause not negative, not {self.tries} and {self.pause}")
+            raise ValueError(f"tries must be at least 1 and pause at least 0, not {self.tries} and {self.pause}")
 
     async def ask(self, once: Callable[[int], Awaitable[T]]) -> T:
         """Call `once` with the number of the attempt, from 1, until it returns or raises a permanent error."""

@@ -129,7 +129,7 @@ def _complete(events: Sequence[Event], info: AnswerInfo) -> list[Event]:
     event = None if last is None or info.stop != "length" else found[last]
     if last is not None and isinstance(event, CallEnd) and event.call.certainty == "guessed":
         raw = event.call.raw_arguments or ""
-        detail = "the answer was cut off, and nothing shows that the call was complete"
+        detail = "the answer was cut off; the call may be incomplete"
         found[last] = CallFailed(event.index, raw, "truncated", detail, event.span, event.call.name)
     return found
 

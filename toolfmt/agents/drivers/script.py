@@ -78,7 +78,7 @@ def calls(
     """Make several calls in one answer."""
     found = tuple(records(made, "calls", ToolInvocation))
     if not found:
-        raise ValueError("a step of calls has at least one")
+        raise ValueError("a step of calls needs at least one call")
     return ScriptStep(kind="call", text=text, calls=found, reasoning=reasoning, run=run)
 
 

@@ -131,7 +131,7 @@ def _ends_in_reasoning(written: Written) -> bool:
 def _given_up(answers: list[Written], dialect: str) -> Step:
     """Make the step of a model that never wrote an answer that can be used."""
     failures = tuple(failure for answer in answers for failure in answer.result.failures)
-    why = failures[-1].detail if failures else "a call was due, and there was none"
+    why = failures[-1].detail if failures else "a call is required, but the answer has none"
     if _ends_in_reasoning(answers[-1]):
         why = _NO_ANSWER
     looks = unread(answers[-1].raw)

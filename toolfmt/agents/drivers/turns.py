@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from toolfmt.execution.records import ToolExecution
     from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 
-NOT_RUN: Final = "The call was not run: an earlier one of the same turn kept it from running."
+NOT_RUN: Final = "The call was not run, because an earlier call of the same turn was blocked."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

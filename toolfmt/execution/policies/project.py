@@ -81,7 +81,7 @@ class ProjectBoundaries:
             raise TypeError(f"roots is a list of folders: put brackets around {roots!r}")
         self._roots = [_real(Path(root).absolute()) for root in roots]
         if not self._roots:
-            raise ValueError("a project has at least one root")
+            raise ValueError("roots must name at least one folder")
         self._base = Path(base).absolute() if base is not None else self._roots[0]
         self._paths = {tool: frozenset(names) for tool, names in (parameters or {}).items()}
         self._text = {tool: frozenset(names) for tool, names in (text or {}).items()}

@@ -41,7 +41,7 @@ class RateLimit:
         """`agents` is a pattern of the agents that are limited. Raises ValueError for an invalid limit or `per`."""
         limits = {"*": calls} if isinstance(calls, int) else dict(calls)
         if per <= 0 or any(limit < 0 for limit in limits.values()):
-            raise ValueError(f"a rate is a number of calls from 0 per seconds above 0, not {calls} per {per}")
+            raise ValueError(f"a rate must be at least 0 calls per more than 0 seconds, not {calls} per {per}")
         self._limits = [(matcher([tool]), limit) for tool, limit in limits.items()]
         self._per = per
         self._agents = matcher([agents])

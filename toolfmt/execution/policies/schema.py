@@ -29,7 +29,7 @@ class JsonPolicy:
         try:
             jsontext.dumps(candidate.call.arguments)
         except UnrepresentableError as error:
-            return Blocked(f"the arguments are no JSON: {error.pointer or '/'}: {error.reason}", "invalid_arguments")
+            return Blocked(f"the arguments are not JSON: {error.pointer or '/'}: {error.reason}", "invalid_arguments")
         return None
 
 

@@ -38,7 +38,7 @@ class Workspace:
         stated = [one for one in (of_state, *said) if one is not None]
         expected = self._name if self._name is not None else of_state
         if expected is None or not stated:
-            return Blocked(f"nothing says which workspace the call of {call.name!r} is of", "workspace_mismatch")
+            return Blocked(f"no workspace is given for the call of {call.name!r} is of", "workspace_mismatch")
         for found in stated:
             if found != expected:
                 return Blocked(f"the call is of workspace {found!r}, not {expected!r}", "workspace_mismatch")

@@ -156,7 +156,7 @@ def _refuse(message: object = "") -> None:
 
 
 def _no_chance(*_: object, **__: object) -> None:
-    raise jinja2.TemplateRuntimeError("it asks for chance, and a prompt depends on its arguments alone")
+    raise jinja2.TemplateRuntimeError("random values are not allowed: a prompt must depend only on its arguments")
 
 
 @pass_context  # for the meter

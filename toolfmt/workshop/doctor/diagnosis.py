@@ -129,7 +129,7 @@ def _named(dialect: AnyDialect | str | None) -> str:
 def _written(pen: Pen) -> Iterator[TemplateFinding]:
     """Say what keeps the template from writing anything at all."""
     if USER not in pen.write([user(USER)], prompt=True):
-        yield TemplateFinding("fail", "the template does not write what the user says")
+        yield TemplateFinding("fail", "the template does not write the user's text")
 
 
 def _answered(scenario: str, pen: Pen, dialect: AnyDialect | None) -> Check:

@@ -37,7 +37,7 @@ def tool_findings(pen: Pen) -> Iterator[TemplateFinding]:
     """Say what the prompt lacks of the offered tools."""
     if needs(pen.source).arguments == "text":
         yield TemplateFinding(
-            "note", "a call's arguments must be given as JSON text: an object is an error, or no JSON"
+            "note", "a call's arguments must be JSON text: an object raises, or is not written as JSON"
         )
     text = pen.write([user(USER)], prompt=True)
     functions: list[JsonObject] = [tool["function"] for tool in TOOLS]
@@ -101,7 +101,7 @@ def history_findings(pen: Pen, dialect: AnyDialect | None) -> Iterator[TemplateF
 def _dropped(text: str, messages: Sequence[JsonObject]) -> Iterator[TemplateFinding]:
     """Say what is nowhere in the prompt, of earlier turns and of the one that is under way."""
     running = max(at for at, message in enumerate(messages) if message["role"] == "user")
-    for when, part in (("earlier turns", messages[:running]), ("the turn under way", messages[running:])):
+    for when, part in (("earlier turns", messages[:running]), ("the current turn", messages[running:])):
         said = [message for message in part if message["role"] == "assistant"]
         if any(message.get("reasoning_content", "") not in text for message in said):
             yield TemplateFinding("note", f"the template drops the reasoning of {when}")
@@ -109,4 +109,4 @@ def _dropped(text: str, messages: Sequence[JsonObject]) -> Iterator[TemplateFind
             yield TemplateFinding("note", f"the template drops text of {when}")
     for message in messages:
         if message["role"] in {"system", "user", "tool"} and message["content"] not in text:
-            yield TemplateFinding("fail", f"the template drops what the {message['role']} said: {message['content']}")
+            yield TemplateFinding("fail", f"the template drops the text of the {message['role']}: {message['content']}")

@@ -54,7 +54,7 @@ def judged(turn: TemplateTurn, said: JsonObject, dialect: AnyDialect | None) -> 
     if "content" not in said and dialect is not None:
         result = read(turn, dialect)
         if result.text.strip() and len(result.calls) == len(wanted):
-            yield TemplateFinding("note", f"text is read that nobody said: {shown(result.text.strip())}")
+            yield TemplateFinding("note", f"unexpected text is read: {shown(result.text.strip())}")
 
 
 def said_calls(said: JsonObject) -> list[tuple[str, JsonObject]]:
@@ -81,7 +81,7 @@ def _read_back(wrote: str, wanted: list[tuple[str, JsonObject]], result: ParseRe
     for number, (want, got) in enumerate(zip_longest(wanted, result.calls), 1):
         if want is None and got is not None:
             yield TemplateFinding(
-                "fail", f"a call is read that nobody made: {got.name}({shown(jsontext.dumps(got.arguments))})"
+                "fail", f"an unexpected call is read: {got.name}({shown(jsontext.dumps(got.arguments))})"
             )
         elif want is not None and got is not None:
             yield from _compared(number, want, got)
