@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from toolfmt.jsontext import is_object
@@ -170,5 +171,6 @@ def _table(name: str) -> Table | None:
     return TABLES.get(name) if relative is None else relative.table
 
 
+@cache
 def _names() -> frozenset[str]:
     return frozenset[str]().union(*(table.names for table in TABLES.values()))

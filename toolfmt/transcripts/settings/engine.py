@@ -191,7 +191,7 @@ def fitting(table: Table, values: Values) -> Table:
     model = values.get("model")
     known = isinstance(model, str)
     model = model if isinstance(model, str) else ""
-    kept = tuple(setting for setting in table.settings if not known or re.search(setting.models, model))
+    kept = tuple(one for one in table.settings if not (known and one.models) or re.search(one.models, model))
     groups = tuple(group for group in table.groups if re.search(group.models, model))
     same = len(kept) == len(table.settings) and len(groups) == len(table.groups)
     return table if same else replace(table, settings=kept, groups=groups)
