@@ -29,8 +29,9 @@ def messages(dialect: Dialect[str], calls: tuple[ToolInvocation, ...]) -> list[t
 def test_calls_survive(dialect: Dialect[str], data: Data, record_property: Callable[[str, object], None]) -> None:
     chance = random.Random(dialect.name)  # noqa: S311 - the same cuts every time
     calls = pieces = refused = 0
-    # The formats of open models share their readers: each is given every twelfth answer.
-    cases = data.cases if sampling.everything and dialect.manifest != "native.jinja" else data.cases[::12]
+    # The formats of open models share their readers: each is given every twelfth answer; without `--all` every 60th.
+    whole = sampling.everything and dialect.manifest != "native.jinja"
+    cases = data.cases[:: 1 if whole else 12 if sampling.everything else 60]
     for case in cases:
         for message in messages(dialect, case.calls):
             if dialect.traits.carries_types and not dialect.traits.needs_tools:
@@ -48,4 +49,4 @@ def test_calls_survive(dialect: Dialect[str], data: Data, record_property: Calla
     record_property("pieces", pieces)
     print(f"\n{dialect.name}: {calls} calls of {len(cases)} answers, whole and in {pieces} pieces")  # noqa: T201
     assert refused <= (calls + refused) // 20
-    assert (len(cases), calls + refused) in {(3012, 4227), (251, TWELFTH)}
+    assert (len(cases), calls + refused) in {(3012, 4227), (251, TWELFTH), (51, 73)}

@@ -43,7 +43,7 @@ def test_documents_are_shown(dialect: Dialect[str], data: Data, record_property:
     hopeless: list[toolfmt.ToolDefinition] = []
     examples = 0
     whole = sampling.everything and dialect.manifest != "native.jinja"
-    documents = data.documents if whole else data.documents[::12]
+    documents = data.documents[:: 1 if whole else 12 if sampling.everything else 60]
     for tool in documents:
         assert tool.name in dialect.schema(tool)
         try:
@@ -60,4 +60,4 @@ def test_documents_are_shown(dialect: Dialect[str], data: Data, record_property:
     record_property("examples", examples)
     print(f"\n{dialect.name}: {len(documents)} documents, {examples} examples")  # noqa: T201
     assert all(contradicts_itself(tool.parameters) for tool in hopeless)
-    assert (len(documents), len(hopeless), examples) in {(3420, 4, 5555), (285, 0, 469)}
+    assert (len(documents), len(hopeless), examples) in {(3420, 4, 5555), (285, 0, 469), (57, 0, 95)}
