@@ -52,7 +52,7 @@ class Ahead:
             at = start
             found = None if first is None else self._marker(chunk, start)
             group = "" if found is None else str(found.lastgroup)
-            rival = self.grammar.earlier.get(group)
+            rival = self.grammar.earlier(group)
             if found is None or group not in self._sections or (rival and rival.match(chunk, start, partial=True)):
                 break
             section, written = self._sections[group]

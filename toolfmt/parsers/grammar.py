@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import regex
 
 from toolfmt.dialect.syntax import PLAIN_NAME, TAG_NAME
+from toolfmt.parsers.cut_heads import CutHeads
 from toolfmt.parsers.element_grammar import ElementGrammar
 from toolfmt.parsers.head_parts import HeadParts
 from toolfmt.parsers.json_shapes import compile_shape
@@ -25,7 +27,6 @@ from toolfmt.parsers.patterns import (
     SLOT,
     Head,
     first_characters,
-    first_match,
     head,
     literal,
     plain_start,
@@ -44,7 +45,6 @@ from toolfmt.parsers.sections import (
     first_of_body,
     form_start,
     in_part,
-    is_named,
     lead_of,
     section_opener,
     told_apart,
@@ -92,7 +92,8 @@ class CompiledSyntax:
         """What a call without a marker looks like."""
         if self.bare:
             patterns.append(f"(?P<bare>{_BARE})")
-        self.earlier = dict(self._earlier(marks, line))
+        self._marked, self._line = marks, line
+        self._rivals: dict[str, regex.Pattern[str] | None] = {}
         self.marker = regex.compile("|".join(patterns) or r"(?!)", self.flags)
         sources = [source for _, source in marks]
         behind = {found.group() for source in sources if (found := _LOOKS_BEHIND(source)) is not None}
@@ -106,23 +107,55 @@ class CompiledSyntax:
         self.first = re.compile("|".join([*places, *indent]))
         self.stop = re.compile(r"[\s\S]" if behind else f"[{firsts}{self.breaks}]" if firsts else r"(?!)").search
         """Finds what may begin a marker in a piece of plain text."""
-        opened_by = [*(opener for opener, _ in syntax.reasoning), ""]  # the last: by the prompt, with any of them
-        self.reasoning_ends = [self._end(opener, syntax.reasoning) for opener in opened_by]
-        self.wrapped_ends = [self._end(opener, syntax.unwrap) for opener, _ in syntax.unwrap]
-        again = [literal(opener) for opener, _ in syntax.reasoning]
-        self.reasoning_again = [regex.compile(f"{GAP}(?:{source})", self.flags) for source in (*again, "|".join(again))]
-        self.leading = Leading(syntax, self.openers(), self.flags)
-        self.cut_heads = list(self._cut_heads())
-        answers = "|".join(literal(opener) for opener, _ in syntax.unwrap)
-        self.answer = regex.compile(f"{GAP}(?:{answers or '(?!)'})", self.flags)
-        """What begins an answer whose reasoning was skipped, where the answer has markers."""
-        self.hidden_ends = [self._end(opener, syntax.hidden) for opener, _ in syntax.hidden]
-        self.in_reasoning = [self._in_reasoning(opener) for opener in opened_by]
+        self.cut_heads = CutHeads(syntax, self._head, self.flags)
+        self.leading = Leading(syntax, self.openers, self.flags)
         edges = [(opener[-1:], closer[:1], closer[-1:]) for opener, closer in syntax.reasoning]
         self.opens = any(after.isspace() for *_, after in edges), any(opening.isspace() for opening, *_ in edges)
         """Whether the blank at the beginning of the text, and of the reasoning, belongs to the markers."""
         self.ends = syntax.before_calls.isspace(), any(closing.isspace() for _, closing, _ in edges)
         """Whether the blank at their end does."""
+
+    # Most answers need none of these, and compiling takes longer than reading: a list of tools may be new each time.
+    @cached_property
+    def reasoning_ends(self) -> list[regex.Pattern[str] | None]:
+        """What ends reasoning, by what opened it; the last: where the prompt did, with any opener."""
+        return [self._end(opener, self.syntax.reasoning) for opener in self._opened_by()]
+
+    @cached_property
+    def in_reasoning(self) -> list[regex.Pattern[str]]:
+        """What may be found in reasoning, in the same order."""
+        return [self._in_reasoning(opener) for opener in self._opened_by()]
+
+    @cached_property
+    def reasoning_again(self) -> list[regex.Pattern[str]]:
+        """What opens reasoning that is open already, in the same order."""
+        again = [literal(opener) for opener, _ in self.syntax.reasoning]
+        return [regex.compile(f"{GAP}(?:{source})", self.flags) for source in (*again, "|".join(again))]
+
+    @cached_property
+    def wrapped_ends(self) -> list[regex.Pattern[str] | None]:
+        """What ends an answer that has markers, by its opener."""
+        return [self._end(opener, self.syntax.unwrap) for opener, _ in self.syntax.unwrap]
+
+    @cached_property
+    def hidden_ends(self) -> list[regex.Pattern[str] | None]:
+        """What ends hidden text, by its opener."""
+        return [self._end(opener, self.syntax.hidden) for opener, _ in self.syntax.hidden]
+
+    @cached_property
+    def answer(self) -> regex.Pattern[str]:
+        """What begins an answer whose reasoning was skipped, where the answer has markers."""
+        answers = "|".join(literal(opener) for opener, _ in self.syntax.unwrap)
+        return regex.compile(f"{GAP}(?:{answers or '(?!)'})", self.flags)
+
+    def earlier(self, group: str) -> regex.Pattern[str] | None:
+        """Compile the marks that begin like this one and come before it: they count first, so they are waited for."""
+        if group not in self._rivals:
+            self._rivals[group] = self._earlier(group)
+        return self._rivals[group]
+
+    def _opened_by(self) -> list[str]:
+        return [*(opener for opener, _ in self.syntax.reasoning), ""]
 
     def _marks(self) -> Iterator[tuple[str, str]]:
         """Whatever may be found in text, as a group's name and a pattern: the first that fits counts."""
@@ -156,29 +189,17 @@ class CompiledSyntax:
         tails = {form.tail.pattern for section in self.sections for form in section.forms if form.tail}
         yield from ((f"t{number}", tail) for number, tail in enumerate(sorted(tails)) if not _PUNCTUATION(tail))
 
-    def _earlier(self, marks: list[tuple[str, str]], line: str) -> Iterator[tuple[str, regex.Pattern[str]]]:
-        """For each mark that begins like earlier ones, what those are: they come first, so they are waited for."""
-        for at, (group, source) in enumerate(marks):
-            start = plain_start(source)
-            rivals = [
-                strip_groups(rival)
-                for _, rival in marks[:at]
-                if start.startswith(plain_start(rival)) or plain_start(rival).startswith(start)
-            ]
-            if rivals:
-                yield group, regex.compile(f"{line}(?:{'|'.join(rivals)})", self.flags)
-
-    def cut_call(self, pattern: regex.Pattern[str], text: str, pos: int) -> tuple[int, str] | None:
-        """Where the text's end cuts a call off after its whole opening marker or after its name, and that name."""
-        part = first_match(pattern, self.first.finditer(text, pos), partial=True) if self.cut_heads else None
-        if part is None or not part.partial:
-            return None
-        for opening, lead in self.cut_heads:
-            found = opening.match(text, part.start(), partial=True)
-            if found is not None and (
-                not found.partial or is_named(found) or (lead and lead.match(text, part.start()))
-            ):
-                return part.start(), found.groupdict().get("name") or ""
+    def _earlier(self, group: str) -> regex.Pattern[str] | None:
+        sources: list[str] = []
+        for known, source in self._marked:
+            if known == group:
+                start = plain_start(source)
+                begun = ((one, plain_start(one)) for one in sources)
+                rivals = [
+                    strip_groups(one) for one, other in begun if start.startswith(other) or other.startswith(start)
+                ]
+                return regex.compile(f"{self._line}(?:{'|'.join(rivals)})", self.flags) if rivals else None
+            sources.append(source)
         return None
 
     def _end(self, opener: str, pairs: tuple[Pair, ...]) -> regex.Pattern[str] | None:
@@ -216,17 +237,6 @@ class CompiledSyntax:
     def further_marks(self) -> Iterable[tuple[str, str]]:
         """Give the groups and patterns of further markers that begin calls."""
         return ()
-
-    def _cut_heads(self) -> Iterator[tuple[regex.Pattern[str], regex.Pattern[str] | None]]:
-        """What begins a call outside a section and is recognised although it is cut off: its head, its first marker."""
-        line = r"[ \t]{0,8}" if self.syntax.lines else ""
-        for form in self.syntax.forms:
-            opening = BODY.split(form.call, maxsplit=1)[0].strip()
-            lead = lead_of(form)
-            named = opening.rpartition("{name}")[2].strip("\"' >")
-            if (form.section == "{calls}" or form.alone) and (form.tentative or named or lead is not None):
-                marker = regex.compile(line + literal(lead.group()), self.flags) if lead is not None else None
-                yield regex.compile(line + self._head(opening).source, self.flags), marker
 
     def _sections(self) -> Iterator[Section]:
         grouped: dict[str, list[Form]] = {}

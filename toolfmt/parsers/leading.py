@@ -10,6 +10,7 @@ where it is not closed, its marker is text as any other.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import regex
@@ -17,6 +18,8 @@ import regex
 from toolfmt.parsers.patterns import GAP, literal, match_next
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from toolfmt.dialect.frames import Frame
     from toolfmt.dialect.syntax import Syntax
     from toolfmt.parsers.cursor import Cursor, Reading
@@ -26,14 +29,22 @@ if TYPE_CHECKING:
 class Leading:
     """The blocks of a format, compiled."""
 
-    def __init__(self, syntax: Syntax, calls: str, flags: int) -> None:
-        """Take the pairs that the format does not have anyway; `calls` is a pattern of what begins a call."""
+    def __init__(self, syntax: Syntax, calls: Callable[[], str], flags: int) -> None:
+        """Take the pairs that the format does not have anyway; `calls` gives a pattern of what begins a call."""
         own = {opener.strip() for opener, _ in syntax.reasoning}
         pairs = [(opener, closer) for opener, closer in syntax.leading if opener.strip() not in own]
         self._opener = regex.compile(GAP + f"(?:{'|'.join(literal(opener) for opener, _ in pairs) or '(?!)'})", flags)
-        self._closer = regex.compile("|".join(literal(closer) for _, closer in pairs) or "(?!)", flags)
-        self._call = regex.compile(calls, flags)
         self._any = bool(pairs)
+        self._closers = "|".join(literal(closer) for _, closer in pairs) or "(?!)"
+        self._calls, self._flags = calls, flags
+
+    @cached_property
+    def _closer(self) -> regex.Pattern[str]:
+        return regex.compile(self._closers, self._flags)
+
+    @cached_property
+    def _call(self) -> regex.Pattern[str]:
+        return regex.compile(self._calls(), self._flags)
 
     def may_begin(self, text: str) -> bool:
         """Whether this may be the beginning of a block."""

@@ -127,7 +127,7 @@ class TextParser(GrammarDriver):
             buf, pos = cur.buf, cur.pos
             found = first_match(pattern, firsts(buf, pos), partial=not cur.eof)
             end = len(buf) if found is None else found.start()
-            cut = self._grammar.cut_call(pattern, buf, pos) if found is None and cur.eof else None
+            cut = self._grammar.cut_heads.find(pattern, buf, firsts(buf, pos)) if found is None and cur.eof else None
             end = end if cut is None else cut[0]
             if end > pos:
                 text(buf[pos:end], cur.base + pos)
@@ -136,7 +136,7 @@ class TextParser(GrammarDriver):
                 cur.pos = end
             if found is not None and not found.partial:
                 kept = str(found.lastgroup) if not cur.eof or str(found.lastgroup)[0] in "sc" else ""
-                rival = self._grammar.earlier.get(kept)
+                rival = self._grammar.earlier(kept)
                 other = rival and rival.match(buf, found.start(), partial=True)
                 if other is None or (cur.eof and not other.partial):
                     return found

@@ -12,6 +12,7 @@ Where quotes tell nothing, `Nesting` counts the closers.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import regex
@@ -19,7 +20,7 @@ import regex
 from toolfmt.parsers.patterns import first_characters, match_first, match_next, search_on
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from toolfmt.parsers.cursor import Cursor, Reading
 
@@ -73,18 +74,29 @@ class Resync:
     """The markers at which reading may go on: closers, and what begins a call."""
 
     def __init__(self, closers: Sequence[str], openers: Sequence[str], flags: int) -> None:
-        """Compile the markers; `flags` are those of the format's other patterns.
+        """Take the markers; `flags` are those of the format's other patterns.
 
         Of two closers that begin alike the longer comes first.
         """
-        self._ends = tuple(regex.compile(f"(?P<end>{source})", flags) for source in closers if source)
-        ends = "|".join(filter(None, closers))
-        opens = "|".join(openers) or r"(?!)"
-        self.markers = regex.compile((f"(?P<end>{ends})|" if ends else "") + f"(?:{opens})", flags)
-        """A closer is the group `end`."""
-        parts = [part for source in (ends, *openers) for part in source.split("|") if part]
-        firsts = first_characters(parts, bare=False, ignore_case=bool(flags & regex.IGNORECASE))
-        self._steps = re.compile(rf"""[{firsts}"{{}}\[\]]""").search
+        self._closers = [source for source in closers if source]
+        self._openers, self._flags = openers, flags
+
+    # Compiled at the first broken call: most answers have none.
+    @cached_property
+    def _ends(self) -> tuple[regex.Pattern[str], ...]:
+        return tuple(regex.compile(f"(?P<end>{source})", self._flags) for source in self._closers)
+
+    @cached_property
+    def markers(self) -> regex.Pattern[str]:
+        """Compile all markers; a closer is the group `end`."""
+        ends = f"(?P<end>{'|'.join(self._closers)})|" if self._closers else ""
+        return regex.compile(f"{ends}(?:{'|'.join(self._openers) or '(?!)'})", self._flags)
+
+    @cached_property
+    def _steps(self) -> Callable[[str, int], re.Match[str] | None]:
+        parts = [part for source in (*self._closers, *self._openers) for part in source.split("|") if part]
+        firsts = first_characters(parts, bare=False, ignore_case=bool(self._flags & regex.IGNORECASE))
+        return re.compile(rf"""[{firsts}"{{}}\[\]]""").search
 
     def search(self, cur: Cursor) -> Reading[regex.Match[str] | None]:
         """Read on to the next marker, which is not read; None at the end of the input."""
@@ -152,15 +164,22 @@ class Nesting:
     """What opens and closes a call, or the section around it."""
 
     def __init__(self, openers: Sequence[str], closers: Sequence[str], flags: int) -> None:
-        """Compile the markers; of two closers that begin alike the longer comes first."""
+        """Take the markers; of two closers that begin alike the longer comes first."""
         marked = [closer for closer in closers if closer and not _PUNCTUATION(closer)]
         if not marked and closers:
             last = closers[0][-1:]
             openers, marked = [_OPENERS[last]] if last in _OPENERS else [], [re.escape(last)]
-        self._closers = tuple(regex.compile(f"(?P<close>{source})", flags) for source in marked)
-        opening = "|".join(f"(?:{source})" for source in openers if source) or r"(?!)"
-        closing = "|".join(f"(?:{source})" for source in marked) or r"(?!)"
-        self._marker = regex.compile(f"(?P<close>{closing})|(?P<open>{opening})", flags)
+        self._sources, self._openers, self._flags = marked, openers, flags
+
+    @cached_property
+    def _closers(self) -> tuple[regex.Pattern[str], ...]:
+        return tuple(regex.compile(f"(?P<close>{source})", self._flags) for source in self._sources)
+
+    @cached_property
+    def _marker(self) -> regex.Pattern[str]:
+        opening = "|".join(f"(?:{source})" for source in self._openers if source) or r"(?!)"
+        closing = "|".join(f"(?:{source})" for source in self._sources) or r"(?!)"
+        return regex.compile(f"(?P<close>{closing})|(?P<open>{opening})", self._flags)
 
     def leave(self, cur: Cursor) -> Reading[bool]:
         """Read on past the closer of what the cursor is in; False, at the input's end, where there is none."""
