@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from tests import sampling
-from toolfmt import jsontext, parse
+from toolfmt import jsontext, parse, parse_stream
 from toolfmt.dialect.record import Dialect
+from toolfmt.events import coalesce
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.workshop.testing import slips
 
@@ -83,3 +85,19 @@ def test_an_argument_in_another_case_is_the_declared_one(dialect: Dialect[str]) 
     result = parse(text.replace("path", "PATH"), tools=TOOLS, dialect=dialect)
     assert [found.arguments for found in result.calls] == [{"path": "a.md", "count": 3}]
     assert "alias_used" in {notice.kind for notice in result.notices}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+def test_cuts_of_a_distorted_text_change_nothing(dialect: Dialect[str]) -> None:
+    text = slips.written(dialect, [call(dialect, "write", {"path": "a b.md", "text": "all\ndone"})])
+    assert text is not None
+    tags = list(TAG.finditer(text))
+    swapped = [
+        text[: one.start()] + other[0] + text[one.end() : other.start()] + one[0] + text[other.end() :]
+        for one, other in pairwise(tags)
+    ]
+    for wrong in (text.replace("\n", "\r\n"), *swapped):
+        whole = parse(wrong, tools=TOOLS, dialect=dialect).events
+        for size in (1, 2, 7):
+            pieces = [wrong[at : at + size] for at in range(0, len(wrong), size)]
+            assert tuple(coalesce([*parse_stream(pieces, tools=TOOLS, dialect=dialect)])) == whole, (size, wrong)

@@ -63,7 +63,7 @@ class Ahead:
                 return at, None, said, end == LATER
             at = end
             said = end if section.opener else said
-            if written.open:
+            if written.open and any(following.match(chunk, at, partial=True) for following in section.next):
                 return at, section, said, False
         return at, None, said, False
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
+from toolfmt.events import ArgumentsDelta
 from toolfmt.jsontext import escape
 from toolfmt.parsers.cursor import Malformed
 from toolfmt.parsers.pieces import Pieces
@@ -145,9 +146,10 @@ class StringText:
         if len(text) >= _LONG:
             self._last = (text, escaped)
 
-    def show(self, text: str, at: int) -> list[Event]:
+    def show(self, text: str, _: int) -> list[Event]:
         """The event of a piece that is kept later."""
-        return self._draft.show(escape(text), at)
+        index = self._draft.index
+        return [ArgumentsDelta(index, escape(text))] if index >= 0 else []
 
     def keep(self, text: str) -> None:
         """Take pieces whose events were shown."""

@@ -356,7 +356,7 @@ def decode_entities(text: str) -> str:
     if "&#" in text:
         return _NUMERIC.sub(_character, text)
     for name, char in _ENTITIES.items():  # the ampersand last, so that nothing is decoded twice
-        text = text.replace(f"&{name};", char)
+        text = char.join(text.split(f"&{name};"))  # in less time than `replace`
     return text
 
 

@@ -176,7 +176,7 @@ class RawText:
         exact = found.lastgroup != "near"
         if self._levels[-1]:
             self._levels[-1] -= exact
-            self._refuse_empty(cur, cur.buf[cur.pos : found.start()])
+            self._refuse_empty(cur, found)
             return self._literal(cur, found, ends)
         follow = ends.follow.match(cur.buf, found.end(), partial=not cur.eof)
         foreign = follow is not None and follow.lastgroup == "parent" and not self._parent.ends(follow["parent"])
@@ -204,10 +204,11 @@ class RawText:
         cur.pos = found.end()
         return True
 
-    def _refuse_empty(self, cur: Cursor, text: str) -> None:
-        """Refuse an argument that begins in the value and ends after a `text` without one: tags changed places."""
-        if self._text.last == self._begun != "" and not text.strip(WHITE):
-            raise Malformed("malformed", "an argument without a value is in another one", cur.at, inside=True)
+    def _refuse_empty(self, cur: Cursor, closer: regex.Match[str]) -> None:
+        """Refuse an argument that begins in the value and has none itself before its `closer`: tags changed places."""
+        if self._text.last == self._begun != "" and not cur.buf[cur.pos : closer.start()].strip(WHITE):
+            at = cur.base + closer.start()
+            raise Malformed("malformed", "an argument without a value is in another one", at, inside=True)
 
     def _unbalanced(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> None:
         """A closer that ends nothing: text, as far as it is mentioned; else the value was meant to end there."""

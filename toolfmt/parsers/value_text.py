@@ -45,8 +45,10 @@ class ValueText:
         """Add text; the white space at its end waits for what follows."""
         body = text.rstrip(WHITE)
         if body:
+            before = "".join(self.white) if self._first else ""  # a line break may be in two pieces
+            self.white = [] if self._first else self.white
             self.flush()
-            self.put(body)
+            self.put(before + body)
         if len(body) < len(text):
             self.white.append(text[len(body) :])
 
