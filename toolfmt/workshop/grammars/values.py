@@ -68,7 +68,7 @@ _BARE_KEY: Final = regex.compile(BARE_KEY)
 _BARE: Final = others(
     Chars(joined([(0, 0x23), (0x25, 0x2C), (0x3A, 0x3F), (0x5B, 0x5E), (0x60, 0x60), (0x7B, 0xA9), *SPACES.ranges]))
 )
-"""What may be in a key without quotes: ASCII as `BARE_KEY` has it, and all else but white space."""
+"""Characters of a key without quotes: the ASCII ones of `BARE_KEY`, and all others except white space."""
 _CONTROLS: Final = "".join(map(chr, range(0x20)))
 _HEX: Final = chars((0x30, 0x39), "abcdefABCDEF")
 _SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
@@ -83,23 +83,23 @@ _CODE: Final = sequence(  # four digits that are no half of a pair
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """One way to quote text: the marks, and how characters are written between them."""
+    """How a format quotes text: the quotation mark, and how characters are escaped."""
 
     mark: str
     write: Callable[[Chars], Node] | None
-    """None: as they stand, up to the mark."""
+    """Writes a set of characters with escapes; None if text is verbatim up to the mark."""
     free: Node
-    """One character of text of which nothing more is known, in all its spellings."""
+    """A grammar node for any single character, in every spelling."""
 
     def within(self, write: Callable[[Chars], Node]) -> Quote:
-        """Write what is between the marks in yet another way: JSON text with entities."""
+        """Apply a second escaping, such as XML entities in JSON text."""
         inner = self.write
         assert inner is not None  # noqa: S101 - only what is escaped is escaped again
         return Quote(self.mark, lambda node: encoded(inner(node), write), encoded(self.free, write))
 
 
 def json_quote() -> Quote:
-    """Make JSON's way."""
+    """Return the quoting of JSON strings."""
     free = either(
         others(chars('"\\' + _CONTROLS)),
         sequence(Lit("\\"), either(chars('"\\/bfnrt'), sequence(Lit("u"), _CODE))),
