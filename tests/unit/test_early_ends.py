@@ -66,3 +66,62 @@ def test_an_escape_that_json_lacks_has_one_meaning_or_none(escape: str, value: s
     text = '<tool_call>{"name": "move", "arguments": {"path": "' + escape + '"}}</tool_call>'
     result = toolfmt.parse(text, dialect="hermes", tools=TOOLS)
     assert [call.arguments["path"] for call in result.calls] == ([] if value is None else [value])
+
+
+def test_arguments_after_the_parenthesis_belong_to_the_call() -> None:
+    assert not read("llama3-builtin", '<|python_tag|>write.call(path="a.txt") count=3)').calls
+
+
+def test_a_string_after_an_element_belongs_to_it() -> None:
+    text = '[TOOL_CALLS][{"name": "write"}, "arguments": {"path": "a.txt", "count": 3}}]'
+    assert not read("mistral-v3", text).calls
+
+
+@pytest.mark.parametrize("head", ["call)write{", "call'write{", "call: // c\nwrite{", "call:writepath"])
+def test_a_marker_with_a_broken_head_is_a_failure(head: str) -> None:
+    text = (
+        f"<start_function_call>{head}path:<escape>a<escape>}}<end_function_call>"
+        "<start_function_call>call:move{path:<escape>b.txt<escape>}<end_function_call>"
+    )
+    assert [(call.name, call.arguments) for call in read("functiongemma", text).calls] == [("move", NEXT)]
+
+
+GEMMA = '<|tool_call>call:write{{{}}}<tool_call|><|tool_call>call:move{{path:<|"|>b.txt<|"|>}}<tool_call|>'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'path:<|"|>a.txt<|"|>,,count:3,path:<|"|>c<|"|>',
+        'path:<|"|>a.txt<|"|>]count:<|"|>3<|"|>',
+        'path:<|"|>a.txt<|"|>,tags[<|"|>x<|"|>]',
+        "count::[1]",
+    ],
+)
+def test_a_quote_that_opens_nothing_is_not_text(body: str) -> None:
+    calls = read("gemma4", GEMMA.format(body)).calls
+    assert all(call.name == "move" and call.arguments == NEXT for call in calls)
+
+
+@pytest.mark.parametrize("body", ["path=''it's'", "path='it's''", "path={'a', [1]}", "path='a'' 'b'"])
+def test_quotes_of_two_readings_are_a_failure(body: str) -> None:
+    text = f"<|tool_call_start|>[write({body}), move(path='b.txt')]<|tool_call_end|>"
+    assert all(call.arguments == NEXT for call in read("lfm2", text).calls)
+
+
+MESSAGE = '<|start|>assistant<|channel|>commentary to=functions.move<|message|>{"path": "b.txt"}<|call|>'
+
+
+@pytest.mark.parametrize("quoted", [f"`{MESSAGE}`", f'"{MESSAGE}"', f"```\n{MESSAGE}\n```\n"])
+@pytest.mark.parametrize("begin", ["", "<|channel|>final<|message|>"])
+def test_a_message_that_is_quoted_in_text_is_text(begin: str, quoted: str) -> None:
+    text = f"{begin}As in {quoted} here."
+    result = toolfmt.parse(text, dialect="harmony", tools=TOOLS)
+    assert tuple(coalesce(list(toolfmt.parse_stream(text, dialect="harmony", tools=TOOLS)))) == result.events
+    assert (result.calls, result.text) == ((), f"As in {quoted} here.")
+
+
+@pytest.mark.parametrize("said", ["I go.", 'I say "go"', "I use `move`."])
+def test_a_message_after_one_without_its_end_is_read(said: str) -> None:
+    text = f"<|channel|>analysis<|message|>{said}{MESSAGE}"
+    assert [call.arguments for call in toolfmt.parse(text, dialect="harmony", tools=TOOLS).calls] == [NEXT]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _GOES_ON = regex.compile(
     r"""[ \t]{0,64}(?:,\s{0,64}(?:["']|[\w.$\-]{1,64}["']?\s{0,8}:)"""
-    r"""|["'][^"'\n]{1,64}["']?\s{0,8}:|[\w.$\-]{1,64}["']\s{0,8}:)"""
+    r"""|["'][^"'\n]{1,64}["']?\s{0,8}:|[\w.$\-]{1,64}["']\s{0,8}:|[)\]}]{1,8}[^\n"<\[{]{0,256}")"""
 )
 _IN_TEXT = regex.compile(r'[^\n"<\[{]{1,256}"')
 """What follows brackets that ended a string too early: its rest, and its quote."""

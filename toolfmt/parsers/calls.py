@@ -47,6 +47,7 @@ _EMPTY_LIST = regex.compile(r"\[\s{0,64}\]")
 _FENCE = regex.compile(rf"{GAP}{FENCE}")
 _FENCE_END = regex.compile(rf"{GAP}`{{3,8}}+")
 _CUT_NAME = regex.compile(PLAIN_NAME + r"\s{0,64}(?:<[^<>]{0,64})?")
+_ODD_NAME = regex.compile(r"[^\w$]|[\w.:/\-$]*[^\w.:/\-$]").match
 _DRAFT_SLOTS = frozenset({"name", "id", "server", "agent"})
 
 
@@ -201,9 +202,10 @@ class CallReader:
         )
         return (yield from reader.arguments(self.cur, schema, self.attributes, empty=self.empty))
 
-    def _check_tag(self, tag: Tag, end: int) -> None:
+    def _check_tag(self, form: FormGrammar, tag: Tag, end: int) -> None:
         name = tag.slots.get("name", "")
-        if tag.odd and name not in self.sink.options.tools:
+        odd = tag.odd or (form.literals is not None and _ODD_NAME(name) is not None)
+        if odd and name not in self.sink.options.tools:
             raise Malformed("malformed", f"the tool's name holds markup: {name[:60]!r}", end)
         if tag.unquoted:
             self.draft.note("missing_close", "a quote in a tag is missing or of another kind", self.cur.at, end)
@@ -226,7 +228,7 @@ class CallReader:
             if declared and declared.search(match.groupdict().get("attributes") or ""):
                 raise Malformed("malformed", "a tool's definition, not a call", cur.base + match.end())
             self.empty = tag.empty
-            self._check_tag(tag, cur.base + match.end())
+            self._check_tag(form, tag, cur.base + match.end())
             if form.form.offered:
                 self.attributes = dict(tag.strays)
             else:

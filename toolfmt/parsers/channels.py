@@ -57,6 +57,40 @@ class FrameGrammar:
         )
 
 
+class Quoting(Spoken):
+    """Takes what is said, and knows whether a message that begins at its end is only quoted in it.
+
+    In code, or right after a quotation mark that opens: a message whose end marker is missing follows neither.
+    """
+
+    def __init__(self, sink: Sink, at: int) -> None:
+        """Pass it on to `sink`; it begins at the absolute offset `at`."""
+        super().__init__(sink, at)
+        self._ticks = self._marks = 0
+        self._last, self._inside = "", -1
+
+    def _see(self, text: str) -> None:
+        self._ticks += text.count("`")
+        self._marks += text.count('"')
+        self._last = text[-1:] or self._last
+
+    def add(self, text: str) -> None:
+        """Take a piece."""
+        super().add(text)
+        self._see(text)
+
+    def keep(self, text: str) -> None:
+        """Take pieces whose events were shown."""
+        super().keep(text)
+        self._see(text)
+
+    def quotes(self) -> bool:
+        """Whether what begins here is quoted."""
+        if self._last == '"':
+            self._inside = self._marks
+        return bool(self._ticks % 2) or (self._inside == self._marks and bool(self._marks % 2))
+
+
 class ChannelParser(GrammarDriver):
     """Reads one answer made of messages, in as many pieces as it comes in."""
 
@@ -131,7 +165,7 @@ class ChannelParser(GrammarDriver):
         cur.release()
         opened = yield from match_next(cur, self._grammar.opens)
         if opened is None:
-            yield from self._body(Spoken(sink, cur.at), self._grammar.loose_breaks)
+            yield from self._body(Quoting(sink, cur.at), self._grammar.loose_breaks)
             return
         start = cur.at
         cur.mark()
@@ -154,7 +188,7 @@ class ChannelParser(GrammarDriver):
             return
         sink.settle()
         sink.reasoning = to == "reasoning"
-        yield from self._body(Spoken(sink, self._cur.at))
+        yield from self._body(Quoting(sink, self._cur.at))
         sink.reasoning = False
 
     def _body(self, out: Taker, breaks: regex.Pattern[str] | None = None) -> Reading[bool]:
@@ -169,7 +203,8 @@ class ChannelParser(GrammarDriver):
                 out.add(buf[pos:end])
                 cur.pos = end
             if found is not None and not found.partial:
-                ended = yield from self._ends(found.group())
+                quoted = isinstance(out, Quoting) and found.group() not in grammar.frame.ends and out.quotes()
+                ended = None if quoted else (yield from self._ends(found.group()))
                 if ended is not None:
                     return ended
                 out.add(found.group())

@@ -59,7 +59,8 @@ if TYPE_CHECKING:
 
 _PUNCTUATION = re.compile(r"[\\()\[\]{},;`]+").fullmatch
 """A closer of which no text is made to be rid: a bracket may be anybody's."""
-_FIRST_TAG = re.compile(r"\A\s*(<[^<>{}\s]+>)")
+_FIRST_TAG = re.compile(r"\A\s*(<[^<>{}\s]+>)(\w*)")
+"""A call's marker, and the word after it."""
 _BEHIND_NAME = re.compile(r"\{name\}\s*([^\w\s<>{}\"'.:/\-])")
 _LOOKS_BEHIND = re.compile(r"\(\?<!\[[^\]]*\]\)").match
 _MOST_WORDS = 4096
@@ -180,10 +181,10 @@ class CompiledSyntax:
             if not _PUNCTUATION(closer)
         )
         yield from (
-            (f"m{number}_{at}", f"{literal(tag)}(?={BROKEN_CALL})")
+            (f"m{number}_{at}", rf"{literal(tag)}(?={BROKEN_CALL}|\s{{0,8}}{word or '(?!)'}\b)")
             for number, section in enumerate(self.sections)
             for at, form in enumerate(section.forms)
-            for tag in _FIRST_TAG.findall(form.form.call)
+            for tag, word in _FIRST_TAG.findall(form.form.call)
             if not section.opener
         )
         tails = {form.tail.pattern for section in self.sections for form in section.forms if form.tail}
@@ -358,7 +359,7 @@ class CompiledSyntax:
         inside = parts.start if parts else ""
         if frame is not None and begin is None:  # a message is all of the call
             own, inside = literal(frame.body), r"[\s\S]"
-        lead = next(map(literal, _FIRST_TAG.findall(form.call)), "")
+        lead = next((literal(tag) for tag, _ in _FIRST_TAG.findall(form.call)), "")
         around = Around(begins, strip_groups(own), follow, inside, section, section_end=closer, lead=lead)
         return FormGrammar(
             form=form,

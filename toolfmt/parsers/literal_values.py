@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _SPACE = re.compile(r"\s*").match
 _WORD: Final = regex.compile(r"""[^\s,;:()\[\]{}='"<#]{1,5000}+(?=[\s,;:()\[\]{}='"<#])""")
 _KEYWORD: Final = regex.compile(rf"({KEYWORD})\s{{0,64}}=(?!=)")
+_GOES_ON: Final = regex.compile(rf"\)[ \t]{{0,64}},?[ \t]{{0,64}}{KEYWORD}\s{{0,8}}=(?=[^=])")
 _BARE_KEY: Final = regex.compile(
     r"(?!/\*|//|\.\.\.)([^\s,:(){}\[\]'\"<](?:[^,:(){}\[\]'\"<\n]{0,254}[^\s,:(){}\[\]'\"<])?)\s{0,64}:"
 )
@@ -136,6 +137,8 @@ class LiteralReader:
         cur, end = self._cur, self._grammar.end
         if (yield from match_next(cur, end)) is None and not cut_off(cur, end):
             raise Malformed("malformed", "expected the end of the call after its arguments", cur.at)
+        if self._grammar.literals.keywords and (yield from match_next(cur, _GOES_ON)) is not None:
+            raise Malformed("malformed", "an argument after the end of the call", cur.at)
 
     def _unclosed(self) -> Reading[bool]:
         """Whether the call's own marker or the next call of an offered tool follows, its bracket left out."""

@@ -47,7 +47,7 @@ _OTHERS = ("payload", "name", "name_in_id")
 _OPTIONAL = ("{id}", "{server}", "{agent}")
 _LIST = re.compile(rf"{_SPACE}\[").match
 _NEXT = re.compile(rf"{_SPACE}([,\]])").match
-_AT_END = re.compile(rf"{_SPACE}(?:[,\"}}\]]|(?P<end>\Z))").match
+_AT_END = re.compile(rf"{_SPACE}(?:[,\"}}\]]|(?P<end>\Z))|[ \t]*[\w'()]").match
 """What may go on with a call that no marker ends."""
 LATER = -2
 """In place of an offset: the text to come decides."""
@@ -273,7 +273,7 @@ class WrittenSection:
         fenced = closing.lstrip().startswith("`")  # a fence may also begin the next call
         if "{" in closing or fenced or (data.array and data.call != "{call}"):
             raise NotAtOnce
-        self._form, self._endless = form, compiled.endless
+        self._form, self._endless = form, compiled.endless or (compiled.literals is not None and not closing.strip())
         self._listed = data.array
         self._rivals = rivals
         self._closer = re.compile(_SPACE + _literal(closing.strip())).match if closing.strip() else None
