@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _AFTER = frozenset({",", "]", "}", "{", "<", "[", ";", "", "/", "#"})
 """What is before the next element, after the last, or in a marker."""
-_STRING_NEXT = regex.compile(r"""\s{0,64},\s{0,64}["']""")
+_MEMBER_NEXT = regex.compile(r"""\s{0,64},\s{0,64}["'][^"'\n]{1,64}["']?\s{0,8}:""")
 _IN_TEXT = regex.compile(r'[\s,]{0,64}\][ \t]{0,64}[^\s"<\[{}][^\n"<\[{]{0,256}"')
 """A bracket that a string held, with its rest and its quote."""
 
@@ -126,7 +126,7 @@ class CallList:
 def _refuse_rest(cur: Cursor) -> Reading[None]:
     """Raise `Malformed` where something else than the next element or the list's end follows an object."""
     end = cur.at
-    if (yield from match_next(cur, _STRING_NEXT)) is not None:
+    if (yield from match_next(cur, _MEMBER_NEXT)) is not None:
         raise Malformed("malformed", "members after the brace that ends the call", cur.at)
     if (peek(cur) or (yield from skip_space(cur))) not in _AFTER:
         raise Malformed("malformed", "members after the brace that ends the call", cur.at)

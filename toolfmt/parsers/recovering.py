@@ -15,7 +15,7 @@ import regex
 
 from toolfmt.dialect.literals import KEYWORD
 from toolfmt.parsers.cursor import NEVER, WHITE, Malformed, Truncated
-from toolfmt.parsers.patterns import BROKEN_CALL, cut_off, match_first, match_next
+from toolfmt.parsers.patterns import BROKEN_CALL, cut_off, match_first, match_next, search_open
 from toolfmt.parsers.resuming import Fault
 from toolfmt.parsers.sink import Draft
 
@@ -35,6 +35,8 @@ _NEXT_LINE = regex.compile(
     r'[ \t]{0,64}\r?\n\s{0,64}(?=\{\s{0,64}"\w{1,32}"\s{0,64}:\s{0,64}"(?P<name>[^"\\\n]{1,256})")'
 )
 """The next call of a section whose calls are objects, each in a line of its own."""
+_NEAR = 512
+"""Characters after a call in which its closer is looked for."""
 _JSON = regex.compile(r'["{}\[\]]').search
 _BROKEN_CALL = regex.compile(BROKEN_CALL)
 
@@ -90,24 +92,39 @@ class Recovery:
         yield from section.nesting.leave(self._cur)
         self._without_call(draft, body)
 
-    def odd_rest(self, section: Section, form: FormGrammar, draft: Draft) -> Reading[bool]:
+    def odd_rest(self, section: Section, form: FormGrammar, draft: Draft) -> Reading[bool | None]:
         """Fail a JSON call that was read to its brace where what follows may be the rest of it.
 
-        That is what looks like JSON in its line, or before its own closer; reading goes on after that.
+        That is what looks like JSON in its line, or before its own closer. Whether its section goes on at the
+        cursor; None where the call stands.
         """
         cur, start = self._cur, self._cur.at
         if not form.quotes or not cur.buf[cur.pos :].strip(WHITE):
-            return False
-        found = yield from self._marker(section.resync)
-        end = found.end() if found is not None and found.lastgroup == "end" else None
-        rest = cur.since(start)
-        odd = _JSON(rest.partition("\n")[0] if end is None else rest) is not None
-        if not odd:
-            cur.go(start)
-            return False
-        cur.pos = cur.pos if end is None else end
-        draft.fail(cur.since(draft.start), "malformed", f"text after the call's last brace, at offset {start}", cur.at)
-        return True
+            return None
+        near = yield from self._near(section.resync)
+        rest = cur.buf[cur.pos : start + _NEAR - cur.base if near is None else near.start()]
+        closes = near is not None and near.lastgroup == "end"
+        if not _JSON(rest if closes else rest.partition("\n")[0]):
+            return None
+        detail = "text after the call's last brace"
+        if not closes:
+            return (yield from self.failed(section, draft, Malformed("malformed", detail, start), start, form))
+        end = yield from section.resync.search(cur)
+        cur.pos = len(cur.buf) if end is None else end.end()
+        draft.fail(cur.since(draft.start), "malformed", f"{detail}, at offset {start}", cur.at)
+        cur.release()
+        return False
+
+    def _near(self, resync: Resync) -> Reading[regex.Match[str] | None]:
+        """Look a little way ahead for the next marker; nothing is read."""
+        cur, limit = self._cur, self._cur.at + _NEAR
+        while True:
+            whole = cur.eof or cur.end >= limit
+            text = cur.buf[: limit - cur.base]
+            found = resync.markers.search(text, cur.pos) if whole else search_open(resync.markers, text, cur.pos)
+            if whole or (found is not None and not found.partial):
+                return found
+            yield
 
     def _without_call(self, draft: Draft, body: int) -> None:
         cur = self._cur

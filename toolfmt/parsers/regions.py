@@ -193,7 +193,7 @@ class TextParser(GrammarDriver):
         self._cur.mark()
         yield from self._section(self._grammar.sections[int(group[1:].partition("_")[0])])
 
-    def _section(self, section: Section, *, confirmed: bool = True, empty: bool = True) -> Reading[None]:  # noqa: C901, PLR0912 - one loop over what a section may hold
+    def _section(self, section: Section, *, confirmed: bool = True, empty: bool = True) -> Reading[None]:  # noqa: C901, PLR0912, PLR0915 - one loop over what a section may hold
         """Read the calls of a section, whose opening marker was read since the mark if it is still `empty`."""
         cur, sink = self._cur, self._sink
         reader = CallReader(cur, sink, self._skipper)
@@ -207,12 +207,13 @@ class TextParser(GrammarDriver):
             if found is not None and group == "close":
                 self._close(section, found)
             cut = cur.eof and not empty and section.cuts_head(cur, found)
-            if (
-                found is None
-                and pending is not None
-                and (yield from self._recovery.odd_rest(section, pending[2], reader.draft))
-            ):
-                return
+            if found is None and pending is not None:
+                goes_on = yield from self._recovery.odd_rest(section, pending[2], reader.draft)
+                if goes_on is False:
+                    return
+                if goes_on:
+                    pending = None
+                    continue
             if found is None and not empty:
                 self._report_unclosed(section, reader.draft if pending is not None else None)
             if pending is not None:
