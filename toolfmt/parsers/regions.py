@@ -16,7 +16,7 @@ from toolfmt.parsers.bare import BareReader
 from toolfmt.parsers.calls import CallReader
 from toolfmt.parsers.cursor import WHITE, Cursor, Malformed, Truncated
 from toolfmt.parsers.driving import GrammarDriver
-from toolfmt.parsers.patterns import first_match, match_first, match_next, search_on, skip_cut
+from toolfmt.parsers.patterns import cut_off, first_match, match_first, match_next, search_on, skip_cut
 from toolfmt.parsers.recovering import Recovery
 from toolfmt.parsers.sink import Draft, Sink
 from toolfmt.parsers.skipping import Skipper
@@ -179,9 +179,12 @@ class TextParser(GrammarDriver):
 
     def _open_broken(self, found: regex.Match[str], group: str) -> Reading[None]:
         self._cur.mark()
+        section, draft = self._grammar.sections[int(group[1:].partition("_")[0])], Draft(self._sink, self._cur.at)
+        if cut_off(self._cur, *section.next):
+            yield from self._recovery.failed(section, draft, Truncated(), self._cur.at)
+            return
         self._cur.pos = found.end()
-        section = self._grammar.sections[int(group[1:].partition("_")[0])]
-        yield from self._recovery.broken(section, Draft(self._sink, self._cur.mark_at), self._cur.at)
+        yield from self._recovery.broken(section, draft, self._cur.at)
 
     def _offered(self, section: Section) -> bool:
         """Whether the call that begins a list without a marker names an offered tool; any will do if none are known."""
