@@ -96,7 +96,7 @@ class Recovery:
         """Fail a JSON call that was read to its brace where what follows may be the rest of it.
 
         That is what looks like JSON in its line, or before its own closer. Whether its section goes on at the
-        cursor; None where the call stands.
+        cursor; None where nothing is wrong.
         """
         cur, start = self._cur, self._cur.at
         if not form.quotes or not cur.buf[cur.pos :].strip(WHITE):
