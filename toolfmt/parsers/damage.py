@@ -55,7 +55,7 @@ def ends_in_tag(text: str) -> bool:
 
 def like_closer(closer: str) -> str:
     """The pattern of an end that has the words of a closer between other marks: `[/arg]`, `<|/arg|>`, `<arg/>`."""
-    words = r"[^\w\s]{1,4}".join(_WORD(closer))
+    words = r"\W{1,4}".join(_WORD(closer))
     marks = r"(?:[^\w\s,.;:!?\"']|&gt;)\s*\Z"
     return rf"(?i:[^\w\s\"'=]\s{{0,8}}{words}[^\w\s]{{0,3}}{marks})" if words else r"(?!)"
 
