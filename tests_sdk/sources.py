@@ -14,6 +14,11 @@ CASES = Path(__file__).resolve().parents[2] / "shared" / "transcripts" / "cases.
 SOURCES = [made for made in formats() if made.writable]
 
 
+def speaks(value: Any, name: str) -> bool:
+    """Whether a message of a value says anything; else there is nothing to convert."""
+    return any(message.parts for message in find(name).read(value).messages)
+
+
 def written(transcript: Transcript, name: str) -> Any:
     """Write a conversation in a format, as the JSON that is sent."""
     made = find(name)

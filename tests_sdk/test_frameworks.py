@@ -11,7 +11,7 @@ from conversations import BY_HAND, transcripts
 from hypothesis import given, settings
 from langchain_core.messages import messages_from_dict
 from pydantic_ai.messages import ModelMessagesTypeAdapter
-from sources import CASES, SOURCES, written
+from sources import CASES, SOURCES, speaks, written
 from traits import TRAITS
 
 from toolfmt import check, convert
@@ -41,7 +41,7 @@ every_target = pytest.mark.parametrize("target", JUDGES)
 
 
 def judge(value: Any, source: str, target: str) -> None:
-    if source != target and not check(value, format=source):
+    if source != target and not check(value, format=source) and speaks(value, source):
         JUDGES[target](json.loads(json.dumps(convert(value, source=source, target=target).value)))
 
 
