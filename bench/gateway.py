@@ -145,6 +145,8 @@ class Client:
     async def begin(self, request: bytes) -> None:
         """Ask for a stream, and wait for its beginning alone."""
         self._writer.write(request)
+        head = await self._reader.readuntil(b"\r\n\r\n")
+        assert b" 200 " in head[:20], (self._server.name, head, await self._reader.read(1000))
         await self._reader.readuntil(b"data: ")
 
     def close(self) -> None:
@@ -185,8 +187,11 @@ async def throughput(server: Server, streams: int, count: int, face: str) -> tup
 async def held(server: Server, count: int) -> float:
     """Hold streams open that say no more; KB of memory for each."""
     before, request = server.memory(), _request(FACES["chat"], stream=True, text="wait for me")
-    clients = [await Client(server).open() for _ in range(count)]
-    await asyncio.gather(*(client.begin(request) for client in clients))
+    clients: list[Client] = []
+    for start in range(0, count, STREAMS[1]):
+        batch = [await Client(server).open() for _ in range(min(STREAMS[1], count - start))]
+        await asyncio.gather(*(client.begin(request) for client in batch))
+        clients += batch
     used = server.memory() - before
     for client in clients:
         client.close()
