@@ -81,6 +81,15 @@ def test_a_torn_last_line_costs_only_itself(run: Run, tmp_path: Path, name: str)
     assert run("convert", file, "--from", name, "--to", "openai-chat")[0] == 2
 
 
+def test_what_a_view_leaves_out_is_named(run: Run, tmp_path: Path) -> None:
+    aside = line(3, "assistant", "Elsewhere.", 2, isSidechain=True)
+    whole = tmp_path / "s.jsonl"
+    whole.write_text(text("claude-code") + json.dumps(aside) + '\n{"type": "us', "utf-8")
+    code, _, err = run("view", str(whole))
+    assert code == 0
+    assert "not shown: 1 of sidechains, 1 of lines, the last line, which is cut off" in err
+
+
 @every_session
 def test_rows_of_sessions_are_rows(run: Run, name: str) -> None:
     rows = f"{json.dumps(SESSIONS[name])}\n" * 2

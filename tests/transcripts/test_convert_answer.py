@@ -220,3 +220,12 @@ def test_a_broken_call_is_never_one_that_runs(target: str, arguments: str) -> No
 def test_an_answer_without_a_message_is_no_answer(target: str) -> None:
     with pytest.raises(ParseError, match="no message"):
         convert_answer(CHAT | {"choices": []}, source="openai-chat", target=target, id="r1")
+
+
+def test_what_is_beside_a_choice_is_a_loss() -> None:
+    (choice,) = CHAT["choices"]
+    value = CHAT | {"choices": [choice | {"logprobs": {"content": [{"token": "a", "logprob": -1}]}}]}
+    for target in ("anthropic", "gemini", "openai-responses"):
+        found = convert_answer(value, source="openai-chat", target=target).bookkeeping
+        assert "/choices/0/logprobs" in [loss.path for loss in found]
+    assert not [loss for loss in convert_answer(CHAT, target="anthropic").bookkeeping if loss.code == "answer_field"]

@@ -36,6 +36,8 @@ class Shown:
     turns: Sequence[Turn] = ()
     tools: Sequence[Block] = ()
     reason: str = ""
+    beside: Sequence[str] = ()
+    """What its file holds and is not shown."""
 
     @property
     def about(self) -> str:

@@ -16,9 +16,13 @@ from toolfmt.cli.page import Shown, page
 from toolfmt.corpora.rows import Row, place
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.errors import ParseError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.logs.session_lines import TORN
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from toolfmt.conversation import Transcript
 
 _LINES: Final = 12
 _PAGE: Final = 200
@@ -64,6 +68,9 @@ def view(
         _print(shown, shorten=sys.stdout.isatty() and not full)
     for one in unread:
         note(f"{one.title}: {one.reason}")
+    for one in shown:
+        if one.beside:
+            note(f"{one.title}: not shown: {', '.join(one.beside)}")
     return 1 if unread else 0
 
 
@@ -78,7 +85,20 @@ def _shown(row: Row, files: Files) -> Shown:
         made, transcript = files.picked().read(row.value)
     except ParseError as error:
         return Shown(title=title, reason=visible(str(error)))
-    return Shown(title=title, format=made.name, turns=tuple(turns(transcript)), tools=tools(transcript))
+    beside = tuple(_beside(transcript)) if made.session else ()
+    return Shown(title=title, format=made.name, turns=tuple(turns(transcript)), tools=tools(transcript), beside=beside)
+
+
+def _beside(transcript: "Transcript") -> Iterator[str]:
+    """Count what a session's file holds beside its conversation."""
+    for key, lines in transcript.extra.items():
+        if not is_array(lines):
+            continue
+        torn = sum(is_object(line) and line.get("type") == TORN for line in lines)
+        if len(lines) > torn:
+            yield f"{len(lines) - torn} of {key.rpartition('.')[2]}"
+        if torn:
+            yield "the last line, which is cut off"
 
 
 def _print(shown: Sequence[Shown], *, shorten: bool) -> None:

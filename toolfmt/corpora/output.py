@@ -110,7 +110,7 @@ class CorpusOutput:
             if time.monotonic() - self._saved >= _SECONDS:
                 self._save()
         if done.stopped:
-            raise ParseError(done.stopped)
+            raise ParseError(f"{done.stopped}; --on-error skip or quarantine goes on without it")
 
     def _unique(self, done: Done) -> bytes:
         """Write what no earlier conversation says."""

@@ -45,6 +45,8 @@ class Envelope:
     """Make the answer of each choice's messages."""
     known: frozenset[str]
     """The keys that are read."""
+    choice: tuple[str, frozenset[str]] = ("", frozenset())
+    """The key of the list of choices, and the keys that are read of each."""
     several: bool = False
     """An answer may have several choices."""
     proves: str = ""

@@ -20,6 +20,7 @@ from toolfmt.transcripts.answer_api import AnswerEnding, Envelope
 from toolfmt.transcripts.answer_apis import ENVELOPES, SHAPES
 from toolfmt.transcripts.answer_info import is_cut, unusable
 from toolfmt.transcripts.answer_message import answer_message, cite
+from toolfmt.transcripts.answer_steps import objects
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.carrying import Carry
 from toolfmt.transcripts.convert import Conversion, made_of, refuse
@@ -190,3 +191,8 @@ def _beside(value: JsonObject, envelope: Envelope) -> Iterator[Loss]:
     for key, found in value.items():
         if key not in envelope.known and found not in (None, {}, [], ""):
             yield Loss("answer_field", f"/{key}", "dropped", key)
+    listed, known = envelope.choice
+    for at, choice in enumerate(objects(value, listed)):
+        for key, found in choice.items():
+            if key not in known and found not in (None, {}, [], ""):
+                yield Loss("answer_field", f"/{listed}/{at}/{key}", "dropped", key)

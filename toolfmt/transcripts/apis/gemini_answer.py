@@ -175,6 +175,7 @@ API: Final = AnswerApi(
         open=_open,
         close=_close,
         known=known("candidates", "usageMetadata", "modelVersion", "responseId", "promptFeedback"),
+        choice=("candidates", known("content", "index", "finishReason", "groundingMetadata", "citationMetadata")),
         several=True,
     ),
     stream=Blocks(

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Final
 from toolfmt import jsontext
 from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings
 from toolfmt.transcripts.answer_usage import TokenCounting
-from toolfmt.transcripts.apis.openai_chat_answer import KNOWN, SHAPES, call_delta, completion, delta, open_choices
+from toolfmt.transcripts.apis.openai_chat_answer import (
+    CHOICE,
+    KNOWN,
+    SHAPES,
+    call_delta,
+    completion,
+    delta,
+    open_choices,
+)
 from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
 
@@ -57,7 +65,7 @@ API: Final = AnswerApi(
     done=True,
     copies=True,
     shapes=SHAPES,
-    envelope=Envelope(open=open_choices, close=_close, known=KNOWN, several=True),
+    envelope=Envelope(open=open_choices, close=_close, known=KNOWN, choice=CHOICE, several=True),
     stream=Blocks(
         interleaved=True,
         begin=lambda head, _: delta(head, {"role": "assistant", "content": ""}),

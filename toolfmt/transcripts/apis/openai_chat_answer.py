@@ -41,6 +41,7 @@ _COUNT: Final = TokenCounting(
 )
 _STOPS: Final = endings("stop", tool_calls="tool_calls", length="length", content_filter="content_filter")
 KNOWN: Final = known("id", "object", "created", "model", "choices", "usage")
+CHOICE: Final = ("choices", known("index", "message", "finish_reason"))
 
 _BESIDE: Final = ("audio", "images")
 """What a message may hold that no event reports."""
@@ -177,7 +178,7 @@ API: Final = AnswerApi(
     name=NAME,
     done=True,
     shapes=SHAPES,
-    envelope=Envelope(open=open_choices, close=_close, known=KNOWN, several=True),
+    envelope=Envelope(open=open_choices, close=_close, known=KNOWN, choice=CHOICE, several=True),
     stream=Blocks(
         interleaved=True,
         begin=lambda head, _: delta(head, {"role": "assistant", "content": ""}),
