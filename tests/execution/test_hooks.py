@@ -174,6 +174,9 @@ class Careless:
     def record(self, execution: ToolExecution) -> None:
         raise RuntimeError(execution.id)
 
+    async def call(self, call: ToolInvocation, *, injected: object) -> ToolResult:
+        raise RuntimeError(call.name, injected)
+
 
 def test_guards_and_servers_that_fail_fail_alone(registry: ToolRegistry, caplog: pytest.LogCaptureFixture) -> None:
     registry.register(lambda when: when, name="later")
