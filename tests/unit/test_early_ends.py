@@ -125,3 +125,12 @@ def test_a_message_that_is_quoted_in_text_is_text(begin: str, quoted: str) -> No
 def test_a_message_after_one_without_its_end_is_read(said: str) -> None:
     text = f"<|channel|>analysis<|message|>{said}{MESSAGE}"
     assert [call.arguments for call in toolfmt.parse(text, dialect="harmony", tools=TOOLS).calls] == [NEXT]
+
+
+@pytest.mark.parametrize("word", ["Done", " Done.", "0", " ok"])
+@pytest.mark.parametrize("call", ["✿FUNCTION✿: f\n✿ARGS✿: {}", "[TOOL_CALLS]f[ARGS]{}"])
+def test_a_last_word_is_text_as_several_are(call: str, word: str) -> None:
+    dialect = "mistral-v11" if call.startswith("[") else "qwen-fncall"
+    for said in (word, f"{word} and more"):
+        result = toolfmt.parse(call + said, dialect=dialect)
+        assert ([one.name for one in result.calls], result.text) == (["f"], said)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt import jsontext
-from toolfmt.parsers.cursor import NEVER, WHITE, Malformed
+from toolfmt.parsers.cursor import NEVER, Malformed
 from toolfmt.parsers.patterns import cut_off, match_next
 from toolfmt.schema import declares
 
@@ -27,6 +27,8 @@ _GOES_ON = regex.compile(
     r"""[ \t]{0,64}(?:,\s{0,64}(?:["']|[\w.$\-]{1,64}["']?\s{0,8}:)"""
     r"""|["'][^"'\n]{1,64}["']?\s{0,8}:|[\w.$\-]{1,64}["']\s{0,8}:|[)\]}]{1,8}[^\n"<\[{]{0,256}")"""
 )
+_MEMBER = regex.compile(r"""[^"',)\]}\n]{0,64}["',)\]}]""").match
+"""What tells the beginning of a member from a last word."""
 _IN_TEXT = regex.compile(r'[^\n"<\[{]{1,256}"')
 """What follows brackets that ended a string too early: its rest, and its quote."""
 _OBJECT = regex.compile(r"\s{0,64}\{")
@@ -53,7 +55,7 @@ def refuse_members(cur: Cursor, closer: str = "") -> Reading[None]:
     A section with a closer looks for that itself.
     """
     more = None if closer else (yield from match_next(cur, _GOES_ON))
-    if more is not None or (not closer and cur.buf[cur.pos :].strip(WHITE) and cut_off(cur, _GOES_ON)):
+    if more is not None or (not closer and _MEMBER(cur.buf, cur.pos) and cut_off(cur, _GOES_ON)):
         raise Malformed("malformed", "members after the brace that ends the call", cur.at)
 
 
