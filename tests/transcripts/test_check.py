@@ -63,6 +63,15 @@ REFUSED: list[tuple[str, Any, list[tuple[str, str]]]] = [
     ("openai-chat", [ASKED, {"role": "assistant", "content": ""}], [("empty", "/messages/1")]),
     ("anthropic", [{"role": "user", "content": ""}], [("empty", "/messages/0")]),
     ("anthropic", {"system": "Be brief.", "messages": []}, [("empty", "")]),
+    (
+        "anthropic",
+        {
+            "messages": [ASKED],
+            "tool_choice": {"type": "any"},
+            "thinking": {"type": "enabled", "budget_tokens": 2000},
+        },
+        [("thinking", "/tool_choice")],
+    ),
     ("openai-responses", {"instructions": "Be brief.", "input": []}, [("empty", "")]),
     ("bedrock", [{"role": "user", "content": [{"text": "a"}]}] * 2, [("alternation", "/messages/1")]),
     ("anthropic", [{"role": "user", "content": "  \n"}], [("blank", "/messages/0")]),
@@ -130,6 +139,7 @@ ACCEPTED: list[tuple[str, Any]] = [
     ("anthropic", [ASKED, ASKED, use("a"), use("b"), used("b"), used("a"), SAID]),
     ("anthropic", [ASKED, use(), used("a"), use(), used("a"), SAID]),
     ("anthropic", [SAID, ASKED]),
+    ("anthropic", {"messages": [ASKED], "tool_choice": {"type": "any"}, "thinking": {"type": "adaptive"}}),
     ("bedrock", [{"role": "assistant", "content": [{"text": "a"}]}]),
     ("bedrock", [{"role": "user", "content": [{"text": "a"}, {"text": "\n"}]}]),
     ("openai-responses", {"input": "Hi"}),
