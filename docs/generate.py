@@ -64,6 +64,16 @@ def pages() -> dict[str, str]:
     return {path: f"{MADE}\n{text.strip()}\n" for path, text in made.items()}
 
 
+_CHOICE = """\
+Without a choice, tools and calls are written in {}, and `parse` finds the format in the text.
+A name that is not listed raises `UnknownDialectError`.
+
+A `model` refines its provider: where the provider has no exception for it, the model's own format counts.
+
+Some dialects have an alias that is also a provider's name, because servers give their parsers such names:
+`dialect="openai"` is {}, and `provider="openai"` means the format for OpenAI's API."""
+
+
 def provider_page() -> str:
     """Show the tables of `toolfmt.lookup.providers`."""
     known = {providers.MODEL_PATTERNS: "by [any known id](#models)", providers.OPEN_MODELS: "by open weights' ids"}
@@ -83,7 +93,7 @@ def provider_page() -> str:
     return "\n\n".join(
         (
             "# Providers",
-            f"Without a provider, or with one that is not listed: {linked(providers.DEFAULT_DIALECT)}.",
+            _CHOICE.format(linked(providers.DEFAULT_DIALECT), linked("harmony")),
             f"With `use_xml=True`: {linked(providers.XML_DIALECT)}.",
             table(("provider", "what it is", "aliases", "format", "exceptions by model", "API"), rows),
             "The API is the name of the transcript format that the provider itself speaks.",

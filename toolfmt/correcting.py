@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Unpack
 
 from toolfmt.events import CallFailed
 from toolfmt.formatters.templating import render_template
-from toolfmt.lookup.choice import Choice, chosen_only
+from toolfmt.lookup.choice import Choice, chosen_only, nothing_chosen
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.schema import property_names
 from toolfmt.slips import Correction, change
@@ -70,12 +70,15 @@ def feedback(
 ) -> str:
     """Write a message that says what was wrong with a call and what to do, with a correct call in the dialect.
 
+    Without a choice, the dialect is the one that `parse` read the failure in.
     `tools` are the offered tools, in any form; one of them, if possible the one
     that was called, makes the example.
     """
     if not isinstance(failure, CallFailed):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(f"feedback is for one CallFailed, such as result.failures[0], not {type(failure).__name__}")
-    dialect = chosen_only(choice)[0]
+    if failure.dialect and nothing_chosen(choice):
+        choice["dialect"] = failure.dialect
+    dialect = chosen_only(choice, feedback)[0]
     return _told(dialect, tools, failure.reason, _placed(failure), failure.raw, failure.name, failure)
 
 

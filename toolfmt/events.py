@@ -13,7 +13,7 @@ costs three times as much. Treat them as values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -68,11 +68,12 @@ class CallEnd:
 
 @dataclass(slots=True)
 class CallFailed:
-    """A call that was begun and cannot be used.
+    """A call, or what looks like one, that cannot be used.
 
     `reason` is a stable code (`truncated`, `malformed`, `duplicate_key`,
     `missing_name`, `missing_arguments`, `missing_answer`, `arguments_not_object`, `limit`, ...),
-    `detail` says what is wrong and where, `raw` is the call's text, `name` is the tool's name as far as it was read.
+    `detail` says what is wrong and where, `raw` is the call's text, `name` is the tool's name as far as it was read,
+    `dialect` the one in which `parse` and its siblings read it.
     """
 
     index: int
@@ -81,11 +82,12 @@ class CallFailed:
     detail: str
     span: Span
     name: str = ""
+    dialect: str = field(default="", compare=False)
 
 
 @dataclass(slots=True)
 class Notice:
-    """A tolerated deviation: its `kind`, a description and its place."""
+    """A tolerated deviation, or the dialect that was found: its `kind`, a description and its place."""
 
     kind: str
     detail: str

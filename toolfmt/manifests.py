@@ -39,6 +39,10 @@ PREFIX: Final = (
 )
 """What comes before the manifest where a prompt is nothing but its place."""
 SECTION: Final = "\n\n## Accessible Tools\n\n"
+_NEAR_PLACE: Final = re.compile(
+    r"\{\{\s*tool(?:s|_list|_descriptions?)?\s*\}\}|(?<!\{)\{\s*tools\s*\}(?!\})", re.IGNORECASE
+)
+"""What is meant as the place."""
 _PLACE: Final = re.compile(r"\{\{\s*tools\s*\}\}")
 
 
@@ -60,7 +64,7 @@ def manifest(
     ValueError. A tool that cannot be shown raises `SchemaError` or `UnrepresentableError`; with `on_broken`, this
     function is called instead and the tool is left out. A broken template raises `TemplateError`.
     """
-    dialect, registry = chosen_only(choice)
+    dialect, registry = chosen_only(choice, manifest)
     if not isinstance(template, str | Path | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(f"a template is a path, a name or a text, not {type(template).__name__}")
     untrusted = Untrusted.of(dialect.syntax or Syntax(forms=()))
@@ -100,9 +104,18 @@ def inject(  # noqa: PLR0913 - each is a choice of the caller's
     prompt without `{{tools}}` gets a section at its end: a blank line, the heading `## Accessible Tools`, the
     manifest. If there are no tools, `missing` replaces the manifest. The other parameters are those of `manifest`.
     """
+    chosen_only(choice, inject)
     if not isinstance(prompt, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(f"a prompt is a str, not {type(prompt).__name__}; it comes before the tools")
+    near = None if _PLACE.search(prompt) else _NEAR_PLACE.search(prompt)
+    if near is not None:
+        raise ValueError(f"the place of the tools is written {{{{tools}}}}, and the prompt has {near.group()!r}")
     text = manifest(tools, template=template, examples=examples, on_broken=on_broken, **choice)
+    return placed(prompt, text, missing)
+
+
+def placed(prompt: str, text: str, missing: str = NO_TOOLS) -> str:
+    """Put a manifest in its place in a prompt, which may be anybody's."""
     if not _PLACE.search(prompt):
         return prompt + SECTION + text if text else prompt
     if not _without_comments(_PLACE.sub("", prompt)).strip():

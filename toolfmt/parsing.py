@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Unpack
 
 from toolfmt.dialect.record import Limits, ParserOptions
@@ -133,6 +133,10 @@ class ParseResult:
         from toolfmt.detection.detecting import unread
 
         found = unread(self.text)
+        if found is not None and found.dialects and not self.dialect and self.detection is None:  # of an API's answer
+            return (
+                f"its text looks like {found.dialects[0]}: toolfmt.parse(text, dialect={found.dialects[0]!r}) reads it"
+            )
         return "" if found is None else found.advice(self.dialect)
 
     def raise_for_failures(self) -> None:
@@ -174,7 +178,7 @@ def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
         events = parser.feed(text)
         events.extend(parser.close())
         name = dialect.name
-    events = coalesce(events)
+    events = _named(coalesce(events), lambda: name)
     if options.get("drop_leaks", False):
         from toolfmt.parsers.leaks import drop_leaks as without_leaks
 
@@ -185,27 +189,43 @@ def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
 def parse_stream(chunks: Iterable[str], **options: Unpack[ParseOptions]) -> Iterator[Event]:
     """Read an answer in chunks; yields each event as soon as it is certain."""
     parser = open_parser(**options)
+    name = partial(_name, parser, options)
     if not isinstance(chunks, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(
             f"a stream is an iterable of str, not {type(chunks).__name__}; see aparse_stream and open_parser"
         )
     for chunk in chunks:
-        yield from parser.feed(_checked(chunk, "a piece of an answer"))
-    yield from parser.close()
+        yield from _named(parser.feed(_checked(chunk, "a piece of an answer")), name)
+    yield from _named(parser.close(), name)
 
 
 async def aparse_stream(chunks: AsyncIterable[str], **options: Unpack[ParseOptions]) -> AsyncIterator[Event]:
     """Read an answer from an asynchronous source of chunks."""
     parser = open_parser(**options)
+    name = partial(_name, parser, options)
     if not isinstance(chunks, AsyncIterable):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
         raise TypeError(
             f"a stream is an asynchronous iterable of str here, not {type(chunks).__name__}; see parse_stream"
         )
     async for chunk in chunks:
-        for event in parser.feed(_checked(chunk, "a piece of an answer")):
+        for event in _named(parser.feed(_checked(chunk, "a piece of an answer")), name):
             yield event
-    for event in parser.close():
+    for event in _named(parser.close(), name):
         yield event
+
+
+def _name(parser: Parser[str], options: ParseOptions) -> str:
+    """The dialect that a parser reads, "" while it is not found."""
+    found: Detection | None = getattr(parser, "detection", None)
+    return chosen(options)[0].name if found is None else found.dialect
+
+
+def _named(events: list[Event], name: Callable[[], str]) -> list[Event]:
+    """Note in failures the dialect that they were read in."""
+    for event in events:
+        if isinstance(event, CallFailed):
+            event.dialect = name()
+    return events
 
 
 def _finds(options: ParseOptions) -> bool:
@@ -216,8 +236,12 @@ def _finds(options: ParseOptions) -> bool:
 def _checked(text: str, what: str) -> str:
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         advice = ": decode bytes first" if isinstance(text, bytes) else ""
-        if isinstance(text, dict | list):
+        if isinstance(text, dict | list) or hasattr(text, "model_dump"):
             advice = ": toolfmt.read_answer reads the answer objects of APIs"
+        if text is None:
+            advice = (
+                ": a message without content has its calls beside it; give the whole response to toolfmt.read_answer"
+            )
         raise TypeError(f"{what} is a str, not {type(text).__name__}{advice}")
     return text
 
@@ -255,6 +279,8 @@ def _detecting(options: ParseOptions, tools: Mapping[str, ToolDefinition]) -> De
     if options.get("use_xml", False):
         raise ValueError("use_xml=True forces a format, and dialect='auto' finds it: leave one of the two out")
     registry = chosen_registry(options)
+    if provider := options.get("provider"):
+        registry.provider(provider)
     known = table(registry)
     opener = known.opener(options.get("generation_prompt") or "")
     detector = Detector(known, tools, thinking=options.get("reasoning_open", False) or bool(opener), opener=opener)

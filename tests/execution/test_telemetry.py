@@ -21,7 +21,7 @@ from toolfmt.agents import AgentLoop, NativeDriver, Patience, TextDriver
 from toolfmt.agents.telemetry import traced
 from toolfmt.conversation import CallPart, TextPart
 from toolfmt.errors import DriverError, MissingExtraError
-from toolfmt.execution import Blocked, Executor
+from toolfmt.execution import Approval, Blocked, Executor
 from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 from toolfmt.transcripts.convert import write
 
@@ -353,3 +353,22 @@ def test_a_text_models_trace_is_its_conversation(spans: Exported) -> None:
     stored = write(Transcript(state.messages), "openai-chat").value
     assert loaded(kept) == loaded(stored["messages"])
     assert [tool["function"]["name"] for tool in back["tools"]] == ["quick"]
+
+
+def quick(of: str) -> str:
+    """Answer at once."""
+    return of
+
+
+def test_a_call_that_waits_has_not_failed() -> None:
+    exported = Exported()
+    executor = Executor(ToolRegistry([quick]), policies=[Approval(tools=["*"])], on_event=traced(exported.tracer))
+    (execution,) = executor.execute_sync([ToolInvocation(name="quick", arguments={"of": "it"})])
+    span = exported["execute_tool quick"]
+    assert (execution.failure, span.status.status_code) == ("waiting", StatusCode.UNSET)
+    assert "error.type" not in (span.attributes or {})
+
+
+def test_a_tracers_provider_is_not_taken_for_a_tracer() -> None:
+    with pytest.raises(TypeError, match=r"tracer= takes a tracer, as provider\.get_tracer"):
+        traced(TracerProvider())  # type: ignore[arg-type]

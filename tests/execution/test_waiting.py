@@ -16,6 +16,7 @@ from toolfmt.agents import AgentLoop, AgentState, NativeDriver, TextDriver
 from toolfmt.agents.waiting import Answered, Approved, Denied
 from toolfmt.errors import DeferredCall
 from toolfmt.execution import Approval, Executor
+from toolfmt.execution.events import ToolCallBlocked, ToolCallCompleted
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -204,3 +205,22 @@ def test_a_checkpoint_that_fails_keeps_calls_from_running() -> None:
     with pytest.raises(OSError, match="no space left"):
         loop(Texts(call("read", path="/a")), registry, checkpoint=full).run_sync("Read.")
     assert ran == []
+
+
+def test_every_decision_leaves_a_record_and_an_event() -> None:
+    registry, ran = toolbox()
+    model = Texts(call("delete", path="/a") + call("ask_boss", question="?"), "Done.")
+    events: list[Any] = []
+    agent = loop(model, registry, on_event=events.append)
+    state = stored(agent.run_sync("Clean up."))
+    decisions = {one.id: Denied("no") if one.why == "approval" else Answered("yes") for one in state.pending}
+    events.clear()
+    state = agent.run_sync(state=state, decisions=decisions)
+    assert [(one.name, one.failure, one.id in decisions) for one in state.executions] == [
+        ("delete", "rejected", True),
+        ("ask_boss", None, True),
+    ]
+    kinds = [type(event) for event in events]
+    assert (kinds.count(ToolCallBlocked), kinds.count(ToolCallCompleted), ran) == (1, 1, ["ask ?"])
+    with pytest.raises(TypeError, match="decisions are by the pending calls' ids"):
+        agent.run_sync(state=state, decisions=[Approved()])  # type: ignore[arg-type]

@@ -19,6 +19,11 @@ CASES = [
     ("xml-items", ITEMS % '<arg name="a">x</arg>', "exact"),
     ("xml-items", ITEMS % '<arg name="a">x </arg> y</arg>', "guessed"),
     ("xml-items", ITEMS % '<arg name="a">x</arg><arg name="a">x</arg>', "tolerated"),
+    (
+        "hermes",
+        "<tool_call>\n```json\n" + '{"name": "f", "arguments": {"a": "x"}}' + "\n```\n</tool_call>",
+        "tolerated",
+    ),
     ("pythonic", '[f(a="x")]', "exact"),
     ("pythonic", '[f(a="say "x" now")]', "guessed"),
 ]

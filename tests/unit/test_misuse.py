@@ -8,16 +8,38 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 import toolfmt
 from tests import sampling
 from toolfmt import ToolInvocation, ToolResult
-from toolfmt.errors import MissingExtraError, ParseError, RenderError, UnknownToolError
+from toolfmt.agents import AgentLoop, TextDriver
+from toolfmt.errors import (
+    MissingExtraError,
+    ParseError,
+    RenderError,
+    SchemaError,
+    UnknownDialectError,
+    UnknownToolError,
+)
+from toolfmt.events import CallFailed
 from toolfmt.lookup.registry import default_registry
+from toolfmt.tools import tools as read_tools
 from toolfmt.workshop import testing
 
 CALL = ToolInvocation(name="f", arguments={"a": 1})
 RESULT = ToolResult(name="f", content=1)
+
+
+CALL_TOOL = {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}
+
+
+class City(BaseModel):
+    city: str
+
+
+def run(start: Any) -> None:
+    AgentLoop(TextDriver(str)).run_sync(start)
 
 
 def drain(chunks: Any) -> None:
@@ -69,6 +91,17 @@ MISUSES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any],
     ),
     "a template": (toolfmt.manifest, ([],), {"template": 3}, "a template is a path, a name or a text, not int"),
     "a dialect to register": (default_registry().with_dialect, ("x",), {}, "a dialect is a toolfmt.Dialect"),
+    "no content": (toolfmt.parse, (None,), {}, "give the whole response to toolfmt.read_answer"),
+    "an SDK's object": (toolfmt.parse, (toolfmt.tool({"name": "f"}),), {}, "toolfmt.read_answer reads the answer"),
+    "an option of the manifest": (toolfmt.manifest, ([],), {"exmaples": 1}, "did you mean 'examples'"),
+    "an option far from any": (toolfmt.inject, ("", []), {"zzz": 1}, "there are dialect, examples, missing, model"),
+    "an option of a driver": (TextDriver, (str,), {"retrys": 1}, "did you mean 'retries'"),
+    "an option of a loop": (AgentLoop, (TextDriver(str),), {"max_step": 1}, "did you mean 'max_steps'"),
+    "an option far from a loop's": (AgentLoop, (TextDriver(str),), {"zzz": 1}, "there are checkpoint, compiler, "),
+    "a schema as output": (AgentLoop, (TextDriver(str),), {"output": {"type": "object"}}, "output is a type"),
+    "a run of bytes": (run, (b"x",), {}, "a run starts from the user's text or from messages, not from bytes"),
+    "a run of pairs": (run, ([("user", "x")],), {}, "a message is text, a dict such as .* not tuple"),
+    "a run of a request": (run, ({"messages": []},), {}, "give its 'messages'"),
     "all failures at once": (
         toolfmt.feedback,
         (),
@@ -76,6 +109,77 @@ MISUSES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any],
         r"for one CallFailed, such as result.failures\[0\]",
     ),
 }
+
+
+MISSPELT_TOOLS: dict[str, tuple[Any, str]] = {
+    "parameters": (
+        {"name": "f", "paramters": {"type": "object"}},
+        "'paramters' is no key of a tool; did you mean",
+    ),
+    "input_schema": ([{"name": "f", "input_scheme": {}}], "did you mean 'input_schema'"),
+    "another word": ({"name": "f", "args": {"a": {"type": "string"}}}, "did you mean 'parameters'"),
+    "in a function": ({"type": "function", "function": {"name": "f", "desciption": "x"}}, "did you mean 'description'"),
+    "by name": ({"f": {"type": "object", "properties": {}}}, r"give \[{'name': name, 'parameters': schema}"),
+    "an instance": (
+        toolfmt.ToolResult(name="f", content=1).model_copy(update={"name": ""}),
+        "give the class ToolResult",
+    ),
+    "JSON text in a list": (['{"name": "f"}'], "read JSON with json.loads first"),
+    "JSON in bytes": (b'[{"name": "f"}]', "read JSON with json.loads first"),
+}
+
+
+@pytest.mark.parametrize(("value", "said"), MISSPELT_TOOLS.values(), ids=MISSPELT_TOOLS)
+def test_a_tool_that_is_misspelt_is_reported(value: Any, said: str) -> None:
+    with pytest.raises(SchemaError, match=said):
+        read_tools(value)
+
+
+def test_what_providers_write_beside_a_tool_is_kept() -> None:
+    beside = {"output_schema": {}, "outputSchema": {}, "title": "F", "strict": True, "annotations": {}, "response": {}}
+    assert toolfmt.tool({"name": "f", **beside}).metadata == beside
+
+
+@pytest.mark.parametrize("prompt", ["Use {tools}.", "Use {{tool}}.", "Use {{ tool_list }}."])
+def test_what_is_meant_as_the_place_of_the_tools_is_reported(prompt: str) -> None:
+    with pytest.raises(ValueError, match=r"the place of the tools is written \{\{tools\}\}"):
+        toolfmt.inject(prompt, [CALL_TOOL])
+    assert toolfmt.inject(f"{prompt} {{{{tools}}}}", [CALL_TOOL]).startswith(prompt)
+
+
+@pytest.mark.parametrize("dialect", ["hermes", "auto"])
+def test_a_provider_is_checked_beside_a_dialect(dialect: str) -> None:
+    with pytest.raises(UnknownDialectError, match="did you mean 'openai'"):
+        toolfmt.parse("x", dialect=dialect, provider="opanai")
+
+
+@pytest.mark.parametrize("start", ["", " ", [], None, [{"role": "system", "content": "Be brief."}]])
+def test_a_run_without_anything_to_answer_is_refused(start: Any) -> None:
+    with pytest.raises(ValueError, match="nothing to answer"):
+        AgentLoop(TextDriver(str)).run_sync(start)
+
+
+def test_two_system_prompts_are_refused() -> None:
+    loop = AgentLoop(TextDriver(str), system="Be brief.")
+    with pytest.raises(ValueError, match="leave system= out"):
+        loop.run_sync([{"role": "system", "content": "Be long."}, {"role": "user", "content": "Hi"}])
+
+
+def test_feedback_knows_the_dialect_of_a_failure() -> None:
+    (failure,) = toolfmt.parse('<tool_call>{"name": "f", "arguments": 3}</tool_call>', tools=[CALL_TOOL]).failures
+    assert "<tool_call>" in toolfmt.feedback(failure, tools=[CALL_TOOL]).split("looks like this:")[1]
+    assert "<tool name=" in toolfmt.feedback(failure, tools=[CALL_TOOL], use_xml=True).split("looks like this:")[1]
+    pieces = iter('<tool_call>{"name": "f", "arguments": 3}</tool_call>')
+    events = [*toolfmt.parse_stream(pieces, tools=[CALL_TOOL])]
+    assert [event.dialect for event in events if isinstance(event, CallFailed)] == [failure.dialect]
+
+
+def test_a_part_of_an_answer_is_sent_back_to_the_whole() -> None:
+    with pytest.raises(ParseError, match="give the whole response"):
+        toolfmt.read_answer({"role": "assistant", "content": None, "tool_calls": []})
+    with pytest.raises(ParseError, match=r"toolfmt\.read_stream reads the JSON after each 'data:'"):
+        toolfmt.read_answer('data: {"choices": []}')
+    assert "read_stream" in toolfmt.parse('data: {"choices": []}').hint
 
 
 @pytest.mark.parametrize(("function", "given", "options", "said"), MISUSES.values(), ids=MISUSES)

@@ -222,7 +222,7 @@ def test_a_format_that_nobody_chose_is_found() -> None:
     [
         ('{"choices": [{"message": {"content": "x"}}]}', None, "toolfmt.read_answer(json.loads(text)) reads it"),
         ('{"type": "message", "content": [{"type": "text", "text": "x"}]}', "hermes", "an API's answer"),
-        ('data: {"type": "message_start"}\n\n', None, "an API's answer"),
+        ('data: {"type": "message_start"}\n\n', None, "an API's stream"),
         ('get_weather(city="Paris")', None, "dialect='pythonic'"),
         ('<tool name="f"><arguments/></tool>', "hermes", "give dialect='xml-items'"),
         ("It rains in Paris (see f(x)).", None, ""),

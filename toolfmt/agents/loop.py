@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, TypeVar, Unpack, cast, get_args
 
 from anyio.from_thread import start_blocking_portal
 
@@ -25,15 +25,16 @@ from toolfmt.agents.compilers import all_sections
 from toolfmt.agents.guards import Budget
 from toolfmt.agents.output import Output
 from toolfmt.agents.runtime import Runtime, bound
-from toolfmt.agents.state import AgentState, Step
+from toolfmt.agents.state import AgentState, Step, messages_of
 from toolfmt.agents.waiting import Interrupted, check_decisions, decided, resumed
-from toolfmt.conversation import Message
+from toolfmt.conversation import Message, TextPart
 from toolfmt.errors import DriverError
 from toolfmt.execution.events import RunCompleted, RunStarted, StepCompleted, StepStarted, ValidationFailed
 from toolfmt.execution.executor import Executor
 from toolfmt.execution.records import AgentStop
 from toolfmt.execution.resolving import LOCAL
 from toolfmt.execution.values import text_of
+from toolfmt.lookup.choice import known_options
 from toolfmt.tools import ToolRegistry
 
 if TYPE_CHECKING:
@@ -58,6 +59,10 @@ Start: TypeAlias = "MessageLike | Sequence[MessageLike] | AgentState | None"
 """What a run begins with: what the user says, messages, or a state."""
 MAX_STEPS: Final = 50
 """Steps of one run, where nothing else is said."""
+
+
+class _NoOptions(TypedDict):
+    """What is left of the options of a loop: a misspelt one raises with the one that comes close."""
 
 
 class AgentLoop:
@@ -92,8 +97,10 @@ class AgentLoop:
         checkpoint: Checkpoint | None = None,
         interrupted: Interrupted = "ask",
         on_event: Listener | None = None,
+        **unknown: Unpack[_NoOptions],
     ) -> None:
         """Check the parameters; raises TypeError or ValueError for invalid ones."""
+        known_options(unknown, (), AgentLoop)
         if not callable(getattr(driver, "step", None)):
             advice = "; a function that answers a chat is put in a TextDriver" if callable(driver) else ""
             raise TypeError(f"a driver needs a method `step`; {type(driver).__name__} has none{advice}")
@@ -204,10 +211,10 @@ class AgentLoop:
             state, start = start, None
         if not isinstance(state, AgentState | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
             raise TypeError("state= takes an AgentState; AgentState.from_json reads one that was stored")
-        if not isinstance(start, str | Message | Iterable | None):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
-            raise TypeError(f"a run starts from the user's text or from messages, not from {type(start).__name__}")
-        said = (start,) if isinstance(start, (str, Message, Mapping)) else tuple(start or ())
+        said = _said_first(start)
         state = AgentState() if state is None else state
+        if self._system and not state.messages and any(message.role == "system" for message in said):
+            raise ValueError("the messages have a system prompt of their own: leave system= out, or the message")
         if self._system and not state.messages:
             state = state.with_messages(*AgentState.of(system=self._system).messages)
         if state.agent is None and self._name is not None:
@@ -216,8 +223,9 @@ class AgentLoop:
             raise ValueError("calls wait for decisions: resume the state with decisions= first")
         resumed = state.status in ("running", "waiting")
         begun = (state if resumed else state.with_run()).with_messages(*said)
-        if not any(begun.sections.values()):
-            raise ValueError("there is nothing to answer: give the user's text, messages, or a state with messages")
+        talk = [message for section in begun.sections.values() for message in section if message.role != "system"]
+        if not any(map(_says, talk)) or (said and not any(map(_says, said))):
+            raise ValueError("there is nothing to answer: give what the user says, messages, or a state with some")
         return begun
 
     def _runtime(self, guards: Sequence[Guard]) -> Runtime:
@@ -288,6 +296,20 @@ def _used_up(state: AgentState) -> str:
     last = [one for step in state.steps[-2:] for one in step.executions or (None,)]
     refused = [one for one in last if one is not None and one.failure == "budget"]
     return refused[-1].error if len(state.steps) > 1 and len(refused) == len(last) else ""
+
+
+def _said_first(start: MessageLike | Sequence[MessageLike] | None) -> tuple[Message, ...]:
+    """Read what a run begins with; raises TypeError or ParseError for what is no message."""
+    if isinstance(start, Mapping) and "role" not in start and "messages" in start:
+        raise TypeError("a run begins with messages, and this is a request: give its 'messages'")
+    if isinstance(start, bytes) or not isinstance(start, str | Message | Iterable | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+        raise TypeError(f"a run starts from the user's text or from messages, not from {type(start).__name__}")
+    return messages_of((start,) if isinstance(start, (str, Message, Mapping)) else start or ())
+
+
+def _says(message: Message) -> bool:
+    """Whether a message has anything in it."""
+    return any(not isinstance(part, TextPart) or part.text.strip() for part in message.parts)
 
 
 def _check(after: object, number: int, driver: object) -> None:

@@ -9,6 +9,7 @@ wrong; the conversation keeps both.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,6 +33,8 @@ class Output:
 
     def __init__(self, kind: Any) -> None:
         """Take the type; raises TypeError for one that pydantic cannot validate or describe."""
+        if isinstance(kind, Mapping):
+            raise TypeError("output is a type, such as a pydantic model or list[str], not a JSON Schema")
         try:
             self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
             self._schema = self._adapter.json_schema()

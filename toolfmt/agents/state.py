@@ -233,10 +233,13 @@ def messages_of(values: Iterable[MessageLike]) -> tuple[Message, ...]:
         if are_objects:
             messages.extend(_read([dict(value) for value in cast("Iterable[Mapping[str, Any]]", group)]))
             continue
-        messages.extend(
-            Message("user", (TextPart(value),)) if isinstance(value, str) else value
-            for value in cast("Iterable[Message | str]", group)
-        )
+        for value in cast("Iterable[object]", group):
+            if not isinstance(value, str | Message):
+                raise TypeError(
+                    "a message is text, a dict such as {'role': 'user', 'content': 'Hi'} or a Message, "
+                    f"not {type(value).__name__}"
+                )
+            messages.append(Message("user", (TextPart(value),)) if isinstance(value, str) else value)
     return tuple(messages)
 
 

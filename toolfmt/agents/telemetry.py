@@ -61,6 +61,8 @@ def traced(tracer: Tracer | None = None, *, provider: str | None = None, content
         from opentelemetry import trace
     except ImportError:
         raise MissingExtraError("tracing", "otel") from None
+    if tracer is not None and not hasattr(tracer, "start_span"):
+        raise TypeError(f"tracer= takes a tracer, as provider.get_tracer('name') gives, not {type(tracer).__name__}")
     found = trace.get_tracer("toolfmt") if tracer is None else tracer
     return _Tracing(found, {"gen_ai.provider.name": provider} if provider else {}, content=content)
 
@@ -224,7 +226,7 @@ class _Tracing:
         if self.content:
             given = {"gen_ai.tool.call.arguments": call.arguments, "gen_ai.tool.call.result": execution.result.content}
             span.set_attributes(jsoned(given))
-        if execution.has_error:
+        if execution.has_error and execution.failure != "waiting":  # which has not failed
             _fail(span, execution.failure or _OTHER, execution.error if self.content else "")
         opened.end(at)
 

@@ -16,18 +16,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from toolfmt.agents.messages import result_part
 from toolfmt.agents.pending import Pending
 from toolfmt.conversation import CallPart, Message, ResultPart
+from toolfmt.execution.events import ToolCallBlocked, ToolCallCompleted
 from toolfmt.execution.policies.approval import approved_calls
+from toolfmt.execution.records import ToolExecution
 from toolfmt.model import JsonObject, JsonValue, ToolInvocation, ToolResult
 
 if TYPE_CHECKING:
     from toolfmt.agents.runtime import Outcome, Runtime
     from toolfmt.agents.state import AgentState, Step
-    from toolfmt.execution.records import ToolExecution
+    from toolfmt.execution.records import FailureKind
 
 Interrupted: TypeAlias = Literal["ask", "run", "fail"]
 """What becomes of a call that was running when the program ended: it waits, runs again, or is an error."""
@@ -63,6 +66,10 @@ def check_decisions(state: AgentState, decisions: Mapping[str, Decision] | None)
     """Raise TypeError or ValueError for decisions on calls that do not wait."""
     if decisions is None:
         return
+    if not isinstance(decisions, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+        raise TypeError(
+            "decisions are by the pending calls' ids: {pending.id: Approved() for pending in state.pending}"
+        )
     waiting = {pending.id for pending in state.pending}
     for name, decision in decisions.items():
         if not isinstance(decision, Decision):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
@@ -86,6 +93,7 @@ async def resumed(state: AgentState, decisions: Mapping[str, Decision], runtime:
         raise ValueError("messages were added after calls that wait: decide on the calls first")
     running: list[tuple[Pending, ToolInvocation]] = []
     results: dict[int, ToolResult] = {}
+    settled: list[ToolExecution] = []
     for pending in step.pending:
         match decisions.get(pending.id):
             case Approved(arguments):
@@ -94,10 +102,16 @@ async def resumed(state: AgentState, decisions: Mapping[str, Decision], runtime:
             case Denied(reason):
                 text = reason if reason == LOST else f"{pending.call.name!r} was rejected: {reason}"
                 results[pending.at] = ToolResult(name=pending.call.name, content=text, is_error=True)
+                failure = "cancelled" if reason == LOST else "rejected"
+                settled.append(_settled(pending, results[pending.at], failure))
+                runtime.tell(ToolCallBlocked, execution=settled[-1])
             case Answered(content, is_error):
                 results[pending.at] = ToolResult(name=pending.call.name, content=content, is_error=is_error)
+                settled.append(_settled(pending, results[pending.at]))
+                runtime.tell(ToolCallCompleted, execution=settled[-1])
             case None:
                 pass
+    step = replace(step, executions=(*step.executions, *settled))
     kept = tuple(pending for pending in step.pending if pending.id not in decisions)
     started = tuple(replace(pending, call=call, why="started") for pending, call in running)
     await runtime.save(_with(state, replace(step, messages=_answered(step, results), pending=(*kept, *started))))
@@ -118,6 +132,20 @@ async def resumed(state: AgentState, decisions: Mapping[str, Decision], runtime:
         pending=(*kept, *again),
     )
     return _with(state, done)
+
+
+def _settled(pending: Pending, result: ToolResult, failure: FailureKind | None = None) -> ToolExecution:
+    """Make the record of a call whose result a decision gives."""
+    now = datetime.now(UTC)
+    return ToolExecution(
+        id=pending.id,
+        call=pending.call,
+        result=result,
+        started_at=now,
+        completed_at=now,
+        blocked=failure is not None,
+        failure=failure,
+    )
 
 
 def waiting(execution: ToolExecution, at: int) -> Pending:

@@ -33,7 +33,7 @@ class CallJson(TypedDict):
 
 @_exact
 class FailureJson(TypedDict):
-    """A call that was begun and cannot be used."""
+    """A call, or what looks like one, that cannot be used."""
 
     index: int
     raw: str
@@ -45,7 +45,7 @@ class FailureJson(TypedDict):
 
 @_exact
 class NoticeJson(TypedDict):
-    """A deviation that was tolerated."""
+    """A tolerated deviation, or the dialect that was found."""
 
     kind: str
     detail: str
@@ -123,14 +123,14 @@ class CallEndJson(TypedDict):
 
 @_exact
 class CallFailedJson(FailureJson):
-    """A call that was begun and cannot be used."""
+    """A call, or what looks like one, that cannot be used."""
 
     event: Literal["call_failed"]
 
 
 @_exact
 class NoticedJson(NoticeJson):
-    """A deviation that was tolerated."""
+    """A tolerated deviation, or the dialect that was found."""
 
     event: Literal["notice"]
 

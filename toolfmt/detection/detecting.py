@@ -77,13 +77,15 @@ _MEMBERS: Final = ("choices", "candidates", "output", "steps")
 class Unread:
     """What a text looks like; `dialects` are the likeliest formats, where it looks like a call."""
 
-    kind: Literal["api", "dialect", "expression"]
+    kind: Literal["api", "stream", "dialect", "expression"]
     dialects: tuple[str, ...] = ()
 
     def advice(self, dialect: str = "") -> str:
         """Say how the text is read in Python, where it was read as `dialect`; "" if it was read as it should be."""
         if self.kind == "api":
             return "it looks like an API's answer: toolfmt.read_answer(json.loads(text)) reads it"
+        if self.kind == "stream":
+            return "it looks like an API's stream: toolfmt.read_stream reads the JSON after each 'data:'"
         if self.kind == "expression":
             return "it looks like a call without a list around it: dialect='pythonic' reads [name(key=value)]"
         others = [name for name in self.dialects if name != dialect]
@@ -93,6 +95,8 @@ class Unread:
 def unread(text: str, tools: object = None) -> Unread | None:
     """Say what a text without a call looks like; None if it looks like plain text."""
     stripped = text.strip()
+    if _EVENTS.match(stripped):
+        return Unread("stream")
     if _is_answer(stripped):
         return Unread("api")
     found = tuple(lookalikes(text, tools))
@@ -102,8 +106,6 @@ def unread(text: str, tools: object = None) -> Unread | None:
 
 
 def _is_answer(text: str) -> bool:
-    if _EVENTS.match(text):
-        return True
     if not (text.startswith("{") and text.endswith("}")):
         return False
     try:

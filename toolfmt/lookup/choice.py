@@ -10,12 +10,13 @@ Every function that chooses a format takes the same five options.
 from __future__ import annotations
 
 from difflib import get_close_matches
+from inspect import signature
 from typing import TYPE_CHECKING, TypedDict
 
 from toolfmt.lookup.registry import Registry, default_registry
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from toolfmt.dialect.record import AnyDialect
 
@@ -36,16 +37,23 @@ class Choice(TypedDict, total=False):
     registry: Registry | None
 
 
-def chosen_only(choice: Choice) -> tuple[AnyDialect, Registry]:
-    """The same for functions that take no other options; a misspelt one raises TypeError."""
-    known_options(choice, Choice.__annotations__)
+def chosen_only(choice: Choice, function: Callable[..., object] | None = None) -> tuple[AnyDialect, Registry]:
+    """The same for a `function` that takes no options but these and its own; a misspelt one raises TypeError."""
+    known_options(choice, Choice.__annotations__, function)
     return chosen(choice)
 
 
-def known_options(options: Mapping[str, object], known: Collection[str]) -> None:
-    """Raise TypeError for an option that there is not, with the one that comes close."""
+def known_options(
+    options: Mapping[str, object], known: Collection[str], function: Callable[..., object] | None = None
+) -> None:
+    """Raise TypeError for an option that there is not, with the one that comes close.
+
+    There are those that are `known`, and the keywords of the `function` itself.
+    """
     for name in options:
         if name not in known:
+            own = signature(function).parameters.values() if function is not None else ()
+            known = {*known, *(one.name for one in own if one.kind is one.KEYWORD_ONLY)}
             near = get_close_matches(name, known, 1)
             hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(sorted(known))}"
             raise TypeError(f"there is no option {name!r}{hint}")

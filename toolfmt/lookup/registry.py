@@ -131,6 +131,8 @@ class Registry:
         id alone. Without any of them, it is the default JSON. An unknown name raises `UnknownDialectError` with
         similar names, and `use_xml` with another dialect raises ValueError.
         """
+        if provider is not None:
+            self.provider(provider)  # a misspelt one is reported where something else decides, too
         if dialect is not None:
             chosen = self.dialect(dialect)
             if use_xml and chosen is not self.dialect(XML_DIALECT):
@@ -145,7 +147,7 @@ class Registry:
         row = None if provider is None else self.provider(provider)
         if model is not None:
             _spelling(model, "model")
-            patterns = self.models if row is None else row.models
+            patterns = self.models if row is None else (*row.models, *self.models)
             found = match_model(model, patterns)
             if found is not None:
                 return found

@@ -70,6 +70,8 @@ class Sink:
         self.ahead: list[Callable[[], None]] = []
         """What is emitted as soon as a call begins, before it; a reader of calls may still take it back."""
         self.guessed = False
+        self.slip = -1
+        """Where the last deviation was, in a call or between calls."""
         """That there are calls here at all is one of several readings."""
         self.edge = WHITE
         """What the markers take of the blank at the beginning of reasoning."""
@@ -196,6 +198,7 @@ class Sink:
     def note(self, kind: str, detail: str, span: Span) -> None:
         """Record a deviation that was tolerated; where it is a choice of reading, every later call depends on it."""
         self.guessed = self.guessed or kind in _GUESSES
+        self.slip = max(self.slip, span[0])
         self.events.append(Notice(kind, detail, span))
 
     @property
@@ -258,7 +261,9 @@ class Draft:
     @property
     def certainty(self) -> Certainty:
         """How certain the reading is, by the notices so far."""
-        return "guessed" if self._guessed or self.sink.guessed else "tolerated" if self.notes else "exact"
+        if self._guessed or self.sink.guessed:
+            return "guessed"
+        return "tolerated" if self.notes or self.sink.slip >= self.start else "exact"
 
     def announce(self) -> None:
         """Emit the start, and what waited for it, once the name is known and the call confirmed."""

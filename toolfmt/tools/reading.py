@@ -146,7 +146,9 @@ def _read(value: Any, where: str) -> tuple[Found, ...]:
 
 
 def _refuse_text(value: str | bytes, where: str) -> tuple[Found, ...]:
-    raise SchemaError(f"{where or 'the value'}: a tool cannot be read from text, {value[:40]!r}; a path here is a Path")
+    start = value.lstrip()[:1]
+    advice = "read JSON with json.loads first" if start in ("{", "[", b"{", b"[") else "a path here is a Path"
+    raise SchemaError(f"{where or 'the value'}: a tool cannot be read from text, {value[:40]!r}; {advice}")
 
 
 def _read_each(values: Iterable[Any], where: str) -> tuple[Found, ...]:
@@ -162,7 +164,11 @@ def _read_code(value: Any, where: str) -> tuple[Found, ...]:
 
 def _read_dump(value: Any, where: str) -> tuple[Found, ...]:
     # By alias, as `anyOf` is `any_of` in the SDKs' objects; without the fields they leave empty.
-    return _read(value.model_dump(mode="json", by_alias=True, exclude_none=True), where)
+    dumped = value.model_dump(mode="json", by_alias=True, exclude_none=True)
+    try:
+        return _read(dumped, where)
+    except SchemaError as error:
+        raise SchemaError(f"{error}; of a model, give the class {type(value).__name__}, not an instance") from None
 
 
 def _read_mapping(value: Mapping[str, Any], where: str) -> tuple[Found, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from toolfmt.errors import SchemaError
@@ -25,6 +26,13 @@ _FUNCTION_TYPES: Final = frozenset({"function", "custom"})
 _READ: Final = frozenset({"name", "description", "type", "server", "metadata", *_SCHEMA_KEYS, *_EXAMPLE_KEYS})
 
 
+_UNREAD: Final = frozenset({"output_schema", "outputSchema", "response", "responses", "returns", "title"})
+"""Keys of providers and data sets that are kept as metadata, and come close to one that is read."""
+_SCHEMA_WORDS: Final = frozenset({"args", "arguments", "input", "inputs", "params", "properties", "schema"})
+"""What the schema's key is taken for."""
+_CLOSE: Final = 0.8
+
+
 class Found(NamedTuple):
     """A tool that was read, and the function that runs it where the tool came from one."""
 
@@ -38,7 +46,9 @@ def read_object(value: JsonObject, where: str, read_each: ReadEach) -> tuple[Fou
         if fits(value):
             return read(value, where, read_each)
     keys = ", ".join(map(repr, value)) or "none"
-    raise SchemaError(f"{where or 'the tool'}: a tool has a 'name'; found the keys {keys}")
+    by_name = value and all(is_object(one) and ("properties" in one or "type" in one) for one in value.values())
+    advice = ": give [{'name': name, 'parameters': schema}, ...]" if by_name else ""
+    raise SchemaError(f"{where or 'the tool'}: a tool has a 'name'; found the keys {keys}{advice}")
 
 
 def _read_wrapper(value: JsonObject, where: str, read_each: ReadEach) -> tuple[Found, ...]:
@@ -83,6 +93,7 @@ def _definition(value: JsonObject, where: str) -> ToolDefinition:
     if not isinstance(description, (str, type(None))):
         raise SchemaError(f"{place}: 'description' must be a string, not {description!r}")
     key = next((key for key in _SCHEMA_KEYS if value.get(key) is not None), None)
+    _refuse_misspelt(value, place, named=key is not None)
     given: JsonObject = {"parameters": _parameters(value[key], f"{place}: {key!r}")} if key else {}
     leftover = {key: item for key, item in value.items() if key not in _READ}
     for key in _EXAMPLE_KEYS:
@@ -95,6 +106,16 @@ def _definition(value: JsonObject, where: str) -> ToolDefinition:
     metadata = value.get("metadata")
     given["metadata"] = {**(metadata if is_object(metadata) else {}), **leftover}
     return ToolDefinition(name=name, description=description or "", **given)
+
+
+def _refuse_misspelt(value: JsonObject, place: str, *, named: bool) -> None:
+    """Raise `SchemaError` for a key that comes close to one that is read, or holds the schema where none is `named`."""
+    for key in value.keys() - _READ - _UNREAD:
+        near = get_close_matches(key, _READ, 1, _CLOSE)
+        if not near and not named and key in _SCHEMA_WORDS and is_object(value[key]):
+            near = ["parameters"]
+        if near and near[0] not in value:
+            raise SchemaError(f"{place}: {key!r} is no key of a tool; did you mean {near[0]!r}?")
 
 
 def _parameters(schema: Any, what: str) -> JsonObject:

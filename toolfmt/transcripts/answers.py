@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from toolfmt.transcripts.answer_info import AnswerInfo
     from toolfmt.transcripts.answer_steps import StepShape
 
+_PARTS: Final = frozenset({"role", "content", "tool_calls", "function", "arguments", "input", "functionCall"})
+"""Keys of a message or a call in an answer."""
+_EVENTS: Final = ("data: ", b"data: ", "event:", b"event:")
+_PARSE: Final = "toolfmt.parse reads a model's text"
 _DUMPS: Final = ("model_dump", "to_dict", "dict")
 """How SDKs' objects are turned into JSON."""
 
@@ -108,7 +112,8 @@ class AnswerReader:
         for shape in self._shapes:
             if shape.fits(value):
                 return shape
-        raise ParseError(f"no provider's answer has the keys {', '.join(map(repr, list(value)[:6]))}")
+        part = "; give the whole response, not a part of it" if _PARTS & value.keys() else ""
+        raise ParseError(f"no provider's answer has the keys {', '.join(map(repr, list(value)[:6]))}{part}")
 
 
 class AnswerEvents(Iterator["Event"]):
@@ -172,7 +177,9 @@ def plain(value: object) -> Any:
         except UnicodeDecodeError as error:
             raise ParseError(f"an answer is not UTF-8 at byte {error.start}") from None
         except ParseError as error:
-            raise type(error)(f"no API's answer in JSON: {error}; toolfmt.parse reads a model's text") from None
+            start = value[:6]
+            other = "toolfmt.read_stream reads the JSON after each 'data:'" if start in _EVENTS else _PARSE
+            raise type(error)(f"no API's answer in JSON: {error}; {other}") from None
     for name in _DUMPS:
         method = getattr(value, name, None)
         if callable(method):

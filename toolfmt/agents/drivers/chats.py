@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from toolfmt.conversation import MediaPart, Message, Part, ResultPart, TextPart, ToolDeclaration, Transcript
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.manifests import inject
+from toolfmt.manifests import manifest, placed
 from toolfmt.model import Media
 from toolfmt.transcripts.answer_message import answer_message
 from toolfmt.transcripts.loss import Loss
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from toolfmt.dialect.record import Dialect
     from toolfmt.events import Event
+    from toolfmt.formatters.chosen_examples import Examples
     from toolfmt.lookup.choice import Choice
     from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
@@ -39,13 +40,16 @@ PartT = TypeVar("PartT")
 class Chats:
     """Writes conversations in one text dialect."""
 
-    def __init__(self, dialect: Dialect[str], choice: Choice, template: str | None = None) -> None:
+    def __init__(
+        self, dialect: Dialect[str], choice: Choice, template: str | None = None, examples: Examples = None
+    ) -> None:
         """Take the dialect, what chose it and a template for the tools; raises ValueError for one not of text."""
         if dialect.syntax is None:
             raise ValueError(f"{dialect.name} has no description of its text: a text driver cannot write with it")
         self._syntax = dialect.syntax
         self._choice = choice
         self._template = template
+        self._examples: Examples = examples
         self._format = TextChat(dialect, dialect.syntax)
         self._rules = text_rules(dialect, dialect.syntax)
 
@@ -88,12 +92,13 @@ class Chats:
     def _shown(self, messages: Sequence[Message], tools: Sequence[ToolDefinition]) -> list[Message]:
         """Put the manifest in its place in the instructions, after the first ones, or before all."""
         texts = {at: _said(message) for at, message in enumerate(messages) if message.role in ("system", "developer")}
-        at = next((at for at, text in texts.items() if "tools" in text and inject(text, ()) != text), None)
+        at = next((at for at, text in texts.items() if "tools" in text and placed(text, "") != text), None)
         at = next(iter(texts), None) if at is None else at
+        text = manifest(tools, template=self._template, examples=self._examples, **self._choice)
         if at is None:
-            prompt = inject(PLACE, tools, template=self._template, **self._choice) if tools else ""
+            prompt = placed(PLACE, text) if tools else ""
             return [*([Message("system", (TextPart(prompt),))] if prompt else []), *messages]
-        prompt = inject(texts[at], tools, template=self._template, **self._choice)
+        prompt = placed(texts[at], text)
         shown = Message("system", (TextPart(prompt),), messages[at].name)
         return [*messages[:at], shown, *messages[at + 1 :]]
 

@@ -18,7 +18,7 @@ from toolfmt.agents.drivers.chats import Chats, conversation
 from toolfmt.agents.drivers.patience import Patience
 from toolfmt.agents.drivers.reading import Asker, Written
 from toolfmt.agents.drivers.turns import AnswerMessage, played
-from toolfmt.agents.drivers.unread import with_unread
+from toolfmt.agents.drivers.unread import REASON, with_unread
 from toolfmt.agents.state import Step, messages_of, total
 from toolfmt.correcting import feedback, no_answer_feedback, no_call_feedback
 from toolfmt.detection.detecting import unread
@@ -30,6 +30,7 @@ from toolfmt.parsing import ParseOptions, open_parser
 if TYPE_CHECKING:
     from toolfmt.agents.runtime import Runtime
     from toolfmt.agents.state import AgentState
+    from toolfmt.formatters.chosen_examples import Examples
     from toolfmt.model import JsonObject, ToolDefinition
 
 TAKEN: Final = frozenset(ParseOptions.__annotations__) | frozenset(Choice.__annotations__)
@@ -43,7 +44,8 @@ class TextDriver:
 
     `options` are those of `toolfmt.parse`: they choose the dialect and how answers are read. `retries` is how often to
     ask again if an answer's calls are broken or it ends in its reasoning; `patience` is for lost connections.
-    `required` also retries an answer without a call, until a tool was called.
+    `required` also retries an answer without a call, until a tool was called. `examples` are those that the
+    model is shown, as for `toolfmt.manifest`.
     """
 
     def __init__(
@@ -54,14 +56,15 @@ class TextDriver:
         retries: int = 2,
         required: bool = False,
         patience: Patience | None = None,
+        examples: Examples = None,
         **options: Unpack[ParseOptions],
     ) -> None:
         """Set the model and how to read its text."""
-        known_options(options, TAKEN - OURS)
+        known_options(options, TAKEN - OURS, TextDriver)
         self._source = text_source(model)
         self._dialect, registry = chosen(options)
         self._choice: Choice = {"dialect": self._dialect, "registry": registry}
-        self._chats = Chats(self._dialect, self._choice)
+        self._chats = Chats(self._dialect, self._choice, examples=examples)
         self._options: ParseOptions = {**options, "dialect": self._dialect}
         self._retries = retries
         self._required = required
@@ -134,7 +137,7 @@ def _given_up(answers: list[Written], dialect: str) -> Step:
     why = failures[-1].detail if failures else "a call is required, but the answer has none"
     if _ends_in_reasoning(answers[-1]):
         why = _NO_ANSWER
-    looks = unread(answers[-1].raw)
+    looks = unread(answers[-1].raw) if any(failure.reason == REASON for failure in failures[-1:]) else None
     if looks is not None and looks.dialects and dialect not in looks.dialects:
         why = f"{why}; {looks.advice(dialect)}"
     return Step(
