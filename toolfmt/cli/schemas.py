@@ -41,6 +41,7 @@ class FailureJson(TypedDict):
     detail: str
     span: SpanJson
     name: str
+    dialect: str
 
 
 @_exact
