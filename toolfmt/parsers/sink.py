@@ -70,9 +70,9 @@ class Sink:
         self.ahead: list[Callable[[], None]] = []
         """What is emitted as soon as a call begins, before it; a reader of calls may still take it back."""
         self.guessed = False
+        """That there are calls here at all is one of several readings."""
         self.slip = -1
         """Where the last deviation was, in a call or between calls."""
-        """That there are calls here at all is one of several readings."""
         self.edge = WHITE
         """What the markers take of the blank at the beginning of reasoning."""
         self.claimed = False
