@@ -94,7 +94,8 @@ def test_the_next_back_is_asked_where_one_cannot_be_reached() -> None:
             assert by_chat(url, stream=False)[1] == [("look", {"city": "Zürich"})]
             assert upstream.requests[0].body["model"] == "other"
             for name, status in (("x", 503), ("nobody", 404)):
-                response = httpx2.post(f"{url}/v1/chat/completions", json={"model": name, "messages": []})
+                body = {"model": name, "messages": [{"role": "user", "content": "Hi"}]}
+                response = httpx2.post(f"{url}/v1/chat/completions", json=body)
                 assert response.status_code == status
             assert [one["id"] for one in httpx2.get(f"{url}/v1/models").json()["data"]] == ["x"]
 

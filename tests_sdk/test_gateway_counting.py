@@ -94,7 +94,8 @@ def test_a_tokenizer_counts_where_the_api_cannot(tokenizer: Path) -> None:
 
 @pytest.mark.parametrize("face", CLIENTS)
 def test_without_one_the_client_is_refused(face: str) -> None:
-    body: Any = {"model": "m", "messages": [], "contents": [], "input": "Weather?"}
+    said = {"messages": [{"role": "user", "content": "Hi"}], "contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}
+    body: Any = {"model": "m", **said, "input": "Weather?"}
     with serving() as upstream, gateway(before(upstream, "openai-chat")) as url:
         response = httpx2.post(f"{url}{COUNT_PATHS[face]}", json=body)
     assert response.status_code == 404
