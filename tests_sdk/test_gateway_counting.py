@@ -94,8 +94,12 @@ def test_a_tokenizer_counts_where_the_api_cannot(tokenizer: Path) -> None:
 
 @pytest.mark.parametrize("face", CLIENTS)
 def test_without_one_the_client_is_refused(face: str) -> None:
-    said = {"messages": [{"role": "user", "content": "Hi"}], "contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}
-    body: Any = {"model": "m", **said, "input": "Weather?"}
+    said: dict[str, Any] = {
+        "anthropic": {"messages": [{"role": "user", "content": "Hi"}]},
+        "gemini": {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]},
+        "openai-responses": {"input": "Hi"},
+    }
+    body = {"model": "m", **said[face]}
     with serving() as upstream, gateway(before(upstream, "openai-chat")) as url:
         response = httpx2.post(f"{url}{COUNT_PATHS[face]}", json=body)
     assert response.status_code == 404
