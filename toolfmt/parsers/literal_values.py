@@ -18,7 +18,7 @@ import regex
 from toolfmt import jsontext
 from toolfmt.dialect.literals import KEYWORD
 from toolfmt.parsers.by_schema import one_reading
-from toolfmt.parsers.cursor import Malformed, Truncated
+from toolfmt.parsers.cursor import NEVER, Malformed, Truncated
 from toolfmt.parsers.damage import misread, one_apart
 from toolfmt.parsers.element_values import StringText
 from toolfmt.parsers.literal_strings import LiteralTexts
@@ -137,7 +137,10 @@ class LiteralReader:
         cur, end = self._cur, self._grammar.end
         if (yield from match_next(cur, end)) is None and not cut_off(cur, end):
             raise Malformed("malformed", "expected the end of the call after its arguments", cur.at)
-        if self._grammar.literals.keywords and (yield from match_next(cur, _GOES_ON)) is not None:
+        if not self._grammar.literals.keywords:
+            return
+        cur.deadline = NEVER  # the call may be over
+        if (yield from match_next(cur, _GOES_ON)) is not None:
             raise Malformed("malformed", "an argument after the end of the call", cur.at)
 
     def _unclosed(self) -> Reading[bool]:
