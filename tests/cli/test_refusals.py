@@ -38,6 +38,14 @@ CASES = {
     "a missing tools file of another kind": (("manifest", "tools.txt"), "tools.txt: No such file or directory"),
     "validation without tools": (("parse", "--validate"), "add --tools"),
     "results with tools": (("render", "--results", "--tools", "x.json"), "--tools"),
+    "a dialect's name, listed": (("dialects", "sentinal"), "did you mean 'sentinel'"),
+    "a file that would hold something else": (
+        ("convert", "-", "--to", "openai", "-o", "x.csv"),
+        "end its name in .jsonl",
+    ),
+    "a page that is none": (("view", "-", "-o", "x.txt"), "end its name in .html"),
+    "a file for a store": (("recorded", "gateway.db"), "write sqlite:///gateway.db"),
+    "a store that is missing": (("recorded", "sqlite:///nowhere.db"), "nowhere.db: there is no such store"),
     "standard input twice": (("inject", "-", "-"), "only one file"),
     "standard input twice, with an option": (("parse", "-", "--tools", "-"), "only one file"),
 }
@@ -93,3 +101,9 @@ def test_help_and_version_go_to_the_output(capsys: pytest.CaptureFixture[str]) -
         captured = capsys.readouterr()
         assert captured.out
         assert captured.err == ""
+
+
+def test_results_are_no_calls(run: Run) -> None:
+    code, out, err = run("render", stdin=b'[{"name": "f", "content": "1"}]')
+    assert (code, out) == (2, "")
+    assert "contains results: add --results" in err

@@ -206,7 +206,11 @@ def test_a_row_is_chosen_by_its_line(run: Run, tmp_path: Path) -> None:
     assert "row 1" in run("view", file, *choice)[1]
     assert "row 3" in run("view", file, *choice, "--row", 3)[1]
     code, out, err = run("view", file, *choice, "--row", 9)
-    assert (code, out, err) == (2, "", f"toolfmt: {file}: there is no conversation at 9\n")
+    assert (code, out, err) == (
+        2,
+        "",
+        f"toolfmt: {file}: there is no conversation at 9; lines and rows are counted from 1\n",
+    )
     assert run("view", file) == run("view", file, *choice), "what all read alike needs no name"
     file.write_text('{"a": 1}\n', "utf-8")
     code, out, err = run("view", file)

@@ -28,7 +28,8 @@ def check(
 ) -> int:
     """List what a provider would reject in conversations: the provider of the input's format, or of `--to`.
 
-    With `--to` each conversation is converted first, as by `toolfmt convert`. The exit code is 1 if there are
+    Messages, calls and tools are checked; settings such as max_tokens are not. With `--to` each conversation is
+    converted first, as by `toolfmt convert`. The exit code is 1 if there are
     findings.
     """
     target = None if to is None else find(to).name

@@ -3,7 +3,7 @@
 import sys
 from dataclasses import astuple
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cyclopts import Parameter
 
@@ -28,6 +28,9 @@ from toolfmt.transcripts.mending import Mending
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
+
+_OTHERS: Final = frozenset({".arrow", ".csv", ".feather", ".html", ".md", ".tsv", ".txt", ".xlsx", ".yaml", ".yml"})
+"""Endings of files that are neither lines of JSON nor a table that is written."""
 
 
 def convert(  # noqa: PLR0913 - one argument for each option
@@ -99,6 +102,8 @@ def convert(  # noqa: PLR0913 - one argument for each option
     goal = find(to).name
     given = sources(paths or (STDIN,))
     folder = out is not None and (out.endswith("/") or Path(out).is_dir())
+    if out is not None and Path(out).suffix.lower() in _OTHERS:
+        raise UsageError(f"{out} would hold lines of JSON or a table of {', '.join(TABLES)}: end its name in .jsonl")
     if folder and len({one.name for one in given}) < len(given):
         raise UsageError(f"several files would have the same name in {out}: convert them one by one")
     side = quarantine or Path(f"{out.rstrip('/')}.quarantine.jsonl" if out is not None else "quarantine.jsonl")
@@ -141,6 +146,8 @@ def convert(  # noqa: PLR0913 - one argument for each option
     tally = output.tally
     if report is not None:
         report.write_text(jsontext.dumps(tally.report(), indent=2) + "\n", encoding="utf-8")
+    if out is not None and out.endswith(".json") and tally.converted > 1:
+        note(f"{out} has a conversation on each line: its name should end in .jsonl")
     _show(tally, goal, ended="interrupted: " if code else "", kept=f" ({side})" if aside is not None else "")
     if code and keep is not None and not dedup:
         note("the same command with --resume goes on")
@@ -214,7 +221,8 @@ def _show(tally: Tally, goal: str, *, ended: str, kept: str) -> None:
     left += f", {tally.filtered} not selected" if tally.filtered else ""
     left += f", {tally.repeated} duplicates" if tally.repeated else ""
     if tally.bookkeeping:
-        left += f"; {tally.bookkeeping} losses of bookkeeping (--report lists them)"
+        losses = "loss" if tally.bookkeeping == 1 else "losses"
+        left += f"; {tally.bookkeeping} {losses} of bookkeeping (--report lists them)"
     note(f"{ended}{tally.converted} converted to {goal}, {tally.exact} without loss{left}")
 
 

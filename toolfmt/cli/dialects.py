@@ -34,8 +34,16 @@ _RESULT = ToolResult(name=_TOOL.name, content={"sky": "clear", "degrees": 21.5})
 
 
 @dialects.default
-def list_all(*, json: Json = False) -> None:
+def list_all(
+    name: Annotated[str | None, Parameter(help="Print this one in full, as `show` does.")] = None,
+    /,
+    *,
+    json: Json = False,
+) -> None:
     """List the dialects (formats of tool calls); `show` prints one with a sample."""
+    if name is not None:
+        show(name, json=json)
+        return
     registry = default_registry()
     if json:
         write_json([_record(dialect) for dialect in registry])

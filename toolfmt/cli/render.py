@@ -48,7 +48,10 @@ def _read(source: str, key: str, kind: type[RecordT]) -> list[RecordT]:
     value = read_json(source)
     if jsontext.is_object(value):
         value = value.get(key, value)
+    given = value if jsontext.is_array(value) else [value]
+    if kind is ToolInvocation and any(jsontext.is_object(one) and "content" in one for one in given):
+        raise UsageError(f"{source} contains results: add --results")
     try:
-        return records(value if jsontext.is_array(value) else [value], key, kind)
+        return records(given, key, kind)
     except (RenderError, TypeError) as error:
         raise ParseError(f"{source}: {error}") from None

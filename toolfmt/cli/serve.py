@@ -21,7 +21,8 @@ def serve(  # noqa: PLR0913 - one argument for each option
         str,
         Parameter(
             help="The API of the upstream: openai-chat, openai-responses, anthropic, gemini, gemini-interactions, "
-            "bedrock, mistral, cohere, ollama, text, or a relative of openai-chat, such as vllm, groq, openrouter."
+            "bedrock, mistral, cohere, ollama, or a relative of openai-chat, such as vllm, groq, openrouter; of a "
+            "model that only writes text: text (/chat/completions), completions or llama.cpp (both with --model-dir)."
         ),
     ] = "openai-chat",
     dialect: Annotated[str | None, Parameter(help="The dialect of an upstream that only writes text.")] = None,

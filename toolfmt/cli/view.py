@@ -50,12 +50,15 @@ def view(
     """
     if limit is not None and limit < 1:
         raise UsageError("--limit is 1 or more")
+    if out is not None and out.suffix.lower() not in {".html", ".htm"}:
+        raise UsageError(f"{out} would be a page of HTML: end its name in .html")
     most = limit or (_PAGE if out is not None else 1)
     given = paths or (STDIN,)
     rows = _rows(given, row, files)
     shown = [_shown(one, files) for one in islice(rows, most)]
     if not shown:
-        raise UsageError(f"{' '.join(given)}: there is no conversation" + ("" if row is None else f" at {row}"))
+        at = "" if row is None else f" at {row}; lines and rows are counted from 1"
+        raise UsageError(f"{' '.join(given)}: there is no conversation{at}")
     unread = [one for one in shown if one.reason]
     if len(unread) == len(shown):
         raise ParseError(f"{unread[0].title}: {unread[0].reason}")

@@ -124,7 +124,7 @@ class Back(_Closed):
             raise ValueError("a limit of the context needs a tokenizer: name one")
         if APIS[self.api].prompted and self.model_dir is None:
             raise ValueError(
-                f"{self.api} takes a prompt: name the model's folder (model_dir), whose template renders it"
+                f"{self.api} takes a prompt: name a model folder, whose template renders it (model_dir, --model-dir)"
             )
         if self.model_dir is not None and not APIS[self.api].text:
             raise ValueError(f"model_dir is for models that write text, not for {self.api}")
