@@ -178,3 +178,10 @@ def test_a_body_without_arguments_is_a_failure_and_a_mention_is_text(dialect: st
 def test_a_blank_in_a_closing_tag_is_none_of_its_name(dialect: str) -> None:
     (call,) = toolfmt.parse("<run><path>a</ path></ run>", dialect=dialect, tools=[TOOL]).calls
     assert call.arguments == {"path": "a"}
+
+
+def test_a_list_is_read_under_a_schema_that_no_list_fits() -> None:
+    listed = {"type": "array", "items": {"type": "string"}, "enum": ["a", "b"]}  # as published tools have it
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"x": listed}}}]
+    text = '<tool name="f"><arguments><arg name="x"><item>a</item><item>b</item></arg></arguments></tool>'
+    assert toolfmt.parse(text, dialect="xml-items", tools=tools).calls[0].arguments == {"x": ["a", "b"]}

@@ -266,7 +266,7 @@ class ElementReader:
         told = types(spot.schema)
         if grammar.nested and (spot.type in _CONTAINERS or (not spot.type and told != _STRING)):
             child = yield from match_next(cur, grammar.child)
-            if child is not None and told is not None and not told & {*_CONTAINERS, "string"}:
+            if child is not None and told and not told & {*_CONTAINERS, "string"}:
                 raise Malformed("malformed", f"elements in {spot.key!r}, which holds none", cur.at)
             if child is not None:
                 return (yield from self._children(cur, spot))

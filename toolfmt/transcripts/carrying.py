@@ -110,7 +110,7 @@ def _stays(part: Part, rules: Rules) -> bool:
         return rules.arguments == "object" or _unwrapped(part) is part
     if not isinstance(part, ResultPart):
         return isinstance(part, (JsonPart, RefusalPart))
-    return (part.id is not None or rules.call_ids == "none") and all(
+    return (part.id is not None or not rules.call_id) and all(
         jsontext.encodable(found.text) if type(found) is TextPart else type(found) is JsonPart for found in part.content
     )
 
@@ -229,7 +229,7 @@ class _Work:
         content = [found for one in part.content for found in self._inside(one)]
         same = len(content) == len(part.content) and all(a is b for a, b in zip(content, part.content, strict=True))
         found = part if same else replace(part, content=tuple(content))
-        linked = part.id is not None or self.rules.call_ids == "none"
+        linked = part.id is not None or not self.rules.call_id  # who says what an id is like demands one
         if id(part) not in self._alone or (linked and not self.continued):
             return (found,)
         self._lose("result", "as text")
