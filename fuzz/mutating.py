@@ -84,7 +84,7 @@ def mutated(value: Any, others: Sequence[Any], chance: random.Random) -> Any:  #
                     ([old], {"x": old}, "1" if isinstance(old, dict | list) else str(old)[:5_000])
                 )
             case 7 if isinstance(node, dict):
-                node[chance.choice(KEYS)] = chance.choice(ODD)
+                node[chance.choice(KEYS)] = copied(chance.choice(ODD))
             case 8 if others:
                 donors = places([chance.choice(others)])
                 other, place = chance.choice(donors)
