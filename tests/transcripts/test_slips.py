@@ -21,6 +21,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("bedrock", {"toolConfig": {"tools": {}}, "messages": []}, "/tools: expected a list"),
     ("bedrock", {"toolConfig": [], "messages": []}, "/toolConfig: expected an object"),
     ("openai-responses", {"input": {"role": "user", "content": "Pay"}}, "/input: expected text or a list"),
+    ("openai-responses", {"input": "Pay", "instructions": {"a": []}}, "/instructions: expected text, not dict"),
     (
         "gemini-interactions",
         {"input": "Hi", "system_instruction": ["Never pay."]},

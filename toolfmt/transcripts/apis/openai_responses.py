@@ -47,8 +47,8 @@ def read(value: JsonValue) -> Transcript:
     if not is_object(value) or "input" not in value:
         raise ParseError("openai-responses: expected a list of items, or an object with `input`")
     messages: list[Message] = []
-    if value.get("instructions"):
-        messages.append(_text("system", value["instructions"], ("/instructions",)))
+    if instructions := expected(value, "instructions", lambda found: isinstance(found, str), "text"):
+        messages.append(_text("system", instructions, ("/instructions",)))
     given = expected(value, "input", lambda found: isinstance(found, str) or is_array(found), "text or a list of items")
     if isinstance(given, str):
         messages.append(_text("user", given, ("/input",)))
