@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bench.converters import converters
 from docs.traits import TRAITS
-from toolfmt import check
+from toolfmt import ToolFmtError, check
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.losses import losses
 from toolfmt.transcripts.shape import shape
@@ -53,7 +53,10 @@ def outcome(made: Convert, request: dict[str, Any], trait: Trait, source: str, t
         warnings.simplefilter("always")
         try:
             value, told = made(request)
-        except Exception:  # noqa: BLE001 - another converter may refuse as it likes
+        except ToolFmtError:
+            return "told"
+        except Exception as error:  # noqa: BLE001 - another converter may refuse as it likes
+            print(f"{source}: {type(error).__name__}: {error}", file=sys.stderr)
             return "told"
     if check(value, format=target):
         return "invalid"

@@ -31,7 +31,7 @@ def say(text: str) -> Any:
 
 @contextmanager
 def model(*script: Any) -> Iterator[tuple[Any, str]]:
-    """Serve a model that only writes text, behind the gateway: what it is asked, and the gateway's address."""
+    """Serve a text-only model through the gateway; yields the requests it gets, and the gateway's address."""
     with loopback.serving(*script) as upstream, gateways.gateway(gateways.before(upstream, "text")) as url:
         yield upstream, url
 

@@ -13,6 +13,11 @@ from loopback import Answer, serving
 
 from toolfmt.gateway.handling import NOTICES
 
+ASKED: dict[str, Any] = {
+    "model": "m",
+    "messages": [{"role": "user", "content": "Weather?"}],
+    "tools": [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}],
+}
 BROKEN = Answer('I look.\n<tool_call>\n{"name": "look", "arguments": {"city": \n</tool_call>')
 
 
@@ -42,15 +47,9 @@ def test_asking_again_has_an_end(stream: bool) -> None:  # noqa: FBT001 - as abo
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 def test_nothing_of_a_call_that_stays_broken_reaches_the_client(stream: bool) -> None:  # noqa: FBT001 - as above
-    body = {
-        "model": "m",
-        "messages": [{"role": "user", "content": "Weather?"}],
-        "tools": [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}],
-        "stream": stream,
-    }
     broken = Answer('<tool_call>{"name": "look", "arguments": {"city": ]}}</tool_call>')
     with serving(broken) as upstream, gateway(before(upstream, "text")) as url:
-        response = httpx2.post(f"{url}/v1/chat/completions", json=body).text
+        response = httpx2.post(f"{url}/v1/chat/completions", json={**ASKED, "stream": stream}).text
     assert len(upstream.requests) == 3
     assert "tool_calls" not in response
     assert '"finish_reason": "stop"' in response.replace('"finish_reason":"stop"', '"finish_reason": "stop"')
@@ -81,14 +80,8 @@ def test_a_call_that_the_server_has_read_itself_is_passed_on(face: str, stream: 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 def test_each_call_has_an_id_of_its_own(stream: bool) -> None:  # noqa: FBT001 - as above
-    body = {
-        "model": "m",
-        "messages": [{"role": "user", "content": "Weather?"}],
-        "tools": [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}],
-        "stream": stream,
-    }
     with serving(TEXT_CALL) as upstream, gateway(before(upstream, "text")) as url:
-        answers = [httpx2.post(f"{url}/v1/chat/completions", json=body).text for _ in range(2)]
+        answers = [httpx2.post(f"{url}/v1/chat/completions", json={**ASKED, "stream": stream}).text for _ in range(2)]
     first, second = (set(re.findall(r'"id": ?"(call_[^"]+)"', answer)) for answer in answers)
     assert len(first) == len(second) == 1
     assert first != second

@@ -165,7 +165,7 @@ def test_callers_mistakes() -> None:
         toolfmt.render_prompt(user, WEATHER, template=TAGS)
     with pytest.raises(ValueError, match="messages: these are arguments"):
         toolfmt.render_prompt(user, template=TAGS, variables={"messages": []})
-    with pytest.raises(ParseError, match="nothing in the conversation tells its format"):
+    with pytest.raises(ParseError, match="nothing in the conversation identifies its format"):
         toolfmt.render_prompt(["Hi"], template=TAGS)
     with pytest.raises(TemplateError, match="template= is a text without anything to fill in"):
         toolfmt.render_prompt(user, template="Qwen3-8B")

@@ -109,7 +109,7 @@ def test_no_dialects_marker_may_be_misspelt(dialect: Dialect[str]) -> None:
     text = slips.written(dialect, [call])
     assert text
     for word in dict.fromkeys(re.findall(r"(?<=[<|/\[✿_])[a-zA-Z]{4,}", text)):
-        if text.startswith(" to=") or word in {"look", "where"}:  # a frame of channels, of which a part is reasoning
+        if text.startswith(" to=") or word in {"look", "where"}:  # a frame of channels: part of it is reasoning
             continue
         answer = f"Let me.\n{text.replace(word, word[0] + word[2:])}"
         result = toolfmt.parse(answer, dialect=dialect, tools=tools)

@@ -151,7 +151,7 @@ def test_one_question_is_asked(name: str) -> None:
 def test_several_formats_are_possible() -> None:
     value = [{"role": "user", "content": "Hi."}]
     assert convert(value, source=["gemini", "anthropic"], target="hf-chat").source == "anthropic"
-    with pytest.raises(ParseError, match="nothing in the conversation tells its format"):
+    with pytest.raises(ParseError, match="nothing in the conversation identifies its format"):
         convert(value, source=["gemini", "bedrock"], target="hf-chat")
 
 

@@ -85,7 +85,7 @@ def test_a_broken_call_is_answered_with_how_text_is_protected(dialect: str, hint
     assert "&lt;" not in toolfmt.feedback(CallFailed(0, "", "limit", "too long", (0, 0)), dialect=dialect)
 
 
-TOLD = {
+SLIPS = {
     "a comma": (
         "hermes",
         '<tool_call>{"name": "f", "arguments": {"a": "x" "n": 1}}</tool_call>',
@@ -110,13 +110,18 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize(("dialect", "answer", "told"), TOLD.values(), ids=TOLD)
-def test_the_slip_is_named_and_its_place_quoted(dialect: str, answer: str, told: str) -> None:
+def feedback_for(dialect: str, answer: str) -> str:
+    """Give what the model is shown for an answer with one failed call."""
     schema = {"type": "object", "properties": {"a": {"type": "string"}, "n": {"type": "integer"}}}
     tools = [{"name": "f", "parameters": schema}]
-    (failure,) = toolfmt.parse(f"Hello.\n{answer}", dialect=dialect, tools=tools).failures
-    said = toolfmt.feedback(failure, dialect=dialect, tools=tools)
-    assert f"What to change: {told}." in said
+    (failure,) = toolfmt.parse(answer, dialect=dialect, tools=tools).failures
+    return toolfmt.feedback(failure, dialect=dialect, tools=tools)
+
+
+@pytest.mark.parametrize(("dialect", "answer", "advice"), SLIPS.values(), ids=SLIPS)
+def test_the_slip_is_named_and_its_place_quoted(dialect: str, answer: str, advice: str) -> None:
+    said = feedback_for(dialect, f"Hello.\n{answer}")
+    assert f"What to change: {advice}." in said
     assert "offset" not in said
     assert "you wrote" in said or "no call follows" in said
 
@@ -140,12 +145,10 @@ MISSPELT = {
 }
 
 
-@pytest.mark.parametrize(("dialect", "answer", "told"), MISSPELT.values(), ids=MISSPELT)
-def test_a_misspelt_marker_is_named_and_nothing_else_is_advised(dialect: str, answer: str, told: str) -> None:
-    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}]
-    (failure,) = toolfmt.parse(answer, dialect=dialect, tools=tools).failures
-    said = toolfmt.feedback(failure, dialect=dialect, tools=tools)
-    assert f"What to change: {told}." in said
+@pytest.mark.parametrize(("dialect", "answer", "advice"), MISSPELT.values(), ids=MISSPELT)
+def test_a_misspelt_marker_is_named_and_nothing_else_is_advised(dialect: str, answer: str, advice: str) -> None:
+    said = feedback_for(dialect, answer)
+    assert f"What to change: {advice}." in said
     assert not any(other in said for other in ("cut off", "shorter", "&lt;", "no call follows"))
 
 

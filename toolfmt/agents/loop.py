@@ -299,7 +299,7 @@ def _used_up(state: AgentState) -> str:
 
 
 def _said_first(start: MessageLike | Sequence[MessageLike] | None) -> tuple[Message, ...]:
-    """Read what a run begins with; raises TypeError or ParseError for what is no message."""
+    """Read the messages of a new run; raises TypeError or ParseError for any other value."""
     if isinstance(start, Mapping) and "role" not in start and "messages" in start:
         raise TypeError("a run begins with messages, and this is a request: give its 'messages'")
     if isinstance(start, bytes) or not isinstance(start, str | Message | Iterable | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types

@@ -158,7 +158,7 @@ class Conversing(Handler):
 
 @contextmanager
 def _unreadable() -> Generator[None]:
-    """Raise `UpstreamError` for an answer that is none of its API."""
+    """Raise `UpstreamError` for an answer that its API does not define."""
     try:
         yield
     except ToolFmtError as error:

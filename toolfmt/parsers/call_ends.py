@@ -28,7 +28,7 @@ _GOES_ON = regex.compile(
     r"""|["'][^"'\n]{1,64}["']?\s{0,8}:|[\w.$\-]{1,64}["']\s{0,8}:|[)\]}]{1,8}[^\n"<\[{]{0,256}")"""
 )
 _MEMBER = regex.compile(r"""[^"',)\]}\n]{0,64}["',)\]}]""").match
-"""What tells the beginning of a member from a last word."""
+"""Matches the beginning of a member, not a last word."""
 _IN_TEXT = regex.compile(r'[^\n"<\[{]{1,256}"')
 """What follows brackets that ended a string too early: its rest, and its quote."""
 _OBJECT = regex.compile(r"\s{0,64}\{")

@@ -263,10 +263,10 @@ class ElementReader:
         grammar = self.grammar
         if spot.depth > self.limits.depth:
             raise Malformed("limit", f"nested deeper than {self.limits.depth} levels", cur.at)
-        told = types(spot.schema)
-        if grammar.nested and (spot.type in _CONTAINERS or (not spot.type and told != _STRING)):
+        declared = types(spot.schema)
+        if grammar.nested and (spot.type in _CONTAINERS or (not spot.type and declared != _STRING)):
             child = yield from match_next(cur, grammar.child)
-            if child is not None and told and not told & {*_CONTAINERS, "string"}:
+            if child is not None and declared and not declared & {*_CONTAINERS, "string"}:
                 raise Malformed("malformed", f"elements in {spot.key!r}, which holds none", cur.at)
             if child is not None:
                 return (yield from self._children(cur, spot))

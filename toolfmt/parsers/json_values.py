@@ -42,7 +42,7 @@ _STOP = re.compile(r'(?!(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt])*+\Z)').match
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})').match
 _PART_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|')?\Z").match
 _UNCLEAR_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{1,3}(?=[^\w])|'')").match
-""" `\''` may be a shell's way to write a quote, of which a backslash is missing, or two quotes."""
+""" `\''` may be a shell's way to write a quote with a backslash missing, or two quotes."""
 _WORD = re.compile(r"""[^\s,:\]}\["'{/]+""").match
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?").fullmatch
 _STRICT_WORDS = frozenset({"true", "false", "null"})

@@ -66,7 +66,7 @@ _PLAIN_TAG = re.compile(r"</?[\w:.\-]+>")
 _SLOTS = ("key", "type", "string", "name", "id", "server", "agent")
 _TYPOGRAPHIC = frozenset({"\u201c\u201d", "\u201c\u201c", "\u201d\u201d"})
 _LONGEST = 512
-"""Characters of a marker of which a beginning is looked for before another one."""
+"""The longest part of a marker, in characters, that is searched for before another marker."""
 _OPTIONAL = {"{?": (1, "(?:"), "?}": (-1, ")?")}
 _OWN_GROUPS = frozenset({"attributes", "empty", "unclosed"})
 SLOT = r"[^\s<>{](?:[^<>{\n]{0,510}?[^\s<>{])??"

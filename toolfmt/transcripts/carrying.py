@@ -272,10 +272,8 @@ def fits_reasoning(part: ReasoningPart, rules: Rules) -> bool:
 
 def reachable(part: MediaPart, rules: Rules) -> bool:
     """Whether the format's provider can get at what a part shows, and knows its type."""
-    told = (
-        part.data is not None or part.kind not in rules.url_kinds
-    )  # what is fetched from an address tells its type itself
-    if told and rules.media_types and part.media_type.partition(";")[0].lower() not in rules.media_types:
+    sent = part.data is not None or part.kind not in rules.url_kinds  # else a server says the type
+    if sent and rules.media_types and part.media_type.partition(";")[0].lower() not in rules.media_types:
         return False
     if part.data is not None or (part.url is not None and part.kind in rules.url_kinds):
         return True

@@ -141,7 +141,7 @@ def _beside(value: JsonValue, made: TranscriptFormat) -> JsonValue:
 
 def _unknown(value: JsonValue) -> ParseError:
     found = _places(value)
-    said = f"nothing in the conversation tells its format ({described(value)})"
+    said = f"nothing in the conversation identifies its format ({described(value)})"
     return ParseError(f"{said}, but it holds {_named(found)}") if found else FormatQuestionError(f"{said}: {_NAME_IT}")
 
 

@@ -53,7 +53,7 @@ class StreamConverter:
         self._text = EventText()
 
     def feed(self, event: object) -> list[JsonObject]:
-        """Convert one event: JSON, its text, or an SDK's object; raises ParseError for what is no event."""
+        """Convert one event: JSON, its text, or an SDK's object; raises ParseError for any other value."""
         events = self._reader.feed(event)
         return [plain(event)] if self._same else self._written(events)
 
