@@ -12,10 +12,10 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from tests.slips import misspelt
 from toolfmt import default_registry, jsontext, parse
 from toolfmt.errors import UnrepresentableError
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.workshop.testing.slips import misspelt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -39,6 +39,7 @@ def measured(dialect: Dialect[str], budget: float, sizes: Sequence[int] = SIZES)
     for size in sizes:
         work = Workload(dialect, "written", 1, size)
         pieces = work.pieces(CHUNK)
+        deque(work.read([work.text]), maxlen=0)  # compiles the format
         whole = seconds(lambda work=work: deque(work.read([work.text]), maxlen=0), budget)
         plain = seconds(lambda work=work: [json.loads(text) for text in work.arguments], budget / 2)
         cut = seconds(lambda work=work, pieces=pieces: deque(work.read(pieces), maxlen=0), budget)

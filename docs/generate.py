@@ -22,6 +22,7 @@ from formats import OFFERED, dialect_page, dialect_table
 from gateway import gateway_page
 from gateway_matrix import conversations_page
 from growth import growth_section
+from json_output import SHAPES, schema
 from matrix import matrix_chart, matrix_page
 from names import api_page, doc, package_page, source
 from speeds import speed_chart, speed_page
@@ -159,8 +160,6 @@ def cli_page() -> str:
 
 def json_page() -> str:
     """Show the JSON Schema of what each command prints with `--json`."""
-    from toolfmt.cli.schemas import SHAPES, schema
-
     intro = "The JSON Schema of what each command prints. Values that are printed one a line are JSON Lines."
     parts = ["# JSON output", intro]
     for command, (_, how) in SHAPES.items():

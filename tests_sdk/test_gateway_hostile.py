@@ -161,3 +161,34 @@ def test_no_key_is_logged_or_sent_to_another(tmp_path: Path, monkeypatch: pytest
         assert any("Incorrect API key provided: [key]" in one for one in answers)
         for key in KEYS.values():
             assert key not in "".join([*answers, *server.log])
+
+
+SAID = "the word is swordfish"
+QUOTING = {
+    "no JSON": f'{{"model": "m", "messages": {SAID}}}',
+    "no messages": json.dumps({"model": "m", "messages": SAID, "input": {SAID: 1}, "contents": SAID}),
+    "an odd role": json.dumps({"model": "m", "messages": [{"role": SAID, "content": SAID}], "input": [{SAID: 1}]}),
+}
+
+
+def test_what_is_sent_is_never_logged(tmp_path: Path) -> None:
+    said = json.dumps({"error": {"message": f"do not say {SAID}", "code": SAID, "param": SAID}})
+    kinds = [
+        [head(b"400 No", b"application/json"), said.encode()],
+        [head(b"500 No", b"text/html"), said[1:].encode()],
+        [head(b"200 OK", b"application/json"), SAID.encode()],
+        [head(), f"data: {said}\n\n".encode()],
+        [head(), chunk(content="Let me look."), f"data: {SAID}\n\n".encode()],
+    ]
+    answers: list[str] = []
+    for kind in kinds:
+        with raw(lambda said=kind: iter(said)) as upstream, process(tmp_path, upstream.url, "strict = true") as server:
+            for path, asked in ASKS.values():
+                place = server.url + path.format(verb="streamGenerateContent")
+                answers += [httpx2.post(place, content=body).text for body in QUOTING.values()]
+                answers.append(httpx2.post(place, json={**asked, "stream": True}).text)
+        lines = [json.loads(line) for line in server.log if line.startswith("{")]
+        assert len(lines) >= len(ASKS) * (len(QUOTING) + 1)
+        assert any("error" in line for line in lines)
+        assert "swordfish" not in "".join(server.log)
+    assert "swordfish" in "".join(answers)  # the client is told

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import re
 from typing import Any
 
 import httpx2
 import pytest
+from anthropic import Anthropic
 from gateways import CALL, SCHEMA, TEXT_CALL, before, gateway
+from google import genai
 from loopback import serving
+from ollama import Client as OllamaClient
+from openai import OpenAI
 from pydantic import ValidationError
 
-from toolfmt.gateway.config import Back
+from toolfmt.gateway.clients import client_settings
+from toolfmt.gateway.config import Back, Config
 from toolfmt.transcripts.failures import read_error
 
 USER = {"role": "user", "content": "Weather?"}
@@ -82,6 +89,30 @@ def test_a_grammar_that_cannot_be_had_is_logged(caplog: pytest.LogCaptureFixture
     ):
         assert httpx2.post(f"{url}/v1/chat/completions", json=body).status_code == 200
     (line,) = caplog.messages
-    assert '"constraint": "llama.cpp"' in line
-    assert "yaml-xml cannot hold" in line
+    assert json.loads(line) == {"no_grammar": "llama.cpp", "dialect": "yaml-xml", "error": "UnrepresentableError"}
     assert "grammar" not in upstream.requests[0].body
+
+
+@pytest.mark.parametrize(
+    ("config", "key"),
+    [
+        ({}, "any text"),
+        ({"key_env": "DOOR_KEY", "host": "0.0.0.0"}, "the value of $DOOR_KEY"),  # noqa: S104 - nothing is bound
+        ({"keys": {"ann": {"key_env": "ANNS_KEY"}}}, "one of the gateway's keys"),
+        ({"backs": {"it": {"url": "http://127.0.0.1:9", "pass_key": True}}}, "the one for the upstream"),
+    ],
+)
+def test_the_start_says_what_to_put_into_each_client(config: Any, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = {"backs": {"it": {"url": "http://127.0.0.1:9"}}, "routes": [{"backs": ["it"]}], **config}
+    with serving(CALL) as upstream, gateway(before(upstream, "openai-chat")) as url:
+        port = int(url.rpartition(":")[2])
+        said = client_settings(Config.model_validate(whole), port)
+        assert f"its API key is {key}:" in said
+        for name, value in re.findall(r"(\w+)=(\S+)", said):
+            monkeypatch.setenv(name, value)
+        with OpenAI(api_key="x") as chat, Anthropic(api_key="x") as claude, genai.Client(api_key="x") as google:
+            assert chat.chat.completions.create(model="m", messages=[USER]).choices  # type: ignore[list-item]
+            assert claude.messages.create(model="m", messages=[USER], max_tokens=9).content  # type: ignore[list-item]
+            assert google.models.generate_content(model="m", contents="Hi").candidates
+        with OllamaClient() as ollama:
+            assert ollama.chat("m", [USER]).message

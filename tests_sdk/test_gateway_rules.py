@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-from gateways import CALL, SCHEMA, TEXT_CALL, before, by_chat, gateway
+from gateways import CALL, SCHEMA, TEXT_CALL, before, by_chat, gateway, started
 from loopback import Answer, Body, Loopback, serving
 from pydantic import ValidationError
 from rawserver import head, raw
@@ -199,16 +195,13 @@ def test_llama_cpp_is_asked_in_its_own_words(folder: Path) -> None:
 
 
 def test_workers_share_their_figures() -> None:
-    with serving(CALL) as upstream:
-        command = [sys.executable, "-m", "toolfmt", "serve", "--upstream", f"{upstream.url}/v1", "--port", "0"]
-        with subprocess.Popen([*command, "--workers", "2"], stderr=subprocess.PIPE, text=True) as server:
-            assert server.stderr is not None
-            line = next(line for line in server.stderr if "running on" in line)
-            url = line.split("running on ")[1].split()[0]
-            begun = [next(line for line in server.stderr if "startup complete" in line) for _ in range(2)]
-            assert [httpx2.post(url + PATH, json=CHAT).status_code for _ in range(6)] == [200] * 6
-            figures = httpx2.get(f"{url}/metrics").text
-            os.kill(server.pid, signal.SIGTERM)
-            server.communicate(timeout=60)
-    assert len(begun) == 2
+    with (
+        serving(CALL) as upstream,
+        started("--upstream", f"{upstream.url}/v1", "--workers", "2") as (server, url),
+    ):
+        assert server.stderr is not None
+        for _ in range(2):
+            assert next(line for line in server.stderr if "startup complete" in line)
+        assert [httpx2.post(url + PATH, json=CHAT).status_code for _ in range(6)] == [200] * 6
+        figures = httpx2.get(f"{url}/metrics").text
     assert 'toolfmt_requests_total{back="upstream",face="openai-chat",status="200"} 6.0' in figures

@@ -7,14 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-from gateways import CALL, SCHEMA, TEXT_CALL, before, gateway
+from gateways import CALL, SCHEMA, TEXT_CALL, before, gateway, started
 from google import genai
 from google.genai.types import HttpOptions
 from loopback import Answer, Loopback, serving
@@ -108,19 +106,6 @@ def test_an_answer_that_breaks_off_is_not_kept(tmp_path: Path) -> None:
     assert list(Store(store).rows()) == []
 
 
-@contextmanager
-def started(config: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    command = [sys.executable, "-m", "toolfmt", "serve", str(config), "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        line = next(line for line in server.stderr if "running on" in line)
-        try:
-            yield server, line.split("running on ")[1].split()[0]
-        finally:
-            server.kill()
-            server.communicate()
-
-
 def test_what_was_acknowledged_outlives_the_process(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'gateway.db'}"
     with serving(Answer("It rains.")) as upstream:
@@ -128,13 +113,13 @@ def test_what_was_acknowledged_outlives_the_process(tmp_path: Path) -> None:
         config.write_text(
             f'store = "{url}"\nrecord = true\n[backs.it]\nurl = "{upstream.url}/v1"\n[[routes]]\nbacks = ["it"]\n'
         )
-        with started(config) as (server, address):
+        with started(str(config)) as (server, address):
             client = client_of(address)
             idents = [client.responses.create(model="m", input=f"Question {at}").id for at in range(5)]
             chat = client.chat.completions.create(model="m", messages=[{"role": "user", "content": "Question 5"}])
             server.send_signal(signal.SIGKILL)
             server.wait()
-        with started(config) as (_, address):
+        with started(str(config)) as (_, address):
             client = client_of(address)
             for ident in idents:
                 client.responses.create(model="m", input="And?", previous_response_id=ident)

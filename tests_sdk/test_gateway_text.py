@@ -9,6 +9,8 @@ from typing import Any
 import httpx2
 import pytest
 from gateways import CALL, FACES, SCHEMA, TEXT_CALL, before, by_chat, gateway, seen
+from google import genai
+from google.genai.types import FinishReason, FunctionDeclaration, GenerateContentConfig, HttpOptions, Tool
 from loopback import Answer, serving
 
 from toolfmt.gateway.handling import NOTICES
@@ -52,7 +54,25 @@ def test_nothing_of_a_call_that_stays_broken_reaches_the_client(stream: bool) ->
         response = httpx2.post(f"{url}/v1/chat/completions", json={**ASKED, "stream": stream}).text
     assert len(upstream.requests) == 3
     assert "tool_calls" not in response
-    assert '"finish_reason": "stop"' in response.replace('"finish_reason":"stop"', '"finish_reason": "stop"')
+    assert '"finish_reason":"length"' in response.replace(": ", ":")  # not an answer that is complete
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("retries", [0, 1])
+def test_geminis_clients_are_told_that_a_call_stayed_broken(retries: int, stream: bool) -> None:  # noqa: FBT001 - as above
+    look = FunctionDeclaration(name="look", description="Look.", parameters_json_schema=SCHEMA)
+    asked: Any = {"model": "m", "contents": "Weather?"}
+    asked["config"] = GenerateContentConfig(tools=[Tool(function_declarations=[look])])
+    with (
+        serving(BROKEN) as upstream,
+        gateway(before(upstream, "text", retries=retries)) as url,
+        genai.Client(api_key="none", http_options=HttpOptions(base_url=url)) as client,
+    ):
+        ask = client.models.generate_content_stream if stream else client.models.generate_content
+        answers: Any = list(ask(**asked)) if stream else [ask(**asked)]
+    assert answers[-1].candidates[0].finish_reason == FinishReason.MALFORMED_FUNCTION_CALL
+    assert not any(answer.function_calls for answer in answers)
+    assert BROKEN.text.partition("\n")[2] in "".join(answer.text or "" for answer in answers)
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])

@@ -11,9 +11,9 @@ import pytest
 from conversations import BY_HAND, transcripts
 from hypothesis import given, settings
 from judges import JUDGES
+from particular_conversations import TRAITS
 from pydantic import ValidationError
 from sources import CASES, SOURCES, speaks, written
-from traits import TRAITS
 
 from toolfmt import check, convert, convert_request
 from toolfmt.conversation import Transcript

@@ -34,8 +34,7 @@ from toolfmt.gateway.config import Config
 from toolfmt.transcripts.answer_info import AnswerInfo, Failure, Stop, Usage
 from toolfmt.transcripts.answers import answered
 from toolfmt.transcripts.convert import convert_request
-from toolfmt.transcripts.convert_answer import write_answer
-from toolfmt.transcripts.convert_error import write_error
+from toolfmt.transcripts.convert_answer import write_answer, write_error
 
 TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n"

@@ -2,7 +2,8 @@
 
     Your call could not be used (unknown_tool): no tool is called 'serch'.
     You wrote: {"name": "serch", "args": {"q": "x"}}
-    Call only the tools that are offered:
+    Call only the tools that are offered.
+    The tools are:
     - search: Search the web.
     A correct call looks like this:
     {"name": "search", "args": {"q": "example_q"}}
@@ -16,9 +17,11 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, Unpack
 
-from toolfmt.events import CallFailed
+from toolfmt import jsontext
+from toolfmt.events import API, CallFailed
 from toolfmt.formatters.templating import render_template
 from toolfmt.lookup.choice import Choice, chosen_only, nothing_chosen
+from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.schema import property_names
 from toolfmt.slips import Correction, change
@@ -50,13 +53,13 @@ ADVICE: Final = {
     "no_call": "A tool call was expected in your answer, and there was none.",
     "no_answer": "Your answer has only reasoning in it. Write what the user is to read, or call a tool.",
 }
-"""What to do, by a failure's reason."""
+"""Advice, by a failure's reason."""
 SHOWN: Final = 300
-"""Characters of the model's own text that are shown back to it."""
+"""Characters of the model's own text that are quoted."""
 LONGEST_DETAIL: Final = 2000
-"""Characters of what was wrong."""
+"""Characters of a failure's detail."""
 AROUND: Final = 24
-"""Characters that are quoted before and after the place that was wrong."""
+"""Characters that are quoted before and after the wrong place."""
 _OFFSET: Final = re.compile(r",? at offset (\d+)\Z")
 _UNREADABLE: Final = frozenset({"malformed", "missing_name", "duplicate_key", "arguments_not_object", "unsafe"})
 _AGAIN: Final = "Call the tool again, with arguments that are one JSON object that fits its schema."
@@ -70,20 +73,22 @@ def feedback(
 ) -> str:
     """Write a message that says what was wrong with a call and what to do, with a correct call in the dialect.
 
-    Without a choice, the dialect is the one that `parse` read the failure in.
-    `tools` are the offered tools, in any form; one of them, if possible the one
-    that was called, makes the example.
+    Without a choice, the dialect is the one that `parse` read the failure in. A failure of an API's answer shows the
+    call's arguments instead, because the model writes no text of its own there. `tools` are the offered tools, in any
+    form; one of them, if possible the one that was called, makes the example.
     """
     if not isinstance(failure, CallFailed):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(f"feedback is for one CallFailed, such as result.failures[0], not {type(failure).__name__}")
     if failure.dialect and nothing_chosen(choice):
+        if failure.dialect == API:
+            return api_feedback(failure, tools=tools)
         choice["dialect"] = failure.dialect
     dialect = chosen_only(choice, feedback)[0]
     return _told(dialect, tools, failure.reason, _placed(failure), failure.raw, failure.name, failure)
 
 
 def _placed(failure: CallFailed) -> str:
-    """What was wrong, with the text at its place instead of an offset in an answer that the model does not count."""
+    """Return a failure's detail; an offset, which a model cannot count, is replaced by the text around it."""
     found = _OFFSET.search(failure.detail)
     if found is None:
         return failure.detail
@@ -96,10 +101,15 @@ def _placed(failure: CallFailed) -> str:
     return f"{said}; after {before!r} you wrote {after!r}"
 
 
-def api_feedback(failure: CallFailed) -> str:
-    """Say what was wrong with a call of an API, which has no text that could be shown as it should be."""
+def api_feedback(failure: CallFailed, *, tools: object = None) -> str:
+    """Say what was wrong with a call of an API, and show correct arguments if the called tool is among `tools`."""
     advice = _AGAIN if failure.reason in _UNREADABLE else ADVICE.get(failure.reason, _AGAIN)
-    return f"Your call could not be used ({failure.reason}): {failure.detail}\n{advice}"
+    said = f"Your call could not be used ({failure.reason}): {failure.detail}\n{advice}"
+    offered = {tool.name: tool for tool in definitions(tools)} if tools else {}
+    name = _meant(failure.name, failure.raw, offered)
+    examples = default_registry().resolve().example(offered[name]) if name else ()
+    shown = f"\nCorrect arguments of {name}: {jsontext.dumps(examples[0].call.arguments)}" if examples else ""
+    return f"{said}{shown}"
 
 
 def no_call_feedback(
@@ -108,18 +118,18 @@ def no_call_feedback(
     tools: object = None,
     **choice: Unpack[Choice],
 ) -> str:
-    """Say that a call was due and the answer `text` held none."""
+    """Write a message that a call was required and the answer `text` has none."""
     return _told(chosen_only(choice)[0], tools, "no_call", "", text, "")
 
 
 def no_answer_feedback(text: str = "", *, tools: object = None, **choice: Unpack[Choice]) -> str:
-    """Say that the answer `text` ended within its reasoning, and how its format goes on to the answer."""
+    """Write a message that the answer `text` ended in its reasoning, and how to continue to the answer."""
     dialect = chosen_only(choice)[0]
     return _told(dialect, tools, "no_answer", _way_on(dialect), text, "")
 
 
 def _way_on(dialect: AnyDialect) -> str:
-    """How a format goes on from reasoning to what the user is shown."""
+    """Describe how a format continues from reasoning to the answer."""
     syntax = dialect.syntax
     label = next((opener for opener, closer in syntax.unwrap if not closer), "") if syntax is not None else ""
     closer = next((closer for _, closer in syntax.reasoning if closer), "") if syntax is not None else ""
@@ -131,9 +141,7 @@ def _told(  # noqa: PLR0913, PLR0917 - what there is to tell
     dialect: AnyDialect, tools: object, reason: str, detail: str, raw: str, name: str, failure: CallFailed | None = None
 ) -> str:
     offered = {tool.name: tool for tool in definitions(tools)} if tools else {}
-    if name not in offered:  # a misspelt name, or a call that broke before its name was read
-        words = set(re.findall(r"[\w.:/-]+", raw))
-        name = next(iter(get_close_matches(name, offered, 1) or sorted(words & offered.keys())), "")
+    name = _meant(name, raw, offered)
     example = _example(dialect, offered.get(name), offered)
     keys = list(property_names(offered[name].parameters)) if name in offered else []
     found = change(dialect, tools, failure, example, keys) if failure is not None else Correction()
@@ -150,8 +158,16 @@ def _told(  # noqa: PLR0913, PLR0917 - what there is to tell
     ).strip()
 
 
+def _meant(name: str, raw: str, offered: Mapping[str, ToolDefinition]) -> str:
+    """The offered tool that was meant by a misspelt name, or by a call that broke before its name; "" if none was."""
+    if name in offered:
+        return name
+    words = {word for found in re.findall(r"[\w.:/-]+", raw) for word in (found, found.rpartition(".")[2])}
+    return next(iter(get_close_matches(name, offered, 1) or sorted(words & offered.keys())), "")
+
+
 def _protection(dialect: AnyDialect) -> dict[str, object]:
-    """How values that hold markup are protected in the form of the example: by entities, and by which quote."""
+    """Return how the example's form protects markup in values: whether by entities, and by which quote."""
     elements = dialect.syntax.forms[0].elements if dialect.syntax is not None else None
     if elements is None or elements.escape != "xml":
         return {"escaped": False}

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 
 SUGGESTED = 3
-"""How many names that come close are suggested."""
+"""Maximum number of suggested names."""
 _LONGEST_PLACE = 300
 """Characters of a place that a problem's line shows; its `pointer` has them all."""
 LISTED = 5
-"""How many names are listed where none comes close."""
+"""Maximum number of names that are listed if none is similar."""
 
 
 class ToolFmtError(Exception):
@@ -282,12 +282,12 @@ def close_names(name: str, known: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def did_you_mean(names: tuple[str, ...]) -> str:
-    """Ask for the names that come close; "" where there are none."""
+    """Suggest similar names; "" if there are none."""
     return f"did you mean {' or '.join(map(repr, names))}?" if names else ""
 
 
 def some(names: Iterable[str]) -> str:
-    """List the first few names, and say how many more there are."""
+    """List the first few names and the number of others."""
     listed = [*names]
     rest = len(listed) - LISTED
     return (", ".join(listed[:LISTED]) or "none") + (f" and {rest} more" if rest > 0 else "")

@@ -13,15 +13,19 @@ costs three times as much. Treat them as values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     from toolfmt.model import ToolInvocation
 
 Span: TypeAlias = tuple[int, int]
 """Start and end offset in the input, end exclusive."""
+
+
+API: Final = "api"
+"""The `dialect` of a failure in an API's answer."""
 
 
 @dataclass(slots=True)
@@ -73,7 +77,7 @@ class CallFailed:
     `reason` is a stable code (`truncated`, `malformed`, `duplicate_key`,
     `missing_name`, `missing_arguments`, `missing_answer`, `arguments_not_object`, `limit`, ...),
     `detail` says what is wrong and where, `raw` is the call's text, `name` is the tool's name as far as it was read,
-    `dialect` the one in which `parse` and its siblings read it.
+    `dialect` the one in which `parse` and its siblings read it, `api` for a call of an API's answer.
     """
 
     index: int
@@ -107,47 +111,33 @@ def coalesce(events: list[Event]) -> list[Event]:
         return [*events]
     joined: list[Event] = []
     pieces: list[str] = []
-    end = 0
-    for event in (*events, None):
-        last = joined[-1] if joined else None
-        match event, last:
-            case (TextDelta(text, start), TextDelta()) | (ReasoningDelta(text, start), ReasoningDelta()) if (
-                start == end
-            ):
-                pieces.append(text)
-                end += len(text)
-                continue
-            case ArgumentsDelta(index, json), ArgumentsDelta(before) if index == before:
-                pieces.append(json)
-                continue
+    follows: object = None
+    for event in events:
+        place = end = text = None
+        match event:
+            case TextDelta(text, start) | ReasoningDelta(text, start):
+                place, end = start, start + len(text)
+            case ArgumentsDelta(index, text):
+                place = end = index
             case _:
                 pass
-        if len(pieces) > 1:
-            _extend(last, "".join(pieces))
-        pieces = []
-        match event:
-            case None:
-                return joined
-            case TextDelta(text, start):
-                joined.append(TextDelta(text, start))
-                pieces, end = [text], start + len(text)
-            case ReasoningDelta(text, start):
-                joined.append(ReasoningDelta(text, start))
-                pieces, end = [text], start + len(text)
-            case ArgumentsDelta(index, json):
-                joined.append(ArgumentsDelta(index, json))
-                pieces = [json]
-            case _:
-                joined.append(event)
+        if place is None or text is None or (event.__class__, place) != follows:
+            _close(joined, pieces)
+            joined.append(event if text is None else replace(event))
+            pieces = []
+        if text is not None:
+            pieces.append(text)
+        follows = (event.__class__, end)
+    _close(joined, pieces)
     return joined
 
 
-def _extend(event: Event | None, text: str) -> None:
-    """Give the copy of a delta its whole text."""
-    match event:
-        case TextDelta() | ReasoningDelta():
-            event.text = text
-        case ArgumentsDelta():
-            event.json = text
+def _close(joined: list[Event], pieces: list[str]) -> None:
+    """Give the last delta its whole text."""
+    match joined[-1] if len(pieces) > 1 else None:
+        case (TextDelta() | ReasoningDelta()) as event:
+            event.text = "".join(pieces)
+        case ArgumentsDelta() as event:
+            event.json = "".join(pieces)
         case _:
             pass

@@ -1,11 +1,11 @@
 """Strict JSON, in and out.
 
-Reading refuses what two readers could understand differently: duplicate keys, NaN and infinities (`1e999` too),
-lone surrogates, and input past the limits of depth and digits. Integers keep every digit; floats are the nearest
-double. Writing keeps key order and refuses what would not read back as the same value.
+Reading rejects what two readers could understand differently: duplicate keys, NaN and infinities (also `1e999`), lone
+surrogates, and input beyond the limits of depth and digits. Integers keep every digit; floats are the nearest double.
+Writing keeps the order of keys and rejects what would not be read back as the same value.
 
-The decoder is jiter: it works on its own stack, so that neither deep input nor a deep caller ends in a
-RecursionError, and it sees duplicate keys for free.
+The decoder is jiter: it has its own stack, so that neither deep input nor a deep caller causes a RecursionError, and it
+detects duplicate keys at no cost.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MAX_DEPTH: Final = 128
 """Levels of nesting read by default; the decoder's own bound is 201."""
 MAX_NESTING: Final = MAX_DEPTH + 32
-"""Levels of a Python value that are taken in: a call's arguments at their deepest, and what is around them."""
+"""Maximum levels of a Python value: those of a call's arguments, and of what is around them."""
 MAX_DIGITS: Final = 4300
 """Digits of an integer; Python's own bound on turning text into int, so it can't be raised."""
 
@@ -52,7 +52,7 @@ _REFUSED: Final = (
     ("key must be a string", ParseError, "a key without double quotes"),
     ("trailing characters", ParseError, "text after the end of the value"),
 )
-"""How the decoder's message begins, the error that it becomes, and our words instead."""
+"""The beginning of a decoder's message, the error that it becomes, and its text here."""
 _scan = json.JSONDecoder().raw_decode
 
 
@@ -70,8 +70,7 @@ def raw_value(
 ) -> tuple[JsonValue, int]:
     """Read the JSON value that begins at `start`, or after white space there; the value and where it ends.
 
-    What follows the value is not looked at: `12abc` gives 12. Raises as `loads` does, and `ParseError` for a
-    value that the text does not complete.
+    Text after the value is ignored: `12abc` gives 12. Raises like `loads`, and `ParseError` for an incomplete value.
     """
     start = cast("re.Match[str]", _SPACE.match(text, start)).end()
     try:
@@ -89,10 +88,10 @@ def raw_value(
 
 
 def try_value(text: str, start: int, *, outer: int = 0, max_depth: int = MAX_DEPTH) -> tuple[JsonValue, int] | None:
-    """Read the JSON value that begins at `start` if that is quickly done; None for anything that is in doubt.
+    """Read the JSON value that begins at `start` if that is fast; None in any doubt.
 
-    What it returns is what `raw_value` returns. It never looks at all of a long text for a value that goes
-    wrong early. `outer` is how many braces are open around the value.
+    The result is that of `raw_value`. A long text is not read to its end for a value that is wrong early. `outer` is
+    the number of open braces around the value.
     """
     if len(text) - start <= _WINDOW:
         # The usual answer ends with the braces around the value: the one before them is its own.
@@ -127,7 +126,7 @@ def _fits(value: JsonValue, max_depth: int) -> bool:
 
 
 def _sound(piece: str) -> bool:
-    """Whether no lone surrogate is in the text, raw or escaped; a pair of escapes is in doubt too."""
+    """Whether the text has no lone surrogate, raw or escaped; a pair of escapes counts as doubtful."""
     return _SURROGATE_ESCAPE(piece) is None and encodable(piece)
 
 
@@ -155,7 +154,7 @@ def _no_constant(name: str) -> JsonValue:
 
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]").search
 _WINDOW: Final = 1 << 16
-"""Characters looked at first: what goes wrong within them costs no more than them."""
+"""Characters that are read first; an error in them costs no more than reading them."""
 _scan_unique = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant).raw_decode
 
 
@@ -185,7 +184,7 @@ def depth(value: JsonValue) -> int:
 
 
 def too_deep(value: object, most: int = MAX_NESTING) -> bool:
-    """Whether lists and objects nest more than `most` levels deep, or hold themselves; work is bounded by the value."""
+    """Whether lists and objects nest more than `most` levels deep, or contain themselves."""
     level: list[Iterable[Any]] = [(value,)]
     for _ in range(most + 1):
         below: list[Iterable[Any]] = []
@@ -255,7 +254,7 @@ def _decode(piece: str, whole: str, start: int, max_depth: int, max_digits: int)
 
 
 def _survey(value: JsonValue) -> tuple[int, bool]:
-    """How deep a decoded value nests, and whether all its floats are finite. Plain loops: it runs on every read."""
+    """Return the depth of a decoded value, and whether all its floats are finite; fast, as every read calls it."""
     depth, finite = 0, True
     level: list[Iterable[Any]] = [(value,)]
     while True:
@@ -278,7 +277,7 @@ def _survey(value: JsonValue) -> tuple[int, bool]:
 
 
 def _extent(text: str, start: int, max_depth: int) -> int:
-    """Where the brackets that open at `start` are closed again, found without recursion."""
+    """Find the end of the brackets that open at `start`, without recursion."""
     depth = 0
     for token in _TOKEN.finditer(text, start):
         char = token.group()[0]
@@ -294,7 +293,7 @@ def _extent(text: str, start: int, max_depth: int) -> int:
 
 
 def _number(text: str, start: int, wanted: Callable[[str], bool]) -> int:
-    """Where the first number for which `wanted` holds begins; -1 for nowhere."""
+    """Find the first number that is `wanted`; -1 if there is none."""
     for token in _TOKEN.finditer(text, start):
         if token.group()[0] not in '"[{]}' and wanted(token.group()):
             return token.start()
@@ -342,7 +341,7 @@ def _encode(value: JsonValue, encoder: json.JSONEncoder) -> str:
 
 
 def _plain(value: JsonValue) -> bool:
-    """Whether the encoder wrote the value as it is: it turns keys into strings and tuples into lists without a word."""
+    """Whether the encoder has not changed the value: it silently turns keys into strings and tuples into lists."""
     pending: list[Any] = [[value]]
     while pending:
         node = pending.pop()
@@ -386,7 +385,7 @@ def _token(key: object) -> str:
 
 
 def _reason(node: object) -> str | None:
-    """Say why JSON cannot hold this value, its children aside."""
+    """Return why JSON cannot hold this value, apart from its children."""
     match node:
         case float() if not math.isfinite(node):
             return f"{node} is no JSON number"

@@ -37,12 +37,14 @@ PREFIX: Final = (
     "You have access to a set of tools. Use them by outputting the appropriate tool call format. "
     "The user can only see the output of the tool, not the call itself. The available tools are:\n\n"
 )
-"""What comes before the manifest where a prompt is nothing but its place."""
-SECTION: Final = "\n\n## Accessible Tools\n\n"
+"""Precedes the manifest in a prompt that is only `{{tools}}`."""
+SECTION: Final = "\n\n"
+HEADING: Final = "## Accessible Tools\n\n"
+"""The heading of a manifest that has none of its own."""
 _NEAR_PLACE: Final = re.compile(
     r"\{\{\s*tool(?:s|_list|_descriptions?)?\s*\}\}|(?<!\{)\{\s*tools\s*\}(?!\})", re.IGNORECASE
 )
-"""What is meant as the place."""
+"""Misspelt places of the tools."""
 _PLACE: Final = re.compile(r"\{\{\s*tools\s*\}\}")
 
 
@@ -101,8 +103,9 @@ def inject(  # noqa: PLR0913 - each is a choice of the caller's
     """Replace each `{{tools}}` of a prompt by the manifest, on a new line; nothing else changes.
 
     A prompt of only `{{tools}}`, apart from blanks and `{# comments #}`, becomes an instruction and the manifest. A
-    prompt without `{{tools}}` gets a section at its end: a blank line, the heading `## Accessible Tools`, the
-    manifest. If there are no tools, `missing` replaces the manifest. The other parameters are those of `manifest`.
+    prompt without `{{tools}}` gets a section at its end: a blank line, the heading `## Accessible Tools` unless the
+    manifest begins with a heading, and the manifest. If there are no tools, `missing` replaces the manifest. The other
+    parameters are those of `manifest`.
     """
     chosen_only(choice, inject)
     if not isinstance(prompt, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
@@ -115,17 +118,18 @@ def inject(  # noqa: PLR0913 - each is a choice of the caller's
 
 
 def placed(prompt: str, text: str, missing: str = NO_TOOLS) -> str:
-    """Put a manifest in its place in a prompt, which may be anybody's."""
+    """Put a manifest in its place in a prompt."""
     if not _PLACE.search(prompt):
-        return prompt + SECTION + text if text else prompt
+        heading = "" if text.startswith("#") else HEADING
+        return f"{prompt}{SECTION}{heading}{text}" if text else prompt
     if not _without_comments(_PLACE.sub("", prompt)).strip():
         return PREFIX + text if text else missing
-    # A function, as its result is taken as it is: not for a pattern, and not for a place.
+    # A function, because its result is inserted unchanged: neither escapes nor places in it are replaced.
     return _PLACE.sub(lambda _: "\n" + (text or missing), prompt)
 
 
 def _without_comments(prompt: str) -> str:
-    """Take out `{# comments #}`."""
+    """Remove `{# comments #}`."""
     kept: list[str] = []
     end = 0
     while (start := prompt.find("{#", end)) >= 0 and (close := prompt.find("#}", start + 2)) >= 0:
@@ -137,7 +141,7 @@ def _without_comments(prompt: str) -> str:
 def _data(
     tool: ToolDefinition, dialect: AnyDialect, registry: Registry, untrusted: Untrusted, wanted: ExampleChoice
 ) -> JsonObject:
-    """Give what a template is given of a tool."""
+    """Return the data of a tool for a template."""
     schema, example = registry.override(dialect, tool.name) or (dialect.schema, dialect.example)
     shown = declared(tool, untrusted, dialect.name)
     tool = shown.tool
@@ -158,9 +162,9 @@ def _data(
 
 
 def _example(example: Example) -> JsonObject:
-    """Give what a template is given of an example; JSON is spread over lines."""
+    """Return the data of an example for a template; JSON is indented."""
     text, is_json = example.text, False
-    with suppress(ParseError):  # most formats have something around the JSON
+    with suppress(ParseError):  # most formats have markup around the JSON
         text, is_json = jsontext.dumps(jsontext.loads(text), indent=2), True
     return {
         "title": example.title,

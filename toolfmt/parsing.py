@@ -18,7 +18,7 @@ from toolfmt.dialect.record import Limits, ParserOptions
 from toolfmt.errors import MalformedCallError
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
 from toolfmt.lookup.choice import Choice, chosen, chosen_registry, known_options, nothing_chosen
-from toolfmt.lookup.registry import is_auto
+from toolfmt.lookup.registry import default_registry, is_auto
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -131,7 +131,12 @@ class ParseResult:
         if self.ended:
             return ""
         from toolfmt.detection.detecting import unread
+        from toolfmt.parsers.respelling import misspelt
 
+        name, text = self.dialect, self.text
+        known = default_registry().dialect(name) if name and name in default_registry().names() else None
+        if known is not None and (slips := misspelt(known, text, lambda said: bool(parse(said, dialect=known).calls))):
+            return f"a marker is misspelt: {slips}"
         found = unread(self.text)
         if found is not None and found.dialects and not self.dialect and self.detection is None:  # of an API's answer
             return (
@@ -215,13 +220,13 @@ async def aparse_stream(chunks: AsyncIterable[str], **options: Unpack[ParseOptio
 
 
 def _name(parser: Parser[str], options: ParseOptions) -> str:
-    """The dialect that a parser reads, "" while it is not found."""
+    """Return the dialect that a parser reads, "" while it is not detected."""
     found: Detection | None = getattr(parser, "detection", None)
     return chosen(options)[0].name if found is None else found.dialect
 
 
 def _named(events: list[Event], name: Callable[[], str]) -> list[Event]:
-    """Note in failures the dialect that they were read in."""
+    """Set the dialect of failures."""
     for event in events:
         if isinstance(event, CallFailed):
             event.dialect = name()
@@ -229,7 +234,7 @@ def _named(events: list[Event], name: Callable[[], str]) -> list[Event]:
 
 
 def _finds(options: ParseOptions) -> bool:
-    """Whether the format is to be found in the text."""
+    """Whether the dialect is detected in the text."""
     return nothing_chosen(options) or is_auto(options.get("dialect"))
 
 
@@ -247,7 +252,7 @@ def _checked(text: str, what: str) -> str:
 
 
 def _check_types(options: ParseOptions) -> None:
-    """Refuse what would go wrong late, and far from here."""
+    """Raise TypeError early for options that would fail late."""
     if not isinstance(options.get("limits"), Limits | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError("limits= takes a toolfmt.Limits")
     if not isinstance(options.get("generation_prompt"), str | None):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
@@ -257,7 +262,7 @@ def _check_types(options: ParseOptions) -> None:
 
 
 def _offered(options: ParseOptions) -> Mapping[str, ToolDefinition]:
-    """Check the options; the offered tools by name."""
+    """Check the options; returns the offered tools by name."""
     known_options(options, _KNOWN)
     _check_types(options)
     offered = options.get("tools")
@@ -267,13 +272,13 @@ def _offered(options: ParseOptions) -> Mapping[str, ToolDefinition]:
         raise TypeError("coerce=True needs the tools' schemas: give tools=")
     if offered is None:
         return {}
-    from toolfmt.tools.prepared import prepared
+    from toolfmt.tools.reading import prepared
 
     return prepared(offered)
 
 
 def _detecting(options: ParseOptions, tools: Mapping[str, ToolDefinition]) -> DetectingParser:
-    """Open a parser that finds the dialect in the text."""
+    """Open a parser that detects the dialect."""
     from toolfmt.detection import DetectingParser, Detector, table
 
     if options.get("use_xml", False):
@@ -288,7 +293,7 @@ def _detecting(options: ParseOptions, tools: Mapping[str, ToolDefinition]) -> De
 
 
 def _opened(options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, ToolDefinition]) -> Parser[str]:
-    """Open a dialect's parser, with the checks that were asked for."""
+    """Open a dialect's parser, with the requested checks."""
     strict = options.get("strict", False) or dialect.traits.strict
     prompt = options.get("generation_prompt")
     opener = ""
@@ -307,6 +312,10 @@ def _opened(options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, Tool
         limits=options.get("limits") or _LIMITS,
     )
     parser: Parser[str] = dialect.open_parser(reading)
+    if dialect.syntax is None:
+        from toolfmt.parsers.checks import OwnParser
+
+        parser = OwnParser(parser)
     if reading.repair:
         from toolfmt.parsers.repair import RepairingParser
 

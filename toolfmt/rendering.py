@@ -1,9 +1,9 @@
-"""Writing calls and results in a dialect's own form.
+"""Write calls and results in a dialect.
 
     render_calls([ToolInvocation(name="f", arguments={"a": 1})], dialect="tool-json")
 
-What is written is what a parser of the same dialect reads back. Calls and results may
-also be dicts of their fields: `{"name": "f", "arguments": {"a": 1}}`.
+A parser of the same dialect reads the text back. Calls and results may also be dicts of their fields:
+`{"name": "f", "arguments": {"a": 1}}`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def render_results(
 
 
 def noted(result: ToolResult) -> ToolResult:
-    """Put a note for each of a result's media in its content, where only the content can be shown."""
+    """Add a note for each of a result's media to its content, for formats that only show the content."""
     content = result.content
     shown = content if isinstance(content, str) else ""
     notes = [one.note for one in result.media if one.note not in shown]
@@ -68,7 +68,7 @@ def noted(result: ToolResult) -> ToolResult:
 
 
 def records(values: object, what: str, kind: type[RecordT]) -> list[RecordT]:
-    """Make records of dicts; what is neither raises TypeError, a wrong field `RenderError`, each with its place."""
+    """Make records of dicts; raises TypeError for other values and `RenderError` for a wrong field, with the place."""
     if isinstance(values, (BaseModel, Mapping)):
         advice = _elsewhere(cast("Mapping[str, Any]", values), kind) if isinstance(values, Mapping) else ""
         raise TypeError(f"{what} are given in a list, not one alone: put brackets around it{advice}")
@@ -102,12 +102,12 @@ _SAID: Final = {
     "string_type": "expected text, not {given}",
     "bool_type": "expected true or false, not {given}",
 }
-"""What is wrong with a field, by the kind of the validator's error."""
+"""The message about a field, by the type of pydantic's error."""
 _READ_FIRST: Final = "; an API's own calls are read first: toolfmt.read_answer(answer).calls"
 _OF_FIELDS: Final = ("missing", "extra_forbidden")
 
 
 def _elsewhere(value: Mapping[str, Any], kind: type[BaseModel]) -> str:
-    """Say where calls come from, if this seems to be an API's call or its whole answer."""
+    """Return advice if this seems to be an API's call or answer."""
     api = kind is ToolInvocation and value.keys() - kind.model_fields.keys()
     return _READ_FIRST if api else ""

@@ -1,4 +1,4 @@
-"""The constructor of text dialects: everything is derived from the syntax."""
+"""The constructor of text dialects, which derives everything from the syntax."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _carries_types(form: Form) -> bool:
 
 
 def _raw(form: Form) -> bool:
-    """Whether text is on the wire unescaped, so that it may look like the format's own markers."""
+    """Whether values are written unescaped, so that they may look like markers."""
     escapes = form.elements is None or form.elements.escape == "xml"
     return not escapes or (form.literals is not None and not form.literals.escapes)
 
@@ -60,7 +60,7 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
     _check_types(syntax, schema)
     offered = any(form.offered for form in syntax.forms)
 
-    # Loaded when first used: a program reads one format of many, and most write none.
+    # Loaded on first use: a program reads one format of many, and most programs write none.
     @cache
     def opener() -> Callable[[ParserOptions], Parser[str]]:
         from toolfmt.parsers.opening import parser_opener
@@ -149,7 +149,7 @@ _SCHEMA: Final = {"type": "object", "properties": {"city": {"type": "string"}}, 
 
 
 def check_reading(dialect: Dialect[str]) -> None:
-    """Refuse a dialect that does not read a simple call as it writes it; raises `DialectRecordError`."""
+    """Raise `DialectRecordError` for a dialect that does not read a simple call that it has written."""
     call = ToolInvocation(name="get_weather", arguments={"city": "Paris"})
     tools = {call.name: ToolDefinition(name=call.name, parameters=_SCHEMA)}
     try:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 UNBOUNDED = {
     "toolfmt.agents.stored._adapter",  # records of the package
+    "toolfmt.agents.stored._hints",  # the same
     "toolfmt.corpora.tokens.load",  # the caller's tokenizers
     "toolfmt.parsers.bare._json_after",  # separators of formats
     "toolfmt.transcripts.formats._load",  # modules of the package

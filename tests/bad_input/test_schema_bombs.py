@@ -13,8 +13,7 @@ from toolfmt.errors import ArgumentsError, SchemaError
 from toolfmt.execution import Executor, Permissions
 from toolfmt.jsontext import is_object
 from toolfmt.schema import problems
-from toolfmt.schema.pattern_work import MOST, compile_time
-from toolfmt.schema.work import MAX_WORK, SchemaWork
+from toolfmt.schema.work import MAX_WORK, MOST, SchemaWork, compile_time
 from toolfmt.tools import tools
 
 if TYPE_CHECKING:

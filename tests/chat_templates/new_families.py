@@ -95,6 +95,15 @@ FAMILIES: Final = {
         + _RAW
         + " + '</in>' }}{%- endfor %}{{- '</run>' }}"
     ),
+    "kinds": family(
+        "{{- '<run tool=\"' + name + '\">' }}"
+        + _KEYS
+        + "{%- set kind = 'string' if value is string else 'boolean' if value is boolean else 'integer' if value is "
+        "integer else 'number' if value is number else 'object' if value is mapping else 'array' %}"
+        + "{{- '<in key=\"' + key + '\" kind=\"' + kind + '\">' + "
+        + _RAW
+        + " + '</in>' }}{%- endfor %}{{- '</run>' }}"
+    ),
     "keyed": family(
         "{{- '<run tool=\"' + name + '\">' }}"
         + _KEYS

@@ -32,6 +32,42 @@ def test_a_batch_s_lines_keep_what_is_around_the_request(run: Any) -> None:
     assert (made["body"]["system"], made["body"]["max_tokens"], made["body"]["model"]) == ("Be brief.", 9, "m")
 
 
+COMPLETION = {"id": "c", "object": "chat.completion", "model": "m", **ANSWER}
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        ({"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": ASKED}, ("body",)),
+        (
+            {"id": "b", "custom_id": "1", "response": {"status_code": 200, "body": COMPLETION}, "error": None},
+            ("response", "body"),
+        ),
+        ({"custom_id": "1", "params": {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}},
+         ("params",)),
+        ({"custom_id": "1", "result": {"type": "succeeded", "message": {
+            "id": "m", "type": "message", "role": "assistant", "content": [{"type": "text", "text": "Hello."}]}}},
+         ("result", "message")),
+    ],
+)  # fmt: skip
+def test_the_lines_of_a_batch_need_no_place(run: Any, line: Any, place: tuple[str, ...]) -> None:
+    text = json.dumps(line) + "\n"
+    code, out, err = run("convert", "--to", "gemini", stdin=text)
+    assert (code, out) == run("convert", "--to", "gemini", "--at", "".join(f"/{key}" for key in place), stdin=text)[:2]
+    made = json.loads(out)
+    assert (code, made.pop("custom_id")) == (0, "1"), err
+    for key in place:
+        made = made[key]
+    assert made["contents"][0]["parts"][0]["text"] in ("Be brief.", "Hi", "Hello.")
+
+
+def test_the_line_of_a_request_that_failed_is_left_out(run: Any) -> None:
+    line = {"id": "b", "custom_id": "1", "response": None, "error": {"code": "batch_expired", "message": "expired"}}
+    code, _, err = run("convert", "--to", "gemini", stdin=json.dumps(line) + "\n")
+    assert code == 2
+    assert "/response/body: the row has nothing there" in err
+
+
 def test_a_log_s_request_and_answer_are_one_conversation(run: Any) -> None:
     line = {"id": 7, "request": ASKED, "response": ANSWER}
     options = ("--from", "openai-chat", "--at", "/request", "--answer", "/response")

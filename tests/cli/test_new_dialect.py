@@ -55,4 +55,4 @@ def test_a_name_that_cannot_be_is_refused(name: str, why: str, run: Any, checkou
 def test_nothing_is_written_over_or_elsewhere(run: Any, checkout: Path, tmp_path_factory: Any) -> None:
     assert run("new-dialect", "acme", "--root", checkout)[0] == 0
     assert "exists already" in run("new-dialect", "acme", "--root", checkout)[2]
-    assert "no checkout" in run("new-dialect", "acme", "--root", tmp_path_factory.mktemp("other"))[2]
+    assert "is not a checkout" in run("new-dialect", "acme", "--root", tmp_path_factory.mktemp("other"))[2]

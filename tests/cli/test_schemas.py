@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import jsonschema_rs
 import pytest
 
 from toolfmt.cli.app import app
-from toolfmt.cli.schemas import LINES, SHAPES, schema
 from toolfmt.workshop.probing.findings import ProbeFinding, Report
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "docs"))
+from json_output import LINES, SHAPES, schema
 
 ANSWER = 'Look.<tool_call>\n{"name": "add", "arguments": {"a": 1, "b": 2}}\n</tool_call>\n<tool_call>{"name": "add"'
 TOOLS = "def add(a: int, b: int) -> int:\n    return a + b\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -87,7 +88,26 @@ def test_what_a_view_leaves_out_is_named(run: Run, tmp_path: Path) -> None:
     whole.write_text(text("claude-code") + json.dumps(aside) + '\n{"type": "us', "utf-8")
     code, _, err = run("view", str(whole))
     assert code == 0
-    assert "not shown: 1 of sidechains, 1 of lines, the last line, which is cut off" in err
+    assert "not shown: sidechains (1), lines (1), the last line, which is cut off" in err
+
+
+def test_a_view_shows_what_is_around_a_damaged_line(run: Run, tmp_path: Path) -> None:
+    first, *others = text("claude-code").splitlines()
+    whole = tmp_path / "s.jsonl"
+    whole.write_text("\n".join([first, '{"type": "us', *others]), "utf-8")
+    code, out, err = run("view", str(whole))
+    assert (code, out) == (1, run("view", str(_written(tmp_path / "t.jsonl", text("claude-code"))))[1])
+    assert "not shown: line 2, which is damaged" in err
+    assert run("convert", str(whole), "--from", "claude-code", "--to", "openai-chat")[0] == 2
+    said = [json.dumps(line(at, "user", f"Said {at}.", at - 1 if at > 1 else None)) for at in (1, 2, 3, 4)]
+    said[2] = said[2][:40]
+    whole.write_text("\n".join(said), "utf-8")
+    assert re.findall(r"Said \d", run("view", str(whole))[1]) == ["Said 1", "Said 2", "Said 4"]
+
+
+def _written(path: Path, said: str) -> Path:
+    path.write_text(said, "utf-8")
+    return path
 
 
 @every_session

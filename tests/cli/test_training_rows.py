@@ -140,3 +140,11 @@ def test_tokens_are_counted_by_the_tokenizer_that_is_named(run: Run, tokenizer: 
     other.write_text("[]", "utf-8")
     code, _, err = run(*TO, *shorter[:3], other, stdin=rows)
     assert (code, f"{other}: is no tokenizer.json" in err, err.count("\n")) == (2, True, 1)
+
+
+def test_a_broken_call_is_not_in_a_file_of_training_rows(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    options = ("--from", "openai-chat", "--to", "hf-chat", "--out", str(out), "--on-error", "quarantine")
+    code, _, err = run("convert", *options, stdin=lines(chat(0, tool="sky"), chat(1, tool="sea", failed=True)))
+    assert (code, numbers(out.read_text())) == (1, [0]), err
+    assert "the arguments of sea are no JSON object" in (tmp_path / "rows.jsonl.quarantine.jsonl").read_text()

@@ -262,3 +262,11 @@ def test_json_that_is_cut_off_behind_an_offered_tools_name_is_a_truncated_call(t
     assert failure.reason == "truncated"
     assert toolfmt.parse(text, dialect="auto").text == text
     assert toolfmt.parse(text, dialect="auto", tools=[toolfmt.ToolDefinition(name="g")]).text == text
+
+
+@pytest.mark.parametrize("key", ["{\u201cname\u201d", "{name", "{ \u2018name\u2019"])
+def test_an_object_with_other_quotation_marks_fails_and_says_why(key: str) -> None:
+    text = f'<tool_call>\n{key}: "get_weather", "arguments": {{"city": "Paris"}}}}\n</tool_call>'
+    result = toolfmt.parse(text, dialect="auto")
+    assert (result.dialect, result.calls) == ("hermes", ())
+    assert [failure.reason for failure in result.failures] == ["malformed"]

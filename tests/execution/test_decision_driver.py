@@ -10,7 +10,7 @@ import pytest
 from tests.execution.models import Api, Texts, said, toolbox
 from toolfmt import ToolDefinition, jsontext
 from toolfmt.agents import AgentLoop, AgentState, DecisionDriver
-from toolfmt.agents.drivers.normalising import normalised
+from toolfmt.agents.drivers.decisions import normalised
 from toolfmt.execution.events import (
     ArgumentsNormalised,
     DecisionExtractionFailed,

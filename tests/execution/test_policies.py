@@ -562,3 +562,33 @@ def test_arguments_that_are_no_json_are_the_first_to_go(registry: ToolRegistry, 
     (execution,) = executor.execute_sync([call("touch", spec={1, 2})])
     assert (execution.failure, ran) == ("invalid_arguments", [])
     assert execution.error == "the arguments are not JSON: /spec: set is no JSON value"
+
+
+def test_a_policy_that_decides_about_a_call_replaces_the_protections(registry: ToolRegistry) -> None:
+    doubtful = [
+        ToolInvocation(name="delete", arguments={"key": "x"}, provenance="fenced"),
+        ToolInvocation(name="delete", arguments={"key": "x"}, provenance="bare"),
+        ToolInvocation(name="delete", arguments={"key": "x"}, certainty="guessed"),
+    ]
+    shown: list[str] = []
+
+    def approve(request: ApprovalRequest) -> bool:
+        shown.append(request.preview.splitlines()[-1])
+        return True
+
+    assert failures(Executor(registry, policies=[Approval(approve)]), *doubtful) == [None] * 3
+    assert [line.partition(":")[0] for line in shown] == [
+        "The model wrote this call in a code fence",
+        "The model wrote this call in its text without a marker",
+        "The call was not written exactly",
+    ]
+    assert failures(Executor(registry, policies=[Approval()]), *doubtful) == ["waiting"] * 3
+    refused = ["weak_provenance", "weak_provenance", "uncertain"]
+    assert failures(Executor(registry, policies=[Approval(approve, tools=["get"])]), *doubtful) == refused
+    assert failures(Executor(registry, policies=[lambda _call, _context: None]), *doubtful) == refused
+    listed = [Approval(approve), ProvenancePolicy(), CertaintyPolicy()]
+    assert failures(Executor(registry, policies=listed), *doubtful) == refused
+    allowed = Executor(registry, policies=[ProvenancePolicy(allow=["del*"])])
+    assert failures(allowed, *doubtful) == [None, None, "uncertain"]
+    other = Executor(registry, policies=[ProvenancePolicy(allow=["get"])])
+    assert failures(other, *doubtful) == refused

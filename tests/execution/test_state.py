@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from toolfmt import CallFailed, Message, ParseError, ToolInvocation, ToolResult, Transcript, jsontext
 from toolfmt.agents import AgentState, Step
-from toolfmt.agents.pending import Pending
+from toolfmt.agents.state import Pending
 from toolfmt.conversation import (
     CallPart,
     JsonPart,

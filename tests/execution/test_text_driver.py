@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
 
 from tests import sampling
 from tests.execution.models import Api, Texts, said, toolbox
-from toolfmt import Media, Message, ToolInvocation, ToolRegistry, inject, render_calls
+from toolfmt import Media, Message, ToolInvocation, ToolRegistry, default_registry, inject, render_calls
 from toolfmt.agents import AgentLoop, AgentState, Patience, TextDriver
 from toolfmt.conversation import CallPart, MediaPart, ResultPart, TextPart
-from toolfmt.execution import Executor, Permissions, RateLimit
+from toolfmt.execution import Approval, Executor, Permissions, ProvenancePolicy, RateLimit
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, ToolCallStarted, ValidationFailed
 
 ADD = '<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>'
@@ -23,7 +24,9 @@ DIALECTS = sampling.names()
 def run(model: Any, *, start: Any = "1 + 2?", tools: Any = None, **options: Any) -> tuple[AgentState, list[Any]]:
     events: list[Any] = []
     options = {"dialect": "hermes", "patience": AT_ONCE, **options}
-    loop = AgentLoop(TextDriver(model, **options), toolbox() if tools is None else tools, on_event=events.append)
+    tools = toolbox() if tools is None else tools
+    given: Any = {"executor": tools} if isinstance(tools, Executor) else {"tools": tools}
+    loop = AgentLoop(TextDriver(model, **options), **given, on_event=events.append)
     return loop.run_sync(start), events
 
 
@@ -90,7 +93,7 @@ def test_the_tools_role_is_the_users_and_the_stored_message_stays() -> None:
 
 
 def test_a_prompt_has_the_tools_in_their_place_or_behind() -> None:
-    for system, begins in (("Use {{tools}} well.", "Use \n"), ("Be brief.", "Be brief.\n\n## Accessible Tools\n\n")):
+    for system, begins in (("Use {{tools}} well.", "Use \n"), ("Be brief.", "Be brief.\n\n# Tools\n\n")):
         model = Texts("Hi")
         run(model, start=AgentState.of("Hi", system=system))
         assert model.chats[0][0]["content"].startswith(begins)
@@ -278,3 +281,51 @@ def test_an_agent_s_name_in_a_call_adds_no_permission() -> None:
     for name, failures in ((None, ["denied"]), ("Boss", [None])):
         loop = AgentLoop(TextDriver(Texts(call, "Done."), dialect="step-json"), executor=executor, name=name)
         assert [one.failure for one in loop.run_sync("Pay.").executions] == failures
+
+
+def dangerous() -> ToolRegistry:
+    tools = ToolRegistry()
+
+    @tools.register(dangerous=True)
+    def delete(path: str) -> str:
+        """Delete a file."""
+        return f"deleted {path}"
+
+    return tools
+
+
+UNMARKED = ["default-json", "gemini-json", "llama3-json", "openai-json", "pythonic", "step-json", "xlam"]
+
+
+def test_a_format_without_a_marker_says_that_dangerous_tools_are_refused() -> None:
+    refused: list[str] = []
+    for name in default_registry().names():
+        driver = TextDriver(Texts("done"), dialect=name)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            AgentLoop(driver, dangerous())
+        refused.extend(name for _ in caught)
+        AgentLoop(driver, dangerous(), policies=[Approval()])
+        AgentLoop(driver, dangerous(), policies=[ProvenancePolicy(allow=["delete"])])
+        AgentLoop(driver, toolbox())
+    assert sorted(refused) == UNMARKED
+
+
+@pytest.mark.parametrize("name", UNMARKED)
+def test_the_call_that_a_manifest_teaches_runs_once_it_is_approved(name: str) -> None:
+    tools = dangerous()
+    answer = default_registry().dialect(name).example(tools["delete"])[0].text
+    model = Texts(answer, "Done.")
+    state, _ = run(model, dialect=name, tools=Executor(tools, policies=[Approval(lambda _: True)]))
+    assert [one.failure for one in state.executions] == [None]
+    with pytest.warns(UserWarning, match="every call of delete will be refused"):
+        state, _ = run(model := Texts(answer, "Done."), dialect=name, tools=tools)
+    assert [one.failure for one in state.executions] == ["weak_provenance"]
+    assert "this tool cannot be called here" in model.chats[1][-1]["content"]
+
+
+def test_a_refused_guess_says_what_was_not_exact() -> None:
+    model = Texts('<think>I should <tool_call>\n{"name": "delete", "arguments": {"path": "/"}}\n</tool_call>', "Done.")
+    state, _ = run(model, tools=dangerous())
+    assert [one.failure for one in state.executions] == ["uncertain"]
+    assert "What was not exact: a call follows in reasoning that was not closed" in model.chats[1][-1]["content"]

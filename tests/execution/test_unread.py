@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import toolfmt
-from tests import sampling
+from tests import sampling, slips
 from tests.execution.models import Api, Texts, said, toolbox
 from toolfmt.agents import AgentLoop, AgentState, NativeDriver, TextDriver
 from toolfmt.agents.drivers.unread import with_unread
@@ -16,7 +16,6 @@ from toolfmt.agents.state import AgentFailedError
 from toolfmt.dialect.record import Dialect
 from toolfmt.errors import ParseError
 from toolfmt.execution.events import ValidationFailed
-from toolfmt.workshop.testing import slips
 
 REASONED = {
     "react": ("Thought: I know this.\nIt is 3.", "Final Answer: 3", "write Final Answer: and your answer"),
@@ -57,11 +56,14 @@ MISSPELT = [
     "<tol_call>add(a=1)</tol_call>",
     "<tol_call>\nname: add\na: 1\n</tol_call>",
     '<tool_call {"name": "add", "arguments": {"a": 1}} />',
+    'I add:\n`<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>`',
 ]
 ANSWERS = [
     "Write `<toolcall>` before a call of add.",
     "<toolcall> begins a call of add (see the docs).",
     'Write `<toolcall>{"name": "add"}</toolcall>` and wait.',
+    'You could write `<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>` to add.',
+    'They say:\n> <tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>',
     'A call is\n```\n<toolcall>{"name": "add", "arguments": {}}</toolcall>\n```\nas you see.',
     "Tools: add (a sum), boom (nothing)",
     "<b>add</b> takes two numbers, see [add](https://example.org/add).",

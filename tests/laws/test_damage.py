@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 
-from tests import sampling
+from tests import sampling, slips
 from toolfmt import jsontext, parse
 from toolfmt.dialect.record import Dialect
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.workshop.testing import slips
 
 ARGUMENTS = {
     "path": "notes/a b.txt",

@@ -13,12 +13,11 @@ from typing import Any
 
 import pytest
 
-from tests import sampling
+from tests import sampling, slips
 from toolfmt import jsontext, parse, parse_stream
 from toolfmt.dialect.record import Dialect
 from toolfmt.events import coalesce
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.workshop.testing import slips
 
 PROPERTIES = {"path": {"type": "string"}, "count": {"type": "integer"}, "text": {"type": "string"}}
 TOOLS = [

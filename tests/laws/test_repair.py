@@ -6,12 +6,11 @@ from collections.abc import Iterable
 
 import pytest
 
-from tests import sampling
+from tests import sampling, slips
 from toolfmt import jsontext, parse
 from toolfmt.dialect.record import Dialect
 from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolInvocation
-from toolfmt.workshop.testing import slips
 
 DIALECTS = {dialect.name: dialect for dialect in sampling.kinds()}
 GIVEN = {"path": "notes/a b.txt", "count": 3, "flag": True, "tags": ["red", "green"]}

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests import sampling
+from tests import sampling, slips
 from toolfmt.dialect.record import Dialect
 from toolfmt.events import CallEnd, CallFailed, Notice, TextDelta
 from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.workshop.testing import laws, slips
+from toolfmt.workshop.testing import laws
 
 DIALECTS = {dialect.name: dialect for dialect in default_registry() if dialect.syntax is not None}
 ARGUMENTS = (
@@ -48,9 +48,9 @@ def test_a_call_without_its_closer_takes_nothing_from_the_next(dialect: Dialect[
         untyped = laws.calls(dialect, text)
         typed = [call.arguments for call in untyped] == [call.arguments for call in calls]
         for slip in slips.without_closers(dialect, *calls):
-            laws.closer_left_out(dialect, slip.text, calls, _tools(calls))
+            slips.closer_left_out(dialect, slip.text, calls, _tools(calls))
             if typed or not slip.what.startswith(BRACKETS):  # untyped, "[1" may be meant as text
-                laws.no_wrong_call(dialect, slip.text, untyped)
+                slips.no_wrong_call(dialect, slip.text, untyped)
 
 
 @pytest.mark.parametrize("dialect", TESTED, ids=lambda dialect: dialect.name)
@@ -65,7 +65,7 @@ def test_what_was_quoted_never_runs(dialect: Dialect[str]) -> None:
         tools = [*_tools([outer]), slips.tool("remove", {"path": "/"})]
         cuts = range(number, len(text), 7 if number else 2)
         for slip in [*slips.quoting(dialect, outer), *(slips.Slip(text[:at], "a cut") for at in cuts)]:
-            laws.no_wrong_call(dialect, slip.text, [outer], tools if number % 3 else ())
+            slips.no_wrong_call(dialect, slip.text, [outer], tools if number % 3 else ())
 
 
 @pytest.mark.parametrize("dialect", TESTED, ids=lambda dialect: dialect.name)
@@ -75,9 +75,9 @@ def test_every_beginning_of_an_answer_is_cut_off_and_no_more(dialect: Dialect[st
     assert text is not None
     text, opening = slips.in_prose(dialect, text), slips.opening(dialect, calls[0])
     for at in range(0, len(text) + 1, 1 if sampling.everything else 3):
-        laws.beginning(dialect, text, at, opening, _tools(calls))
+        slips.beginning(dialect, text, at, opening, _tools(calls))
         if at % 5 == 0 and not dialect.traits.needs_tools:
-            laws.beginning(dialect, text, at, opening)
+            slips.beginning(dialect, text, at, opening)
 
 
 def _told(text: str) -> tuple[list[tuple[str, object]], list[str], str, list[str]]:

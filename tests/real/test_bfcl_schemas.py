@@ -8,8 +8,7 @@ import pytest
 
 from tests.real.bfcl import Data
 from toolfmt.errors import UnsupportedSchemaError
-from toolfmt.schema.lowering import lower
-from toolfmt.schema.refusing import refusals
+from toolfmt.schema.lowering import lower, refusals
 from toolfmt.schema.rules import NAMED
 
 # Only strict modes have no form for some: objects with members of any name, values of any kind, and one odd name.

@@ -418,3 +418,40 @@ def test_arguments_that_are_no_object_are_never_an_empty_one(given: Any) -> None
         found = read_answer(answer)
         assert [failure.reason for failure in found.failures] == ["arguments_not_object"]
         assert found.calls == ()
+
+
+CHUNKS: list[dict[str, Any]] = [
+    {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "h\u00e9"}}]},
+    {"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f"}}]}}]},
+    {"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}}]},
+    {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]},
+]
+LINES = [": ping", *(f"data: {json.dumps(chunk, ensure_ascii=False)}" for chunk in CHUNKS), "data: [DONE]"]
+TEXT = "\n\n".join(LINES[1:]) + "\n\n"
+
+
+@pytest.mark.parametrize("size", [1, 4, 7, 40, 4000])
+def test_server_sent_events_are_read_in_pieces_of_any_size(size: int) -> None:
+    whole = list(read_stream(CHUNKS))
+    given = TEXT.encode()
+    assert list(read_stream(TEXT[at : at + size] for at in range(0, len(TEXT), size))) == whole
+    assert list(read_stream(given[at : at + size] for at in range(0, len(given), size))) == whole
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_server_sent_events_are_read_by_line(start: int) -> None:
+    whole = list(read_stream(CHUNKS))
+    lines = LINES[start:]
+    assert list(read_stream(lines)) == whole
+    assert list(read_stream(line.encode() for line in lines)) == whole
+    assert list(read_stream(part for line in lines for part in (line, ""))) == whole
+    assert list(read_stream(part for line in lines for part in (f"{line}\n", "\n"))) == whole
+    assert read_answer(TEXT).events == read_answer(lines).events == read_answer(CHUNKS).events
+
+
+def test_a_tool_that_is_not_offered_is_noticed_in_an_answer_too() -> None:
+    tools = [{"name": "g", "parameters": {"type": "object"}}]
+    (notice,) = read_answer(CHUNKS, tools=tools).notices
+    assert (notice.kind, "did you mean" in notice.detail or "offered: g" in notice.detail) == ("unknown_tool", True)
+    assert [event.kind for event in read_stream(CHUNKS, tools=tools) if isinstance(event, Notice)] == ["unknown_tool"]
+    assert not read_answer(CHUNKS, tools=[{"name": "f", "parameters": {}}]).notices

@@ -356,3 +356,39 @@ def test_tools_of_one_name_are_distinguished_by_their_namespaces() -> None:
     there = there_and_back(value, "openai-responses", "openai-chat").value
     assert [tool["function"]["name"] for tool in there["tools"]] == ["crm__get", "erp__get", "put"]
     assert [call["function"]["name"] for call in there["messages"][1]["tool_calls"]] == ["crm__get", "erp__get"]
+
+
+@pytest.mark.parametrize("target", ["cohere", "ollama", "openai-chat"])
+@pytest.mark.parametrize("text", ["18C", ""])
+def test_an_image_of_a_result_that_the_user_shows_is_moved(target: str, text: str) -> None:
+    image = {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="}
+    output = [{"type": "input_text", "text": text}] * bool(text) + [image]
+    value = [
+        {"role": "user", "content": "Look."},
+        {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": output},
+        {"role": "user", "content": "And?"},
+    ]
+    there = there_and_back({"input": value}, "openai-responses", target)
+    assert "iVBORw0KGgo=" in json.dumps(there.value)
+    assert [(loss.code, loss.path, loss.action, loss.detail) for loss in there.losses] == [
+        ("order", "/input/2", "moved", "image of a result")
+    ]
+
+
+def test_a_document_is_dropped_also_where_an_image_is_moved() -> None:
+    file = {"type": "input_file", "filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBERi0="}
+    value = [
+        {"role": "user", "content": [{"type": "input_text", "text": "Look."}, file]},
+        {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"},
+        {
+            "type": "function_call_output",
+            "call_id": "c1",
+            "output": [{"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="}],
+        },
+    ]
+    there = there_and_back({"input": value}, "openai-responses", "ollama")
+    assert [(loss.code, loss.path, loss.action, loss.detail) for loss in there.losses] == [
+        ("order", "/input/2", "moved", "image of a result"),
+        ("media", "/input/0", "dropped", "document"),
+    ]

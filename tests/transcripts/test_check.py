@@ -70,7 +70,7 @@ REFUSED: list[tuple[str, Any, list[tuple[str, str]]]] = [
             "tool_choice": {"type": "any"},
             "thinking": {"type": "enabled", "budget_tokens": 2000},
         },
-        [("thinking", "/tool_choice")],
+        [("setting", "/thinking")],
     ),
     ("openai-responses", {"instructions": "Be brief.", "input": []}, [("empty", "")]),
     ("bedrock", [{"role": "user", "content": [{"text": "a"}]}] * 2, [("alternation", "/messages/1")]),

@@ -11,10 +11,10 @@ import pytest
 
 from toolfmt import ParseError, convert_answer
 from toolfmt.events import CallEnd
-from toolfmt.transcripts.answer_apis import ENVELOPES
+from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 from toolfmt.transcripts.answers import AnswerReader, answered, read_answer, read_stream
-from toolfmt.transcripts.convert_error import convert_error, error_status, write_error
+from toolfmt.transcripts.convert_answer import convert_error, error_status, write_error
 from toolfmt.transcripts.failures import WRITERS, read_error
 from toolfmt.transcripts.streams.converter import StreamConverter
 
@@ -35,7 +35,7 @@ CHAT: dict[str, Any] = {
         "completion_tokens_details": {"reasoning_tokens": 4},
     },
 }
-every_target = pytest.mark.parametrize("target", ENVELOPES)
+every_target = pytest.mark.parametrize("target", ANSWERS)
 
 
 def info_of(value: Any, source: str) -> AnswerInfo:
@@ -46,7 +46,7 @@ def info_of(value: Any, source: str) -> AnswerInfo:
 
 
 @every_target
-@pytest.mark.parametrize("source", ENVELOPES)
+@pytest.mark.parametrize("source", ANSWERS)
 def test_everything_arrives(source: str, target: str) -> None:
     first = convert_answer(CHAT, source="openai-chat", target=source).value
     made = convert_answer(first, source=source, target=target).value
@@ -191,7 +191,7 @@ def test_the_sound_of_an_answer_is_its_text_and_a_loss() -> None:
     answer = {"id": "c", "choices": [{"index": 0, "message": said, "finish_reason": "stop"}]}
     made = convert_answer(answer, source="openai-chat", target="anthropic")
     assert made.value["content"][0]["text"] == "It rains."
-    assert [loss.code for loss in made.losses] == ["media"]
+    assert {loss.code for loss in made.losses} == {"media", "beside"}
 
 
 BROKEN = pytest.mark.parametrize("arguments", ['{"a":', "7", '"x"', '{"a": 1, "a": 2}', "{'a': 1}", "rm -rf"])
@@ -200,7 +200,10 @@ BROKEN = pytest.mark.parametrize("arguments", ['{"a":', "7", '"x"', '{"a": 1, "a
 @every_target
 @BROKEN
 def test_a_broken_call_is_never_one_that_runs(target: str, arguments: str) -> None:
-    """Whole and streamed: no call that can be read, the answer ends as cut off, and the loss names the call."""
+    """Whole and streamed: no call that can be read, the answer is not complete, and the loss names the call."""
+    stop = (
+        "malformed_call" if target in {"gemini", "bedrock"} and arguments != '{"a":' else "length"
+    )  # a cut is no slip
     call = CALL | {"function": {"name": "f", "arguments": arguments}}
     choice = {"index": 0, "message": MESSAGE | {"tool_calls": [CALL, call]}, "finish_reason": "tool_calls"}
     value = CHAT | {"choices": [choice]}
@@ -208,9 +211,9 @@ def test_a_broken_call_is_never_one_that_runs(target: str, arguments: str) -> No
     relay = StreamConverter("openai-chat", target, id="r1")
     streamed = read_stream([*relay.feed(value), *relay.close()])
     ends = [[event.call.arguments for event in streamed if isinstance(event, CallEnd)], streamed.info.stop]
-    assert ends == [[{"a": 1}], "length"]
+    assert ends == [[{"a": 1}], stop]
     assert [call.arguments for call in read_answer(made.value).calls] == [{"a": 1}]
-    assert info_of(made.value, target).stop == "length"
+    assert info_of(made.value, target).stop == stop
     assert arguments in json.dumps(made.value) or json.dumps(arguments)[1:-1] in json.dumps(made.value)
     for losses in (made.losses, relay.losses):
         assert [loss.detail.partition(":")[0] for loss in losses if loss.code == "call"] == ["f"]

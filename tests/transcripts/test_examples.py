@@ -17,7 +17,7 @@ from toolfmt.transcripts.recognising import recognised
 
 FOLDER = Path(__file__).parent / "examples"
 EXAMPLES = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))}
-WITHOUT_TOOLS = {"inspect", "langchain", "pydantic-ai", "qwen-agent", "vercel-ui"}
+WITHOUT_TOOLS = {"a2a", "acp", "inspect", "langchain", "pydantic-ai", "qwen-agent", "vercel-ui"}
 WITHOUT_CHOICE = WITHOUT_TOOLS | {"ag-ui", "atif", "hf-chat", "ollama", "openai-finetune", "otel-genai"}
 every_example = pytest.mark.parametrize("name", EXAMPLES)
 

@@ -114,7 +114,7 @@ def test_a_budget_becomes_an_effort_and_fits_below_the_limit() -> None:
     )
     assert write({"budget": 5000, "thinks": True, "max_tokens": 2000}, TABLES["anthropic"])["thinking"] == {
         "type": "enabled",
-        "budget_tokens": 1999,
+        "budget_tokens": 1024,
     }
 
 
@@ -259,7 +259,7 @@ def test_a_model_that_has_to_call_has_no_budget_of_thinking(choice: Any) -> None
     assert "where tool_choice demands a call" in made.losses[0].detail
     assert check(made.value, format="anthropic") == ()
     made.value["thinking"] = {"type": "enabled", "budget_tokens": 2000}
-    assert [found.rule for found in check(made.value, format="anthropic")] == ["thinking"]
+    assert [found.rule for found in check(made.value, format="anthropic")] == ["setting"]
     assert sent("claude-sonnet-4-5", tool_choice="auto").value["thinking"]["type"] == "enabled"
     assert sent("claude-opus-4-8").value["thinking"] == {"type": "adaptive"}
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from conversations import BY_HAND, WEATHER
 
-from toolfmt import ParseError, convert
+from toolfmt import ConversionError, ParseError, check, convert
 from toolfmt.conversation import (
     CallPart,
     JsonPart,
@@ -20,6 +20,7 @@ from toolfmt.conversation import (
     TextPart,
     Transcript,
 )
+from toolfmt.transcripts.convert import convert_row
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.recognising import recognised
 from toolfmt.transcripts.shape import shape
@@ -286,3 +287,135 @@ def test_half_a_surrogate_pair_is_no_error(name: str) -> None:
     ]
     there = convert(value, source="anthropic", target=name)
     assert convert(there.value, source=name, target="anthropic", residue=there.residue).value == value
+
+
+CUT = '{"q": "cut'
+ODD_CALLS: list[tuple[str, Any, Any]] = [
+    ("openai-chat", {"function": {"name": "f", "arguments": CUT}}, "arguments"),
+    ("openai-chat", {"function": {"arguments": "{}"}}, "tool_name"),
+    ("anthropic", {"name": "f", "input": CUT}, "arguments"),
+    ("anthropic", {"name": "f", "input": [1]}, "arguments"),
+    ("anthropic", {"input": {}}, "tool_name"),
+    ("langchain", {"args": {"q": "x"}, "type": "tool_call"}, "tool_name"),
+]
+
+
+def odd_call(source: str, call: dict[str, Any]) -> Any:
+    """A conversation with one call, in the form that the source has for it."""
+    match source:
+        case "anthropic":
+            answer: dict[str, Any] = {"content": [{"type": "tool_use", "id": "a", **call}]}
+        case "langchain":
+            said = {"type": "ai", "data": {"content": "", "tool_calls": [call | {"id": "a"}]}}
+            return [{"type": "human", "data": {"content": "Go"}}, said]
+        case _:
+            answer = {"tool_calls": [{"id": "a", "type": "function", **call}]}
+    return {"messages": [{"role": "user", "content": "Go"}, {"role": "assistant", **answer}]}
+
+
+@pytest.mark.parametrize("target", ["hf-chat", "sharegpt", "openai-finetune", "hermes-rows", "xlam", "trl", "toolace"])
+@pytest.mark.parametrize(("source", "call", "code"), ODD_CALLS)
+def test_no_row_to_train_on_has_a_call_without_a_name_or_an_object(
+    source: str, call: dict[str, Any], code: str, target: str
+) -> None:
+    value = odd_call(source, call)
+    with pytest.raises(ConversionError, match="/1: not in a training set: "):
+        convert_row(value, source=source, target=target)
+    if target == "hf-chat":
+        assert code in [loss.code for loss in convert(value, source=source, target=target).losses]
+
+
+def test_an_input_of_text_is_the_object_that_it_says() -> None:
+    made = convert(odd_call("anthropic", {"name": "f", "input": '{"q": 1}'}), source="anthropic", target="hf-chat")
+    assert made.value["messages"][1]["tool_calls"][0]["function"]["arguments"] == {"q": 1}
+    assert made.losses == ()
+
+
+def test_a_result_without_a_call_is_a_loss() -> None:
+    value = {"messages": [{"role": "user", "content": "Go"}, {"role": "tool", "tool_call_id": "zz", "content": "r"}]}
+    (loss,) = convert(value, source="openai-chat", target="hf-chat").losses
+    assert (loss.code, loss.path, loss.action) == ("result_link", "/messages/1", "missing")
+    assert loss.detail == "no open call has the id 'zz'"
+
+
+def test_a_cut_call_of_a_sharegpt_row_is_refused() -> None:
+    value = {"conversations": turns(("human", "Go"), ("function_call", '{"name": "f", "arguments": {"q": '))}
+    for target in ("hf-chat", "sharegpt"):
+        with pytest.raises(ConversionError, match="/conversations/1: not in a training set: the turn is not"):
+            convert_row(value, source="sharegpt", target=target)
+
+
+def test_results_with_values_pass_the_check_of_their_own_format() -> None:
+    said = [{"functionCall": {"name": name, "args": {}}} for name in "ab"]
+    results = [("a", {"output": "a"}), ("b", {"result": {"x": 1}})]
+    answers = [{"functionResponse": {"name": name, "response": response}} for name, response in results]
+    value = [
+        {"role": "user", "parts": [{"text": "Go"}]},
+        {"role": "model", "parts": said},
+        {"role": "user", "parts": answers},
+    ]
+    made = convert(value, source="gemini", target="sharegpt").value
+    assert json.loads(made["conversations"][2]["value"]) == ["a", {"result": {"x": 1}}]
+    assert not check(made, format="sharegpt")
+
+
+SHOWN = {
+    "conversations": turns(
+        ("human", "Look: <image>What is it?"), ("gpt", "A cat."), ("human", "<image>And <b>this</b>?")
+    ),
+    "images": ["a.png", "https://e.com/b.png"],
+}
+
+
+def test_what_a_sharegpt_row_shows_is_read_and_written() -> None:
+    there = convert(SHOWN, source="sharegpt", target="hf-chat")
+    assert there.value["messages"][0]["content"] == [
+        {"type": "text", "text": "Look: "},
+        {"type": "image", "url": "a.png"},
+        {"type": "text", "text": "What is it?"},
+    ]
+    assert there.value["messages"][2]["content"][0] == {"type": "image", "url": "https://e.com/b.png"}
+    assert there.all_losses == ()
+    assert convert(there.value, source="hf-chat", target="sharegpt").value == SHOWN
+    assert not check(SHOWN, format="sharegpt")
+
+
+@pytest.mark.parametrize("images", [["a.png"], ["a.png"] * 3])
+def test_a_row_with_more_marks_or_files_than_the_other_is_refused(images: list[str]) -> None:
+    with pytest.raises(ParseError, match="/images: "):
+        convert({**SHOWN, "images": images}, source="sharegpt", target="hf-chat")
+
+
+def test_answers_that_are_compared_are_read_and_written() -> None:
+    value = {
+        "conversations": turns(("human", "q")),
+        "chosen": {"from": "gpt", "value": "good"},
+        "rejected": {"from": "gpt", "value": "bad"},
+    }
+    there = convert(value, target="trl")
+    assert there.source == "sharegpt"
+    assert there.value["chosen"] == [{"role": "assistant", "content": "good"}]
+    assert there.value["rejected"] == [{"role": "assistant", "content": "bad"}]
+    assert there.losses == ()
+    assert convert(there.value, source="trl", target="sharegpt").value == value
+    there = convert(value, source="sharegpt", target="hf-chat")
+    assert [message["content"] for message in there.value["messages"]] == ["q", "good"]
+    assert [loss.code for loss in there.losses] == ["choice"]
+    rated = {"conversations": turns(("human", "q"), ("gpt", "a")), "kto_tag": False}
+    there = convert(rated, source="sharegpt", target="trl")
+    assert (there.value["label"], there.all_losses) == (False, ())
+    assert convert(there.value, source="trl", target="sharegpt").value == rated
+
+
+def test_what_is_said_beside_the_messages_is_content() -> None:
+    result = {"type": "tool", "data": {"content": "ok", "tool_call_id": "a", "artifact": "The whole report."}}
+    call = {"name": "f", "args": {}, "id": "a", "type": "tool_call"}
+    asked = [
+        {"type": "human", "data": {"content": "Go"}},
+        {"type": "ai", "data": {"content": "", "tool_calls": [call]}},
+    ]
+    made = convert([*asked, result], source="langchain", target="hf-chat")
+    assert [(loss.code, loss.detail) for loss in made.losses] == [("beside", "langchain.artifact")]
+    spoken = {"role": "assistant", "content": "Hi.", "audio": {"id": "audio_1"}}
+    made = convert([{"role": "user", "content": "Go"}, spoken], source="openai-chat", target="hf-chat")
+    assert [(loss.code, loss.detail) for loss in made.losses] == [("beside", "openai-chat.audio")]

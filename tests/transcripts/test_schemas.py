@@ -20,10 +20,9 @@ from toolfmt.conversation import ToolDeclaration
 from toolfmt.errors import LimitExceededError, UnknownFormatError, UnsupportedSchemaError
 from toolfmt.schema import normalise
 from toolfmt.schema.comparing import differences
-from toolfmt.schema.drafts import modernise
-from toolfmt.schema.lowering import lower
-from toolfmt.schema.refusing import refusals
+from toolfmt.schema.lowering import lower, refusals
 from toolfmt.schema.rules import NAMED, SchemaRules
+from toolfmt.schema.spelling import modernise
 from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.formats import find
 

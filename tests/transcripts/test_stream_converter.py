@@ -14,15 +14,14 @@ from toolfmt.conversation import TextPart
 from toolfmt.errors import UnknownFormatError
 from toolfmt.events import coalesce
 from toolfmt.parsing import ParseResult
-from toolfmt.transcripts.answer_apis import SHAPES
+from toolfmt.transcripts.answer_apis import ANSWERS, APIS
 from toolfmt.transcripts.answer_message import answer_message
+from toolfmt.transcripts.sse import EventText, end_text, event_text
 from toolfmt.transcripts.streams.converter import StreamConverter
-from toolfmt.transcripts.streams.relay import SINKS
-from toolfmt.transcripts.streams.sse import EventText, end_text, event_text
 
 RECORDED = Path(__file__).resolve().parents[3] / "shared" / "transcripts" / "recorded.jsonl.gz"
-READABLE = sorted(SINKS.keys() & SHAPES.keys())
-TEXTUAL = sorted(SINKS.keys() - {"bedrock"})
+READABLE = sorted(APIS.keys() & ANSWERS.keys())
+TEXTUAL = sorted(APIS.keys() - {"bedrock"})
 CALL = {"id": "call_A1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
 ANSWER = {
     "id": "chatcmpl-1",
@@ -38,7 +37,7 @@ ANSWER = {
     ],
     "usage": {"prompt_tokens": 12, "completion_tokens": 9, "total_tokens": 21},
 }
-every_target = pytest.mark.parametrize("target", SINKS)
+every_target = pytest.mark.parametrize("target", APIS)
 recorded = pytest.mark.skipif(not RECORDED.is_file(), reason="there is no ../shared")
 
 
@@ -346,7 +345,7 @@ def test_recorded_streams_reach_every_target(target: str) -> None:
         found = [made for value in values for made in relay.feed(value)] + relay.close()
         if row["fmt"] == target:
             assert found == values
-        if target in SHAPES:
+        if target in ANSWERS:
             before, after = said(values, row["fmt"]), said(found, target)
             assert after.text == before.text, row["id"]
             assert after.reasoning == before.reasoning, row["id"]

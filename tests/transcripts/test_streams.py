@@ -107,6 +107,8 @@ def test_a_failed_call_is_text_or_a_failure(target: str, answer: Answer) -> None
     events = list(source)
     told = {int(index) for index in MARK.findall(joined(events, TextDelta))}
     broken = {event.name for event in events if isinstance(event, CallFailed)}
+    if target == "gemini" and source.info.stop == "malformed_call":
+        broken.remove("")  # what the finish reason alone says
     assert answer.failed.keys() - answer.begun <= told
     assert {f"tool_{index}" for index in answer.failed.keys() - told} == broken
     if target in INTERLEAVED:
@@ -114,7 +116,8 @@ def test_a_failed_call_is_text_or_a_failure(target: str, answer: Answer) -> None
     if target in WHOLE:
         assert not broken
     if answer.truncated or answer.begun:
-        assert source.info.stop == "length"
+        has_word = answer.begun and target in {"gemini", "bedrock"}
+        assert source.info.stop in ({"length", "malformed_call"} if has_word else {"length"})
     else:
         assert source.info.stop == ("tool_calls" if answer.calls and target in ("openai-chat", "anthropic") else "stop")
 

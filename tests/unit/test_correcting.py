@@ -7,10 +7,9 @@ import re
 import pytest
 
 import toolfmt
-from tests import sampling
+from tests import sampling, slips
 from toolfmt.correcting import ADVICE
 from toolfmt.events import CallEnd, CallFailed
-from toolfmt.workshop.testing import slips
 from toolfmt.workshop.testing.laws import read
 
 TOOLS = [
@@ -205,3 +204,51 @@ def test_a_problem_of_the_arguments_as_a_whole_has_no_place() -> None:
     ).failures
     said = toolfmt.feedback(failure, dialect="hermes", tools=TOOLS)
     assert "(invalid_arguments): missing required argument 'q'" in said
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {
+            "candidates": [
+                {
+                    "finishReason": "MALFORMED_FUNCTION_CALL",
+                    "finishMessage": "Malformed function call: print(default_api.search(q='x'))",
+                }
+            ]
+        },
+        {
+            "choices": [
+                {
+                    "finish_reason": "length",
+                    "message": {
+                        "role": "assistant",
+                        "tool_calls": [
+                            {"id": "a", "type": "function", "function": {"name": "serch", "arguments": '{"q": "x'}}
+                        ],
+                    },
+                }
+            ]
+        },
+    ],
+)
+def test_a_failed_call_of_an_api_shows_arguments_and_no_text_format(answer: object) -> None:
+    (failure,) = toolfmt.read_answer(answer).failures
+    text = toolfmt.feedback(failure, tools=TOOLS)
+    assert text.endswith('Correct arguments of search: {"q": "example_q"}')
+    assert failure.detail in text
+    assert "looks like this" not in toolfmt.feedback(failure)
+    assert "<tool_call>" in toolfmt.feedback(failure, tools=TOOLS, dialect="hermes")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('<tool_cal>\n{"name": "search", "arguments": {}}\n</tool_call>', "write <tool_call> instead of '<tool_cal>'"),
+        ('Now.\n<toolcall>{"name": "search", "arguments": {}}</toolcall>', "write <tool_call> instead of '<toolcall>'"),
+    ],
+)
+def test_a_misspelt_marker_is_named_by_the_hint(text: str, said: str) -> None:
+    result = toolfmt.parse(text, dialect="hermes", tools=TOOLS)
+    assert result.hint.startswith(f"a marker is misspelt: {said}")
+    assert not toolfmt.parse("Write <tool_cal> first.", dialect="hermes").hint

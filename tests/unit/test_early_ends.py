@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import toolfmt
+from tests.slips import tool
 from toolfmt.events import coalesce
-from toolfmt.workshop.testing.slips import tool
 
 TOOLS = [tool("write", {"path": "a", "count": 1}), tool("move", {"path": "a"})]
 NEXT = {"path": "b.txt"}

@@ -190,7 +190,7 @@ def test_xml_manifest() -> None:
     text = manifest([READ, PING], provider="openai", use_xml=True)
     assert text == manifest([READ, PING], provider="anthropic")
     general, arrays, *_ = text.split("\n\n")
-    assert general.startswith("To use this tool, you must construct an XML block exactly like the examples below.")
+    assert general.startswith("To use a tool, write an XML block exactly like the tool's examples below.")
     assert arrays.startswith("Formatting Lists/Arrays: For any argument that is a list (an array), you MUST wrap")
     assert text.split("\n\n---\n\n")[1] == (
         """## Tool Definition:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 import toolfmt
-from toolfmt import jsontext
-from toolfmt.events import coalesce
+from toolfmt import ToolInvocation, default_registry, jsontext, parse
+from toolfmt.events import CallEnd, CallStart, Event, coalesce
 from toolfmt.ids import hashed
 
 TOOLS = [
@@ -241,3 +243,21 @@ def test_an_answer_without_a_call_says_what_it_looks_like(text: str, dialect: st
 def test_an_answer_object_is_not_a_text() -> None:
     with pytest.raises(TypeError, match="read_answer"):
         toolfmt.parse({"choices": []})  # pyright: ignore[reportArgumentType] - on purpose
+
+
+@pytest.mark.parametrize(
+    ("said", "provenance"), [({}, "bare"), ({"provenance": "api"}, "marker"), ({"provenance": "fenced"}, "fenced")]
+)
+def test_a_parser_of_ones_own_claims_no_more_than_a_text_can(said: dict[str, Any], provenance: str) -> None:
+    class Own:
+        def __init__(self, _: object) -> None:
+            pass
+
+        def feed(self, chunk: str) -> list[Event]:
+            return [CallStart(0, chunk, None), CallEnd(0, ToolInvocation(name=chunk, **said), (0, len(chunk)))]
+
+        def close(self) -> list[Event]:
+            return []
+
+    own = replace(default_registry().dialect("hermes"), syntax=None, open_parser=Own)
+    assert [call.provenance for call in parse("f", dialect=own).calls] == [provenance]

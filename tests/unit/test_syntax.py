@@ -90,6 +90,7 @@ FRAME = {"header": "<h>", "start": "<s>", "body": "<b>", "routes": [{"to": "call
         ({"forms": [BODY], "tools": "none"}, "/tools: the slot {tools} is missing"),
         ({"forms": [BODY], "frame": {**FRAME, "ends": [""]}}, "/frame/ends/0: a marker begins with text"),
         ({"forms": [BODY], "frame": {**FRAME, "body": ""}}, "/frame/body: nothing ends a header"),
+        ({"forms": [BODY], "frame": {**FRAME, "header": "(?:x)?"}}, "/frame/header: it matches an empty text"),
         ({"forms": [BODY], "frame": {**FRAME, "call": "<h>"}}, "/frame/call: the slot {name} is missing"),
         (
             {"forms": [BODY], "frame": {**FRAME, "routes": [{"to": "call", "form": 1}]}},

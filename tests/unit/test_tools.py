@@ -31,7 +31,7 @@ from toolfmt.parsing import parse
 from toolfmt.rendering import render_calls
 from toolfmt.schema import problems
 from toolfmt.tools import ToolRegistry, load_tools, tool, tools
-from toolfmt.tools.prepared import prepared
+from toolfmt.tools.reading import prepared
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 UPPER = {"type": "OBJECT", "properties": {"city": {"type": "STRING"}}, "required": ["city"]}

@@ -1,10 +1,10 @@
-"""Callbacks for what happens: for one kind of event, or for all.
+"""Callbacks for one kind of event, or for all events.
 
     bus = Bus()
     bus.on(ToolCallCompleted, lambda event: print(event.execution.name))
     bus.wiretap(log.append)
 
-A callback that raises breaks nothing: what it raised is logged as a warning, and the others still run.
+An exception that a callback raises is logged as a warning; the other callbacks still run.
 """
 
 from __future__ import annotations
@@ -51,5 +51,5 @@ class Bus:
             if isinstance(event, kind):
                 try:
                     callback(event)
-                except Exception:  # noqa: BLE001 - whatever a callback raises is its own affair
+                except Exception:  # noqa: BLE001 - anybody's code
                     _log.warning("a callback failed on %s", type(event).__name__, exc_info=True)

@@ -1,12 +1,12 @@
-"""What of a state a model is shown: compilers, which make one conversation of its sections.
+"""Compilers: functions that make the conversation that a model sees from the sections of a state.
 
-    all_sections                  every section, the talk last: nothing is left out; the default
+    all_sections                  every section, the conversation last; the default
     sections("summary", "buffer", "messages")     these, in this order
     current_trace                 as all sections, without the calls and results of earlier runs
     window(20)                    the instructions and the last 20 messages; of another compiler with `of=`
 
-The default keeps old results because a model that no longer sees what a tool said asks again, or makes it up.
-`current_trace` saves tokens where each run is independent. Any function of a state will do.
+The default keeps old results, because a model that no longer sees a result calls the tool again or invents one.
+`current_trace` saves tokens if runs are independent. Any function of a state is a compiler.
 """
 
 from __future__ import annotations

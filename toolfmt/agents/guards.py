@@ -1,10 +1,9 @@
-"""What ends a run that has gone on for too long: a circuit breaker and a budget.
+"""Guards that end a run that goes on for too long: a circuit breaker and a budget.
 
     Breaker(5)                              after five identical failures in a row, nothing runs any more
     Budget(calls=100, seconds=600, tokens=200_000, iterations=20, per_tool={"search": 10})
 
-Guards remember, so each run has its own. An executor asks them before a call; a
-loop may share them, and ask `reason` before a step.
+Guards keep state, so each run needs its own. An executor asks them before a call, a loop before a step.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ IDENTICAL: Final = 5
 _NO_FAILURE: Final[frozenset[FailureKind | None]] = frozenset(
     {"circuit_open", "budget", "cancelled", "stopped", "waiting"}
 )
-"""What says nothing about whether the model gets on."""
+"""Failures that say nothing about whether the model makes progress."""
 _MODELS_WORDS: Final[frozenset[FailureKind | None]] = frozenset({"unknown_tool", "unknown_server"})
-"""Failures whose text repeats a name that the model made up."""
+"""Failures whose text contains a name that the model invented."""
 
 
 class Breaker:

@@ -1,4 +1,4 @@
-"""The loop: a driver takes steps until the turn is over, and events report each of them.
+"""The loop: a driver takes steps until the turn is over, and events report each step.
 
     loop = AgentLoop(driver, registry)
     state = await loop.run("Weather in Paris?")                  # or loop.run_sync(...)
@@ -6,8 +6,8 @@
     async for state in loop.iterate("Weather in Paris?"): ...    # the state after each step
     loop.on_event(ToolCallCompleted, lambda event: print(event.execution.name))
 
-A run always ends in a state: `completed`, `failed` with the reason, or `stopped` by a guard, a tool or
-a hook. What is left in the middle, because its task was cancelled or nobody goes on with `iterate`, hangs nowhere.
+A run always ends in a state: `completed`, `waiting` for decisions, `failed` with the reason, or `stopped` by a guard, a
+tool or a hook. A run that is left early, by a cancellation or by leaving `iterate`, is `stopped`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from toolfmt.agents.runtime import Runtime, bound
 from toolfmt.agents.state import AgentState, Step, messages_of
 from toolfmt.agents.waiting import Interrupted, check_decisions, decided, resumed
 from toolfmt.conversation import Message, TextPart
-from toolfmt.errors import DriverError
+from toolfmt.errors import DriverError, ExecutionError
 from toolfmt.execution.events import RunCompleted, RunStarted, StepCompleted, StepStarted, ValidationFailed
 from toolfmt.execution.executor import Executor
 from toolfmt.execution.records import AgentStop
@@ -38,11 +38,10 @@ from toolfmt.lookup.choice import known_options
 from toolfmt.tools import ToolRegistry
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator
+    from collections.abc import AsyncGenerator, Awaitable, Generator
 
     from toolfmt.agents.compilers import Compiler
-    from toolfmt.agents.offering import Offer
-    from toolfmt.agents.runtime import Checkpoint, Driver, Visible
+    from toolfmt.agents.runtime import Checkpoint, Driver, Offer, Visible
     from toolfmt.agents.state import MessageLike
     from toolfmt.agents.waiting import Decision
     from toolfmt.execution.contracts import CallExecutor
@@ -56,13 +55,13 @@ StopRule: TypeAlias = Callable[[AgentState], "str | None"]
 """Checks a state between two steps; returns the reason to stop the run, or None."""
 Decisions: TypeAlias = "Mapping[str, Decision] | None"
 Start: TypeAlias = "MessageLike | Sequence[MessageLike] | AgentState | None"
-"""What a run begins with: what the user says, messages, or a state."""
+"""What a run begins with: the user's text, messages, or a state."""
 MAX_STEPS: Final = 50
-"""Steps of one run, where nothing else is said."""
+"""Default number of steps of a run."""
 
 
 class _NoOptions(TypedDict):
-    """What is left of the options of a loop: a misspelt one raises with the one that comes close."""
+    """Makes a misspelt option raise with the option that is similar."""
 
 
 class AgentLoop:
@@ -136,7 +135,7 @@ class AgentLoop:
         self._checkpoint = checkpoint
         self._interrupted: Interrupted = interrupted
         self._bus = Bus()
-        if not getattr(self._executor, "servers", None):  # which may not be there yet
+        if not getattr(self._executor, "servers", None):  # whose tools are known only once they are connected
             self._runtime(tuple(make() for make in self._guards))
         if on_event is not None:
             self.wiretap(on_event)
@@ -230,7 +229,7 @@ class AgentLoop:
 
     def _runtime(self, guards: Sequence[Guard]) -> Runtime:
         executor, offer = bound(self._executor, self._tools, guards, self._bus.emit)
-        return Runtime(
+        runtime = Runtime(
             offer=offer,
             executor=executor,
             compiler=self._compiler,
@@ -238,9 +237,12 @@ class AgentLoop:
             visible=self._visible,
             checkpoint=self._checkpoint,
         )
+        if callable(check := getattr(self._driver, "check", None)):
+            check(runtime)
+        return runtime
 
     async def _resumed(self, state: AgentState, decisions: Mapping[str, Decision], runtime: Runtime) -> AgentState:
-        """Carry out the decisions on pending calls; the run goes on where none is left without one."""
+        """Carry out the decisions on pending calls; the run continues if every call has one."""
         made = decided(state, decisions, self._interrupted)
         if not made:
             return state.with_status("waiting")
@@ -249,7 +251,7 @@ class AgentLoop:
         return after
 
     async def _stepped(self, state: AgentState, runtime: Runtime, guards: Sequence[Guard]) -> AgentState:
-        """Take one step; whatever goes wrong becomes part of the state."""
+        """Take one step; errors become part of the state."""
         number = len(state.steps)
         runtime.tell(StepStarted, step=number)
         try:
@@ -271,7 +273,7 @@ class AgentLoop:
         return after
 
     def _limited(self, state: AgentState, guards: Sequence[Guard]) -> AgentState:
-        """Stop a run that goes on but may not; called once before each step."""
+        """Stop a run that may not take another step; called once before each step."""
         if state.ended:
             return state
         steps = len(state.steps)
@@ -292,7 +294,7 @@ def _refused(runtime: Runtime, attempt: int, error: str) -> None:
 
 
 def _used_up(state: AgentState) -> str:
-    """Tell the budget for which the model goes on to call: in two steps there was nothing left for any call."""
+    """Return the refusal of the budget if it refused every call of the last two steps, or ""."""
     last = [one for step in state.steps[-2:] for one in step.executions or (None,)]
     refused = [one for one in last if one is not None and one.failure == "budget"]
     return refused[-1].error if len(state.steps) > 1 and len(refused) == len(last) else ""
@@ -308,7 +310,7 @@ def _said_first(start: MessageLike | Sequence[MessageLike] | None) -> tuple[Mess
 
 
 def _says(message: Message) -> bool:
-    """Whether a message has anything in it."""
+    """Whether a message is not blank."""
     return any(not isinstance(part, TextPart) or part.text.strip() for part in message.parts)
 
 
@@ -318,7 +320,7 @@ def _check(after: object, number: int, driver: object) -> None:
 
 
 def _said(error: BaseException) -> str:
-    """Say what was raised, kind and text; of a group, all that is in it."""
+    """Describe an exception by its type and text; of a group, all exceptions in it."""
     if isinstance(error, BaseExceptionGroup):
         return "; ".join(map(_said, cast("tuple[BaseException, ...]", error.exceptions)))
     text = text_of(error)
@@ -352,3 +354,22 @@ def _tool(execution: ToolExecution) -> tuple[str | None, str]:
 
 async def _next(states: AsyncGenerator[AgentState]) -> AgentState | None:
     return await anext(states, None)
+
+
+def as_tool(loop: AgentLoop, name: str, description: str) -> Callable[[str], Awaitable[str]]:
+    """Turn an agent into a tool for a `ToolRegistry`: an async function of `task`.
+
+    Each call is a separate run with a new conversation. A run that does not complete is an error of the tool; its
+    events go to the agent's own listeners.
+    """
+
+    async def ask(task: str) -> str:
+        state = await loop.run(task)
+        if state.status != "completed":
+            raise ExecutionError(f"the agent {name!r} {state.status}: {state.reason}")
+        return state.text
+
+    function: Any = ask
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{description}\n\nArgs:\n    task: What the agent is to do, with all that it needs to know.\n"
+    return ask

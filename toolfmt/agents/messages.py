@@ -1,11 +1,10 @@
-"""Records of calls, as messages: in any transcript format, or as text in any dialect.
+"""Write records of calls as messages, in any transcript format, or as text in any dialect.
 
     to_messages(executions)                      (Message("assistant", calls), Message("tool", results))
     write_messages(executions, "anthropic")      Conversion(value={"messages": [{"role": "assistant", ...}, ...]})
     results_text(executions, dialect="react")    "Observation: 18C"
 
-A call without an id, or with one that came before, is linked to its result by
-the execution's own.
+A call without an id, or with the id of an earlier call, is linked to its result by the execution's id.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 
 ERROR: Final = "Error: "
-"""Precedes an error where a format has no flag for it."""
+"""Precedes an error in a format that has no flag for errors."""
 
 
 def to_messages(executions: Sequence[ToolExecution], *, ids: IdPolicy | None = None) -> tuple[Message, ...]:
@@ -68,7 +67,7 @@ def write_messages(
 
 
 def in_words(message: Message) -> Message:
-    """Say in words which results are errors, for a format that has no flag for them."""
+    """Mark results that are errors in their text, for a format that has no flag for errors."""
     return replace(message, parts=tuple(map(_said, message.parts)))
 
 

@@ -1,31 +1,45 @@
-"""A typed final answer: what the model is asked for, and how its text becomes a value.
+"""Final answers that are JSON of a schema, or values of a type.
 
     loop = AgentLoop(driver, registry, output=Weather)      # a pydantic model, a dataclass, list[str], ...
     loop.run_sync("Weather in Paris?").output               # Weather(city="Paris", degrees=18)
 
-The instructions end with the JSON Schema of the answer. Text that does not fit it is asked for again, with what is
-wrong; the conversation keeps both.
+    output = JsonOutput({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]})
+    output.read('{"city": "Paris"}')                        # the JSON text, without a code fence
+    output.read('{"town": "Paris"}')                        # raises ValueError: "- /: …"
+
+The instructions end with the JSON Schema of the answer. If the answer does not fit, the loop tells the model what is
+wrong and asks again; the conversation keeps both.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
 
-from toolfmt.agents.json_output import WRONG, asked, unfenced
+from toolfmt import jsontext
+from toolfmt.conversation import Message, TextPart
+from toolfmt.errors import ParseError
+from toolfmt.model import ToolDefinition
+from toolfmt.schema.validation import Validator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from toolfmt.agents.compilers import Compiler
     from toolfmt.agents.state import AgentState
-    from toolfmt.conversation import Message
+    from toolfmt.model import JsonObject
 
 RETRIES: Final = 2
 """How many answers in one run may fail to fit."""
+ASKED: Final = (
+    "When you have the final answer, write it as one JSON value that fits this JSON Schema, and nothing else:\n"
+)
+WRONG: Final = "Your final answer does not fit its schema:\n{}\nWrite the whole answer again, as JSON alone."
+_FENCED: Final = re.compile(r"\s*```(?:json)?[ \t]*\n(.*?)\n?```\s*", re.DOTALL | re.IGNORECASE)
 
 
 class Output:
@@ -44,12 +58,8 @@ class Output:
             ) from None
 
     def compiled(self, compiler: Compiler) -> Compiler:
-        """Show a model what `compiler` shows, with the schema in the instructions."""
-
-        def shown(state: AgentState) -> Sequence[Message]:
-            return asked(compiler(state), self._schema)
-
-        return shown
+        """Add the schema to the instructions that `compiler` shows."""
+        return lambda state: asked(compiler(state), self._schema)
 
     def read(self, text: str) -> Any:
         """Read the value of a final answer; raises ValueError whose text says what is wrong."""
@@ -59,7 +69,7 @@ class Output:
             raise ValueError("\n".join(_problems(error))) from None
 
     def settled(self, state: AgentState, tell: Callable[[int, str], None]) -> AgentState:
-        """Give a completed state its output; one whose answer does not fit goes on, or has failed."""
+        """Set the output of a completed state; if its answer does not fit, the state is running or failed."""
         try:
             return replace(state, output=self.read(state.text))
         except ValueError as wrong:
@@ -71,6 +81,45 @@ class Output:
 
 
 def _problems(error: ValidationError) -> list[str]:
-    """Say what is wrong, each with its place; what the model wrote is not repeated."""
+    """List the problems with their places, without the model's own text."""
     found = error.errors(include_url=False, include_context=False, include_input=False)
     return [f"- /{'/'.join(map(str, one['loc']))}: {one['msg']}" for one in found]
+
+
+class JsonOutput:
+    """Reads answers that are JSON of one schema."""
+
+    def __init__(self, schema: JsonObject) -> None:
+        """Take the schema; raises `SchemaError` for one that cannot be used."""
+        self.schema = schema
+        self._validator = Validator(ToolDefinition(name="(output)", parameters=schema))
+
+    def asked(self, messages: Sequence[Message]) -> list[Message]:
+        """Put the schema at the end of a conversation's instructions."""
+        return asked(messages, self.schema)
+
+    def read(self, text: str) -> str:
+        """Return the JSON text of an answer; the text of the ValueError says what is wrong."""
+        text = unfenced(text)
+        try:
+            problems = self._validator.problems(jsontext.loads(text))  # pyright: ignore[reportArgumentType] - any value is checked
+        except ParseError as error:
+            raise ValueError(f"- /: it is not JSON: {error}") from None
+        if problems:
+            raise ValueError("\n".join(f"- {one.pointer or '/'}: {one.message}" for one in problems))
+        return text
+
+
+def asked(messages: Sequence[Message], schema: JsonObject) -> list[Message]:
+    """Put a schema at the end of a conversation's instructions."""
+    text = ASKED + jsontext.dumps(schema)
+    if messages and messages[0].role in {"system", "developer"}:
+        parts = (*messages[0].parts, TextPart(f"\n\n{text}"))
+        return [replace(messages[0], parts=parts), *messages[1:]]
+    return [Message("system", (TextPart(text),)), *messages]
+
+
+def unfenced(text: str) -> str:
+    """Take an answer out of its code fence."""
+    fenced = _FENCED.fullmatch(text)
+    return fenced[1] if fenced else text

@@ -1,22 +1,30 @@
-"""What a driver works with: the tools, what runs their calls, what a model is shown, and who is notified.
+"""The runtime of one run: the only way in which a driver sees tools, runs calls and emits events.
 
-Bound once for a run; a driver has no other way to run a call.
+A model distinguishes tools by their names alone, so each tool of a run has a name of its own:
+
+    add                  of the registry
+    search               of the server `books`
+    files_read           `read` of the server `files`, as another server has a `read` too
+    mail_read            `read` of the server `mail`
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from toolfmt.agents.compilers import all_sections
-from toolfmt.agents.offering import Offer, offer
+from toolfmt.errors import DuplicateToolError
 from toolfmt.execution.contracts import RunExecutor
 from toolfmt.execution.hooks import ask
 from toolfmt.execution.records import AgentStop, ToolCallError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from toolfmt.agents.compilers import Compiler
     from toolfmt.agents.state import AgentState
     from toolfmt.conversation import Message
@@ -35,7 +43,46 @@ Checkpoint: TypeAlias = Callable[["AgentState"], "Awaitable[object] | object"]
 
 
 def nobody(_: object) -> None:
-    """Tell nobody."""
+    """Ignore an event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Tools as a model is shown them."""
+
+    tools: tuple[ToolDefinition, ...] = ()
+    meant: Mapping[str, ToolDefinition] = field(default_factory=dict[str, "ToolDefinition"])
+    """The tools as the executor knows them, by the names that the model knows."""
+
+    def routed(self, call: ToolInvocation) -> ToolInvocation:
+        """Give a call the executor's name of its tool; a call that names a server goes there."""
+        tool = self.meant.get(call.name)
+        if tool is None:
+            return call
+        changes: dict[str, str] = {}
+        if tool.name != call.name:
+            changes["name"] = tool.name
+        if tool.server is not None and (changes or call.server is None):
+            changes["server"] = tool.server
+        return call.model_copy(update=changes) if changes else call
+
+
+def offer(tools: Iterable[ToolDefinition]) -> Offer:
+    """Give each tool a name of its own: several with one name get their server's name too.
+
+    Raises `DuplicateToolError` if the names are still not unique.
+    """
+    found = list({(tool.server, tool.name): tool for tool in tools}.values())
+    counts = Counter(tool.name for tool in found)
+    offered: dict[str, ToolDefinition] = {}
+    meant: dict[str, ToolDefinition] = {}
+    for tool in found:
+        name = f"{tool.server}_{tool.name}" if counts[tool.name] > 1 and tool.server is not None else tool.name
+        if name in offered:
+            raise DuplicateToolError(f"two tools are named {name!r}: names must be unique")
+        offered[name] = tool if name == tool.name else tool.model_copy(update={"name": name})
+        meant[name] = tool
+    return Offer(tuple(offered.values()), meant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +161,10 @@ class Driver(Protocol):
 def bound(
     executor: CallExecutor, tools: Iterable[ToolDefinition] | None, guards: Sequence[Guard], emit: Listener
 ) -> tuple[CallExecutor, Offer]:
-    """Give the executor of one run, which tells `emit` too, and the tools that it runs.
+    """Return the executor of one run, which also calls `emit`, and its tools.
 
-    An executor that is no `RunExecutor` does not list its tools, and cannot be guarded. Raises TypeError where
-    the tools are not known, `DuplicateToolError` for two tools of one name.
+    Any other executor than a `RunExecutor` has neither a list of tools nor guards: raises TypeError without `tools`, or
+    with guards. Raises `DuplicateToolError` for two tools of one name.
     """
     if isinstance(executor, RunExecutor):
         return executor.for_run(guards, emit), offer(executor.list_tools() if tools is None else tools)

@@ -1,4 +1,4 @@
-"""What spans say, by the semantic conventions for generative AI: attributes of requests and answers.
+"""Span attributes of requests and answers, by the semantic conventions for generative AI.
 
 {"gen_ai.request.model": "gpt-5.1", "gen_ai.request.temperature": 0.5,
  "gen_ai.response.finish_reasons": ["tool_calls"], "gen_ai.usage.input_tokens": 12}
@@ -26,8 +26,13 @@ if TYPE_CHECKING:
 
 CONTENT: Final = "otel-genai"
 """The transcript format of the conventions' attributes for messages."""
-_FINISHED: Final[Mapping[str, str]] = {"tool_calls": "tool_call", "stop_sequence": "stop", "pause": "stop"}
-"""The conventions' words for why a message ended, where they are others: stop, length, content_filter, tool_call."""
+_FINISHED: Final[Mapping[str, str]] = {
+    "tool_calls": "tool_call",
+    "stop_sequence": "stop",
+    "pause": "stop",
+    "malformed_call": "error",
+}
+"""The conventions' finish reasons, where they differ: stop, length, content_filter, tool_call, error."""
 SETTINGS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "gen_ai.request.frequency_penalty": (("frequency_penalty",),),
     "gen_ai.request.max_tokens": (("max_tokens",), ("max_completion_tokens",), ("max_output_tokens",)),
@@ -38,11 +43,11 @@ SETTINGS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "gen_ai.request.top_k": (("top_k",), ("generationConfig", "topK"), ("options", "top_k")),
     "gen_ai.request.top_p": (("top_p",), ("generationConfig", "topP"), ("options", "top_p")),
 }
-"""Where requests say what the conventions have an attribute for."""
+"""Where requests have the values of the conventions' attributes."""
 
 
 def settings(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Read what a request asks for."""
+    """Read a request's settings."""
     found: dict[str, Any] = {}
     for name, paths in SETTINGS.items():
         for path in paths:
@@ -55,12 +60,12 @@ def settings(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def response(event: InferenceResponseReceived) -> dict[str, Any]:
-    """Say what is known of an answer."""
+    """Write the attributes of an answer."""
     return answer_attributes(event.info, ended(event))
 
 
 def answer_attributes(info: AnswerInfo, stop: Stop | None) -> dict[str, Any]:
-    """Say what a record holds of an answer, and why it ended."""
+    """Write the attributes of an answer and its finish reason."""
     attributes: dict[str, Any] = {
         "gen_ai.response.id": info.id or None,
         "gen_ai.response.model": info.model or None,
@@ -78,7 +83,7 @@ def answer_attributes(info: AnswerInfo, stop: Stop | None) -> dict[str, Any]:
 
 
 def messages(event: InferenceRequestStarted) -> dict[str, str]:
-    """Write a request's messages and tools as the conventions have them; none where its format is not known."""
+    """Write a request's messages and tools; none if its format is unknown."""
     try:
         if event.transcript is not None:
             value = write(event.transcript, CONTENT).value
@@ -90,12 +95,12 @@ def messages(event: InferenceRequestStarted) -> dict[str, str]:
 
 
 def ended(event: InferenceResponseReceived) -> Stop | None:
-    """Why an answer ended: a text model's calls are an end that its server does not know."""
+    """The finish reason of an answer; a text model's server does not know that the answer has calls."""
     return "tool_calls" if event.calls and event.info.stop in (None, "stop", "stop_sequence") else event.info.stop
 
 
 def output(event: InferenceResponseReceived) -> dict[str, str]:
-    """Write what a model answered as the conventions have it."""
+    """Write an answer."""
     thought = (ReasoningPart(event.reasoning),) if event.reasoning else ()
     said = (TextPart(event.text),) if event.text else ()
     stop = ended(event) or "stop"
@@ -106,12 +111,12 @@ def output(event: InferenceResponseReceived) -> dict[str, str]:
 
 
 def jsoned(values: Mapping[str, Any]) -> dict[str, str]:
-    """Write attributes whose values are JSON as its text."""
+    """Write the values of attributes as JSON text."""
     return {key: _json(value) for key, value in values.items() if key.startswith("gen_ai.")}
 
 
 def _json(value: JsonValue) -> str:
-    """Write a value as JSON; what JSON cannot hold, as Python shows it."""
+    """Write a value as JSON, or as its `repr` if JSON cannot hold it."""
     try:
         return jsontext.dumps(value)
     except UnrepresentableError:

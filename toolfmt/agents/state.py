@@ -1,12 +1,12 @@
-"""The state of an agent: its conversation, the steps of this run, and its status. Never changed, only copied.
+"""The immutable state of an agent: its conversation, the steps of this run, and its status.
 
     state = AgentState.of("Weather in Paris?")
     state = state.with_step(Step(messages=(answer, results), calls=…, executions=…))
     state.status, state.text, state.usage
     AgentState.from_json(state.to_json()) == state
 
-The conversation lies in named sections, tuples of `toolfmt.Message`: `messages` is the talk itself; others, such as
-`summary`, are whatever an application puts there, and a compiler says which of them a model sees.
+The messages are in named sections: `messages` is the conversation itself, and an application may add others, such as
+`summary`. A compiler selects what a model sees of them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Any, Final, Literal, Self, TypeAlias, cast
 
-from toolfmt.agents.pending import Pending  # noqa: TC001 - as above
-from toolfmt.agents.stored import MESSAGES, SECTIONS, dump, load, many
+from toolfmt.agents.stored import dump, load
 from toolfmt.conversation import CallPart, Message, TextPart
 from toolfmt.errors import ExecutionError, ParseError
 from toolfmt.events import CallFailed  # noqa: TC001 - `stored` makes checks of these annotations
@@ -38,10 +37,25 @@ TALK: Final = "messages"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """A call without a result yet; `toolfmt.agents.waiting` resumes it."""
+
+    id: str
+    """The key of its decision."""
+    call: ToolInvocation
+    """The call as it would run, after the hooks."""
+    why: Literal["approval", "result", "started"]
+    """It needs approval, its result comes from elsewhere, or it had started when the program ended."""
+    at: int
+    """Its position among the calls of its answer, from 0."""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One turn of the model and its outcome."""
 
-    messages: tuple[Message, ...] = field(default=(), metadata=MESSAGES)
+    messages: tuple[Message, ...] = ()
     """The messages that the step adds to the conversation, in order."""
     calls: tuple[ToolInvocation, ...] = ()
     """The usable calls of the model."""
@@ -75,7 +89,7 @@ class Step:
 class Run:
     """An earlier run of the same conversation."""
 
-    steps: tuple[Step, ...] = field(default=(), metadata=many(Step))
+    steps: tuple[Step, ...] = ()
     status: Status = "completed"
     reason: str = ""
 
@@ -84,10 +98,10 @@ class Run:
 class AgentState:
     """A conversation and its agent's status. The `with_*` methods give changed copies."""
 
-    sections: Mapping[str, tuple[Message, ...]] = field(default_factory=lambda: {TALK: ()}, metadata=SECTIONS)
-    steps: tuple[Step, ...] = field(default=(), metadata=many(Step))
+    sections: Mapping[str, tuple[Message, ...]] = field(default_factory=lambda: {TALK: ()})
+    steps: tuple[Step, ...] = ()
     """The steps of this run."""
-    runs: tuple[Run, ...] = field(default=(), metadata=many(Run))
+    runs: tuple[Run, ...] = ()
     """The runs before it, oldest first."""
     begin: int = 0
     """Number of messages in the conversation when this run began."""
@@ -102,7 +116,7 @@ class AgentState:
     """JSON values of the application and of drivers."""
 
     def __post_init__(self) -> None:
-        """Keep copies of the mappings, which nobody can write to."""
+        """Copy the mappings, read-only."""
         object.__setattr__(self, "sections", MappingProxyType({TALK: (), **self.sections}))
         object.__setattr__(self, "metadata", MappingProxyType({**self.metadata}))
 
@@ -114,7 +128,7 @@ class AgentState:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The talk."""
+        """The conversation."""
         return self.sections[TALK]
 
     @property
@@ -187,21 +201,16 @@ class AgentState:
         """Read a state that `to_json` wrote; anything else raises `ParseError`, which names the place."""
         state = load(cls, value)
         last = len(state.messages)
-        if state.begin < 0 or (state.begin > last and not state.ended):  # after a run, the talk may have been cut
+        if state.begin < 0 or (state.begin > last and not state.ended):  # after a run, messages may have been removed
             raise ParseError(f"/begin: {state.begin}; the run begins at one of the {last} messages, or after them")
         places = [one.at for one in state.pending]
-        calls = [
-            part
-            for step in state.steps[-1:]
-            for one in step.messages
-            for part in one.parts
-            if isinstance(part, CallPart)
-        ]
+        parts = [part for step in state.steps[-1:] for message in step.messages for part in message.parts]
+        count = sum(isinstance(part, CallPart) for part in parts)
+        where = f"/steps/{len(state.steps) - 1}/pending"
         if len({*places}) < len(places) or len({one.id for one in state.pending}) < len(places):
-            raise ParseError(f"/steps/{len(state.steps) - 1}/pending: one of the calls waits twice")
-        if wrong := [at for at in places if not 0 <= at < len(calls)]:
-            where = f"/steps/{len(state.steps) - 1}/pending"
-            raise ParseError(f"{where}: a call waits as number {wrong[0]}; the step has {len(calls)} calls, from 0")
+            raise ParseError(f"{where}: one of the calls waits twice")
+        if wrong := [at for at in places if not 0 <= at < count]:
+            raise ParseError(f"{where}: a call waits as number {wrong[0]}; the step has {count} calls, from 0")
         return state
 
 
@@ -215,7 +224,7 @@ class AgentFailedError(ExecutionError):
 
 
 def total(usages: Iterable[Usage]) -> Usage:
-    """Add counts of tokens up."""
+    """Add counts of tokens."""
     sums = dict.fromkeys(Usage.__slots__, 0)
     for usage in usages:
         for name in sums:
@@ -224,7 +233,7 @@ def total(usages: Iterable[Usage]) -> Usage:
 
 
 def messages_of(values: Iterable[MessageLike]) -> tuple[Message, ...]:
-    """Read messages: a text is the user's, neighbouring objects are messages of one transcript format.
+    """Read messages: text is the user's, adjacent objects are messages of one transcript format.
 
     Raises `ParseError` for objects that are not messages.
     """

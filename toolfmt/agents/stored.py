@@ -5,17 +5,18 @@
         {"role": "assistant", "parts": [{"type": "call", "name": "get_weather", "arguments": {"city": "Paris"}}]}]},
      "steps": [{"messages": [...], "executions": [...]}], "status": "running"}
 
-Of all the conversation's formats none holds every part of the hub, so this is one of its own. A message that was
-read from a format keeps the value it was read from, and is written again as it was.
+No transcript format holds every part of a conversation, so this is a format of its own. A message that was read from a
+format keeps the value that it was read from, and that format writes it again unchanged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
@@ -62,7 +63,7 @@ def dump(record: object) -> JsonObject:
 
 
 def load(kind: type[_T], value: JsonValue) -> _T:
-    """Read a record; raises `ParseError` with the place of what was not written so."""
+    """Read a record; raises `ParseError` with the place of what is wrong."""
     if jsontext.too_deep(value):
         raise LimitExceededError(f"a state is nested more than {jsontext.MAX_NESTING} levels deep")
     found = _fields(value, "")
@@ -73,7 +74,7 @@ def load(kind: type[_T], value: JsonValue) -> _T:
 
 
 def plain(value: Any) -> Any:
-    """Make JSON of records, of any depth; anything else in them stays as it is."""
+    """Turn nested records into JSON; all other values stay as they are."""
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, BaseModel):
@@ -82,7 +83,7 @@ def plain(value: Any) -> Any:
         tag = {"type": _TAGS[kind]} if (kind := type(value)) in _TAGS else {}
         own = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
         given = {field.name: _default(field) for field in fields(value) if field.init}
-        return {**tag, **{name: plain(found) for name, found in own.items() if found != given[name]}, **_read(value)}
+        return {**tag, **{name: plain(found) for name, found in own.items() if found != given[name]}, **_source(value)}
     if isinstance(value, Mapping):
         return {key: plain(found) for key, found in cast("Mapping[str, Any]", value).items()}
     if isinstance(value, (list, tuple)):
@@ -94,8 +95,8 @@ def _default(field: Any) -> Any:
     return field.default_factory() if field.default_factory is not MISSING else field.default
 
 
-def _read(value: Any) -> JsonObject:
-    """Give what a message was read from."""
+def _source(value: Any) -> JsonObject:
+    """Return the value that a message was read from."""
     if not isinstance(value, Message) or value.source is None or isinstance(value.source, SharedSource):
         return {}
     return {"origin": value.origin, "source": value.source}
@@ -107,10 +108,25 @@ def _fields(value: JsonValue, where: str) -> JsonObject:
     return dict(value)
 
 
-def _list(value: JsonValue, where: str, each: Callable[[JsonValue, str], _T]) -> tuple[_T, ...]:
-    if not jsontext.is_array(value):
-        raise ParseError(f"{where}: a list is expected, not {type(value).__name__}")
-    return tuple(each(item, f"{where}/{at}") for at, item in enumerate(value))
+def _value(hint: Any, value: JsonValue, where: str) -> Any:
+    """Read the records in a value of a field; pydantic checks everything else."""
+    inner = get_args(hint)
+    match get_origin(hint):
+        case None if is_dataclass(hint):
+            return _record(cast("type[Any]", hint), value, where)
+        case origin if origin in {Union, UnionType}:
+            if not _TAGS.keys().isdisjoint(inner):
+                return _part(value, where)
+            others = [kind for kind in inner if kind is not NoneType]
+            return value if value is None or len(others) > 1 else _value(others[0], value, where)
+        case origin if origin is tuple and inner[1:] == (...,):
+            if not jsontext.is_array(value):
+                raise ParseError(f"{where}: a list is expected, not {type(value).__name__}")
+            return tuple(_value(inner[0], item, f"{where}/{at}") for at, item in enumerate(value))
+        case origin if origin is Mapping:
+            return {name: _value(inner[1], found, f"{where}/{name}") for name, found in _fields(value, where).items()}
+        case _:
+            return value
 
 
 def _part(value: JsonValue, where: str) -> Any:
@@ -121,56 +137,28 @@ def _part(value: JsonValue, where: str) -> Any:
     return _record(PARTS[tag], found, where)
 
 
-def _message(value: JsonValue, where: str) -> Message:
-    found = _fields(value, where)
-    origin, source = found.pop("origin", ""), found.pop("source", None)
-    message = _record(Message, found, where)
-    if source is not None:
-        message.origin, message.source = str(origin), source
-    return message
-
-
-def _messages(value: JsonValue, where: str) -> tuple[Message, ...]:
-    return _list(value, where, _message)
-
-
-def _sections(value: JsonValue, where: str) -> dict[str, tuple[Message, ...]]:
-    return {name: _messages(found, f"{where}/{name}") for name, found in _fields(value, where).items()}
-
-
-def many(kind: type[Any]) -> Mapping[str, Any]:
-    """Describe a dataclass field that holds a tuple of such records: its `metadata`."""
-
-    def read(value: JsonValue, where: str) -> tuple[Any, ...]:
-        return _list(value, where, lambda item, at: _record(kind, item, at))
-
-    return {_READ: read}
-
-
-_READ: Final = "read"
-MESSAGES: Final[Mapping[str, Any]] = {_READ: _messages}
-"""The `metadata` of a field that holds messages."""
-SECTIONS: Final[Mapping[str, Any]] = {_READ: _sections}
-"""The `metadata` of a field that holds messages by name."""
-_PARTS: Final = frozenset({(Message, "parts"), (ResultPart, "content")})
-
-
 def _record(kind: type[_T], value: JsonValue, where: str) -> _T:
     found = _fields(value, where)
-    known = {field.name: field for field in fields(cast("Any", kind)) if field.init}
+    origin, source = (found.pop("origin", ""), found.pop("source", None)) if kind is Message else ("", None)
+    known = {field.name for field in fields(cast("Any", kind)) if field.init}
     for name in found:
         if name not in known:
             raise ParseError(f"{where}/{name}: {kind.__name__} has no such field")
-        if (kind, name) in _PARTS:
-            found[name] = _list(found[name], f"{where}/{name}", _part)
-        elif _READ in known[name].metadata:
-            found[name] = known[name].metadata[_READ](found[name], f"{where}/{name}")
+        found[name] = _value(_hints(kind)[name], found[name], f"{where}/{name}")
     try:
-        return _adapter(kind).validate_python(found)
+        record = _adapter(kind).validate_python(found)
     except ValidationError as error:
         first = error.errors()[0]
         place = "".join(f"/{step}" for step in first["loc"])
         raise ParseError(f"{where}{place}: {first['msg']}") from None
+    if isinstance(record, Message) and source is not None:
+        record.origin, record.source = str(origin), source
+    return cast("_T", record)
+
+
+@cache
+def _hints(kind: type[Any]) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
 @cache

@@ -8,8 +8,8 @@
       execute_tool weather    gen_ai.tool.call.id="call_2" error.type="timeout"
       chat gpt-5.1
 
-What is said, and what tools are called with and give, stays out of the spans unless `content=True`.
-Needs the extra `otel`; without an SDK that exports them, the spans are free of effect.
+Messages, arguments and results are not in the spans unless `content=True`. Needs the extra `otel`; without an SDK that
+exports them, the spans have no effect.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ def traced(tracer: Tracer | None = None, *, provider: str | None = None, content
 
 @dataclass(slots=True, eq=False)
 class _Open:
-    """A span that is open, and how it was made the current one."""
+    """An open span, and the token that made it the current one."""
 
     span: Span
     token: Token[Context] | None = None
     unnamed: bool = False
-    """Its title still lacks the model."""
+    """Whether its title still lacks the model."""
 
     def end(self, at: datetime) -> None:
         from opentelemetry import context, trace
@@ -87,25 +87,25 @@ class _Open:
 
 @dataclass(slots=True, eq=False)
 class _Run:
-    """A run that goes on."""
+    """A run that has not ended."""
 
     agent: _Open
     outer: _Run | None
     steps: int
-    """How many steps the state had that it began with."""
+    """Number of steps in its first state."""
     chat: _Open | None = None
 
 
 @dataclass(slots=True, eq=False)
 class _Tracing:
-    """A listener for any number of runs, side by side or within one another."""
+    """A listener for any number of concurrent or nested runs."""
 
     tracer: Tracer
     about: dict[str, Any]
     content: bool = field(kw_only=True)
     _run: ContextVar[_Run | None] = field(default_factory=lambda: ContextVar("toolfmt_run", default=None))
     _runs: list[_Run] = field(default_factory=list["_Run"])
-    """Those that go on, the latest last: which counts where steps are taken in contexts of their own."""
+    """The runs that have not ended, the latest last; used if steps run in contexts of their own."""
     _tools: dict[str, _Open] = field(default_factory=dict[str, _Open])
     """By the execution's id."""
 
@@ -180,7 +180,7 @@ class _Tracing:
         opened = self._open(_title("chat", model), event.at, attributes, "CLIENT")
         opened.unnamed = not model
         if self._current is None:
-            opened.end(event.at)  # nobody would say when it ends
+            opened.end(event.at)  # no event will report its end
         else:
             self._current.chat = opened
 
@@ -198,7 +198,7 @@ class _Tracing:
         opened.end(event.at)
 
     def _unanswered(self, at: datetime, why: str) -> None:
-        """End the span of a request whose answer never came whole."""
+        """End the span of a request whose answer was never complete."""
         opened = self._taken()
         if opened is not None:
             _fail(opened.span, _type(why), why)
@@ -226,7 +226,7 @@ class _Tracing:
         if self.content:
             given = {"gen_ai.tool.call.arguments": call.arguments, "gen_ai.tool.call.result": execution.result.content}
             span.set_attributes(jsoned(given))
-        if execution.has_error and execution.failure != "waiting":  # which has not failed
+        if execution.has_error and execution.failure != "waiting":  # a call that waits has not failed
             _fail(span, execution.failure or _OTHER, execution.error if self.content else "")
         opened.end(at)
 
@@ -247,6 +247,6 @@ def _fail(span: Span, kind: str, why: str) -> None:
 
 
 def _type(reason: str) -> str:
-    """Read the exception's name where a reason begins with it."""
+    """Read the exception's name at the beginning of a reason."""
     match = _RAISED.match(reason)
     return match[1] if match else _OTHER

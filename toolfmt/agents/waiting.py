@@ -1,4 +1,4 @@
-"""Calls that wait for a decision, in a state that can be stored, and how a run goes on with the decisions.
+"""Calls that wait for decisions in a stored state, and resuming the run with the decisions.
 
     state = await loop.run("Clean up /tmp")                  # status "waiting": a call needs approval
     store(state.to_json())
@@ -8,8 +8,7 @@
     state = await loop.run(state=state, decisions={pending.id: Approved()})
 
 A call waits because nobody has approved it yet (`Approval()` without a function), because its tool raised
-`DeferredCall`, or because the program ended while it was running. The model is asked nothing again, and what has run
-is not run again.
+`DeferredCall`, or because the program ended while it was running. No request to the model and no call is repeated.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from toolfmt.agents.messages import result_part
-from toolfmt.agents.pending import Pending
+from toolfmt.agents.state import Pending
 from toolfmt.conversation import CallPart, Message, ResultPart
 from toolfmt.execution.events import ToolCallBlocked, ToolCallCompleted
 from toolfmt.execution.policies.approval import approved_calls
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from toolfmt.execution.records import FailureKind
 
 Interrupted: TypeAlias = Literal["ask", "run", "fail"]
-"""What becomes of a call that was running when the program ended: it waits, runs again, or is an error."""
+"""How to resume a call that was running when the program ended: it waits, runs again, or fails."""
 LOST: Final = "It is not known whether this call ran: the program ended while it was running."
 
 
@@ -79,7 +78,7 @@ def check_decisions(state: AgentState, decisions: Mapping[str, Decision] | None)
 
 
 def decided(state: AgentState, decisions: Mapping[str, Decision], interrupted: Interrupted) -> dict[str, Decision]:
-    """Give the decisions, with those that `interrupted` makes for calls that had started."""
+    """Return the decisions, with those that `interrupted` makes for calls that had started."""
     rules: dict[Interrupted, Decision] = {"run": Approved(), "fail": Denied(LOST)}
     started = [pending.id for pending in state.pending if pending.why == "started"]
     made = dict.fromkeys(started, rules[interrupted]) if interrupted in rules else {}
@@ -87,7 +86,7 @@ def decided(state: AgentState, decisions: Mapping[str, Decision], interrupted: I
 
 
 async def resumed(state: AgentState, decisions: Mapping[str, Decision], runtime: Runtime) -> AgentState:
-    """Carry out decisions on the pending calls of the last step; those without one go on waiting."""
+    """Carry out decisions on the pending calls of the last step; the other calls keep waiting."""
     step = state.steps[-1]
     if state.messages[len(state.messages) - len(step.messages) :] != step.messages:
         raise ValueError("messages were added after calls that wait: decide on the calls first")
@@ -149,7 +148,7 @@ def _settled(pending: Pending, result: ToolResult, failure: FailureKind | None =
 
 
 def waiting(execution: ToolExecution, at: int) -> Pending:
-    """Make the pending call of a record that says its call waits."""
+    """Make the pending call from the record of a call that waits."""
     why = "approval" if execution.blocked else "result"
     return Pending(id=execution.id, call=execution.call, why=why, at=at, detail=execution.error)
 
@@ -164,7 +163,7 @@ async def _run(running: list[tuple[Pending, ToolInvocation]], state: AgentState,
 
 
 def _answered(step: Step, results: Mapping[int, ToolResult]) -> tuple[Message, ...]:
-    """Put results in their places among those that the step's calls have already."""
+    """Insert results among those that the step already has, in the order of the calls."""
     calls = [part for message in step.messages for part in message.parts if isinstance(part, CallPart)]
     pending = {one.at for one in step.pending}
     given = iter([part for message in step.messages for part in message.parts if isinstance(part, ResultPart)])
@@ -182,7 +181,7 @@ def _answered(step: Step, results: Mapping[int, ToolResult]) -> tuple[Message, .
 
 
 def _with(state: AgentState, step: Step) -> AgentState:
-    """Put a step in the place of the last one, and its messages in the place of its messages."""
+    """Replace the last step and its messages."""
     talk = state.messages[: len(state.messages) - len(state.steps[-1].messages)]
     before = replace(state, sections={**state.sections, "messages": talk}, steps=state.steps[:-1])
     return before.with_step(step)

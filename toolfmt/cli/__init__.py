@@ -1,7 +1,7 @@
 """The command `toolfmt`: manifests, parsing and rendering from the shell.
 
-Each command is a file of this folder, imported when it is run. It gives its
-exit code, or None for 0; what it raises is said here.
+A command's module is imported when the command runs. A command returns its exit code, or None for 0; its exceptions
+become messages here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 import toolfmt
-from toolfmt.cli.errors import INTERRUPTED, UsageError, refuse
+from toolfmt.cli.output import INTERRUPTED, UsageError, refuse
 from toolfmt.errors import MissingExtraError, ToolFmtError
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ BROKEN_PIPE: Final = 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and give its exit code.
+    """Run the command line and return its exit code.
 
     `arguments` are those after the program's name, by default the process's own.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
-    if given == ["--version"]:  # without the parser of arguments, which takes longer than all else
+    if given == ["--version"]:  # without loading the parser of arguments, which takes longer than everything else
         sys.stdout.write(f"{toolfmt.__version__}\n")
         return 0
     try:

@@ -1,4 +1,4 @@
-"""A recorded answer played out: read, its calls run, the results as a message."""
+"""Read a recorded answer, run its calls and write the results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from toolfmt.lookup.registry import default_registry, is_auto
 from toolfmt.model import ToolResult
 from toolfmt.parsing import parse
 from toolfmt.rendering import render_results
-from toolfmt.transcripts.answer_info import AnswerInfo, Usage
+from toolfmt.transcripts.answer_info import AnswerInfo
 from toolfmt.transcripts.answer_message import answer_message
 from toolfmt.transcripts.answers import answered
 from toolfmt.transcripts.convert import write
@@ -37,26 +37,26 @@ if TYPE_CHECKING:
 
 _ERROR: Final = "error_flag"
 _HARMLESS: Final = ("added", "merged")
-"""What becomes of a result of which nothing is gone."""
+"""Actions of losses that lose nothing of a result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """An answer and what became of its calls."""
+    """An answer and the outcome of its calls."""
 
     said: AnswerMessage
     step: Step
     explain: Callable[[CallFailed], str]
-    """What to tell the model about a call that could not be read."""
+    """Writes feedback about a call that could not be read."""
     dialect: AnyDialect
     tools: tuple[ToolDefinition, ...]
 
     def text(self) -> str:
-        """Write the results as the dialect has them, those of broken calls as errors."""
+        """Write the results in the dialect; broken calls have errors as results."""
         return render_results([result for _, _, result in self._results()], dialect=self.dialect)
 
     def records(self) -> list[JsonObject]:
-        """Give the record of each call; one that could not be read has no `call`, but its text, `raw`."""
+        """Return the record of each call; an unreadable one has no `call`, but its text as `raw`."""
         found: list[JsonObject] = []
         for event, execution, result in self._results():
             if isinstance(event, CallFailed):
@@ -67,7 +67,7 @@ class Played:
         return found
 
     def _results(self) -> Iterator[tuple[CallEnd | CallFailed, ToolExecution | None, ToolResult]]:
-        """Give how each call ended, its record if it has one, and what to tell the model."""
+        """Yield the event that ends each call, its record, if any, and the result for the model."""
         parts = iter([part for part in self.said.message.parts if isinstance(part, CallPart)])
         left = iter(self.step.executions)
         for event in self.said.ended:
@@ -80,9 +80,9 @@ class Played:
             yield event, execution, skipped if execution is None else execution.result
 
     def messages(self, to: str) -> Conversion:
-        """Write what follows the answer as messages of a format, or all of it where they cannot be told apart.
+        """Write the messages after the answer in a format, or all messages if they cannot be separated.
 
-        A format that has no flag for errors gets them in words.
+        In a format without a flag for errors, the text says that a result is an error.
         """
         messages = self.step.messages
         whole = write(Transcript(messages), to)
@@ -101,7 +101,7 @@ class Played:
 
 
 def check_writable(to: str) -> None:
-    """Raise `UnknownFormatError` or `UnrepresentableError` for a format in which no result could be written."""
+    """Raise `UnknownFormatError` or `UnrepresentableError` for a format that cannot hold results."""
     call, result = CallPart("f", {}), ResultPart((TextPart("1"),), name="f")
     write(Transcript((Message("assistant", (call,)), Message("tool", (result,)))), to)
 
@@ -114,7 +114,7 @@ def _bare(value: JsonValue, to: str) -> JsonValue:
 async def play(answer: JsonValue, choice: AnyDialect | str, source: str, timeout: float | None) -> Played:  # noqa: ASYNC109 - of each call
     """Read an answer, text or an API's JSON, and run its calls by the tools that `source` names.
 
-    `choice` is the dialect, or `auto`: then what the text is written in also writes the results.
+    `choice` is the dialect, or `auto`; then the results are written in the detected dialect.
     """
     async with toolbox(source) as box:
         executor, offer = bound(box if timeout is None else replace(box, timeout=timeout), None, (), nobody)
@@ -129,6 +129,7 @@ async def play(answer: JsonValue, choice: AnyDialect | str, source: str, timeout
         dialect = default_registry().resolve(dialect=None if is_auto(choice) else choice)
         explain = partial(feedback, tools=tools, dialect=dialect) if isinstance(answer, str) else api_feedback
         ended = tuple(event for event in events if isinstance(event, (CallEnd, CallFailed)))
-        said = AnswerMessage(message=answer_message(events, info), ended=ended, info=info, usage=Usage(), text="")
+        failures = tuple(event for event in ended if isinstance(event, CallFailed))
+        said = AnswerMessage(answer_message(events, info), ended, Step(info=info, stop=info.stop, failures=failures))
         step = await played(said, AgentState(), Runtime(offer=offer, executor=executor), explain)
     return Played(said, step, explain, dialect, tools)

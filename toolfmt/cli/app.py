@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def run(arguments: Iterable[str]) -> int:
-    """Run one command and give its exit code; what goes wrong is raised."""
+    """Run one command and return its exit code; errors are raised."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            # What is written is exact: UTF-8 whatever the locale says, and no line end exchanged.
+            # Exact output: UTF-8 in every locale, and line ends unchanged.
             stream.reconfigure(encoding="utf-8", newline="")
-    # A lone `-` would be taken for an option.
+    # cyclopts would read a lone `-` as an option.
     return app([STDIN if argument == "-" else argument for argument in arguments]) or 0
 
 
@@ -50,6 +50,15 @@ _COMMANDS = {
     "mcp-serve": "Serve Python functions as an MCP server.",
     "demo": "Read recorded answers in every format.",
 }
+_HOMES = {
+    "inject": "manifest",
+    "detect": "parse",
+    "formats": "listings",
+    "dialects": "listings",
+    "providers": "listings",
+    "recorded": "serve",
+}
+"""The modules of commands that share one."""
 _ENDS = {
     "serve": """Begin with a server of your own, then let any client ask http://127.0.0.1:8787:
 
@@ -63,7 +72,7 @@ Mistral's, and http://127.0.0.1:8787 for Anthropic's, Google's, Gemini CLI and O
 `--client-key-env` names one.
 """
 }
-"""What the help of a command ends with."""
+"""The end of a command's help."""
 
 app = App(
     "toolfmt",
@@ -78,4 +87,4 @@ app.register_install_completion_command(help="Install the completion of commands
 for _order, (_name, _help) in enumerate(_COMMANDS.items()):
     _code = _name.replace("-", "_")
     _more = {"help_epilogue": _ENDS[_name]} if _name in _ENDS else {}
-    app.command(f"toolfmt.cli.{_code}:{_code}", name=_name, help=_help, sort_key=_order, **_more)
+    app.command(f"toolfmt.cli.{_HOMES.get(_name, _code)}:{_code}", name=_name, help=_help, sort_key=_order, **_more)

@@ -1,4 +1,4 @@
-"""A conversation as blocks to look at, for the terminal and for a page."""
+"""Turn a conversation into blocks that the terminal or a page shows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/]+=*")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Something to look at: what it is, a title, its text; `picture` is a data URL, `results` are a call's."""
+    """A part of a message: its kind, title and text; `picture` is a data URL, `results` are a call's."""
 
     kind: BlockKind
     title: str
@@ -49,18 +49,18 @@ class Block:
 
     @property
     def folded(self) -> bool:
-        """Whether it is only shown when it is asked for."""
+        """Whether it is folded at first."""
         return self.kind not in {"text", "refusal", "call"}
 
     @property
     def labelled(self) -> bool:
-        """Whether it says what it is."""
+        """Whether its kind is shown."""
         return self.kind not in {"text", "refusal"}
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one message says."""
+    """The blocks of one message."""
 
     speaker: str
     role: str
@@ -68,7 +68,7 @@ class Turn:
 
 
 def turns(transcript: Transcript) -> Iterator[Turn]:
-    """Give a conversation message by message, results below their calls; nothing in it can steer what shows it."""
+    """Yield the messages, with results below their calls; control characters are escaped."""
     places = flatten(transcript.messages)
     results: dict[int, list[Block]] = {}
     for place in places:
@@ -84,7 +84,7 @@ def turns(transcript: Transcript) -> Iterator[Turn]:
 
 
 def tools(transcript: Transcript) -> list[Block]:
-    """Give the tools that a conversation declares."""
+    """Return the tools that a conversation declares."""
     return [_tool(tool) for tool in transcript.tools or ()]
 
 

@@ -1,4 +1,4 @@
-"""`toolfmt chat`: a scripted agent at work."""
+"""`toolfmt chat`: run a scripted agent."""
 
 import sys
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from toolfmt.cli.errors import UsageError
+from toolfmt.cli.output import UsageError
 
 SAMPLE: Final = Path(__file__).parent / "scripts" / "weather.json"
 
@@ -35,7 +35,7 @@ def chat(
 
 
 class _Page:
-    """Where events are written; what goes wrong with it is kept, as a run goes on without its listeners."""
+    """Writes events; keeps an error of the output, because a run ignores errors of its listeners."""
 
     def __init__(self, show: Callable[[Any], object]) -> None:
         self._show = show
@@ -70,7 +70,7 @@ async def _play(ask: tuple[str, ...], script: Path, tools: str | None, max_steps
         raise UsageError(f"{script} asks nothing: say what the user says, as an argument or as `ask` in the script")
     async with AsyncExitStack() as stack:
         show = partial(write_run_event, to=sys.stdout) if json else say_run_event
-        if json:  # what tools print is none
+        if json:  # stdout is for the events, not for what tools print
             stack.enter_context(redirect_stdout(sys.stderr))
         executor = Executor(found.tools)
         if tools is not None:

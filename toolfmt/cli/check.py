@@ -4,9 +4,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from toolfmt.cli.errors import note
 from toolfmt.cli.files import Files
-from toolfmt.cli.output import write_json_line, write_table
+from toolfmt.cli.output import note, write_json_line, write_table
 from toolfmt.corpora.picked import Picked
 from toolfmt.corpora.rows import Row, place
 from toolfmt.corpora.sources import STDIN, sources

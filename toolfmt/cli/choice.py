@@ -1,4 +1,4 @@
-"""The options by which every command chooses a format."""
+"""The options that choose a format, the same for every command."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from toolfmt.cli.errors import UsageError, note
+from toolfmt.cli.output import UsageError, note
 from toolfmt.dialect.record import AnyDialect
 from toolfmt.errors import UnknownDialectError
 from toolfmt.lookup.registry import AUTO, default_registry, is_auto
@@ -15,7 +15,7 @@ from toolfmt.lookup.registry import AUTO, default_registry, is_auto
 @Parameter(name="*", group="Format")
 @dataclass(frozen=True, kw_only=True)
 class FormatOption:
-    """Which format; without any of these it is found in what is read, and the default JSON in what is written."""
+    """A format; the default is to detect it in input, and the default JSON for output."""
 
     provider: Annotated[
         str | None, Parameter(alias="-p", help="The provider of the model, such as anthropic; see `toolfmt providers`.")
@@ -35,7 +35,7 @@ class FormatOption:
     xml: Annotated[bool, Parameter(help="Use XML for every provider.")] = False
 
     def resolve(self) -> AnyDialect:
-        """Find the dialect as the library does."""
+        """Resolve the dialect as the library does."""
         registry = default_registry()
         if self.dialect_from is not None:
             return self._found(self.dialect_from)
@@ -47,7 +47,7 @@ class FormatOption:
         return registry.resolve(provider=self.provider, model=self.model, use_xml=self.xml)
 
     def note_default(self) -> None:
-        """Say, after something was written, that nobody chose its format."""
+        """Note, after the output, that no format was chosen."""
         if not self._chosen:
             note("no format is chosen, so this is the default JSON; choose one with --provider, --model or --dialect")
 
@@ -56,7 +56,7 @@ class FormatOption:
         return any((self.provider, self.dialect, self.model, self.dialect_from, self.xml))
 
     def resolve_or_auto(self) -> AnyDialect | str:
-        """Find the dialect as `resolve` does or, where none is chosen, leave it to the text that is read: `auto`."""
+        """Resolve the dialect, or return `auto` if none is chosen."""
         if not self._chosen:
             return AUTO
         if not is_auto(self.dialect):
@@ -67,7 +67,7 @@ class FormatOption:
         return AUTO
 
     def _found(self, path: str) -> AnyDialect:
-        """Find the dialect of a model's folder, and say which it is and why."""
+        """Find the dialect of a model's folder, with a note on the reasons."""
         from toolfmt.workshop.chat_templates.finding import find_dialect
 
         others = {"--dialect": self.dialect, "--provider": self.provider, "--model": self.model, "--xml": self.xml}
@@ -83,7 +83,7 @@ DEFAULT = FormatOption()
 
 
 def meant(name: str) -> AnyDialect:
-    """Find the dialect of this name or, with a note, the one of the provider or model of this name."""
+    """Return the dialect of this name or, with a note, that of the provider or model of this name."""
     registry = default_registry()
     kinds = {"provider": lambda: registry.provider(name).dialect, "model": lambda: registry.resolve(model=name)}
     for kind, find in kinds.items() if name not in registry else ():

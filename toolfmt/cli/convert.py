@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from cyclopts import Parameter
 
 from toolfmt import jsontext
-from toolfmt.cli.errors import INTERRUPTED, UsageError, note
 from toolfmt.cli.files import Files, check_jobs
-from toolfmt.cli.output import write_table
+from toolfmt.cli.output import INTERRUPTED, UsageError, note, write_table
 from toolfmt.cli.progress import progress
 from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.engines import ENGINES
@@ -179,7 +178,7 @@ def _refuse_together(work: Work, given: list[Source], *, resume: bool) -> None:
 def _state(  # noqa: PLR0913 - what a run is, and how it begins
     given: list[Source], out: str | None, work: Work, reading: ReadOptions, *, resume: bool, overwrite: bool
 ) -> tuple[StateFile | None, State | None]:
-    """Find where to begin, and where to note how far it is; no state if there is nothing left to do."""
+    """Return the file of the state, if any, and the state to begin with; None if nothing is left to do."""
     run: JsonObject = {
         "formats": [list(work.picked.formats), work.target],
         "options": [
@@ -219,15 +218,15 @@ def _show(tally: Tally, goal: str, *, ended: str, kept: str) -> None:
         write_table(("loss", "action", "times", "conversations", "what it is"), rows, to=sys.stderr)
     left = f", {tally.failed} left out{kept}" if tally.failed else ""
     left += f", {tally.filtered} not selected" if tally.filtered else ""
-    left += f", {tally.repeated} duplicates" if tally.repeated else ""
+    left += f", {tally.duplicates} duplicates" if tally.duplicates else ""
     if tally.bookkeeping:
         losses = "loss" if tally.bookkeeping == 1 else "losses"
         left += f"; {tally.bookkeeping} {losses} of bookkeeping (--report lists them)"
-    note(f"{ended}{tally.converted} converted to {goal}, {tally.exact} without loss{left}")
+    note(f"{ended}{tally.converted} converted to {goal}, {tally.without_loss} without loss{left}")
 
 
 def _targets(given: list[Source], out: str | None, *, folder: bool) -> list[Path]:
-    """Name the files that are written."""
+    """Return the files that are written."""
     if out is None:
         return []
     return [Path(out) / source.name for source in given] if folder else [Path(out)]

@@ -7,9 +7,8 @@ from cyclopts import Parameter
 
 from toolfmt import jsontext
 from toolfmt.cli.choice import meant
-from toolfmt.cli.events import say_events
+from toolfmt.cli.events import event_record, result_record, say_events
 from toolfmt.cli.output import say, write_json, write_table
-from toolfmt.cli.records import event_record, result_record
 from toolfmt.cli.replay import Arrival, Recording, Replay, load, replay
 from toolfmt.events import CallEnd
 from toolfmt.lookup.registry import default_registry
@@ -64,7 +63,7 @@ def _introduce(recording: Recording, replays: list[Replay]) -> None:
 
 
 def _row(one: Replay) -> tuple[str, ...]:
-    """Compare one format with the others: how long its texts are, and when each call is certain."""
+    """Return a format's row: the lengths of its texts, and when each call is certain."""
     sizes = [str(len(answer)) for answer in one.answers]
     ends = [", ".join(str(at) for at, _ in _ended(streamed)) for streamed in one.streamed]
     return (
@@ -92,7 +91,7 @@ def _show(one: Replay) -> None:
 
 
 def _conclude(replays: list[Replay]) -> None:
-    """Say how it went, and what to try next."""
+    """Write the outcome and what to try next."""
     wrong = [one.dialect.name for one in replays if not one.right]
     note = f"; wrong: {', '.join(wrong)}" if wrong else ""
     say("")

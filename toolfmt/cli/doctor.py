@@ -4,9 +4,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from toolfmt.cli.models import model_folder
+from toolfmt.cli.models import Variables, model_folder, variables
 from toolfmt.cli.output import say, write_json, write_table
-from toolfmt.cli.variables import Variables, variables
 from toolfmt.workshop.doctor.diagnosis import Diagnosis, diagnose
 
 

@@ -1,21 +1,77 @@
-"""Events for people: one label and its text each."""
+"""Events, calls and results of parsing: as lines for people, and as JSON."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolfmt import jsontext
 from toolfmt.cli.output import say
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
+from toolfmt.model import ToolInvocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from toolfmt.detection import Detection, DialectMatch
     from toolfmt.events import Event
+    from toolfmt.model import JsonObject
+    from toolfmt.parsing import ParseResult
+
+_OPTIONAL: Final = ("id", "server", "agent")
+_WORD: Final = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+def call_record(call: ToolInvocation) -> JsonObject:
+    """Return a call as `render` reads it."""
+    given = {key: value for key in _OPTIONAL if (value := getattr(call, key)) is not None}
+    marks = {"provenance": call.provenance, "certainty": call.certainty}
+    return {"name": call.name, "arguments": call.arguments, **given, **marks}
+
+
+def kind_of(event: object) -> str:
+    """Return the kind of an event, such as `call_end`."""
+    return _WORD.sub("_", type(event).__name__).lower()
+
+
+def event_record(event: Event) -> JsonObject:
+    """Return an event's kind, under `event`, and its fields."""
+    return {"event": kind_of(event), **_fields(event)}
+
+
+def detection_record(detection: Detection) -> JsonObject:
+    """Return the detected dialect, the place that shows it, and the other dialects that read that place."""
+    candidates = [_fields(one) for one in detection.candidates]
+    return {"dialect": detection.dialect, "span": list(detection.span), "candidates": candidates}
+
+
+def result_record(result: ParseResult) -> JsonObject:
+    """Return the content of an answer."""
+    found = {} if result.detection is None else {"detection": detection_record(result.detection)}
+    return {
+        "dialect": result.dialect,
+        **found,
+        "text": result.text,
+        "reasoning": result.reasoning,
+        "calls": [call_record(call) for call in result.calls],
+        "failures": [_fields(failure) for failure in result.failures],
+        "notices": [_fields(notice) for notice in result.notices],
+    }
+
+
+def _fields(record: Event | DialectMatch) -> JsonObject:
+    return {field.name: _plain(getattr(record, field.name)) for field in fields(record)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, ToolInvocation):
+        return call_record(value)
+    return list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else value
 
 
 def say_event(event: Event) -> None:
-    """Write an event of a stream as it comes; text is quoted, so that its line ends are seen."""
+    """Write an event of a stream; text is quoted, so that its line ends are visible."""
     match event:
         case TextDelta(text):
             say("text", jsontext.dumps(text))
@@ -30,7 +86,7 @@ def say_event(event: Event) -> None:
 
 
 def say_events(events: Iterable[Event]) -> None:
-    """Write what a whole answer holds, in order; blank text is left out."""
+    """Write the content of a whole answer, in order, without blank text."""
     for event in events:
         match event:
             case TextDelta(text) if text.strip():

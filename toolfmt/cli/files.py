@@ -1,11 +1,11 @@
-"""The options by which every command on files of conversations says what is read of them."""
+"""The options for reading files of conversations, the same for every command."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from toolfmt.cli.errors import UsageError
+from toolfmt.cli.output import UsageError
 from toolfmt.corpora.batches import MAX_ROW, ReadOptions
 from toolfmt.corpora.picked import Picked
 from toolfmt.transcripts.formats import find
@@ -16,7 +16,7 @@ AUTO = "auto"
 @Parameter(name="*", group="What is read")
 @dataclass(frozen=True, kw_only=True)
 class Files:
-    """What is read of files, the same for every command."""
+    """How files are read."""
 
     source: Annotated[
         list[str] | None,
@@ -28,7 +28,9 @@ class Files:
             consume_multiple=False,
         ),
     ] = None
-    at: Annotated[str, Parameter(help="The JSON pointer of the conversation in a row, such as /body.")] = ""
+    at: Annotated[
+        str, Parameter(help="The JSON pointer of the conversation in a row, such as /body; lines of batches need none.")
+    ] = ""
     answer: Annotated[str | None, Parameter(help="The JSON pointer of its answer, which becomes the last message.")] = (
         None
     )
@@ -36,18 +38,18 @@ class Files:
     max_row: Annotated[int, Parameter(help="The maximum size of a row or session in bytes.")] = MAX_ROW
 
     def picked(self) -> Picked:
-        """Say what is read of each row; raises `UnknownFormatError`."""
+        """Return what to read of each row; raises `UnknownFormatError`."""
         names = tuple(find(name).name for name in self.source or () if name != AUTO)
         return Picked(formats=names, at=self.at, answer=self.answer)
 
     def reading(self) -> ReadOptions:
-        """Say how files are read; raises `UsageError`."""
+        """Return how to read files; raises `UsageError`."""
         if self.max_row < 1:
             raise UsageError("--max-row is 1 or more")
         return ReadOptions(self.picked().formats, self.column, self.max_row)
 
 
 def check_jobs(jobs: int) -> None:
-    """Raise `UsageError` for a number of processes that is none."""
+    """Raise `UsageError` for a number of processes below 1."""
     if jobs < 1:
         raise UsageError("--jobs is 1 or more")

@@ -6,8 +6,7 @@ from cyclopts import Parameter
 
 from toolfmt.cli.choice import DEFAULT
 from toolfmt.cli.choice import FormatOption as Format
-from toolfmt.cli.errors import UsageError, note
-from toolfmt.cli.output import write
+from toolfmt.cli.output import UsageError, note, write
 from toolfmt.cli.toolboxes import TOOLS, read_tools
 from toolfmt.workshop.grammars import WRITERS
 from toolfmt.workshop.grammars import grammar as grammar_of

@@ -1,4 +1,4 @@
-"""What commands read: files by path, and standard input for `-`."""
+"""Input of commands: files by path, and stdin for `-`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolfmt import jsontext
-from toolfmt.cli.errors import UsageError
+from toolfmt.cli.output import UsageError
 from toolfmt.corpora.sources import STDIN
 from toolfmt.errors import ParseError
 
@@ -26,7 +26,7 @@ def read_text(source: str) -> str:
 
 
 def read_pieces(source: str) -> Iterator[str]:
-    """Read UTF-8 text in pieces, from a pipe each as soon as it is there."""
+    """Read UTF-8 text in pieces, from a pipe as soon as each arrives."""
     if source == STDIN:
         if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] - closed by the shell
             raise UsageError("stdin is closed: name a file, or give the text through a pipe")
@@ -51,7 +51,7 @@ def read_json(source: str) -> Any:
 
 
 def refuse_two(*sources: str | None) -> None:
-    """Refuse standard input in two places: the second would find it empty."""
+    """Raise `UsageError` for stdin in two places, because the second would find it empty."""
     if sources.count(STDIN) > 1:
         raise UsageError("only one file can come from standard input")
 

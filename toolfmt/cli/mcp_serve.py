@@ -5,8 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 
-from toolfmt.cli.errors import UsageError
-from toolfmt.cli.output import stdout_to_stderr
+from toolfmt.cli.output import UsageError, stdout_to_stderr
 from toolfmt.cli.toolboxes import RUNNERS
 
 Transport: TypeAlias = Literal["stdio", "streamable-http"]

@@ -1,4 +1,4 @@
-"""What is wrong with a command's arguments, in words that say what to type instead."""
+"""Messages about wrong arguments that say what to type instead."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _CHOOSING: Final = ("--dialect", "--from", "--to")
-"""The options that choose a format, of which each command has one or two."""
+"""The options that choose a format; each command has one or two of them."""
 _MEANT: Final = frozenset({*_CHOOSING, "--format", "--source", "--target", "--syntax", "--style"})
-"""What people type for one of them."""
+"""What people type instead of one of them."""
 
 
 def misuse(error: CycloptsError) -> str:
-    """Say which argument is missing, unknown or too many, and where the others are listed."""
+    """Describe which argument is missing, unknown or too many, and where the arguments are listed."""
     command = " ".join(("toolfmt", *(error.command_chain or ())))
     listed = f"`{command} --help` lists"
     match error:
@@ -41,5 +41,5 @@ def misuse(error: CycloptsError) -> str:
 
 
 def _alike(typed: str, known: Iterable[str]) -> list[str]:
-    """Give the options by which a command chooses a format, if that is what was meant."""
+    """Return the options of a command that choose a format, if one of them was meant."""
     return [name for name in _CHOOSING if name in known] if typed in _MEANT else []

@@ -1,18 +1,31 @@
-"""Where a model's folder is: at a path, or in the cache of Hugging Face under the model's name.
+"""A model's folder, by path or by the model's name in the cache of Hugging Face, and variables of its template.
 
 ~/.cache/huggingface/hub/models--Qwen--Qwen3-8B/
 refs/main                   1234abcd
 snapshots/1234abcd/         tokenizer_config.json, ...
+
+`--set enable_thinking=true --set name=Ada` sets variables.
 """
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from toolfmt.cli.errors import UsageError
-from toolfmt.errors import UnknownDialectError
+from cyclopts import Parameter
+
+from toolfmt import jsontext
+from toolfmt.cli.output import UsageError
+from toolfmt.errors import ParseError, UnknownDialectError
 from toolfmt.lookup.registry import default_registry
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+
+Variables: TypeAlias = Annotated[
+    tuple[str, ...], Parameter(name="--set", help="A variable of the template, NAME=VALUE; the value is JSON or text.")
+]
 
 
 def model_folder(name: str) -> Path:
@@ -33,7 +46,7 @@ def model_folder(name: str) -> Path:
 
 
 def _snapshot(kept: Path) -> Path | None:
-    """Give the snapshot that `main` points to, else the newest."""
+    """Return the snapshot that `main` points to, else the newest."""
     reference = kept / "refs" / "main"
     if reference.is_file():
         current = kept / "snapshots" / reference.read_text("utf-8").strip()
@@ -49,3 +62,21 @@ def _known(name: str) -> str:
     except UnknownDialectError:
         return ""
     return f" (its dialect is {dialect}: toolfmt dialects show {dialect})"
+
+
+def variables(settings: tuple[str, ...]) -> JsonObject:
+    """Read NAME=VALUE."""
+    found: JsonObject = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--set takes NAME=VALUE, not {setting!r}")
+        found[name] = _value(value)
+    return found
+
+
+def _value(text: str) -> JsonValue:
+    try:
+        return jsontext.loads(text)
+    except ParseError:
+        return text

@@ -9,8 +9,7 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from toolfmt.cli.errors import UsageError
-from toolfmt.cli.output import write
+from toolfmt.cli.output import UsageError, write
 from toolfmt.lookup.registry import default_registry
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
@@ -85,7 +84,7 @@ def new_dialect(
     changes = root / "CHANGELOG.md"
     if not (module.parent.is_dir() and cases.parent.parent.is_dir() and changes.is_file()):
         raise UsageError(
-            f"{root} is no checkout of toolfmt; docs/how-to/add-a-dialect.md says how a package adds a format"
+            f"{root} is not a checkout of toolfmt; docs/how-to/add-a-dialect.md says how a package adds a format"
         )
     for path in (module, cases.parent):
         if path.exists():

@@ -1,7 +1,6 @@
-"""What commands write: exact text, JSON, and tables for people.
+"""Output of commands: exact text, JSON and tables on stdout, mistakes and notes on stderr.
 
-Only a terminal gets colours, and tables that are fitted to it; what goes into
-a pipe or a file is neither wrapped nor shortened.
+Only a terminal gets colours and tables that fit its width. Output to a pipe or a file is neither wrapped nor shortened.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, TextIO
 
 from toolfmt import jsontext
+from toolfmt.errors import ToolFmtError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
@@ -22,10 +22,33 @@ if TYPE_CHECKING:
 
     from toolfmt.model import JsonValue
 
+USAGE: Final = 2
+"""The exit code when the command, or a file that it was given, cannot be used."""
+INTERRUPTED: Final = 130
+"""The exit code after Ctrl-C, as shells have it."""
 LABEL: Final = 18
 """The width of a label's column."""
 _GAP: Final = 3
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+class UsageError(ToolFmtError):
+    """Options or files that cannot be used, or not together."""
+
+
+def refuse(error: BaseException) -> int:
+    """Write in one line what is wrong, and return the exit code."""
+    text = str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        text = f"{error.filename}: {error.strerror}"
+    note(text)
+    return USAGE
+
+
+def note(text: str) -> None:
+    """Write a line to stderr."""
+    lines = (line.strip() for line in text.splitlines())
+    sys.stderr.write(f"toolfmt: {visible(' '.join(line for line in lines if line))}\n")
 
 
 def write(text: str) -> None:
@@ -48,7 +71,7 @@ def write_json_line(value: JsonValue, *, to: TextIO | None = None) -> None:
 
 
 def say(label: str, text: str = "", style: str = "bold") -> None:
-    """Write a label and what belongs to it, at once; further lines of the text stand below its first."""
+    """Write a label and its text, and flush; further lines of the text are aligned with the first."""
     body = f"\n{'':{LABEL}}".join(visible(text).split("\n"))
     label = f"{label:<{LABEL - 1}} "
     if sys.stdout.isatty():
@@ -84,7 +107,7 @@ def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, to: Te
 
 @contextmanager
 def stdout_to_stderr() -> Generator[None]:
-    """Lead what others print to stderr: tools, and the programs that they start."""
+    """Send what tools and their child processes print to stderr."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
@@ -92,13 +115,13 @@ def stdout_to_stderr() -> Generator[None]:
         with redirect_stdout(sys.stderr):
             yield
     finally:
-        sys.stdout.flush()  # what was printed to the stream itself, by a logger's handler, say
+        sys.stdout.flush()  # what was written to the stream itself, such as by a logging handler
         os.dup2(kept, 1)
         os.close(kept)
 
 
 def visible(text: str) -> str:
-    """Write control characters as escapes: what a model wrote must not steer a terminal."""
+    """Escape control characters, so that a model's text cannot control the terminal."""
     return _CONTROLS.sub(lambda found: ascii(found.group())[1:-1], text)
 
 

@@ -1,8 +1,7 @@
 """Conversations as one self-contained HTML file.
 
-Everything that a conversation says is escaped, or Markdown without HTML whose
-links lead to the web alone; the page allows itself no script but its own, no
-form and nothing from outside: a slip in the one is caught by the other.
+All text of a conversation is escaped, or is Markdown without HTML whose links lead only to the web. In addition the
+page's content security policy allows no script but its own, no form and no external resource.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ if TYPE_CHECKING:
     from toolfmt.cli.blocks import Block, Turn
 
 _LONG: Final = 200_000
-"""Text of more characters is shown as it is: reading it as Markdown would take seconds."""
+"""Longer text is shown unchanged, because rendering it as Markdown would take seconds."""
 _WEB: Final = ("http://", "https://", "mailto:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A conversation of a page, or why it can't be read."""
+    """A conversation of a page, or the reason why it cannot be read."""
 
     title: str
     format: str = ""
@@ -37,11 +36,13 @@ class Shown:
     tools: Sequence[Block] = ()
     reason: str = ""
     beside: Sequence[str] = ()
-    """What its file holds and is not shown."""
+    """What else its file contains that is not shown."""
+    damaged: bool = False
+    """Whether a line of its file could not be read."""
 
     @property
     def about(self) -> str:
-        """The first words of it, to know it by in the index."""
+        """Its first words, for the index."""
         said = (block.text for turn in self.turns if turn.role == "user" for block in turn.blocks if block.text)
         return self.reason or " ".join(next(said, "").split())
 
@@ -62,7 +63,7 @@ def _file(name: str) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Render text as Markdown: HTML in it stays text, pictures are links, links lead to the web alone."""
+    """Render Markdown: HTML stays text, pictures become links, and links lead only to the web."""
     return f"<pre>{escape(text)}</pre>" if len(text) > _LONG else _reader().render(text)
 
 

@@ -1,19 +1,18 @@
-"""`toolfmt parse`: the calls in a model's answer."""
+"""`toolfmt parse` and `toolfmt detect`: the calls in a model's answer, and their format."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
 
 from cyclopts import Parameter
 from cyclopts.types import PositiveInt
 
 from toolfmt.cli.choice import DEFAULT, FormatOption
-from toolfmt.cli.errors import UsageError
-from toolfmt.cli.events import say_event, say_events
+from toolfmt.cli.events import detection_record, event_record, result_record, say_event, say_events
 from toolfmt.cli.inputs import STDIN, read_pieces, read_text, refuse_two
-from toolfmt.cli.output import write_json, write_json_line
-from toolfmt.cli.records import event_record, result_record
+from toolfmt.cli.output import UsageError, note, write, write_json, write_json_line, write_table
 from toolfmt.cli.toolboxes import TOOLS, read_tools
 from toolfmt.events import CallFailed, Event, Notice, Span
+from toolfmt.model import ToolDefinition
 from toolfmt.parsing import ParseOptions, ParseResult, parse_stream
 from toolfmt.parsing import parse as parse_text
 
@@ -52,7 +51,7 @@ def parse(  # noqa: PLR0913 - one argument for each option
     offered = read_tools(tools)
     options: ParseOptions = {
         "dialect": dialect,
-        "tools": offered,
+        "tools": None if tools is None else offered,
         "validate": validate,
         "strict": strict,
         "repair": repair,
@@ -68,8 +67,6 @@ def parse(  # noqa: PLR0913 - one argument for each option
         else:
             say_events(result.events)
     if not result.ended:
-        from toolfmt.cli.hints import note_no_call
-
         note_no_call(result.dialect if isinstance(dialect, str) else dialect.name, result.text, offered)
     return _exit_code(result.events)
 
@@ -90,7 +87,7 @@ def _told(events: Iterable[Event], *, json: bool) -> Iterator[Event]:
 
 
 def _exit_code(events: Iterable[Event]) -> int:
-    """Give 1 if a call failed and was not mended."""
+    """Return 1 if a call failed and was not repaired."""
     failed: set[Span] = set()
     for event in events:
         if isinstance(event, CallFailed):
@@ -98,3 +95,53 @@ def _exit_code(events: Iterable[Event]) -> int:
         elif isinstance(event, Notice) and event.kind == "repaired":
             failed.discard(event.span)
     return 1 if failed else 0
+
+
+def note_no_call(chosen: str, text: str, offered: Sequence[ToolDefinition]) -> bool:
+    """Write a note on what an answer without a call looks like; returns whether it looks like anything."""
+    from toolfmt.detection.detecting import unread
+
+    found = unread(text, tuple(offered))
+    if found is None:
+        return False
+    read = f"no call found as {chosen}, but it" if chosen else "no call found, but it"
+    if found.kind == "api":
+        note(f"{read} looks like an API's answer: `toolfmt view` shows it, `toolfmt run --api` runs its calls")
+        return True
+    if found.kind == "expression":
+        note(f"{read} {found.advice().removeprefix('it ')}")
+        return True
+    others = [name for name in found.dialects if name != chosen]
+    if others:
+        note(f"{read} looks like {' or '.join(others)}: choose with --dialect or --provider")
+    return bool(others)
+
+
+def detect(
+    file: Annotated[str, Parameter(help="The answer's file, or - for stdin (the default).")] = STDIN,
+    /,
+    *,
+    tools: Annotated[
+        str | None, Parameter(help=f"The offered tools, which identify some formats: {TOOLS}, or - for stdin.")
+    ] = None,
+    json: Annotated[bool, Parameter(help="Print JSON.")] = False,
+) -> int:
+    """Detect the format of the calls in a text.
+
+    The exit code is 1 if the text makes none, or only shows some.
+    """
+    from toolfmt.detection import detect as detect_text
+
+    refuse_two(file, tools)
+    offered = read_tools(tools)
+    text = read_text(file)
+    found = detect_text(text, offered)
+    if json:
+        write_json(detection_record(found))
+    elif found.dialect:
+        line = text.count("\n", 0, found.span[0]) + 1
+        write(f"{found.dialect}: it {found.reason} (line {line})\n\n")
+        write_table(("format", "score", "why"), ((one.dialect, str(one.score), one.reason) for one in found.candidates))
+    else:
+        write("no format: the text makes no call\n")
+    return 0 if found.dialect else 1

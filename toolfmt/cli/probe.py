@@ -5,8 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from toolfmt.cli.errors import USAGE, UsageError, note
-from toolfmt.cli.output import say, write_json
+from toolfmt.cli.output import USAGE, UsageError, note, say, write_json
 
 
 def probe(

@@ -1,4 +1,4 @@
-"""How far a long run is, on a terminal's stderr."""
+"""Show the progress of a long run, if stderr is a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ProgressStep(Protocol):
-    """What became of a batch, as far as the progress is concerned."""
+    """The progress of a batch."""
 
     source: Source
     read: int
@@ -20,9 +20,9 @@ class ProgressStep(Protocol):
 
 @contextmanager
 def progress(sources: Sequence[Source]) -> Generator[Callable[[ProgressStep, int], None]]:
-    """Show how much of the files is read, how fast, and how long it will take; only a terminal sees it.
+    """Show how much of the files is read, how fast, and the remaining time; only on a terminal.
 
-    The step gets what was done last, and how many conversations were.
+    The returned function takes the last batch and the number of conversations so far.
     """
     if not sys.stderr.isatty():
         yield lambda _step, _count: None

@@ -5,12 +5,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from toolfmt.cli.errors import UsageError, note
 from toolfmt.cli.inputs import STDIN, read_json, refuse_two
-from toolfmt.cli.models import model_folder
-from toolfmt.cli.output import write
+from toolfmt.cli.models import Variables, model_folder, variables
+from toolfmt.cli.output import UsageError, note, write
 from toolfmt.cli.toolboxes import TOOLS, read_tools
-from toolfmt.cli.variables import Variables, variables
 from toolfmt.workshop.chat_templates.prompt import render_prompt
 
 

@@ -7,9 +7,8 @@ from pydantic import BaseModel
 
 from toolfmt import jsontext
 from toolfmt.cli.choice import DEFAULT, FormatOption
-from toolfmt.cli.errors import UsageError
 from toolfmt.cli.inputs import STDIN, read_json, refuse_two
-from toolfmt.cli.output import write
+from toolfmt.cli.output import UsageError, write
 from toolfmt.cli.toolboxes import TOOLS, read_tools
 from toolfmt.errors import ParseError, RenderError
 from toolfmt.model import ToolInvocation, ToolResult

@@ -1,9 +1,8 @@
 """The main job on recorded data: a manifest, an answer, and its calls, read whole and streamed.
 
-Tools, questions and expected calls come from `recordings/bfcl.json`, answers
-from `recordings/answers/<dialect>.txt`; a format of one call a message has one
-file for each (`<dialect>.1.txt`, ...). The answers are written by hand; a
-dialect without one, such as a third party's, writes it from the expected calls.
+Tools, questions and expected calls are in `recordings/bfcl.json`, answers in `recordings/answers/<dialect>.txt`; a
+dialect with one call per message has a file for each (`<dialect>.1.txt`, ...). The answers are written by hand. A
+dialect without answers, such as a third party's, writes the expected calls itself.
 """
 
 from __future__ import annotations
@@ -12,11 +11,10 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from toolfmt import jsontext
-from toolfmt.cli.records import event_record
+from toolfmt.cli.events import event_record
 from toolfmt.events import coalesce
 from toolfmt.manifests import manifest
 from toolfmt.model import ToolInvocation
@@ -24,14 +22,12 @@ from toolfmt.parsing import ParseResult, open_parser, parse
 from toolfmt.tools import tools
 
 if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
-
     from toolfmt.dialect.record import AnyDialect
     from toolfmt.events import Event
     from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
 Arrival: TypeAlias = "tuple[int, Event]"
-"""An event, and how many characters had come when it was certain."""
+"""An event, and the number of characters after which it was emitted."""
 
 _FOLDER: Final = files("toolfmt.cli") / "recordings"
 
@@ -49,28 +45,28 @@ class Recording:
 
     @property
     def questions(self) -> list[str]:
-        """What the user asks."""
+        """The user's messages."""
         return [turn["content"] for entry in self.data["entries"] for turns in entry["question"] for turn in turns]
 
     @cached_property
     def tools(self) -> tuple[ToolDefinition, ...]:
-        """The functions that are offered."""
+        """The offered tools."""
         return tools([function for entry in self.data["entries"] for function in entry["function"]])
 
     @property
     def calls(self) -> list[ToolInvocation]:
-        """The calls that are expected, one for each entry."""
-        truths = chain.from_iterable(entry["ground_truth"] for entry in self.data["entries"])
+        """The expected calls, one for each entry."""
+        truths = [truth for entry in self.data["entries"] for truth in entry["ground_truth"]]
         return [
-            ToolInvocation(name=name, arguments=_first_accepted(arguments))
+            ToolInvocation(name=name, arguments=_first_accepted(given))
             for truth in truths
-            for name, arguments in truth.items()
+            for name, given in truth.items()
         ]
 
 
 @dataclass(frozen=True)
 class Replay:
-    """What became of one dialect's answer, message by message."""
+    """One dialect's answer, message by message, and how it was read."""
 
     dialect: AnyDialect
     manifest: str
@@ -82,18 +78,16 @@ class Replay:
 
     @property
     def agree(self) -> bool:
-        """Whether whole and streamed reading say the same."""
-        return all(
-            jsontext.equal(
-                [event_record(event) for event in whole.events],
-                [event_record(event) for event in coalesce([event for _, event in streamed])],
-            )
-            for whole, streamed in zip(self.whole, self.streamed, strict=True)
+        """Whether reading the whole answer and reading the stream give the same events."""
+        streams = [coalesce([event for _, event in streamed]) for streamed in self.streamed]
+        return jsontext.equal(
+            [[*map(event_record, whole.events)] for whole in self.whole],
+            [[*map(event_record, stream)] for stream in streams],
         )
 
     @property
     def equal(self) -> bool:
-        """Whether the calls are the expected ones, type for type, and nothing failed."""
+        """Whether the calls equal the expected ones, with their types, and nothing failed."""
         calls = [call for result in self.whole for call in result.calls]
         return not any(result.failures for result in self.whole) and jsontext.equal(
             [[call.name, call.arguments] for call in calls], [[call.name, call.arguments] for call in self.expected]
@@ -112,17 +106,27 @@ def load() -> Recording:
 
 def replay(dialect: AnyDialect, recording: Recording) -> Replay:
     """Do the main job in one dialect."""
-    by_hand = [path.read_text("utf-8") for path in _answers(dialect.name)]
-    answers = by_hand or _written(dialect, recording)
+    offered, calls = recording.tools, recording.calls
+    by_hand = _answers(dialect.name)
+    answers = by_hand
+    if not by_hand:
+        messages = [calls] if dialect.traits.parallel else [[call] for call in calls]
+        answers = [dialect.calls(message, {tool.name: tool for tool in offered}) for message in messages]
     return Replay(
         dialect=dialect,
-        manifest=manifest(recording.tools, dialect=dialect),
+        manifest=manifest(offered, dialect=dialect),
         by_hand=bool(by_hand),
         answers=answers,
-        whole=[parse(answer, dialect=dialect, tools=recording.tools, validate=True) for answer in answers],
-        streamed=[_streamed(answer, dialect, recording.tools) for answer in answers],
-        expected=recording.calls,
+        whole=[parse(answer, dialect=dialect, tools=offered, validate=True) for answer in answers],
+        streamed=[_streamed(answer, dialect, offered) for answer in answers],
+        expected=calls,
     )
+
+
+def _answers(name: str) -> list[str]:
+    wanted = re.compile(re.escape(name) + r"(?:\.\d+)?\.txt")
+    found = {path.name: path for path in (_FOLDER / "answers").iterdir() if wanted.fullmatch(path.name)}
+    return [found[one].read_text("utf-8") for one in sorted(found)]
 
 
 def _streamed(answer: str, dialect: AnyDialect, offered: tuple[ToolDefinition, ...]) -> list[Arrival]:
@@ -132,22 +136,8 @@ def _streamed(answer: str, dialect: AnyDialect, offered: tuple[ToolDefinition, .
     return [*arrived, *((len(answer), event) for event in parser.close())]
 
 
-def _answers(name: str) -> list[Traversable]:
-    wanted = re.compile(re.escape(name) + r"(?:\.\d+)?\.txt")
-    found = (path for path in (_FOLDER / "answers").iterdir() if wanted.fullmatch(path.name))
-    return sorted(found, key=lambda path: path.name)
-
-
-def _written(dialect: AnyDialect, recording: Recording) -> list[str]:
-    """Write the expected calls in the dialect, as many in a message as it holds."""
-    offered = {tool.name: tool for tool in recording.tools}
-    calls = recording.calls
-    messages = [calls] if dialect.traits.parallel else [[call] for call in calls]
-    return [dialect.calls(message, offered) for message in messages]
-
-
 def _first_accepted(arguments: JsonObject) -> JsonObject:
-    """Take the first of the values that the data set accepts for each argument; objects inside list theirs too."""
+    """Take the first of the values that the data set accepts for each argument; objects in them list theirs too."""
     return {key: _chosen(accepted[0]) for key, accepted in arguments.items()}
 
 

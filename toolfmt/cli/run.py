@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from toolfmt.cli.choice import DEFAULT, FormatOption
-from toolfmt.cli.errors import UsageError, note
-from toolfmt.cli.hints import note_no_call
 from toolfmt.cli.inputs import STDIN, read_json, read_text
-from toolfmt.cli.output import stdout_to_stderr, write, write_json
+from toolfmt.cli.output import UsageError, note, stdout_to_stderr, write, write_json
+from toolfmt.cli.parse import note_no_call
 from toolfmt.cli.toolboxes import RUNNERS
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def run(  # noqa: PLR0913 - one argument for each option
         played = run_async(play, answer, dialect, tools, timeout)
     for failure in played.step.failures:
         note(f"a call of {failure.name or 'no tool'} could not be used ({failure.reason}): {failure.detail}")
-    wrong = played.said.info.error
+    wrong = played.said.step.info.error if played.said.step.info is not None else None
     if wrong is not None:
         note(f"the API's answer is an error: {wrong}")
     elif not played.said.ended:

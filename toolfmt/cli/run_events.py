@@ -1,16 +1,15 @@
-"""What happens in a run, for people and as JSON."""
+"""The events of a run: as lines for people, and as JSON."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from toolfmt import jsontext
 from toolfmt.agents.state import AgentState
 from toolfmt.agents.stored import plain
+from toolfmt.cli.events import event_record, kind_of
 from toolfmt.cli.output import say, write_json_line
-from toolfmt.cli.records import event_record
 from toolfmt.events import ReasoningDelta, TextDelta
 from toolfmt.execution.events import (
     AnswerReceived,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from toolfmt.execution.records import ToolExecution
     from toolfmt.model import JsonObject
 
-_WORD = re.compile(r"(?<!^)(?=[A-Z])")
 _STYLES: Final = {"completed": "bold green", "stopped": "bold yellow", "waiting": "bold yellow", "failed": "bold red"}
 
 
@@ -40,8 +38,8 @@ def write_run_event(event: ExecutionEvent, to: TextIO) -> None:
 
 
 def run_event_record(event: ExecutionEvent) -> JsonObject:
-    """Give an event: its kind, such as `tool_call_started`, under `event`, and its fields."""
-    record: JsonObject = {"event": _WORD.sub("_", type(event).__name__).lower()}
+    """Return an event's kind, such as `tool_call_started`, under `event`, and its fields."""
+    record: JsonObject = {"event": kind_of(event)}
     for field in fields(event):
         name = "received" if isinstance(event, AnswerReceived) and field.name == "event" else field.name
         record[name] = _field(getattr(event, field.name), whole=isinstance(event, RunCompleted))
@@ -59,7 +57,7 @@ def _field(value: Any, *, whole: bool) -> Any:
 
 
 def say_run_event(event: ExecutionEvent) -> None:
-    """Write what a person wants to know of an event, as it comes."""
+    """Write an event for people."""
     match event:
         case AnswerReceived(event=ReasoningDelta(text)):
             say("  thought", text, "dim")

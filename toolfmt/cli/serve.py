@@ -1,14 +1,16 @@
-"""`toolfmt serve`: a server that puts any client in front of any model."""
+"""`toolfmt serve` and `toolfmt recorded`: a server between any client and any model, and what it has recorded."""
 
 import os
+import sys
+from contextlib import suppress
 from pathlib import Path
-from socket import IPPROTO_TCP, TCP_NODELAY
+from socket import AF_INET, AF_INET6, IPPROTO_TCP, TCP_NODELAY, create_server
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from toolfmt.cli.errors import UsageError
+from toolfmt.cli.output import UsageError, write_json_line
 from toolfmt.errors import MissingExtraError
 
 
@@ -50,6 +52,8 @@ def serve(  # noqa: PLR0913 - one argument for each option
         import uvicorn
         from uvicorn.supervisors import Multiprocess
 
+        from toolfmt.gateway.app import log_requests, make_app
+        from toolfmt.gateway.clients import client_settings
         from toolfmt.gateway.config import CONFIG_VARIABLE, changed, load_config, single
     except ImportError:
         raise MissingExtraError("toolfmt serve", "gateway") from None
@@ -65,17 +69,43 @@ def serve(  # noqa: PLR0913 - one argument for each option
         found = single(upstream, api, dialect=dialect, key_env=key_env, model_dir=folder)
     changes = {"host": host, "port": port, "strict": strict or None, "key_env": client_key_env}
     found = changed(found, **{name: value for name, value in changes.items() if value is not None})
-    how: dict[str, Any] = {"host": found.host, "port": found.port, "access_log": False}
+    how: dict[str, Any] = {"host": found.host, "port": found.port, "access_log": False, "workers": workers}
     how["timeout_graceful_shutdown"] = found.drain_timeout
-    if workers == 1:
-        from toolfmt.gateway.app import log_requests, make_app
-
-        log_requests()
-        uvicorn.run(make_app(found), **how)
-        return
-    with TemporaryDirectory() as shared:  # prometheus_client puts the workers' figures together there
-        os.environ |= {CONFIG_VARIABLE: found.model_dump_json(), "PROMETHEUS_MULTIPROC_DIR": shared}
-        serving = uvicorn.Config("toolfmt.gateway.app:app_from_environment", factory=True, workers=workers, **how)
-        listener = serving.bind_socket()
+    log_requests()
+    app = make_app(found)  # raises what is wrong with the configuration, before any worker starts
+    with TemporaryDirectory() as shared:
+        if workers > 1:  # prometheus_client puts the workers' figures together in the folder
+            os.environ |= {CONFIG_VARIABLE: found.model_dump_json(), "PROMETHEUS_MULTIPROC_DIR": shared}
+            serving = uvicorn.Config("toolfmt.gateway.app:app_from_environment", factory=True, **how)
+        else:
+            serving = uvicorn.Config(app, **how)
+        family = AF_INET6 if ":" in found.host else AF_INET
+        listener = create_server((found.host, found.port), family=family, backlog=serving.backlog)
+        listener.set_inheritable(True)
         listener.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # else each answer waits 40 ms for its end
-        Multiprocess(serving, sockets=[listener]).run()
+        sys.stderr.write(f"{client_settings(found, listener.getsockname()[1])}\n")
+        with suppress(KeyboardInterrupt):
+            if workers > 1:
+                Multiprocess(serving, [listener]).run()
+            else:
+                uvicorn.Server(serving).run([listener])
+
+
+def recorded(
+    store: Annotated[str, Parameter(help="The address of the gateway's store, such as sqlite:///gateway.db.")], /
+) -> None:
+    """Print the exchanges that a gateway has recorded, as JSON Lines: each row has a `request` and its `answer`.
+
+    toolfmt recorded sqlite:///gateway.db | toolfmt view --at /request --answer /answer -
+    """
+    scheme, _, path = store.partition(":///")
+    if not path and "://" not in store:
+        raise UsageError(f"{store} is no address of a store: for a file, write sqlite:///{store}")
+    if scheme == "sqlite" and path and not Path(path).is_file():
+        raise UsageError(f'{path}: there is no such store; a gateway with `store = "{store}"` makes one')
+    try:
+        from toolfmt.gateway.store import Store
+    except ImportError:
+        raise MissingExtraError("toolfmt recorded", "store") from None
+    for row in Store(store).rows():
+        write_json_line(row)

@@ -5,9 +5,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from toolfmt.cli.errors import note
 from toolfmt.cli.files import Files, check_jobs
-from toolfmt.cli.output import write_json, write_table
+from toolfmt.cli.output import note, write_json, write_table
 from toolfmt.cli.progress import progress
 from toolfmt.corpora.local import mapped
 from toolfmt.corpora.sources import STDIN, sources

@@ -1,7 +1,7 @@
-"""Tools by the word that names them, the same in every command, told apart by what it is.
+"""Read the tools that `--tools` names; the kind of input is recognised, the same in every command.
 
 tools.json, tools.yaml, -      definitions in any provider's shape; nothing to run
-mcp.json                       servers: their tools, asked of them
+mcp.json                       the tools of MCP servers
 tools.py, tools.py:registry    the functions of a Python file, or an object of it
 weather:registry               an object of a module, imported from the current directory too
 """
@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.cli import inputs
-from toolfmt.cli.errors import UsageError
 from toolfmt.cli.inputs import STDIN
-from toolfmt.cli.output import stdout_to_stderr
+from toolfmt.cli.output import UsageError, stdout_to_stderr
 from toolfmt.errors import DuplicateToolError, ParseError, SchemaError, ToolFmtError
 
 if TYPE_CHECKING:
@@ -42,13 +41,13 @@ KINDS: Final = (
 _PYTHON: Final = ".py"
 _SERVERS: Final = ("mcpServers", "servers")
 _IMPORTING: Final = (__file__, str(importlib.__file__), "<frozen importlib")
-"""Where the lines stand that import a module."""
+"""Files whose lines import a module."""
 
 
 def read_tools(source: str | None) -> tuple[ToolDefinition, ...]:
-    """Read the tools that a word names; none from None.
+    """Read the tools that `source` names; none for None.
 
-    A word that names Python code runs it, and one that names MCP servers starts them; what they print goes to stderr.
+    Python code is run and MCP servers are started; what they print goes to stderr.
     """
     if source is None:
         return ()
@@ -73,9 +72,9 @@ def read_tools(source: str | None) -> tuple[ToolDefinition, ...]:
 
 
 def toolbox(source: str) -> OpenedExecutor:
-    """Open the tools that a word names, for as long as they are run; raises `UsageError` for one that has none.
+    """Open an executor of the tools that `source` names; raises `UsageError` if none of them can be run.
 
-    Naming a Python file or a module runs it, as `python FILE` and `python -m` would.
+    A Python file or a module is run, as `python FILE` and `python -m` would.
     """
     if _is_code(source):
         return _from_code(source)
@@ -85,14 +84,14 @@ def toolbox(source: str) -> OpenedExecutor:
 
 
 def _is_code(source: str) -> bool:
-    """Whether a word names Python code: a file, or an object of a file or a module."""
+    """Whether `source` names Python code: a file, or an object of a file or a module."""
     if source == STDIN or (Path(source).exists() and Path(source).suffix != _PYTHON):
         return False
     return Path(source).suffix == _PYTHON or ":" in source
 
 
 def _text(source: str) -> str:
-    """Read the file that a word names."""
+    """Read a file of tools."""
     if source != STDIN and not Path(source).exists():
         what = "No such file or directory" if Path(source).suffix or os.sep in source else "there is no such file"
         raise UsageError(f"{source}: {what}; --tools takes {KINDS}")
@@ -136,7 +135,7 @@ async def _from_code(source: str) -> AsyncGenerator[Executor]:
 
 
 def _registry(value: object, source: str) -> ToolRegistry:
-    """Give the tools of what a word names: a registry, a function, a list of them, a module's own functions."""
+    """Return the tools of a value: a registry, a function, a list of them, a module's own functions."""
     from toolfmt.tools.registry import ToolRegistry
 
     if isinstance(value, ModuleType):
@@ -148,7 +147,7 @@ def _registry(value: object, source: str) -> ToolRegistry:
 
 
 def _functions(module: ModuleType, source: str) -> object:
-    """Give a file's only registry or, without any, the public functions that it defines."""
+    """Return a file's only registry, else the public functions that it defines."""
     from toolfmt.tools.registry import ToolRegistry
 
     public = {name: value for name, value in vars(module).items() if not name.startswith("_")}
@@ -164,7 +163,7 @@ def _functions(module: ModuleType, source: str) -> object:
 
 
 def _object(source: str) -> object:
-    """Import what a word names."""
+    """Import what `source` names."""
     module, colon, path = source.rpartition(":") if f"{_PYTHON}:" in source else source.partition(":")
     if Path(source).suffix == _PYTHON and Path(source).exists():
         module, colon, path = source, "", ""
@@ -224,7 +223,7 @@ def _run(module: str, load: Callable[[], Any]) -> object:
 
 
 def _place(error: BaseException) -> str:
-    """Name the line that is wrong, or that raised it."""
+    """Name the wrong line, or the line that raised the error."""
     if isinstance(error, SyntaxError) and error.filename is not None:
         return f"{error.filename}:{error.lineno}: "
     frames = [frame for frame in extract_tb(error.__traceback__) if not frame.filename.startswith(_IMPORTING)]

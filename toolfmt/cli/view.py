@@ -1,4 +1,4 @@
-"""`toolfmt view`: conversations to look at."""
+"""`toolfmt view`: show conversations."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
+from toolfmt import jsontext
 from toolfmt.cli.blocks import Block, Turn, tools, turns
-from toolfmt.cli.errors import UsageError, note
 from toolfmt.cli.files import Files
-from toolfmt.cli.output import visible
+from toolfmt.cli.output import UsageError, note, visible
 from toolfmt.cli.page import Shown, page
 from toolfmt.corpora.rows import Row, place
 from toolfmt.corpora.sources import STDIN, sources
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from toolfmt.conversation import Transcript
+    from toolfmt.model import JsonObject, JsonValue
 
 _LINES: Final = 12
 _PAGE: Final = 200
-"""How many conversations a page shows, without more."""
+"""Default number of conversations in a page."""
 _STYLES: Final = {"reasoning": "dim", "call": "cyan", "result": "dim", "error": "red", "refusal": "red"}
 _BARS: Final = {"reasoning": "| "}
 """What is before each line, so that it can be distinguished without colours."""
@@ -46,7 +47,7 @@ def view(
 ) -> int:
     """Show conversations of any format, with their calls, results and reasoning.
 
-    The exit code is 1 if one of several could not be read.
+    The exit code is 1 if one of several, or a line of a session, could not be read.
     """
     if limit is not None and limit < 1:
         raise UsageError("--limit is 1 or more")
@@ -74,7 +75,7 @@ def view(
     for one in shown:
         if one.beside:
             note(f"{one.title}: not shown: {', '.join(one.beside)}")
-    return 1 if unread else 0
+    return 1 if unread or any(one.damaged for one in shown) else 0
 
 
 def _rows(paths: Iterable[str], row: int | None, files: Files) -> Iterator[Row]:
@@ -84,22 +85,65 @@ def _rows(paths: Iterable[str], row: int | None, files: Files) -> Iterator[Row]:
 
 def _shown(row: Row, files: Files) -> Shown:
     title = visible(place(row))
+    damaged: list[str] = []
+    value: object = None
     try:
-        made, transcript = files.picked().read(row.value)
+        value = row.value
+        made, transcript = files.picked().read(value)
     except ParseError as error:
-        return Shown(title=title, reason=visible(str(error)))
-    beside = tuple(_beside(transcript)) if made.session else ()
-    return Shown(title=title, format=made.name, turns=tuple(turns(transcript)), tools=tools(transcript), beside=beside)
+        sound, damaged = _sound(value)
+        try:
+            if not damaged:
+                raise
+            made, transcript = files.picked().read(sound)
+        except ParseError:
+            return Shown(title=title, reason=visible(str(error)))
+    beside = (*damaged, *(_beside(transcript) if made.session else ()))
+    return Shown(
+        title=title,
+        format=made.name,
+        turns=tuple(turns(transcript)),
+        tools=tools(transcript),
+        beside=beside,
+        damaged=bool(damaged),
+    )
+
+
+def _sound(value: object) -> "tuple[list[JsonObject], list[str]]":
+    """Read the lines of a session's text that are not damaged, and name the others."""
+    texts = value.split("\n") if isinstance(value, str) else []
+    lines: list[JsonObject] = []
+    damaged: list[str] = []
+    for at, text in enumerate(texts):
+        try:
+            line = jsontext.loads(text.strip() or "{}")
+        except ParseError:
+            damaged.append(f"line {at + 1}, which is damaged")
+            continue
+        if is_object(line) and line:
+            lines.append(line)
+    return _linked(lines), damaged if lines else []
+
+
+def _linked(lines: "list[JsonObject]") -> "list[JsonObject]":
+    """Let a line of Claude Code that followed a damaged one follow the line before that."""
+    known = {line.get("uuid") for line in lines} | {None}
+    linked: list[JsonObject] = []
+    last: JsonValue = None
+    for line in lines:
+        linked.append(line if line.get("parentUuid") in known else {**line, "parentUuid": last})
+        last = line.get("uuid", last)
+    return linked
 
 
 def _beside(transcript: "Transcript") -> Iterator[str]:
-    """Count what a session's file holds beside its conversation."""
+    """Count what a session's file contains beside its conversation."""
     for key, lines in transcript.extra.items():
         if not is_array(lines):
             continue
         torn = sum(is_object(line) and line.get("type") == TORN for line in lines)
         if len(lines) > torn:
-            yield f"{len(lines) - torn} of {key.rpartition('.')[2]}"
+            yield f"{key.rpartition('.')[2]} ({len(lines) - torn})"
         if torn:
             yield "the last line, which is cut off"
 

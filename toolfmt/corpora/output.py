@@ -117,7 +117,7 @@ class CorpusOutput:
         texts: list[str] = []
         for one in done.kept:
             if one.key in self._seen:
-                self.tally.repeated += 1
+                self.tally.duplicates += 1
                 continue
             self._seen.add(one.key)
             self.tally.add(one.file, one.line, one.losses)

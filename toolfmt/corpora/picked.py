@@ -1,11 +1,18 @@
-"""Which part of a row is the conversation, and in which formats it may be."""
+"""Which part of a row is the conversation, and in which formats it may be.
+
+{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {...}}                     /body
+{"id": "b_1", "custom_id": "1", "response": {"status_code": 200, "body": {...}}, "error": null}        /response/body
+
+The lines of batches are known by their keys (OpenAI's API guide, Batch API; Anthropic's, Message Batches).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from toolfmt.errors import ParseError
+from toolfmt.jsontext import is_object
 from toolfmt.transcripts.exchanges import exchange, inside
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import FormatQuestionError, origin
@@ -16,6 +23,15 @@ if TYPE_CHECKING:
     from toolfmt.transcripts.format import TranscriptFormat
 
 
+_BATCHES: Final = (
+    ({"custom_id", "body"}, "/body"),
+    ({"custom_id", "response"}, "/response/body"),
+    ({"custom_id", "params"}, "/params"),
+    ({"custom_id", "result"}, "/result/message"),
+)
+"""The keys of a batch's requests and outputs, OpenAI's and Anthropic's, and where the conversation or answer is."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picked:
     """What is read of every row."""
@@ -23,7 +39,7 @@ class Picked:
     formats: tuple[str, ...] = ()
     """The names of the formats that a conversation may be of; none: any."""
     at: str = ""
-    """The JSON pointer of the conversation in its row; what is around it stays."""
+    """The JSON pointer of the conversation in its row; what is around it stays. Empty: the row, or a batch's place."""
     answer: str | None = None
     """The JSON pointer of the answer to it, which becomes its last message."""
 
@@ -32,9 +48,15 @@ class Picked:
         """The formats as `convert` takes them."""
         return self.formats or "auto"
 
+    def place(self, row: JsonValue) -> str:
+        """Give the JSON pointer of a row's conversation: the line of a batch has it in a place of its own."""
+        if self.at or self.answer is not None or not is_object(row):
+            return self.at
+        return next((pointer for keys, pointer in _BATCHES if keys <= row.keys()), "")
+
     def conversation(self, row: JsonValue) -> JsonValue:
         """Get a row's conversation, its answer included; raises ParseError where there is none."""
-        value = inside(row, self.at)
+        value = inside(row, self.place(row))
         return value if self.answer is None else exchange(value, inside(row, self.answer), self.source)
 
     def origin(self, value: JsonValue) -> TranscriptFormat:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
 from toolfmt.errors import LimitExceededError, ParseError
@@ -16,36 +17,29 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonValue
 
 
-class Row(Protocol):
-    """A conversation as a file has it: a line, an entry of a list, or with line 0 the whole file."""
-
-    @property
-    def file(self) -> str:
-        """The file's path."""
-        ...
-
-    @property
-    def line(self) -> int:
-        """The line, or the number of the entry or the row of a table, counted from 1."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """What is there, for people and the side file."""
-        ...
-
-    @property
-    def value(self) -> JsonValue:
-        """The conversation; raises ParseError where there is none."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
-class TextRow:
-    """A line or a whole file of JSON, or an agent's session; `refused` says why it was not read to its end."""
+class Row(ABC):
+    """A conversation as a file has it: a line, an entry of a list, or with line 0 the whole file."""
 
     file: str
     line: int
+    """The line, or the number of the entry or the row of a table, counted from 1."""
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """What is there, for people and the side file."""
+
+    @property
+    @abstractmethod
+    def value(self) -> JsonValue:
+        """The conversation; raises ParseError where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextRow(Row):
+    """A line or a whole file of JSON, or an agent's session; `refused` says why it was not read to its end."""
+
     data: bytes
     refused: str = ""
     session: bool = False

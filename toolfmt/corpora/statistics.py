@@ -98,27 +98,24 @@ class Statistics:
     def refuse(self, row: Row, reason: str) -> None:
         """Count a conversation that can't be read; reasons that differ in their numbers alone are one."""
         self.unreadable += 1
-        key = re.sub(r"\d+", "N", reason)
-        if key not in self.reasons and len(self.reasons) == _REASONS:
-            key = _OTHERS
-        found = self.reasons.setdefault(key, Reason(row.file, row.line, reason))
-        found.times += 1
+        self._reason(re.sub(r"\d+", "N", reason), Reason(row.file, row.line, reason)).times += 1
 
     def merge(self, other: Statistics) -> None:
         """Add the counts of later conversations."""
         for key, more in other.reasons.items():
-            name = key if key in self.reasons or len(self.reasons) < _REASONS else _OTHERS
-            found = self.reasons.setdefault(name, replace(more, times=0))
-            found.times += more.times
-        self.conversations += other.conversations
-        self.unreadable += other.unreadable
-        self.orphans += other.orphans
-        self.tokens += other.tokens
+            self._reason(key, more).times += more.times
+        for name in ("conversations", "unreadable", "orphans", "tokens"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.longest = max(self.longest, other.longest)
         self.formats.update(other.formats)
         self.messages.update(other.messages)
         for name, count in other.tools.items():
             self.tools[name].merge(count)
+
+    def _reason(self, key: str, first: Reason) -> Reason:
+        """Find the count of a reason; those past the first twenty are counted together."""
+        name = key if key in self.reasons or len(self.reasons) < _REASONS else _OTHERS
+        return self.reasons.setdefault(name, replace(first, times=0))
 
     def report(self) -> JsonObject:
         """Give everything as JSON, the most frequent first."""

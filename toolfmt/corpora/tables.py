@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, cast
 from toolfmt import jsontext
 from toolfmt.corpora.arrow import arrow
 from toolfmt.corpora.pages import PREFIXED, PageError, pages
+from toolfmt.corpora.rows import Row
 from toolfmt.corpora.sources import Position, Source
 from toolfmt.corpora.texts import SIZE
 from toolfmt.errors import CorpusError, ParseError, ToolFmtError
@@ -67,11 +68,9 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
-class TableRow:
+class TableRow(Row):
     """A row of a table."""
 
-    file: str
-    line: int
     columns: Columns
     data: dict[str, Any]
 

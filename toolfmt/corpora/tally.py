@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 EXAMPLES: Final = 3
 """How many places of each loss are kept."""
+_COUNTED: Final = ("converted", "failed", "without_loss", "filtered", "duplicates")
+"""What is counted of conversations."""
 
 
 @dataclass(slots=True)
@@ -25,13 +28,18 @@ class Count:
     examples: list[JsonObject] = field(default_factory=list["JsonObject"])
 
 
+@dataclass(slots=True)
 class Tally:
     """What became of many conversations; it grows with the kinds of losses, not with the conversations."""
 
-    def __init__(self) -> None:
-        """Begin with nothing."""
-        self.converted = self.failed = self.exact = self.filtered = self.repeated = 0
-        self._counts: dict[tuple[str, str], Count] = {}
+    converted: int = 0
+    failed: int = 0
+    without_loss: int = 0
+    filtered: int = 0
+    duplicates: int = 0
+    counts: defaultdict[tuple[str, str], Count] = field(
+        default_factory=lambda: defaultdict[tuple[str, str], Count](Count)
+    )
 
     def add(self, file: str, line: int, losses: Iterable[Loss]) -> None:
         """Count a converted conversation, of a file's line, and its losses."""
@@ -41,24 +49,21 @@ class Tally:
         for loss in losses:
             key = (loss.code, loss.action)
             exact = exact and loss.severity == "bookkeeping"
-            count = self._count(key)
+            count = self.counts[key]
             count.times += 1
             count.conversations += key not in seen
             seen.add(key)
             if len(count.examples) < EXAMPLES:
                 where: JsonObject = {"file": file, "line": line or None}
                 count.examples.append({**where, "path": loss.path, "detail": loss.detail})
-        self.exact += exact
+        self.without_loss += exact
 
     def merge(self, later: Tally) -> None:
         """Add the counts of conversations that follow."""
-        self.converted += later.converted
-        self.failed += later.failed
-        self.exact += later.exact
-        self.filtered += later.filtered
-        self.repeated += later.repeated
-        for key, more in later._counts.items():
-            count = self._count(key)
+        for name in _COUNTED:
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        for key, more in later.counts.items():
+            count = self.counts[key]
             count.times += more.times
             count.conversations += more.conversations
             count.examples = (count.examples + more.examples)[:EXAMPLES]
@@ -66,11 +71,7 @@ class Tally:
     def report(self) -> JsonObject:
         """Give everything as JSON."""
         return {
-            "converted": self.converted,
-            "failed": self.failed,
-            "without_loss": self.exact,
-            "filtered": self.filtered,
-            "duplicates": self.repeated,
+            **{name: getattr(self, name) for name in _COUNTED},
             "losses": [
                 {
                     "code": code,
@@ -81,35 +82,27 @@ class Tally:
                     "conversations": count.conversations,
                     "examples": count.examples,
                 }
-                for (code, action), count in sorted(self._counts.items())
+                for (code, action), count in sorted(self.counts.items())
             ],
         }
 
     @classmethod
     def of(cls, report: JsonObject) -> Tally:
         """Make the tally that gave this report."""
-        made = cls()
-        made.converted, made.failed, made.exact = (report[key] for key in ("converted", "failed", "without_loss"))
-        made.filtered, made.repeated = report["filtered"], report["duplicates"]
+        made = cls(**{name: report[name] for name in _COUNTED})
         for loss in cast("list[JsonObject]", report["losses"]):
-            made._counts[loss["code"], loss["action"]] = Count(loss["times"], loss["conversations"], loss["examples"])
+            made.counts[loss["code"], loss["action"]] = Count(loss["times"], loss["conversations"], loss["examples"])
         return made
 
     def table(self) -> Sequence[tuple[str, ...]]:
         """Give the losses but for bookkeeping as rows: code, action, times, conversations, what it is."""
         return [
             (code, action, str(count.times), str(count.conversations), CODES[code])
-            for (code, action), count in sorted(self._counts.items())
+            for (code, action), count in sorted(self.counts.items())
             if SEVERITIES[code] != "bookkeeping"
         ]
 
     @property
     def bookkeeping(self) -> int:
         """How many losses are of bookkeeping alone."""
-        return sum(count.times for (code, _), count in self._counts.items() if SEVERITIES[code] == "bookkeeping")
-
-    def _count(self, key: tuple[str, str]) -> Count:
-        count = self._counts.get(key)
-        if count is None:
-            count = self._counts[key] = Count()
-        return count
+        return sum(count.times for (code, _), count in self.counts.items() if SEVERITIES[code] == "bookkeeping")

@@ -17,7 +17,7 @@ from toolfmt.corpora.tables import TableBatch, table
 from toolfmt.corpora.tally import Tally
 from toolfmt.errors import ConversionError, ToolFmtError
 from toolfmt.transcripts.carrying import DEFAULT, Carry
-from toolfmt.transcripts.convert import convert
+from toolfmt.transcripts.convert import convert_row
 from toolfmt.transcripts.exchanges import put_inside
 from toolfmt.transcripts.loss import Loss
 from toolfmt.transcripts.reading import read
@@ -127,7 +127,7 @@ def convert_batch(work: Work, batch: Batch) -> Done:
             if chosen is None:
                 done.tally.filtered += 1
                 continue
-            made = convert(
+            made = convert_row(
                 conversation,
                 source=source.name,
                 target=work.target,
@@ -137,7 +137,9 @@ def convert_batch(work: Work, batch: Batch) -> Done:
                 repair=work.repair,
             )
             losses = (*made.all_losses, *lost)
-            value = _beside(row, made, losses) if work.beside else put_inside(found, work.picked.at, made.value)
+            value = (
+                _beside(row, made, losses) if work.beside else put_inside(found, work.picked.place(found), made.value)
+            )
             text = jsontext.dumps(value, indent=2 if spread and not row.line else None)
         except ToolFmtError as error:
             if work.stop:

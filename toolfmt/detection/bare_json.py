@@ -1,8 +1,8 @@
-"""JSON that may be a call without a marker, followed to its end.
+"""Follows JSON that may be a call without a marker to its end.
 
     {"name": "get_weather", "arguments": {"city": "Paris"}}
 
-It is a call of the dialects in whose shape it is, each of its keys being one of theirs.
+It is a call of each dialect whose shape it has, with no other keys.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OWN, READ = 5, 2
 
 
 class JsonExtent:
-    """Finds where a JSON value ends, and each value in it, in as many pieces as it comes in."""
+    """Finds the end of a JSON value and of each value in it; the text may come in pieces."""
 
     def __init__(self, offset: int) -> None:
         """Begin at the absolute offset of its bracket."""
@@ -37,7 +37,7 @@ class JsonExtent:
         self._inside = False
         self._escaped: bool = False
         self.ends: dict[int, int] = {}
-        """The absolute offsets of the brackets that open a value, and those after its end; -1 while it is open."""
+        """The absolute offsets of opening brackets, with the offset after each value; -1 while it is open."""
 
     @property
     def in_text(self) -> bool:
@@ -46,15 +46,15 @@ class JsonExtent:
 
     @property
     def end(self) -> int:
-        """The absolute offset after the value; -1 while it is not all there."""
+        """The absolute offset after the value; -1 while it is incomplete."""
         return next(iter(self.ends.values()), -1)
 
     def knows(self, offset: int, *, eof: bool) -> bool:
-        """Whether it is known where the value at a place ends, or that nothing more will be read of it."""
+        """Whether the end of the value at a place is known, or will not be read."""
         return offset in self.ends and (eof or self.ends[offset] >= 0 or offset == next(iter(self.ends)))
 
     def read(self, chunk: str) -> int | None:
-        """Read on; the absolute offset after the value, or None while it is not all there."""
+        """Read a piece; returns the absolute offset after the value, None while it is incomplete."""
         pos = int(self._escaped and bool(chunk))
         self._escaped = bool(self._escaped and not chunk)
         while found := (_INSIDE if self._inside else _OUTSIDE).search(chunk, pos):
@@ -77,7 +77,7 @@ class JsonExtent:
 
 
 def fitting(text: str, dialects: Sequence[Bare]) -> tuple[list[tuple[str, int]], set[str]]:
-    """Give the dialects that read this JSON as calls, with how sure that is, and the names of the tools."""
+    """Return the dialects that read this JSON as calls, with their scores, and the names of the tools."""
     try:
         value = jsontext.loads(text)
     except ParseError:
@@ -98,7 +98,7 @@ def fitting(text: str, dialects: Sequence[Bare]) -> tuple[list[tuple[str, int]],
 
 
 def beginnings(text: str, dialects: Sequence[Bare], tools: Container[str]) -> list[tuple[str, int]]:
-    """Give the dialects of which a text may be the beginning of JSON that calls one of these tools."""
+    """Return the dialects for which a text may be the beginning of JSON that calls one of these tools."""
     try:
         value: object = from_json(text.encode(errors="replace"), partial_mode="on", catch_duplicate_keys=True)
     except (ValueError, RecursionError):
@@ -115,7 +115,7 @@ def beginnings(text: str, dialects: Sequence[Bare], tools: Container[str]) -> li
 
 
 def _fits(node: JsonNode, value: object) -> bool:
-    """Whether each key is one of the shape's, and a name and arguments stand in it."""
+    """Whether each key is one of the shape's, and it has a name and arguments."""
     return (
         _known(node, value)
         and any(isinstance(name, str) for name in _values(node, value, "name"))
@@ -145,7 +145,7 @@ def _known(node: JsonNode, value: object) -> bool:
 
 
 def _values(node: JsonNode, value: object, slot: str) -> Iterator[object]:
-    """Give what is in a slot, wherever that is."""
+    """Yield the values of a slot, at any depth."""
     if node.slot == slot and not isinstance(value, list) and not (node.keys and isinstance(value, dict)):
         yield value
     elif isinstance(value, list) and node.items is not None:
@@ -163,7 +163,7 @@ _READINGS = 8
 
 
 class Extents:
-    """The values that were read, so that what is in them is not read again.
+    """The values that were read, so that none is read twice.
 
     A place in a string of one may be outside every string of another. A text with so many quotes and backslashes that
     more than a few readings differ is no JSON.
@@ -174,7 +174,7 @@ class Extents:
         self._read: list[JsonExtent] = []
 
     def at(self, offset: int, *, eof: bool) -> JsonExtent | None:
-        """Give the reading that knows of the value at a place, or a new one; None where that is not worth it."""
+        """Return the reading that knows the value at a place, or a new one; None if there are too many."""
         self._read = [one for one in self._read if one.end < 0 or one.end > offset]
         found = next((one for one in self._read if one.knows(offset, eof=eof)), None)
         if found is None and len(self._read) < _READINGS:
@@ -196,18 +196,18 @@ class JsonRun:
         """The absolute offsets after the values."""
 
     def from_here(self, at: int) -> bool:
-        """Leave out the values that end before `at`; whether one is left that begins there."""
+        """Drop the values that end before `at`; returns whether one is left."""
         while self.ends and self.ends[0] <= at:
             self.ends.pop(0)
         return bool(self.ends)
 
     @property
     def open(self) -> bool:
-        """Whether a value is not all there."""
+        """Whether a value is incomplete."""
         return self._extent is not None
 
     def more(self, chunk: str) -> bool:
-        """Read on in the open value; whether it is still open."""
+        """Read a piece of the open value; returns whether it is still open."""
         end = None if self._extent is None else self._extent.read(chunk)
         self._ended(-1 if end is None else end)
         return end is None

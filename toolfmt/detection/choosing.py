@@ -1,7 +1,7 @@
-"""Which dialects read what is at one place, ranked.
+"""Ranks the dialects that read what is at one place.
 
-A place is decided as soon as no pattern after its trigger could still match, so
-the choice depends on the text alone and not on how it was cut.
+A place is decided once no further pattern after its trigger can match, so the choice depends on the text alone and not
+on how it was cut.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Chooser:
         self._table = table
         self._tools = tools
         self.seen: list[str] = []
-        """The markers that were read so far; of equals, who knows more of them comes first."""
+        """The markers so far; of equal dialects, the one that knows more of them is first."""
 
     def ranked(self, hits: Iterable[Hit], span: tuple[int, int]) -> Detection:
         """Rank dialects, each with its score and reason."""
@@ -56,7 +56,7 @@ class Chooser:
                 continue
             if not one.offered or found["name"].strip() in self._tools:
                 hits.append(one)
-        if not hits and cut and not buf[pos].isalnum():  # a call that the end cuts off
+        if not hits and cut and not buf[pos].isalnum():  # a call that is cut off by the end
             hits = [one for one in cut if not one.offered]
         if not hits:
             return "no"
@@ -91,7 +91,7 @@ class Chooser:
         return self.ranked(hits, (base + pos, base + end)) if hits else "no"
 
     def list_of_calls(self, buf: str, pos: int, base: int, *, line_start: bool, spoken: bool) -> Outcome:
-        """Choose for `[name(` at `pos`: an offered tool's on a line of its own, or any at the beginning."""
+        """Choose for `[name(` at `pos`: an offered tool's on its own line, or any at the beginning."""
         found = _CALLED.match(buf, pos)
         if found is None or not self._table.lists or not line_start or (spoken and found[1] not in self._tools):
             return "no"
@@ -103,7 +103,7 @@ class Chooser:
         return self.ranked(hits, (offset, offset + len(mark)))
 
     def bare(self, buf: str, pos: int, end: int, base: int, *, alone: bool) -> Outcome:
-        """Choose for the JSON value from `pos` to `end`; `alone` says that it begins the answer, without a fence."""
+        """Choose for the JSON value from `pos` to `end`; `alone` if it begins the answer, without a fence."""
         hits, names = fitting(buf[pos:end], self._table.bare)
         if not hits or not (names <= self._tools.keys() if self._tools else alone):
             return "no"
@@ -111,7 +111,7 @@ class Chooser:
         return self.ranked(said, (base + pos, base + end))
 
     def bare_cut(self, buf: str, pos: int, base: int, *, alone: bool) -> Outcome:
-        """Choose for a JSON value from `pos` on that the end of the answer cuts off after an offered tool's name."""
+        """Choose for a JSON value from `pos` on that is cut off after an offered tool's name."""
         found = beginnings(buf[pos:], self._table.bare, self._tools) if alone else []
         said = [(name, score, f"{verb(score)} JSON that begins so") for name, score in found]
         return self.ranked(said, (base + pos, base + len(buf))) if said else "no"

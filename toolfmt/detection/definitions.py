@@ -1,8 +1,8 @@
-r"""Whether a text shows the definitions of tools: then the calls after them are examples.
+r"""Recognises definitions of tools in a text: the calls after them are examples.
 
     {"name": "get_weather", "description": "...", "parameters": {"type": "object", "properties": {...}}}
 
-A model that answers has no reason to write these; who quotes a manifest has.
+An answer has no reason to contain these; a quoted manifest does.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MARKS: Final = frozenset(
 )
 """What is in a tool's definition, and in no answer."""
 _KEYS: Final = ('"properties"', '"inputSchema"', '"input_schema"', '"parameter_definitions"', '"$schema"')
-"""The same in JSON, which is full of quotes: looked for once there is a call after it."""
+"""The same in JSON; searched only once there is a call after it."""
 _HEADING = re.compile(
     r"\n(?:#{1,6} (?:[Aa]vailable )?(?:[Tt]ools|[Ff]unctions)|(?:AVAILABLE )?(?:TOOLS|FUNCTIONS|EXAMPLES):?)"
     r"[ \t]{0,8}\n"
@@ -32,7 +32,7 @@ _EXAMPLE = re.compile(
     r"(?:#{1,6}[^\n]*\b[Ee]xamples?\b[^\n]*|[*_]{0,2}(?:[Ee]xamples?|EXAMPLES?)(?: \d{1,3})?[*_]{0,2}:[*_]{0,2})"
 )
 _TELLING: Final = 12
-"""A description of so many characters does not stand in an answer by chance."""
+"""Characters from which on a description is not in an answer by chance."""
 
 
 def shows_definitions(text: str, tools: Iterable[ToolDefinition]) -> bool:

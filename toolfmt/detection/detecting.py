@@ -1,4 +1,4 @@
-"""Detection of a whole text's dialect, without reading its calls, and of what looks like a call and was not read."""
+"""Detects the dialect of a whole text without reading its calls, and what an unread text looks like."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 _READ: Final = 65536
-"""How many characters are looked at for a hint."""
+"""Characters that are searched for a hint."""
 _NAMED: Final = 5
-"""How many dialects a hint names."""
+"""Dialects in a hint."""
 
 
 def detect(text: str, tools: object = None, registry: Registry | None = None) -> Detection:
@@ -45,9 +45,9 @@ def detect(text: str, tools: object = None, registry: Registry | None = None) ->
 
 
 def lookalikes(text: str, tools: object = None) -> list[str]:
-    """Name the dialects of which a text seems to hold a call, or to show one: a hint for who chose another.
+    """Name the dialects of which a text seems to contain or show a call: a hint for users of another dialect.
 
-    The likeliest come first; no more than a few are named.
+    The likeliest are first; only a few are named.
     """
     return [one.dialect for one in _detected(text[:_READ], default_registry(), tools, lenient=True).candidates[:_NAMED]]
 
@@ -55,7 +55,7 @@ def lookalikes(text: str, tools: object = None) -> list[str]:
 def _detected(text: str, registry: Registry, tools: object, *, lenient: bool = False) -> Detection:
     offered: Mapping[str, ToolDefinition] = {}
     if tools:
-        from toolfmt.tools.prepared import prepared
+        from toolfmt.tools.reading import prepared
 
         offered = prepared(tools)
     detector = Detector(table(registry), offered, lenient=lenient)
@@ -66,26 +66,26 @@ def _detected(text: str, registry: Registry, tools: object, *, lenient: bool = F
 
 
 _LONGEST: Final = 65536
-"""Characters of a text that are looked at for an expression."""
+"""Characters of the longest text that may be an expression."""
 _EVENTS: Final = re.compile(r"\s{0,64}(?:event:[^\n]{0,256}\n)?data:\s{0,8}\{")
 _EXPRESSION: Final = re.compile(r"[^\W\d][\w.]{0,255}\(.*\)", re.DOTALL)
 _MEMBERS: Final = ("choices", "candidates", "output", "steps")
-"""What holds the message in the answers of APIs, besides `message` and `content`."""
+"""Keys of the message in answers of APIs, besides `message` and `content`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """What a text looks like; `dialects` are the likeliest formats, where it looks like a call."""
+    """What a text looks like; `dialects` are the likeliest ones if it looks like a call."""
 
     kind: Literal["api", "stream", "dialect", "expression"]
     dialects: tuple[str, ...] = ()
 
     def advice(self, dialect: str = "") -> str:
-        """Say how the text is read in Python, where it was read as `dialect`; "" if it was read as it should be."""
+        """Return how to read the text in Python after it was read as `dialect`; "" if that was right."""
         if self.kind == "api":
             return "it looks like an API's answer: toolfmt.read_answer(json.loads(text)) reads it"
         if self.kind == "stream":
-            return "it looks like an API's stream: toolfmt.read_stream reads the JSON after each 'data:'"
+            return "it looks like an API's stream: toolfmt.read_answer(text) reads it"
         if self.kind == "expression":
             return "it looks like a call without a list around it: dialect='pythonic' reads [name(key=value)]"
         others = [name for name in self.dialects if name != dialect]
@@ -93,7 +93,7 @@ class Unread:
 
 
 def unread(text: str, tools: object = None) -> Unread | None:
-    """Say what a text without a call looks like; None if it looks like plain text."""
+    """Return what a text without a call looks like; None for plain text."""
     stripped = text.strip()
     if _EVENTS.match(stripped):
         return Unread("stream")
@@ -114,21 +114,18 @@ def _is_answer(text: str) -> bool:
         return False
     if not is_object(value):
         return False
-    message, content = value.get("message"), value.get("content")
-    return any(_holds(value.get(name)) for name in _MEMBERS) or _has(message, "role") or _typed(content)
+    content = value.get("content")
+    typed = is_array(content) and bool(content) and all(_has(one, "type") for one in content)
+    return typed or _has(value.get("message"), "role") or any(_holds(value.get(name)) for name in _MEMBERS)
 
 
 def _holds(value: JsonValue) -> bool:
-    """Whether a value may be what an answer's message is in: a list of objects, or an object with a message."""
-    return is_array(value) and bool(value) and all(map(is_object, value)) if is_array(value) else _has(value, "message")
+    """Whether a value may hold an answer's message: a list of objects, or an object with a message."""
+    return bool(value) and all(map(is_object, value)) if is_array(value) else _has(value, "message")
 
 
 def _has(value: JsonValue, key: str) -> bool:
     return is_object(value) and key in value
-
-
-def _typed(value: JsonValue) -> bool:
-    return is_array(value) and bool(value) and all(_has(one, "type") for one in value)
 
 
 def _is_call(text: str) -> bool:

@@ -1,11 +1,11 @@
-r"""Looks for the first call of any dialect, in as many pieces as the text comes in.
+r"""Finds the first call of any dialect in a text that comes in pieces.
 
     Let me look.\n<tool_call>\n{"name": ...
     ^ emitted    ^ a trigger  ^ what follows it decides
 
-Text is emitted once it can no longer be part of a marker. From a marker on that
-begins no call, what is emitted is up to the dialect, so the text is held; only
-reasoning at the beginning is emitted, since its markers mean the same everywhere.
+Text is emitted once it can no longer be part of a marker. After a marker that does not begin a call, the dialect
+decides what is text, so it is held back. Only reasoning at the beginning is emitted: its markers mean the same
+everywhere.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 _FENCE = re.compile(r"(`{1,256}|~{1,256})([ \t]{0,64})")
 _MANY: Final = 64
-"""So many values in a row are no example amid prose."""
+"""So many values in a row are not an example in prose."""
 _TAIL: Final = 400
-"""How much of the end of a text may be part of something that begins."""
+"""Characters at the end of a text that may be the beginning of something."""
 
 
 class Detector:
-    """Reads a text up to the place that tells its dialect."""
+    """Reads a text up to the place that decides its dialect."""
 
     def __init__(
         self,
@@ -48,9 +48,9 @@ class Detector:
         opener: str = "",
         lenient: bool = False,
     ) -> None:
-        """Begin; `thinking` says that the text begins inside reasoning, opened by `opener`.
+        """Begin; with `thinking` the text begins inside reasoning, opened by `opener`.
 
-        `lenient` takes also what is only shown: for a hint, not for calls.
+        `lenient` also accepts quotations: for a hint, not for calls.
         """
         self._lenient = lenient
         self._table = table
@@ -58,10 +58,10 @@ class Detector:
         self._offers = offers(tuple(tools)) if tools and table.offered else None
         self._choose = Chooser(table, tools)
         self.passed = Passed()
-        """What has been looked at."""
+        """The text that was passed."""
         self._buf = ""
         self._at = 0
-        """What comes before it in the buffer has been looked at."""
+        """The offset in the buffer up to which text was passed."""
         self._marks: list[re.Match[str] | None] = []
         self._parts: list[str] = []
         self._run: JsonRun | None = None
@@ -78,14 +78,14 @@ class Detector:
         self._muted = False
         """Nothing that follows can be a call."""
         self.found: Detection | None = None
-        """What was decided; None while nothing is."""
+        """The decision; None before it."""
         if thinking:
             closer = table.reasoning.get(opener.strip())
             self._closers = {closer} if closer else set(table.closers)
             self.passed.think("")
 
     def read(self, chunk: str, *, eof: bool = False) -> list[Event]:
-        """Read one more piece, and give what can be emitted; `eof` says that it is the last one."""
+        """Read a piece and return what can be emitted; `eof` if it is the last one."""
         if self._run is not None and self._run.open:
             self._parts.append(chunk)
             if self._run.more(chunk) and not eof:
@@ -105,7 +105,7 @@ class Detector:
         return self.passed.tell(whole=eof and self.found is None)
 
     def rest(self) -> str:
-        """Give what was read and not passed."""
+        """Return what was read and not passed."""
         return self._buf
 
     @property
@@ -119,7 +119,7 @@ class Detector:
             self._at = pos
 
     def _step(self, *, eof: bool) -> bool:
-        """Go on to the next trigger and read it; False where more text is needed, or none is left."""
+        """Go to the next trigger and read it; False if more text is needed or none is left."""
         if (self._begins and not self._start(eof=eof)) or self.found is not None:
             return False
         closer = self._closer() if self._closers else None
@@ -136,7 +136,7 @@ class Detector:
         if not eof and any(len(other) > len(tail) and other.startswith(tail) for other in longer):
             return False
         outcome = self._trigger(mark, eof=eof)
-        if outcome == "wait" and closer is not None:  # what waits is cut off by the closer
+        if outcome == "wait" and closer is not None:  # the closer cuts it off
             outcome = "no"
             self._pass(self._at + 1)
         return self._decide(outcome) if isinstance(outcome, Detection) else outcome == "no"
@@ -150,7 +150,7 @@ class Detector:
         return self._fence(eof=eof) if mark in FENCES else self._marker(mark, eof=eof)
 
     def _next(self) -> re.Match[str] | None:
-        """Find what may begin a call or is another marker, first come first."""
+        """Find the next text that may begin a call or is another marker."""
         patterns = [self._table.trigger] + ([self._offers.anywhere] if self._offers is not None else [])
         if not self._marks:
             self._marks = [pattern.search(self._buf, self._at) for pattern in patterns]
@@ -161,7 +161,7 @@ class Detector:
         return min(there, key=lambda found: found.start()) if there else None
 
     def _begun(self) -> int:
-        """Find at the end of the buffer the beginning of something that may go on."""
+        """Find where something incomplete begins at the end of the buffer."""
         start = max(self._at, len(self._buf) - _TAIL)
         tail, table = self._buf[start:], self._table
         end = len(tail)
@@ -176,7 +176,7 @@ class Detector:
         return start + end
 
     def _start(self, *, eof: bool) -> bool:
-        """Look for what counts at the beginning of an answer alone; False where more text is needed."""
+        """Read what counts only at the beginning of an answer; False if more text is needed."""
         buf, at, starts = self._buf, self._at, self._table.starts
         if at == len(buf):
             return eof
@@ -213,7 +213,7 @@ class Detector:
         return min(places) if places else None
 
     def _close(self, pos: int, closer: str) -> bool:
-        """End the reasoning; what was drafted in it is no call."""
+        """End the reasoning; a call in it was a draft."""
         self._pass(pos)
         self.passed.answer(closer)
         self._at += len(closer)
@@ -253,13 +253,14 @@ class Detector:
             if not shown:
                 return outcome
             self.passed.mask()
+            around.hold_open()
         elif not shown and (mark in table.marks or mark in table.special):
             return self._hold(mark)
         self._pass(self._at + 1)
         return "no"
 
     def _think(self, mark: str) -> Outcome:
-        """Begin reasoning; a marker that one dialect alone has tells it."""
+        """Begin reasoning; a marker that only one dialect has identifies it."""
         self._choose.seen.append(mark)
         owners = self._table.marks[mark]
         if len(owners) == 1 and mark in self._table.special:
@@ -270,7 +271,7 @@ class Detector:
         return "no"
 
     def _hold(self, mark: str) -> Outcome:
-        """Read a marker that begins no call: the first thing said, it may tell the dialect."""
+        """Read a marker that does not begin a call; at the beginning it may identify the dialect."""
         owners = self._table.marks.get(mark, ())
         first = not self.passed.around.spoken and (not self._closers or self.passed.fresh)
         if len(owners) == 1 and mark in self._table.special and first:
@@ -313,7 +314,7 @@ class Detector:
         return outcome
 
     def _value(self, *, eof: bool) -> Outcome:
-        """Read a JSON value that may be a call, once it is all there; in prose, with all that follows it."""
+        """Read a JSON value that may be a call, once it is complete; in prose, with all that follows it."""
         around, buf, base, at = self.passed.around, self._buf, self._base, self.passed.offset
         if at < self._refused:
             return "no"
@@ -335,7 +336,7 @@ class Detector:
         return outcome
 
     def _decide(self, found: Detection) -> bool:
-        """Take a choice, unless the text shows tools' definitions: then it quotes a manifest."""
+        """Accept a choice, unless the text shows definitions of tools: then it quotes a manifest."""
         if self._closers:
             if self._draft is None:
                 self._draft = found
@@ -352,7 +353,7 @@ class Detector:
         return False
 
     def _shown(self, *, line: bool = False) -> bool:
-        """Whether what is here is only shown; `line`: what is on the next line."""
+        """Whether what is here is only quoted; `line` asks for the next line."""
         passed = self.passed
         return not self._lenient and (passed.around.fenced or passed.in_string() if line else passed.shown())
 
@@ -362,7 +363,7 @@ class Detector:
         return self._defined or shows_definitions(self.passed.said(), self._tools.values())
 
     def _settle(self) -> None:
-        """The text is at its end: take the call that reasoning left open, or the dialect whose markers there are."""
+        """At the end of the text, accept a call in reasoning that was never closed, or the dialect of the markers."""
         if self._draft is not None:
             self.found = self._draft
             return
@@ -373,5 +374,5 @@ class Detector:
         after = text[held:]
         for mark in special:
             after = after.replace(mark, "")
-        if not text[:held].strip() or not after.strip():  # amid prose it is only mentioned
+        if not text[:held].strip() or not after.strip():  # in prose it is only mentioned
             self.found = self._choose.known(self._table.owners[special[0]], special[0], held)

@@ -1,4 +1,4 @@
-r"""The formats in which nothing but an offered tool's name begins a call.
+r"""Dialects in which only an offered tool's name begins a call.
 
 <get_weather>\n<city>Paris</city>      the name is the element's
 get_weather\n{"city": "Paris"}         the name is on a line
@@ -30,11 +30,11 @@ class Offers:
         self.tags = frozenset(f"<{name}"[:end] for name in names for end in range(2, len(name) + 2))
 
     def begun(self, tail: str) -> int:
-        """Find in the last characters of a text what may become a call; its length if there is nothing."""
+        """Find where a call may begin in the last characters of a text; returns their length if nowhere."""
         at = tail.rfind("<")
         end = at if at >= 0 and tail[at:] in self.tags else len(tail)
         said = tail.rstrip()
-        start = max(said.rfind("\n"), said.rfind(">"))  # what a name follows is kept with it
+        start = max(said.rfind("\n"), said.rfind(">"))  # the character before a name is kept with it
         line, blank = said[start + 1 :], tail[len(said) :]
         if tail[-1:] in {"\n", ">"} and (not line or len(line) > _LONGEST):
             return min(end, len(tail) - 1)
@@ -47,12 +47,12 @@ class Offers:
 
 @lru_cache(maxsize=64)
 def offers(names: tuple[str, ...]) -> Offers:
-    """Give the patterns for these tools."""
+    """Return the patterns for these tools."""
     return Offers(names)
 
 
 def any_of(words: Iterable[str], also: Iterable[tuple[str, str]] = ()) -> str:
-    """Give a pattern that matches the longest of the words; `also` are first characters with what follows them.
+    """Return a pattern that matches the longest of the words; `also` are first characters with patterns after them.
 
     Each alternative begins with a plain character, by which `re` finds its places.
     """
@@ -70,7 +70,7 @@ def any_of(words: Iterable[str], also: Iterable[tuple[str, str]] = ()) -> str:
 
 
 def _tree(rests: set[str]) -> str:
-    """Write what may follow, the longest first; "" among it makes it all optional."""
+    """Write what may follow, the longest first; all is optional if "" is among it."""
     branches: dict[str, set[str]] = {}
     for rest in rests - {""}:
         branches.setdefault(rest[0], set()).add(rest[1:])

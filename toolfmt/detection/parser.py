@@ -1,7 +1,8 @@
-"""The parser of `dialect="auto"`: a detector, and from its decision on the dialect's own parser."""
+"""The parser of `dialect="auto"`: a detector, and after its decision the dialect's own parser."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolfmt.detection.records import Detection
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from toolfmt.events import Event
 
 DETECTED = "dialect_detected"
-"""The kind of the notice that tells the choice."""
+"""The kind of the notice that reports the choice."""
 
 
 class DetectingParser:
@@ -33,7 +34,7 @@ class DetectingParser:
 
     @property
     def detection(self) -> Detection:
-        """What was chosen so far."""
+        """The choice so far."""
         return self._detector.found or Detection()
 
     def feed(self, chunk: str) -> list[Event]:
@@ -57,43 +58,29 @@ class DetectingParser:
         return events
 
     def _begin(self) -> tuple[Parser[str], list[Event]]:
-        """Give the text to the chosen dialect's parser, and what it emits that was not emitted before."""
+        """Give the text to the chosen dialect's parser; returns what it emits beyond what was emitted before."""
         found, passed = self.detection, self._detector.passed
         parser = self._open_as(found.dialect)
         whole = passed.text() + self._detector.rest()
         self._prefix = whole[: found.span[0]]
         events = self._beyond(parser.feed(passed.masked(found.span[0])))
         events.append(Notice(DETECTED, f"{found.dialect}: it {found.reason}", found.span))
-        events += self._beyond(parser.feed(whole[found.span[0] :]))
-        if self._is_behind(events):
-            self.feed, self.close = parser.feed, parser.close
-        else:
+        self.feed, self.close = partial(self._on, parser), lambda: self._beyond(parser.close())
+        return parser, events + self._on(parser, whole[found.span[0] :], *events)
 
-            def feed(chunk: str) -> list[Event]:
-                return self._on(parser, chunk)
-
-            def close() -> list[Event]:
-                return self._beyond(parser.close())
-
-            self.feed, self.close = feed, close
-        return parser, events
-
-    def _on(self, parser: Parser[str], chunk: str) -> list[Event]:
+    def _on(self, parser: Parser[str], chunk: str, *before: Event) -> list[Event]:
+        """Feed the parser; once it is past what the detector emitted, callers use it directly."""
         events = self._beyond(parser.feed(chunk))
-        if self._is_behind(events):
+        if any(
+            isinstance(event, CallStart | CallEnd | CallFailed)
+            or (isinstance(event, TextDelta | ReasoningDelta) and event.start >= len(self._prefix))
+            for event in (*before, *events)
+        ):
             self.feed, self.close = parser.feed, parser.close
         return events
 
-    def _is_behind(self, events: list[Event]) -> bool:
-        """Whether the parser has come past what the detector emitted."""
-        return any(
-            isinstance(event, CallStart | CallEnd | CallFailed)
-            or (isinstance(event, TextDelta | ReasoningDelta) and event.start >= len(self._prefix))
-            for event in events
-        )
-
     def _beyond(self, events: list[Event]) -> list[Event]:
-        """Leave out what was emitted already, and put back what was made illegible."""
+        """Drop what was emitted before, and restore the text that was masked."""
         emitted, prefix = self._detector.passed.emitted, self._prefix
         out: list[Event] = []
         for event in events:

@@ -1,4 +1,4 @@
-"""What a detector has looked at: how much of it is emitted, and what is kept from the chosen parser."""
+"""The text that a detector has passed: how much is emitted, and what is masked for the chosen parser."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.detection.bare_json import JsonExtent
-from toolfmt.detection.surroundings import Surroundings
 from toolfmt.events import ReasoningDelta, TextDelta
+from toolfmt.parsers.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from toolfmt.events import Event
@@ -24,23 +24,23 @@ class Passed:
         self.emitted = 0
         """Up to here the text was emitted, or belongs to a marker of reasoning."""
         self.held = -1
-        """Where a marker is whose meaning only a dialect knows; -1 if there is none."""
+        """Where the first marker is whose meaning depends on the dialect; -1 if there is none."""
         self._pieces: list[str] = []
         self._pending: list[str] = []
         self._new = False
-        """Something else than white space is pending."""
+        """More than white space is pending."""
         self._events: list[Event] = []
         self._fresh = False
-        """A marker of reasoning is right before what is pending: the blank after it is its own."""
+        """A marker of reasoning is right before what is pending: white space after it belongs to it."""
         self._thought = -1
-        """Where the reasoning began in which the text is; -1 outside."""
+        """Where the current reasoning began; -1 outside."""
         self._drafted = False
         self._masks: list[tuple[int, int]] = []
         self._strings = Strings()
         self._followed = 0
 
     def shown(self) -> bool:
-        """Whether a marker here is part of a quotation, however far its marks are."""
+        """Whether a marker here is part of a quotation of any length."""
         return self.around.quoted() or self.in_string()
 
     def in_string(self) -> bool:
@@ -55,7 +55,7 @@ class Passed:
         self._keep(text)
 
     def fence(self, marks: str, rest: str) -> None:
-        """Pass a run of fence marks; what comes before it can be emitted, it may still be a call's."""
+        """Pass a run of fence marks; text before it is emitted, the marks may still belong to a call."""
         self._say(whole=False)
         self.around.fence(marks, rest)
         self._keep(marks)
@@ -67,22 +67,22 @@ class Passed:
         self._new = self._new or not text.isspace()
 
     def mask(self) -> None:
-        """What begins here is no call: the chosen parser must not take it for one."""
+        """Mask the next character, so that the chosen parser does not read a call here."""
         self._masks.append((self.offset, self.offset + 1))
 
     def hold(self) -> None:
-        """From here on only a dialect can tell what is text."""
+        """Hold back what follows: only a dialect decides what is text."""
         if self.held < 0:
             self._say(whole=False)
             self.held = self.offset
 
     def release(self) -> None:
-        """All of it is text."""
+        """Emit what was held back: it is text."""
         self.held = -1
 
     @property
     def fresh(self) -> bool:
-        """Whether only blank is after a marker of reasoning."""
+        """Whether only white space follows a marker of reasoning."""
         return self._fresh and not self._new
 
     @property
@@ -96,7 +96,7 @@ class Passed:
         self._thought = self.offset
 
     def draft(self) -> None:
-        """A call begins here in reasoning: it counts if the reasoning is never closed."""
+        """Note a call in reasoning: it counts if the reasoning is never closed."""
         self._say(whole=False)
         self._drafted = True
 
@@ -117,7 +117,7 @@ class Passed:
         self.emitted = self.offset
 
     def tell(self, *, whole: bool) -> list[Event]:
-        """Give what can be emitted: all but what may belong to a marker, or all where `whole`."""
+        """Return what can be emitted: all but what may belong to a marker, or all if `whole`."""
         if whole or not (self._drafted or self.around.fresh):
             self._say(whole=whole)
         events, self._events = self._events, []
@@ -139,11 +139,11 @@ class Passed:
         self._pending, self._new = [text[len(body) :]], False
 
     def text(self) -> str:
-        """Give all of it."""
+        """Return the whole text."""
         return "".join(self._pieces)
 
     def said(self) -> str:
-        """Give it without the reasoning."""
+        """Return the text without reasoning."""
         text, at = self.text(), 0
         out: list[str] = []
         for start, end in sorted(self._masks):
@@ -153,7 +153,7 @@ class Passed:
         return "".join([*out, text[at:]])
 
     def masked(self, end: int) -> str:
-        """Give it up to `end` as the chosen parser may see it: what is no call is made illegible."""
+        """Return the text up to `end` for the chosen parser, with masked parts made illegible."""
         text = self.text()
         if not self._masks:
             return text[:end]
@@ -169,13 +169,13 @@ class Passed:
 _QUOTES = re.compile("\"\"\"|'''|`+")
 _RUN: Final = "\"'`"
 _CODE = re.compile(r"(?:[=(\[{,+]|\breturn|(?<!\w)[rRbBfFuU]{1,2})[ \t]{0,8}\Z")
-"""What comes before a string of code on its line; marks that are merely spoken of have a word there."""
+"""What precedes a string of code on its line; quotation marks in prose follow a word."""
 _LINE: Final = 64
-"""How much of a line before quotation marks is kept."""
+"""Characters of a line before quotation marks that are kept."""
 
 
 class Strings:
-    """Follows a text's quotation marks, in pieces, when it is asked to."""
+    """Follows the quotation marks of a text that comes in pieces."""
 
     def __init__(self) -> None:
         """Begin before the first character."""
@@ -204,7 +204,7 @@ class Strings:
         return bool(self._after(self._run)) or (self._json is not None and self._json.in_text)
 
     def _after(self, text: str) -> str:
-        """Which quotation marks are open after this text."""
+        """Return the quotation marks that are open after this text."""
         still = self._open
         if not ("`" in text or '"""' in text or "'''" in text):  # several times as fast as the pattern
             return still

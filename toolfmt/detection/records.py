@@ -1,4 +1,4 @@
-"""What detection says: the dialect it chose, and every other that would have read the place.
+"""The result of detection: the chosen dialect, and every other one that reads the place.
 
 Detection(dialect="hermes", span=(13, 28), candidates=(
     Candidate("hermes", "writes `<tool_call>` and a JSON object so", 6),
@@ -16,11 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DialectMatch:
-    """A dialect that reads what is at the place, and why; the higher the `score`, the surer.
+    """A dialect that reads the place, and why; a higher `score` is more certain.
 
-    6: its own form, to the letter; 5: its own form, with other white space or
-    order; 3 and 2: another form that it reads, to the letter or not; 1: only a
-    marker of it.
+    6: its own form, exactly; 5: its own form with other white space or order; 3 and 2: another form that it reads,
+    exactly or not; 1: only one of its markers.
     """
 
     dialect: str
@@ -30,10 +29,9 @@ class DialectMatch:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """Which dialect a text is in. `dialect` is "" where nothing tells; then no call is in the text.
+    """The dialect of a text; `dialect` is "" if it has no call.
 
-    `candidates` are ranked, the chosen one first. `span` is the place that
-    decided: from the marker to the end of what was looked at.
+    `candidates` are ranked, the chosen one first. `span` is the place that decided.
     """
 
     dialect: str = ""
@@ -47,9 +45,9 @@ class Detection:
 
 
 WRITTEN = 4
-"""From this score on, a form is one that the dialect writes."""
+"""The score from which on a form is one that the dialect writes."""
 
 
 def verb(score: int) -> str:
-    """Say what a dialect does with a form of this score."""
+    """Return what a dialect does with a form of this score."""
     return "writes" if score >= WRITTEN else "reads"

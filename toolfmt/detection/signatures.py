@@ -1,10 +1,9 @@
-r"""What distinguishes a form of calls from others after the same opener, read off its templates.
+r"""Patterns that distinguish a form of calls from others with the same opener, made from its templates.
 
     section "<tool_call>\n{calls}\n</tool_call>", call "<function={name}>\n{members}</function>"
 
-begins with `<tool_call>`, as many do; it is this form if `<function=name>` and then
-`<parameter` or `</function>` follow. A signature is a pattern for all of that. There
-are two of each form: one as loose as its reader is, one to the letter.
+begins with `<tool_call>`, as many do; it is this form if `<function=name>` and then `<parameter` or `</function>`
+follow. A signature is a pattern for all of that. Each form has two: one as tolerant as its parser, and an exact one.
 """
 
 from __future__ import annotations
@@ -23,16 +22,17 @@ if TYPE_CHECKING:
 
 GAP = r"\s{0,64}"
 _SLOT = r"""[^\s<>{}"'\[\]()|]{1,256}"""
-"""A name or an id: one word, for words after a marker are no call."""
-_ENTRY = r"""\{\s{0,64}["'}]"""
+"""A name or an id: one word, since several words after a marker are not a call."""
+_ENTRY = r"""\{\s{0,64}(?:["'}\u201c\u201d\u2018\u2019]|[A-Za-z_]\w{0,31}["'\u201d]?\s{0,8}:)"""
+"""What an object begins with: a key, also in other quotation marks or none: its reader says what is wrong."""
 _CALLED = rf"{GAP}(?:\)|[\w\"'\[{{(\-])"
 OWN, OTHER, ALONE, LETTER = 5, 2, -1, 1
-"""A form that is written or another that is read; without its section; to the letter."""
+"""Scores: a form that is written, one that is only read, one without its section, an exact match."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormSignature:
-    """A pattern that tells a form, and how sure it is; `trigger` is the plain text it begins with."""
+    """A pattern that identifies a form, with its score; `trigger` is the plain text that it begins with."""
 
     trigger: str
     source: str
@@ -42,37 +42,41 @@ class FormSignature:
     offered: bool
     """Its group `name` must be an offered tool's."""
     said: str
-    """What it looks for, in words."""
+    """Its meaning in words."""
 
 
 def signatures(syntax: Syntax) -> Iterator[FormSignature]:
-    """Give the signatures of all marked forms."""
+    """Yield the signatures of all marked forms."""
     for number, form in enumerate(syntax.forms):
         if syntax.frame is not None or (form.bare and form.section.startswith("[")):
             continue
         opening = form.section.partition("{calls}")[0]
         base = OTHER if number else OWN
-        before, slot, after = split(form.call, BODY_SLOTS)
+        before, slot, after = _around(form)
         closing = form.section.partition("{calls}")[2]
         if not opening and not before:
             continue
         for with_section in (True, False) if opening and form.alone and before else (True,):
             start = opening if with_section else ""
             score = base + (0 if with_section else ALONE)
-            trigger = _trigger(start + _template(before))
+            trigger = _trigger(start + before)
             if not trigger and not form.offered:
                 continue
             said = _said(form, trigger, slot)
             flags = bool(syntax.lines) or (form.offered and not trigger), form.offered
             loose = _loose(start, before, form) + _body(form, slot, after, closing)
             yield FormSignature(trigger, _cased(loose, syntax), score, *flags, said)
-            exact = _exactly(start, before, form) + _exact_body(form, slot, after, closing)
+            exact = (
+                _letters(pieces(start))
+                + _letters(pieces(before), named=form.offered)
+                + _exact_body(form, slot, after, closing)
+            )
             yield FormSignature(trigger, exact, score + LETTER, *flags, said)
 
 
 def body_start(form: Form, ends: str) -> str:
-    """Give a pattern for what a call begins with after a header; `ends` is what ends one without arguments."""
-    before, slot, after = split(form.call, BODY_SLOTS)
+    """Return a pattern for the beginning of a call after a header; `ends` ends a call without arguments."""
+    before, slot, after = _around(form)
     start = GAP + _loose("", before, form) + _body(form, slot, after, "")
     return f"(?:{start}|{GAP}(?:{ends}))" if slot == "members" and not after and ends else start
 
@@ -81,48 +85,31 @@ def _cased(source: str, syntax: Syntax) -> str:
     return f"(?i:{source})" if syntax.ignore_case else source
 
 
-def _template(parts: Iterable[Piece]) -> str:
-    """Write pieces as a template again."""
-    out = ""
-    for piece in parts:
-        match piece:
-            case Verbatim(text):
-                out += text
-            case Slot(name):
-                out += f"{{{name}}}"
-            case Maybe(inner):
-                out += f"{{?{_template(inner)}?}}"
-    return out
+def _around(form: Form) -> tuple[str, str, str]:
+    """Split a form's call into the template before its body, the body's slot and the template after it."""
+    _, slot, _ = split(form.call, BODY_SLOTS)
+    before, _, after = form.call.partition(f"{{{slot}}}") if slot else (form.call, "", "")
+    return before, slot, after
 
 
 def _trigger(template: str) -> str:
-    """Cut a template where white space, a quote or a slot makes it soft, and a tag at its end."""
+    """Cut a template at the first white space, quote or slot, and after its first tag."""
     text = re.split(r"[{\n\"'=]", template.strip(), maxsplit=1)[0].strip()
     if text and not text[0].isalnum():
         text = re.split(r"(?<=>)|\s", text, maxsplit=1)[0]
     return text if len(text) > 1 else ""
 
 
-def _loose(opening: str, before: tuple[Piece, ...], form: Form) -> str:
-    start = _template(before)
-    found = _named(head(start).source) if form.offered else strip_groups(_worded(head(start).source))
-    if start.startswith("{name}") and not form.offered:
-        found = f"{PLAIN_NAME}{strip_groups(head(start.removeprefix('{name}')).source)}"
+def _loose(opening: str, before: str, form: Form) -> str:
+    if form.offered:
+        found = re.sub(r"\(\?P<(?!name>)\w+>", "(?:", head(before).source)
+    elif before.startswith("{name}"):
+        found = f"{PLAIN_NAME}{strip_groups(head(before.removeprefix('{name}')).source)}"
+    else:
+        found = strip_groups(head(before).source.replace(f"(?P<name>{SLOT})", f"(?:{_SLOT})"))
     if form.parts:
         found = rf"<(?:{'|'.join(re.escape(part[1:].split('>')[0]) for part in form.parts)})(?=[\s>])"
     return (literal(opening) + GAP if opening.strip() else "") + found
-
-
-def _worded(source: str) -> str:
-    return source.replace(f"(?P<name>{SLOT})", f"(?:{_SLOT})")
-
-
-def _named(source: str) -> str:
-    return re.sub(r"\(\?P<(?!name>)\w+>", "(?:", source)
-
-
-def _exactly(opening: str, before: tuple[Piece, ...], form: Form) -> str:
-    return _letters(pieces(opening)) + _letters(before, named=form.offered)
 
 
 def _letters(parts: Iterable[Piece], *, named: bool = False) -> str:
@@ -138,8 +125,8 @@ def _letters(parts: Iterable[Piece], *, named: bool = False) -> str:
     return out
 
 
-def _body(form: Form, slot: str, after: tuple[Piece, ...], closing: str) -> str:
-    """What a call's body begins with."""
+def _body(form: Form, slot: str, after: str, closing: str) -> str:
+    """Return a pattern for the beginning of a call's body."""
     match slot:
         case "call":
             return GAP + (rf"\[\s{{0,64}}(?:{_ENTRY}|\])" if form.array else rf"(?:\[\s{{0,64}})?{_ENTRY}")
@@ -148,7 +135,7 @@ def _body(form: Form, slot: str, after: tuple[Piece, ...], closing: str) -> str:
         case "args":
             return GAP + (r"\{" if form.literals is not None else _ENTRY)
         case "members" if form.elements is not None and not form.parts:
-            starts = [*_member_starts(form.elements), literal(_template(after)) or literal(closing)]
+            starts = [*_member_starts(form.elements), literal(after) or literal(closing)]
             return rf"(?:(?<=/>)|{GAP}(?:{'|'.join(dict.fromkeys(filter(None, starts)))}))"
         case "yaml":
             return r"""(?:(?<=/>)|[ \t]{0,64}(?:\r?\n\s{0,64}(?:[\w"'\-]|</)|</))"""
@@ -165,7 +152,7 @@ def _member_starts(elements: Elements) -> Iterator[str]:
         yield re.escape(f"<{elements.wrapper}") + r"(?=[\s/>])"
 
 
-def _exact_body(form: Form, slot: str, after: tuple[Piece, ...], closing: str) -> str:
+def _exact_body(form: Form, slot: str, after: str, closing: str) -> str:
     if slot == "call":
         keys = list(form.json.template) if form.json is not None else []
         key = keys[0] if keys and not keys[0].startswith("{") else ""
@@ -173,12 +160,12 @@ def _exact_body(form: Form, slot: str, after: tuple[Piece, ...], closing: str) -
     if slot == "members" and form.elements is not None and not form.parts:
         member = _letters(pieces(form.elements.member.partition("{value}")[0]))
         wrapper = rf"(?:\s{{0,16}}<{form.elements.wrapper}>\s{{0,16}})?" if form.elements.wrapper else ""
-        return f"{wrapper}[ ]{{0,16}}(?:{member}|{_letters(after) or _letters(pieces(closing)) or '(?!)'})"
+        return f"{wrapper}[ ]{{0,16}}(?:{member}|{_letters(pieces(after)) or _letters(pieces(closing)) or '(?!)'})"
     return _body(form, slot, after, closing)
 
 
 def _said(form: Form, trigger: str, slot: str) -> str:
-    """Say what a form is, for a person."""
+    """Describe a form for a person."""
     bodies = {
         "call": "a list of JSON objects" if form.array else "a JSON object",
         "args": "a name and arguments",

@@ -1,7 +1,6 @@
 """All signatures of a registry, compiled: one pattern finds where any of them may begin.
 
-Made once per registry, and kept with it. Nothing here knows a dialect's name:
-what a third party registers takes part as the package's own do.
+Made once per registry. Nothing here depends on a dialect's name: third-party dialects are treated as the package's own.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ _TAGGED = re.compile(r"[<\[\]].+")
 
 @dataclass(frozen=True)
 class Match:
-    """A pattern after a trigger, and whose it is; compiled where its trigger is first found."""
+    """A pattern after a trigger, and its dialects; compiled when its trigger is first found."""
 
     number: int
     source: str
@@ -54,18 +53,18 @@ class Match:
 
     @cached_property
     def pattern(self) -> regex.Pattern[str]:
-        """What is after the trigger."""
+        """The compiled pattern."""
         return regex.compile(self.source)
 
 
 @dataclass(frozen=True, slots=True)
 class Bare:
-    """A dialect whose calls need no marker: what they look like."""
+    """A dialect whose calls need no marker, with their shapes."""
 
     dialect: str
     shape: JsonNode
     own: JsonNode
-    """The form that is written alone."""
+    """The shape that is written."""
     listed: bool
     """It is written in a list."""
 
@@ -93,19 +92,19 @@ class DetectionTable:
         users = Counter([name for _, name in registry.models] + [row.dialect for row in registry.providers])
         names = sorted((one.name for one in dialects), key=lambda name: (-users[name], name))
         self.rank = {name: number for number, name in enumerate(names)}
-        """The order in which ties are broken: formats of most models first, then by name."""
+        """The order that breaks ties: the dialects of most models first, then by name."""
         syntaxes = {one.name: one.syntax for one in dialects if one.syntax is not None}
         self.marks = _marks(syntaxes)
-        """Markers that begin no call, and whose they are."""
+        """Markers that do not begin a call, with their dialects."""
         self.reasoning = _reasoning(syntaxes)
         """The openers of reasoning at the beginning of an answer, with their closers."""
         self.matches, self.by_name, self.tags = _matches(syntaxes, self.rank)
         self._declared = {
             word for one in syntaxes.values() for form in one.forms if form.elements for word in form.elements.declared
         }
-        self._behind: dict[tuple[str, str], list[Match]] = {}
+        self._following: dict[tuple[str, str], list[Match]] = {}
         self.offered = bool(self.by_name or self.tags)
-        """Some formats are recognised by the names of the offered tools."""
+        """Some dialects are recognised by the names of the offered tools."""
         self._framed = [(name, one, frame) for name in self.rank if (frame := (one := syntaxes[name]).frame)]
         frames = [frame for _, _, frame in self._framed]
         self.lists = [
@@ -120,7 +119,7 @@ class DetectionTable:
         thoughts = Syntax(forms=(), reasoning=tuple(self.reasoning.items()))
         self._prompts = (thoughts, *(one for one in syntaxes.values() if one.frame is not None))
         self.closers = {*self.reasoning.values(), *(end for frame in frames for end in frame.ends)}
-        """What may end a reasoning of which the opener is unknown."""
+        """What may end reasoning with an unknown opener."""
         opens = {marker for frame in frames for marker in (*frame.opens, frame.start)}
         self.openers = frozenset(marker for marker in opens if len(marker) > 1)
         self.special = frozenset(filter(_SPECIAL.fullmatch, {*self.marks, *self.openers, *self.matches}))
@@ -128,7 +127,7 @@ class DetectionTable:
             mark: tuple({name for one in matches for name, *_ in one.owners}) for mark, matches in self.matches.items()
         }
         self.owners = {**own, **self.marks}
-        """Whose each marker is, those included that begin a call."""
+        """The dialects of each marker, including markers that begin a call."""
         plain = {*self.matches, *self.marks, *self.reasoning, *self.openers, *FENCES, *MARKS}
         self.longest = max(map(len, plain))
         self.prefixes = frozenset(text[:end] for text in plain for end in range(1, len(text)))
@@ -150,7 +149,7 @@ class DetectionTable:
 
     @cached_property
     def declared(self) -> re.Pattern[str]:
-        """What only a tool's definition has."""
+        """What is only in a tool's definition."""
         words = "|".join(sorted(map(re.escape, self._declared))) or "(?!)"
         return re.compile(rf"""<(?:[^<>"']|"[^"<]*"|'[^'<]*')*?\s(?:{words})\s*=""")
 
@@ -165,22 +164,22 @@ class DetectionTable:
         return regex.compile(self._starts)
 
     def opener(self, prompt: str) -> str:
-        """Give the marker of the reasoning in which a prompt ends; "" if there is none."""
+        """Return the marker of the reasoning in which a prompt ends; "" if there is none."""
         return next(filter(None, (reasoning_opener(one, prompt) for one in self._prompts)), "") if prompt else ""
 
     def following(self, trigger: str, buf: str, pos: int) -> list[Match]:
-        """Give the patterns after a trigger at `pos` that the next character that is not blank leaves possible."""
+        """Return the patterns after a trigger at `pos` that can match the next non-blank character."""
         found = _NEXT.match(buf, pos + len(trigger))
         every = self.matches[trigger]
         if found is None:
             return every
         key = trigger, str(found[1])
-        if key not in self._behind:
-            self._behind[key] = [one for one in every if _may_go_on(one.pattern, *key)]
-        return self._behind[key]
+        if key not in self._following:
+            self._following[key] = [one for one in every if _may_go_on(one.pattern, *key)]
+        return self._following[key]
 
     def ranking(self, matches: list[Match], seen: list[str]) -> tuple[DialectMatch, ...]:
-        """Rank the owners of what matched; remembered, as there are few combinations."""
+        """Rank the dialects of matches; remembered, as there are few combinations."""
         key = (tuple([one.number for one in matches]), tuple(seen))
         found = self._rankings.get(key)
         if found is None:
@@ -190,7 +189,7 @@ class DetectionTable:
         return found
 
     def ranked(self, hits: Iterable[Hit], seen: Iterable[str]) -> tuple[DialectMatch, ...]:
-        """Rank what was hit: a form that is written, then who knows more of the markers seen, the letter, `rank`."""
+        """Rank dialects: a written form first, then known markers, the score, `rank`."""
         best: dict[str, DialectMatch] = {}
         for name, score, reason in hits:
             if name not in best or score > best[name].score:
@@ -206,7 +205,7 @@ class DetectionTable:
 
 @lru_cache(maxsize=8)
 def table(registry: Registry) -> DetectionTable:
-    """Give the registry's table, compiled when it is first asked for."""
+    """Return the registry's table, compiled on first use."""
     return DetectionTable(registry)
 
 
@@ -245,7 +244,7 @@ def _reasoning(syntaxes: dict[str, Syntax]) -> dict[str, str]:
 def _matches(
     syntaxes: dict[str, Syntax], rank: dict[str, int]
 ) -> tuple[dict[str, list[Match]], list[Match], list[Match]]:
-    """Give the patterns after each trigger; of those without, the ones on a name's line and the ones in tags."""
+    """Return the patterns after each trigger; of those without one, those on a name's line and those in tags."""
     kinds: dict[tuple[str, str, bool, bool], dict[str, tuple[int, str]]] = defaultdict(dict)
     for name in rank:
         for one in signatures(syntaxes[name]):

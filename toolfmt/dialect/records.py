@@ -97,12 +97,23 @@ def _check_name(form: Form, where: str) -> None:
         raise DialectRecordError(f"{where}/call: the slot {{name}} is missing: nothing says which tool is called")
 
 
+def _matches_empty(pattern: str) -> bool:
+    import regex
+
+    try:
+        return regex.match(pattern, "") is not None
+    except regex.error:  # reported when it is compiled
+        return False
+
+
 def _check_frame(frame: Frame, forms: int) -> None:
     for field in ("opens", "ends"):
         for at, marker in enumerate(getattr(frame, field)):
             _check_marker(marker, f"/frame/{field}/{at}")
     _check_marker(frame.start, "/frame/start")
     _check_length(frame.header, "/frame/header")
+    if _matches_empty(frame.header):
+        raise DialectRecordError("/frame/header: it matches an empty text, so that no body would ever begin")
     _check_length(frame.body, "/frame/body")
     if not frame.body:
         raise DialectRecordError("/frame/body: nothing ends a header")
@@ -222,7 +233,7 @@ def _check_marker(template: str, where: str) -> None:
     _check_length(template, where)
     first = next(_required(pieces(template)), None)
     if not isinstance(first, Verbatim):
-        raise DialectRecordError(f"{where}: a marker begins with text that is neither blank nor optional: {template!r}")
+        raise DialectRecordError(f"{where}: a marker begins with text, not with a slot or a blank: {template!r}")
 
 
 def _required(parts: tuple[Piece, ...]) -> Iterator[Piece]:

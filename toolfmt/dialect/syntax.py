@@ -92,7 +92,7 @@ class Elements:
     type_names: Mapping[str, str] = field(default_factory=dict[str, str])
     """The format's names of JSON types, if they differ: `{"integer": "number"}`."""
     declared: tuple[str, ...] = ()
-    """Attributes that only a tool's definition has: an element with one is a quoted definition and not a call."""
+    """Attributes that only a tool's definition has. An element with one of them is a definition, not a call."""
     typed: bool = False
     """The type is written even if the schema implies it."""
     closers_optional: bool = False
@@ -148,7 +148,7 @@ class Form:
     name: str = ""
     """The tool's name if the markers imply it; other slots are its parameters."""
     payload: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The parameter, by tool name, that the raw text at `{payload}` is."""
+    """The parameter that gets the raw text at `{payload}`, by tool name."""
     defaults: Mapping[str, str] = field(default_factory=dict[str, str])
     """The values of absent slots: `{"server": "local"}`."""
     offered: bool = False
@@ -165,7 +165,8 @@ class Syntax:
     reasoning: tuple[Pair, ...] = ()
     """Where a marker has a blank beside the reasoning or the text, any blank there belongs to it.
 
-    Of pairs with the same opening marker, any one's closing marker ends the block; so of `unwrap`.
+    If several pairs have the same opening marker, the closing marker of any of them ends the block. The same holds for
+    `unwrap`.
     """
     starts_in_reasoning: bool = False
     """The answer begins inside the reasoning, which the prompt has opened."""
@@ -178,7 +179,7 @@ class Syntax:
     unwrap: tuple[Pair, ...] = ()
     """Markers around text that are dropped; the closing marker may be empty."""
     wrapped: Literal["mixed", "verbatim"] = "mixed"
-    """The content of `unwrap`: anything, or only text, in which no marker but the closing one counts."""
+    """What the markers in `unwrap` contain: `mixed` text and calls, or `verbatim` text up to the closing marker."""
     unclaimed: Literal["text", "hidden"] = "text"
     """Text outside all markers: ordinary text, or hidden and reported in a notice."""
     stop: tuple[str, ...] = ()
@@ -192,7 +193,8 @@ class Syntax:
     ends_after_calls: bool = False
     """A closed section of calls ends the turn."""
     calls_in_reasoning: Literal["defer", "call", "draft"] = "defer"
-    """`defer`: a call in a reasoning block is a draft if the block is closed, else a call; or always one of the two."""
+    """What a call in a reasoning block is: always a `call`, always a `draft`, which does not count, or with `defer` a
+    draft if the block is closed and a call if it is not."""
     lines: bool | Literal["steps"] = False
     """Markers stand at the beginning of a line; `steps` are those of labelled lines such as ReAct's, read as small
     models write them: in bold, numbered, the tool's name in quotes, its input in any form with one reading."""

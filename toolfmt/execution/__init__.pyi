@@ -13,12 +13,12 @@ from .hooks import Blocked as Blocked
 from .hooks import Guard as Guard
 from .policies.approval import Approval as Approval
 from .policies.approval import ApprovalRequest as ApprovalRequest
-from .policies.certainty import CertaintyPolicy as CertaintyPolicy
+from .policies.dangerous import CertaintyPolicy as CertaintyPolicy
+from .policies.dangerous import ProvenancePolicy as ProvenancePolicy
 from .policies.permissions import Permissions as Permissions
 from .policies.policy import Candidate as Candidate
 from .policies.policy import Policy as Policy
 from .policies.project import ProjectBoundaries as ProjectBoundaries
-from .policies.provenance import ProvenancePolicy as ProvenancePolicy
 from .policies.rate_limit import RateLimit as RateLimit
 from .policies.schema import JsonPolicy as JsonPolicy
 from .policies.schema import SchemaPolicy as SchemaPolicy

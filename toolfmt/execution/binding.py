@@ -1,10 +1,10 @@
-"""From a call's JSON arguments to what a function is given.
+"""Turn a call's JSON arguments into the arguments of a function.
 
     def book(day: date, seats: int = 1, store: Annotated[Store, Injected]): ...
     {"day": "2026-01-02"}   ->   book(day=date(2026, 1, 2), store=<the program's own>)
 
-JSON holds neither dates nor dataclasses: where a parameter's type says what is
-meant, pydantic makes it. The arguments have passed the tool's schema by then.
+JSON has neither dates nor dataclasses; pydantic makes them according to the parameters' types. The arguments have been
+checked against the tool's schema before.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Binding:
 
     @cached_property
     def runs_code(self) -> bool:
-        """Whether filling the parameters may run anybody's code, or look at the world, as `FilePath` does."""
+        """Whether making the arguments may run other code or access files, as `FilePath` does."""
         return bool(self._defaults) or not all(_is_plain(one.core_schema) for one in self._adapters.values())
 
     def missing(self, given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ class Binding:
         return tuple(name for name in self._needed if name not in given)
 
     def refused(self, arguments: JsonObject) -> tuple[Problem, ...]:
-        """Find the arguments that only the program may set: to a model they do not exist."""
+        """Find arguments that only the program may set; a model does not see them."""
         return tuple(
             Problem(f"/{name}", "additionalProperties", f"unknown argument '{name}'")
             for name in arguments
@@ -90,7 +90,7 @@ class Binding:
 
 
 def binding(function: Callable[..., Any], name: str) -> Binding:
-    """Give a function's binding; it is made once, and kept for as long as the function lives."""
+    """Return a function's binding; it is made once and kept as long as the function exists."""
     key = id(function), name
     known = _bindings.get(key)
     if known is not None and known[0]() is function:
@@ -121,7 +121,7 @@ def own_copy(call: ToolInvocation) -> ToolInvocation:
 
 
 def _has_signature(function: Callable[..., Any]) -> bool:
-    """Whether it is known what a function takes; of some that are written in C it is not."""
+    """Whether a function has a signature; some functions written in C have none."""
     try:
         inspect.signature(function)
     except (TypeError, ValueError):

@@ -1,9 +1,9 @@
-"""What a tool or a hook may know of the call that it serves.
+"""The context of a call, for tools and hooks.
 
     async def search(query: str, context: ToolContext) -> list[str]:
         context.tell(0.5, message="half of the index")
 
-A parameter of this type is given by the executor; a model never sees it.
+The executor sets a parameter of this type; a model never sees it.
 """
 
 from __future__ import annotations
@@ -40,5 +40,5 @@ class ToolContext:
             self._tell(progress, total, message)
 
     def __reduce__(self) -> tuple[type[ToolContext], tuple[Any, ...]]:
-        """Travel to another process, without the way back."""
+        """Pickle without the callback, which cannot be called from another process."""
         return ToolContext, (self.call, self.execution, self.state, self.agent)

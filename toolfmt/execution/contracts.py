@@ -1,13 +1,13 @@
-"""What the parts of an agent ask of one another: six small protocols (`Driver` is beside `Runtime`).
+"""The protocols between the parts of an agent (`Driver` is in `toolfmt.agents.runtime`).
 
     loop    -> Driver        takes one step: asks a model, runs its calls, adds what came of it to the state
     driver  -> ModelClient   an API that takes a provider's request and gives its answer, whole or streamed
     driver  -> TextModel     anything that takes a chat and gives text
     driver  -> CallExecutor  runs calls
-    loop    -> RunExecutor   a CallExecutor that says what it runs, and makes a copy of itself for each run
-    executor -> ToolServer   runs calls of tools that live elsewhere
+    loop    -> RunExecutor   a CallExecutor that lists its tools, and makes a copy of itself for each run
+    executor -> ToolServer   runs calls of tools on a server
 
-Whatever has these methods fits: nothing has to be inherited.
+Any object with these methods fits; no class has to be inherited.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What happens in a run, as it happens: frozen records, in an order that is part of the contract.
+"""The events of a run: frozen records, emitted in an order that is part of the contract.
 
     RunStarted
       StepStarted
@@ -9,8 +9,8 @@
       StepCompleted
     RunCompleted
 
-Calls run side by side, so the events of several may interleave; those of one stay in order. An answer that is lost
-on the way has no InferenceResponseReceived: the next request follows, or the step ends.
+Calls run concurrently, so the events of several may interleave; those of one stay in order. An answer that is lost on
+the way has no InferenceResponseReceived: the next request follows, or the step ends.
 """
 
 from __future__ import annotations
@@ -31,29 +31,33 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class RunStarted:
-    """A run begins, with the state it begins from."""
+class ExecutionEvent:
+    """Something that happened, and when."""
 
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted(ExecutionEvent):
+    """A run begins, with the state it begins from."""
+
     state: Any
 
 
 @dataclass(frozen=True, slots=True)
-class StepStarted:
+class StepStarted(ExecutionEvent):
     """A step begins; counted from 0 within the run."""
 
-    at: datetime
     step: int
 
 
 @dataclass(frozen=True, slots=True)
-class InferenceRequestStarted:
+class InferenceRequestStarted(ExecutionEvent):
     """A model is asked; `attempt` counts from 1, `losses` are what its format could not say.
 
     `transcript` is the conversation with the tools, where the request holds both as text.
     """
 
-    at: datetime
     request: JsonObject
     attempt: int = 1
     losses: tuple[Loss, ...] = ()
@@ -61,18 +65,16 @@ class InferenceRequestStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerReceived:
+class AnswerReceived(ExecutionEvent):
     """A piece of the answer, as soon as it is certain."""
 
-    at: datetime
     event: Event
 
 
 @dataclass(frozen=True, slots=True)
-class InferenceResponseReceived:
+class InferenceResponseReceived(ExecutionEvent):
     """The answer is complete."""
 
-    at: datetime
     text: str
     calls: tuple[ToolInvocation, ...]
     failures: tuple[CallFailed, ...]
@@ -81,59 +83,53 @@ class InferenceResponseReceived:
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionExtractionFailed:
+class DecisionExtractionFailed(ExecutionEvent):
     """An answer held no decision that could be read."""
 
-    at: datetime
     attempt: int
     error: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class ValidationFailed:
+class ValidationFailed(ExecutionEvent):
     """A call or a decision was read and cannot be used."""
 
-    at: datetime
     attempt: int
     error: str
     failure: CallFailed | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ArgumentsNormalised:
+class ArgumentsNormalised(ExecutionEvent):
     """A call's or decision's arguments were fitted to what its tool takes; `changes` says in words what was changed."""
 
-    at: datetime
     call: ToolInvocation
     changes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyChecked:
+class PolicyChecked(ExecutionEvent):
     """A policy has decided on a call; `error` is empty if it lets it pass."""
 
-    at: datetime
     call: ToolInvocation
     policy: str
     error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCallStarted:
+class ToolCallStarted(ExecutionEvent):
     """A call begins to run, as hooks have left it."""
 
-    at: datetime
     call: ToolInvocation
     execution: str
     """The execution's id."""
 
 
 @dataclass(frozen=True, slots=True)
-class ToolProgress:
-    """A tool tells how far it is, of `total` where it knows."""
+class ToolProgress(ExecutionEvent):
+    """A tool reports its progress, out of `total` if known."""
 
-    at: datetime
     call: ToolInvocation
     execution: str
     progress: float | None = None
@@ -142,65 +138,42 @@ class ToolProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCallCompleted:
+class ToolCallCompleted(ExecutionEvent):
     """A call has ended, with its result or an error."""
 
-    at: datetime
     execution: ToolExecution
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCallBlocked:
+class ToolCallBlocked(ExecutionEvent):
     """A hook, a policy, a guard or the end of the run kept a call from running."""
 
-    at: datetime
     execution: ToolExecution
 
 
 @dataclass(frozen=True, slots=True)
-class HookFailed:
+class HookFailed(ExecutionEvent):
     """An after-hook raised an error; the result stays as it was."""
 
-    at: datetime
     execution: ToolExecution
     hook: str
     error: str
 
 
 @dataclass(frozen=True, slots=True)
-class StepCompleted:
+class StepCompleted(ExecutionEvent):
     """A step has ended; the state has it as its last."""
 
-    at: datetime
     step: int
     state: Any
 
 
 @dataclass(frozen=True, slots=True)
-class RunCompleted:
+class RunCompleted(ExecutionEvent):
     """The run is over; the state says how."""
 
-    at: datetime
     state: Any
 
 
-ExecutionEvent: TypeAlias = (
-    RunStarted
-    | StepStarted
-    | InferenceRequestStarted
-    | AnswerReceived
-    | InferenceResponseReceived
-    | DecisionExtractionFailed
-    | ValidationFailed
-    | ArgumentsNormalised
-    | PolicyChecked
-    | ToolCallStarted
-    | ToolProgress
-    | ToolCallCompleted
-    | ToolCallBlocked
-    | HookFailed
-    | StepCompleted
-    | RunCompleted
-)
 Listener: TypeAlias = Callable[[ExecutionEvent], object]
-"""Gets every event; what it raises is logged as a warning and breaks nothing."""
+"""Gets every event; an exception that it raises is logged as a warning."""

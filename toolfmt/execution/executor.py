@@ -3,26 +3,25 @@
     executor = Executor(registry, policies=[Permissions({"*": ["get_*"]})], timeout=30)
     executions = await executor.execute(parse(answer, provider="anthropic").calls)
 
-One record for each call, in their order, whatever happens to it; calls run side
-by side, and none that fails disturbs the others.
+There is one record for each call, in order, whatever happens to it. Calls run concurrently; one that fails does not
+affect the others.
 """
 
 from __future__ import annotations
 
-import contextvars
-import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import anyio
+from anyio.from_thread import start_blocking_portal
 
+from toolfmt.execution.context import ToolContext
 from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.pipeline import Passage, Pipeline, RunStop, Settings
-from toolfmt.execution.policies.certainty import CertaintyPolicy
-from toolfmt.execution.policies.policy import enforced
-from toolfmt.execution.policies.provenance import ProvenancePolicy
+from toolfmt.execution.policies.dangerous import CertaintyPolicy, ProvenancePolicy
+from toolfmt.execution.policies.policy import Candidate, Unlisted, enforced
 from toolfmt.execution.records import AgentStop, ToolCallError
 from toolfmt.execution.resolving import LOCAL, Resolver, check_limit
 from toolfmt.execution.running import check_seconds, is_async
@@ -40,7 +39,9 @@ if TYPE_CHECKING:
     from toolfmt.execution.policies.policy import Policy
     from toolfmt.execution.records import ToolExecution
     from toolfmt.ids import IdPolicy
-    from toolfmt.model import ToolDefinition
+    from toolfmt.model import CallProvenance, ToolDefinition
+
+T = TypeVar("T")
 
 PARALLEL = 32
 """Default number of concurrent calls."""
@@ -69,7 +70,7 @@ class Executor:
 
     registry: ToolRegistry = field(kw_only=False)
     policies: Sequence[Policy | Callable[..., Any]] = field(default=(), repr=False)
-    """Decide which calls may run. Their steps determine the order, not their place in the list."""
+    """Decide which calls may run. They are asked in the order of `Policy.step`, not in the order of this list."""
     before: Sequence[BeforeHook] = field(default=(), repr=False)
     """May change a call, or block it."""
     after: Sequence[AfterHook] = field(default=(), repr=False)
@@ -152,9 +153,8 @@ class Executor:
             given = list(assign(given, self.ids))
         pipeline = Pipeline(self._settings, Teller(self.on_event), state, agent)
         passages = [pipeline.enter(call) for call in given]
-        run = self._in_turn if self.stop_on_block else self._side_by_side
         try:
-            admitted = await run(pipeline, passages)
+            admitted = await self._run(pipeline, passages)
         except RunStop as stop:
             cause = stop.cause
             executions = _complete(pipeline, passages)
@@ -183,7 +183,8 @@ class Executor:
             anyio.get_cancelled_exc_class()
         except anyio.NoEventLoopError:
             return anyio.run(execute)
-        return _in_thread(execute)
+        with start_blocking_portal() as portal:
+            return portal.call(execute)
 
     def list_tools(self) -> tuple[ToolDefinition, ...]:
         """List the tools of the registry, then those of the servers, whose `server` is set."""
@@ -194,6 +195,17 @@ class Executor:
     def is_visible(self, tool: ToolDefinition, state: object) -> bool:
         """Whether a tool is offered in a state of the run; a server's tools always are."""
         return tool.server is not None or tool.name not in self.registry or self.registry.is_visible(tool.name, state)
+
+    def refused_marks(self, mark: CallProvenance) -> tuple[str, ...]:
+        """List the tools whose calls with a mark are always refused, because no policy decides about them."""
+        protections = [one for one in self._settings.unlisted if one.step == ProvenancePolicy.step]
+
+        def is_refused(tool: ToolDefinition) -> bool:
+            call = ToolInvocation(name=tool.name, server=tool.server, provenance=mark)
+            candidate = Candidate(call, ToolContext(call, ""), tool, tool.server)
+            return any(one.check(candidate) for one in protections)
+
+        return tuple(tool.name for tool in self.list_tools() if is_refused(tool))
 
     def for_run(self, guards: Sequence[Guard], listener: Listener) -> Executor:
         """Make a copy for one run, with more guards and one more listener."""
@@ -209,9 +221,11 @@ class Executor:
     @cached_property
     def _settings(self) -> Settings:
         listed = enforced(self.policies)
-        # Dangerous tools are protected whether somebody thought of it or not.
+        # Dangerous tools are protected even if nobody asked for it.
         steps = {one.step for one in listed}
-        unlisted = tuple(one for one in (ProvenancePolicy(), CertaintyPolicy()) if one.step not in steps)
+        unlisted = tuple(
+            Unlisted(one, listed) for one in (ProvenancePolicy(), CertaintyPolicy()) if one.step not in steps
+        )
         return Settings(
             resolver=Resolver(
                 registry=self.registry,
@@ -229,59 +243,40 @@ class Executor:
             after=tuple(self.after),
         )
 
-    async def _side_by_side(self, pipeline: Pipeline, passages: list[Passage]) -> int:
-        """Run all calls, up to `limit` at a time; how many were taken on."""
-        waiting = iter(passages)
-        stops: list[RunStop] = []
-        async with anyio.create_task_group() as group:
+    async def _run(self, pipeline: Pipeline, passages: list[Passage]) -> int:
+        """Run the calls, up to `limit` at a time; returns how many were admitted or blocked.
 
-            async def work() -> None:
-                for passage in waiting:
-                    try:
-                        if await pipeline.admit(passage):
-                            await pipeline.run(passage)
-                    except RunStop as stop:
-                        stops.append(stop)
-                        group.cancel_scope.cancel()
-                        return
-
-            for _ in range(min(len(passages), self.limit or len(passages))):
-                group.start_soon(work)
-        for stop in stops:
-            raise stop
-        return len(passages)
-
-    async def _in_turn(self, pipeline: Pipeline, passages: list[Passage]) -> int:
-        """Admit one call after the other, up to the first that is blocked, while those before it run."""
+        With `stop_on_block`, calls are admitted one after the other up to the first that is blocked, while those
+        before it run.
+        """
         stops: list[RunStop] = []
         free = anyio.Semaphore(self.limit or max(1, len(passages)))
         taken = 0
+
+        async def stopping(step: Callable[[Passage], Awaitable[T]], passage: Passage) -> T | None:
+            """Take a step; what ends the run cancels all other calls."""
+            try:
+                return await step(passage)
+            except RunStop as stop:
+                stops.append(stop)
+                group.cancel_scope.cancel()
+                return None
+
+        async def work(passage: Passage) -> None:
+            async with free:
+                if self.stop_on_block or await stopping(pipeline.admit, passage):
+                    await stopping(pipeline.run, passage)
+
+        async def admit() -> None:
+            nonlocal taken
+            for passage in passages:
+                taken += 1
+                if self.stop_on_block and not await stopping(pipeline.admit, passage):
+                    return
+                group.start_soon(work, passage)
+
         async with anyio.create_task_group() as group:
-
-            async def work(passage: Passage) -> None:
-                try:
-                    async with free:
-                        await pipeline.run(passage)
-                except RunStop as stop:
-                    stops.append(stop)
-                    group.cancel_scope.cancel()
-
-            async def admit() -> None:
-                nonlocal taken
-                for passage in passages:
-                    taken += 1
-                    try:
-                        if not await pipeline.admit(passage):
-                            return
-                    except RunStop as stop:
-                        stops.append(stop)
-                        group.cancel_scope.cancel()
-                        return
-                    group.start_soon(work, passage)
-
-            group.start_soon(
-                admit
-            )  # a task of its own, where a cancellation from outside can be distinguished from others
+            group.start_soon(admit)  # a task of its own, in which a cancellation from outside can be distinguished
         for stop in stops:
             raise stop
         return taken
@@ -297,35 +292,8 @@ class Executor:
 
 
 def _complete(pipeline: Pipeline, passages: Iterable[Passage]) -> list[ToolExecution]:
-    """Give every call a record, those too that never had their turn."""
+    """Return the records of all calls; calls that never started get one too."""
     for passage in passages:
         if passage.execution is None:
             pipeline.block(passage, Blocked("cancelled before it ran", "cancelled"))
     return [passage.execution for passage in passages if passage.execution is not None]
-
-
-def _in_thread(execute: Callable[[], Awaitable[list[ToolExecution]]]) -> list[ToolExecution]:
-    answers: list[list[ToolExecution]] = []
-    errors: list[BaseException] = []
-    context = contextvars.copy_context()
-
-    async def run() -> list[ToolExecution]:
-        # Not by `context.run`: what it says of the event loop that runs is true of the other thread.
-        own = contextvars.copy_context()
-        for variable, value in context.items():
-            if variable not in own:
-                variable.set(value)
-        return await execute()
-
-    def work() -> None:
-        try:
-            answers.append(anyio.run(run))
-        except BaseException as error:  # noqa: BLE001 - raised again where it was asked for
-            errors.append(error)
-
-    thread = threading.Thread(target=work, name="toolfmt-execute")
-    thread.start()
-    thread.join()
-    for error in errors:
-        raise error
-    return answers[0]

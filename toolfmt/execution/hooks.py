@@ -1,4 +1,4 @@
-"""What may stand before and after a call.
+"""Hooks before and after a call, and guards.
 
     def no_writes(call, context):                      before: change the call, or block it
         if call.name.startswith("write_"):
@@ -7,9 +7,8 @@
     async def shorten(execution, context):             after: replace the result
         return execution.result.model_copy(update={"content": execution.value[:100]})
 
-A before-hook may change a call's name, arguments, server, id and extra, an
-after-hook the content of its result. Who calls, and how the call was marked on
-the wire, stay what they are.
+A before-hook may change a call's name, arguments, server, id and extra, an after-hook the content of its result.
+Neither may change the calling agent, the provenance or the certainty.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """A verdict that a call must not run: the reason for the model, and the failure of its record."""
+    """Blocks a call: the message for the model, and the `failure` of the call's record."""
 
     message: str
     failure: FailureKind = "blocked"
@@ -66,19 +65,19 @@ def name_of(hook: object) -> str:
 
 
 def changed(call: ToolInvocation, answer: object) -> ToolInvocation:
-    """Take a before-hook's answer; raises TypeError or ValueError for what a hook may not do."""
+    """Apply a before-hook's answer; raises TypeError or ValueError for a change that is not allowed."""
     if not isinstance(answer, ToolInvocation):
         raise TypeError(f"a before-hook returns a ToolInvocation, Blocked or None, not {type(answer).__name__}")
     for kept in ("agent", "provenance", "certainty"):
         if getattr(answer, kept) != getattr(call, kept):
             raise ValueError(f"a before-hook may not change a call's {kept}")
     if answer.raw_arguments == call.raw_arguments and not jsontext.equal(answer.arguments, call.arguments):
-        return answer.model_copy(update={"raw_arguments": None})  # it tells what the model wrote
+        return answer.model_copy(update={"raw_arguments": None})  # it is the text of the arguments before the change
     return answer
 
 
 def replaced(execution: ToolExecution, answer: object) -> ToolExecution:
-    """Take an after-hook's answer; raises TypeError for what is no result."""
+    """Apply an after-hook's answer; raises TypeError unless it is a result or None."""
     if answer is None:
         return execution
     if not isinstance(answer, ToolResult):

@@ -1,4 +1,4 @@
-"""The way of the calls of one turn, from a model's answer to their records.
+"""The pipeline that the calls of one turn pass, up to their records.
 
 before-hooks, guards, policies  ->  ToolCallBlocked
 ToolCallStarted, prepare, run, ToolCallCompleted, after-hooks
@@ -34,7 +34,7 @@ from toolfmt.execution.running import words
 from toolfmt.execution.telling import Progress, Teller, failed, log, now
 from toolfmt.execution.values import clean, cut
 from toolfmt.model import ToolInvocation, ToolResult
-from toolfmt.schema.relaxing import relax
+from toolfmt.schema.coercion import relax
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,26 +49,26 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What blocks a call."""
+    """An executor's settings."""
 
     resolver: Resolver
     guards: Sequence[Guard]
     before: Sequence[BeforeHook]
     policies: Sequence[Policy]
     unlisted: frozenset[Policy]
-    """Those among the policies that nobody asked for: they are reported only when they block."""
+    """Policies that were added, not listed; they are reported only when they block."""
     after: Sequence[AfterHook]
     coerce: bool = False
 
     @property
     def listed(self) -> bool:
-        """Whether somebody's own policies look at calls."""
+        """Whether any policies were listed."""
         return len(self.policies) > len(self.unlisted)
 
 
 @dataclass(slots=True)
 class Passage:
-    """One call on its way."""
+    """One call in the pipeline."""
 
     call: ToolInvocation
     id: str
@@ -85,7 +85,7 @@ _KINDS: Final[tuple[tuple[type[BaseException], FailureKind], ...]] = (
     (ToolTimeoutError, "timeout"),
     (DeferredCall, "waiting"),
 )
-"""What a tool says of its call by the error that it raises."""
+"""The failure of a call by the exception that its tool raises."""
 
 
 class RunStop(Exception):  # noqa: N818 - it is none
@@ -98,19 +98,19 @@ class RunStop(Exception):  # noqa: N818 - it is none
 
 
 class Pipeline:
-    """Takes one call after the other along its way."""
+    """Takes the calls of one turn from admission to their records."""
 
     def __init__(self, settings: Settings, teller: Teller, state: object, agent: str | None) -> None:
-        """Keep what is the same for all calls of a turn."""
+        """Set what all calls of a turn share."""
         self._settings = settings
         self._tell = teller
         self._state = state
         self._agent = agent
 
     def enter(self, call: ToolInvocation) -> Passage:
-        """Begin: the call is copied, so that nobody changes the caller's own.
+        """Copy a call, so that the caller's own is never changed.
 
-        One whose arguments no reader of JSON would have let through is ended at once; its record has none.
+        A call whose arguments are nested too deeply is blocked at once; its record has no arguments.
         """
         id = str(uuid4())  # noqa: A001 - the field's name
         deep = jsontext.too_deep(call.arguments)
@@ -124,9 +124,9 @@ class Pipeline:
         return passage
 
     async def admit(self, passage: Passage) -> bool:
-        """Let before-hooks, guards and policies look at the call; whether it may run.
+        """Ask before-hooks, guards and policies; returns whether the call may run.
 
-        Guards count what hooks have left, so that no other spelling of a name escapes them.
+        Guards see the call as hooks have changed it, so that a changed name is counted.
         """
         if passage.execution is not None:
             return False
@@ -204,7 +204,7 @@ class Pipeline:
         return None
 
     async def _checked(self, passage: Passage) -> Blocked | None:
-        # What has been checked is what runs, whatever a policy does to what it sees.
+        # Policies get a copy, so that the call that runs is the one that was checked.
         target = self._guarded_code(partial(self._settings.resolver.find, passage.call, self._state))
         if self._settings.coerce and isinstance(target, ResolvedTool):
             self._coerce(passage, target)
@@ -228,11 +228,11 @@ class Pipeline:
         return None
 
     def _coerce(self, passage: Passage, target: ResolvedTool) -> None:
-        """Give a call's arguments the types of its tool's schema, and tell what was changed."""
+        """Convert a call's arguments to the types of its tool's schema; an event reports the changes."""
         call = passage.call
         relaxed = self._guarded_code(lambda: relax(call.arguments, target.definition.parameters))
         if isinstance(relaxed, UnrunnableError):
-            return  # a schema that cannot be made, which the check of the arguments tells
+            return  # a schema that cannot be made; the check of the arguments reports it
         arguments, changes = relaxed
         if changes:
             certainty = "tolerated" if call.certainty == "exact" else call.certainty
@@ -252,7 +252,7 @@ class Pipeline:
         return candidate
 
     def _guarded_code(self, code: Callable[[], _T]) -> _T | UnrunnableError:
-        """Ask the resolver, and with it a server's list of tools or a tool's `visible`."""
+        """Run code of the resolver, which may call a server's `tools` or a tool's `visible`."""
         try:
             return code()
         except UnrunnableError as error:
@@ -279,7 +279,7 @@ class Pipeline:
         return Blocked(f"the policy {policy.step} returned {type(answer).__name__}, not Blocked or None", "hook_failed")
 
     async def _in_time(self, seconds: float | None, hook: Callable[..., Any], *arguments: object) -> Any:
-        """Call a hook or a policy; raises `ToolTimeoutError` for one that takes longer than its tool may."""
+        """Call a hook or a policy; raises `ToolTimeoutError` after the tool's time-out."""
         if seconds is None:
             return await ask(hook, *arguments)
         with anyio.move_on_after(seconds):
@@ -322,7 +322,7 @@ class Pipeline:
         passage.progress.close(ToolCallCompleted(execution.completed_at, execution))
 
     async def _finished(self, passage: Passage) -> None:
-        """Let after-hooks look at the record, then the guards."""
+        """Call the after-hooks with the record, then the guards."""
         assert passage.execution is not None and passage.context is not None  # noqa: S101, PT018 - it has run
         try:
             for hook in self._settings.after:
@@ -381,12 +381,12 @@ def _candidate(call: ToolInvocation, context: ToolContext, target: ResolvedTool 
 
 
 def _from_outside() -> bool:
-    """Whether a cancellation is somebody else's, and not of what was awaited here alone."""
+    """Whether a cancellation comes from outside this task."""
     return anyio.current_effective_deadline() == -math.inf
 
 
 def _stops(error: BaseException) -> list[BaseException]:
-    """Find what ends the run among errors that a tool's own task group has put together."""
+    """Find exceptions that end the run, also in an exception group of the tool."""
     if isinstance(error, BaseExceptionGroup):
         inner = cast("tuple[BaseException, ...]", error.exceptions)
         return [stop for one in inner for stop in _stops(one)]

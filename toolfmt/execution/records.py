@@ -1,4 +1,4 @@
-"""What became of a call: one record for each, whether it ran, failed or was blocked.
+"""The record of a call, whether it ran, failed or was blocked.
 
     ToolExecution(id="…", call=ToolInvocation(name="add", arguments={"a": 1, "b": 2}),
                   result=ToolResult(name="add", content=3), started_at=…, completed_at=…)
@@ -55,7 +55,7 @@ call has no result yet.
 
 
 class ToolExecution(BaseModel):
-    """One call, what it gave, and when; `failure` says why it gave nothing of its own."""
+    """The record of one call: its result and times; `failure` says why the tool returned no result."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,4 +1,4 @@
-"""From a call to what runs it: a function of the registry, or a server that the call names.
+"""Find what runs a call: a function of the registry, or a server.
 
 ToolInvocation(name="add")                       the registry's `add`; else the one server that has it
 ToolInvocation(name="add", server="local")       the registry's alone
@@ -33,7 +33,7 @@ LOCAL: Final = "local"
 
 
 class UnrunnableError(ExecutionError):
-    """A call that cannot run, and which kind of failure that is."""
+    """A call that cannot run, and the kind of failure."""
 
     def __init__(self, failure: FailureKind, cause: Exception) -> None:
         """Keep what is wrong as the cause."""
@@ -58,9 +58,9 @@ class Prepared:
 
     timeout: float | None
     run: Callable[[], Awaitable[ToolResult]]
-    """Makes the function's arguments, which may run anybody's code, and calls it."""
+    """Makes the function's arguments, which may run other code, and calls it."""
     failure: FailureKind
-    """What kind of failure it is if that raises."""
+    """The kind of failure if that raises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Resolver:
     _known: dict[str, Local] = field(default_factory=dict, init=False)
 
     def check(self) -> None:
-        """Check every tool that is registered; raises ValueError for what could never run."""
+        """Check every registered tool; raises ValueError for one that could never run."""
         for definition in self.registry:
             function = self.registry.function(definition.name)
             if function is None:
@@ -94,7 +94,7 @@ class Resolver:
                 missing = self._local(definition, function).binding.missing({**self.inject, "context": None})
                 self._seconds(definition)
                 self._limit(definition)
-            except SchemaError:  # it says of which tool
+            except SchemaError:  # it names the tool
                 raise
             except ValueError as error:
                 raise ValueError(f"tool {definition.name!r}: {error}") from None
@@ -132,10 +132,10 @@ class Resolver:
         return Prepared(seconds, ready, "raised" if server is None else "server_failed")
 
     def patience(self, target: ResolvedTool | None) -> float | None:
-        """Say how many seconds each hook and policy of a call has."""
+        """Return the time-out in seconds of each hook and policy of a call."""
         try:
             return self.timeout if target is None else self._seconds(target.definition)
-        except ValueError:  # `prepare` says so
+        except ValueError:  # `prepare` reports it
             return self.timeout
 
     def _find(self, call: ToolInvocation, state: object) -> tuple[ToolDefinition, str | None]:
@@ -154,7 +154,7 @@ class Resolver:
         return self._served(call, state)
 
     def _served(self, call: ToolInvocation, state: object) -> tuple[ToolDefinition, str]:
-        """Find a tool on the server that a call names or, where it names none, on the only one that has it."""
+        """Find a tool on the server that a call names, else on the only server that has it."""
         if call.server is None:
             asked = self.servers
         elif call.server in self.servers:
@@ -195,7 +195,7 @@ class Resolver:
 
 
 def check_limit(limit: object) -> int | None:
-    """Check how long a result may be; raises ValueError for what is no number of characters."""
+    """Check the maximum length of a result; raises ValueError unless it is a number of characters or None."""
     if limit is None or (type(limit) is int and limit >= 0):
         return limit
     raise ValueError(f"result_limit is a number of characters, or None for no limit, not {limit!r}")

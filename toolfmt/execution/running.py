@@ -2,8 +2,8 @@
 
     metadata["run_in"] = "thread" | "loop" | "process"
 
-A thread that is out of time is abandoned: it goes on in the background, and its
-result is dropped; the program does not wait for it. Only a process is really ended.
+A thread that times out is abandoned: it continues in the background, its result is dropped, and the program does not
+wait for it. Only a process is really stopped.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def is_async(function: Callable[..., Any]) -> bool:
 
 
 def words(error: BaseException) -> str:
-    """Say what went wrong, for a model: the error's text, with its kind where the text alone says too little."""
+    """Describe an exception for a model: its text, with its type if the text is only a key."""
     if isinstance(error, BaseExceptionGroup):
         inner = cast("tuple[BaseException, ...]", error.exceptions)
         return "; ".join(map(words, inner))
@@ -72,7 +72,7 @@ def words(error: BaseException) -> str:
 
 
 def _repr(error: BaseException) -> str:
-    """Give the text of a KeyError, which is no more than the key."""
+    """Return the `repr` of an exception's first argument, which is the text of a KeyError."""
     try:
         return repr(error.args[0]) if error.args else ""
     except KeyboardInterrupt:
@@ -109,18 +109,18 @@ async def _in_process(call: Callable[[], Any], name: str, limit: int | None) -> 
 
 
 def _attempt(call: Callable[[], Any], name: str, limit: int | None) -> Any:
-    """Run a function in a thread; its value is made a result there, as an iterator runs the tool's own code."""
+    """Run a function in a thread; its result is made there too, because an iterator runs the tool's code."""
     try:
         value = call()
         return cast("Any", value) if isinstance(value, (Awaitable, AsyncIterator)) else result_of(value, name, limit)
-    except GeneratorExit as error:  # nobody closes what runs here: it is the tool's own
+    except GeneratorExit as error:  # raised by the tool itself, as nobody closes it here
         return ExecutionError(words(error))
     except BaseException as error:  # noqa: BLE001 - a tool's code
         return error
 
 
 def _alone(call: Callable[[], Any], name: str, limit: int | None) -> ToolResult | AgentStop | str:
-    """Run a function in a process of its own; what comes back must be made of plain values."""
+    """Run a function in a separate process; the returned value must be picklable."""
     try:
         value = _attempt(call, name, limit)
         if isinstance(value, (Awaitable, AsyncIterator)):

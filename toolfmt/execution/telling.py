@@ -1,4 +1,4 @@
-"""Telling a listener what happens, so that nothing it does can break a run."""
+"""Call listeners, so that nothing that they do can break a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger("toolfmt.execution")
 
 
 def failed(what: str, error: BaseException) -> str:
-    """Say that somebody's code failed by the error's kind alone: its text, which may hold a secret, goes to the log."""
+    """Report that code failed, with the exception's type only; its text, which may contain a secret, is logged."""
     log.warning("%s failed", what, exc_info=error)
     return f"{what} failed: {type(error).__name__}"
 
@@ -28,15 +28,15 @@ def now() -> datetime:
 
 
 class Teller:
-    """Passes events to a listener, one at a time, from whatever thread they come."""
+    """Passes events from any thread to a listener, one at a time."""
 
     def __init__(self, listener: Listener | None) -> None:
-        """Tell this listener, or nobody."""
+        """Set the listener, if any."""
         self._listener = listener
         self.lock = threading.RLock()
 
     def __call__(self, event: ExecutionEvent) -> None:
-        """Tell of an event; what the listener raises is logged."""
+        """Pass an event; an exception of the listener is logged."""
         if self._listener is None:
             return
         with self.lock:
@@ -47,7 +47,7 @@ class Teller:
 
 
 class Progress:
-    """Passes on how far a call is, from when it starts to run until it has ended."""
+    """Passes on the progress of a call from its start to its end."""
 
     def __init__(self, teller: Teller, execution: str) -> None:
         """Begin closed."""
@@ -56,17 +56,17 @@ class Progress:
         self._call: ToolInvocation | None = None
 
     def open(self, call: ToolInvocation) -> None:
-        """Let the tool be heard."""
+        """Begin to report."""
         self._call = call
 
     def close(self, event: ExecutionEvent) -> None:
-        """Tell of the call's end; a thread that was abandoned is not heard after it."""
+        """Report the call's end; later reports, such as those of an abandoned thread, are dropped."""
         with self._teller.lock:
             self._call = None
             self._teller(event)
 
     def __call__(self, progress: float | None, total: float | None, message: str) -> None:
-        """Tell of progress."""
+        """Report progress."""
         with self._teller.lock:
             if self._call is not None:
                 self._teller(ToolProgress(now(), self._call, self._execution, progress, total, message))

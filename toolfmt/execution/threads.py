@@ -1,11 +1,10 @@
-"""Runs a function in a thread that nobody has to wait for.
+"""Run a function in a thread that nobody has to wait for.
 
     value = await in_thread(function)
 
-A thread cannot be stopped. When the one who awaits it is cancelled, the thread is
-abandoned: it goes on, its result is dropped, and neither later calls nor the end
-of the program wait for it. That is why it is none of anyio's, which a program
-waits for when it ends: one tool that hangs would keep it from ending.
+A thread cannot be stopped. If the task that awaits it is cancelled, the thread is abandoned: it continues, its result
+is dropped, and neither later calls nor the end of the program wait for it. A program does wait for anyio's own threads
+at its end, so a tool that hangs would keep it from ending.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ IDLE: Final = 10
 
 
 async def in_thread(function: Callable[[], T]) -> T:
-    """Call a function in a thread, with the context variables of here; raises what it raises."""
+    """Call a function in a thread, with the current context variables; raises what it raises."""
     token, context = current_token(), contextvars.copy_context()
     done = anyio.Event()
     values: list[T] = []
@@ -66,7 +65,7 @@ async def in_thread(function: Callable[[], T]) -> T:
 
 
 class _Worker:
-    """A thread that takes one job after the other, as long as there are some."""
+    """A thread that takes one job after the other until it was idle for too long."""
 
     def __init__(self) -> None:
         self.jobs: SimpleQueue[Job] = SimpleQueue()
@@ -79,7 +78,7 @@ class _Worker:
             except Empty:
                 try:
                     _idle.remove(self)
-                except (ValueError, IndexError):  # somebody is taking it just now: a job is on its way
+                except (ValueError, IndexError):  # it is being taken: a job will follow
                     continue
                 return
             job()

@@ -1,12 +1,12 @@
-r"""What a tool returned, as a result: JSON and media, whatever it was.
+r"""Turn the value that a tool returned into a result: JSON and media.
 
     {"at": date(2026, 1, 2), "size": Decimal("1.50")}   {"at": "2026-01-02", "size": "1.50"}
     [Media.of(png, "image/png"), "a chart"]             "a chart", and the image in `media`
     b"\xff\xfe\x00"                                     {"bytes": 3, "base64": "//4A"}
     "x" * 200_000                                       "xxx…", then "... 100,000 characters cut"
 
-The tool has run by then, so nothing here fails: what has no form in JSON becomes
-text, and what is cut is counted.
+The tool has already run, so nothing here fails: a value without a JSON form becomes text, and a cut is reported with
+its length.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonValue
 
 LONGEST: Final = 100_000
-"""Characters of a result, where nothing else is said."""
+"""Default limit of a result's characters."""
 DEEPEST: Final = 100
 """Levels of nesting; some readers refuse more than a few more."""
 _ROOM: Final = 10
-"""How many times the limit is looked at, to count what is cut."""
+"""How many times the limit is read, to count what is cut."""
 _UNREAD: Final = "... the rest was not read"
 _SIGNATURES: Final = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -47,7 +47,7 @@ _SIGNATURES: Final = (
     (4, b"ftyp", "video/mp4"),
     (0, b"%PDF-", "application/pdf"),
 )
-"""Where bytes of a media type have which mark."""
+"""Offset and signature of a media type's bytes."""
 
 
 def result_of(value: object, name: str, limit: int | None = LONGEST) -> ToolResult:
@@ -78,7 +78,7 @@ def cut(content: JsonValue, limit: int | None, *, whole: bool = True) -> JsonVal
 
 
 def text_of(value: object) -> str:
-    """Give the text of anything, even of what has none."""
+    """Return the text of any object, even if its `__str__` fails."""
     try:
         text = str(value)
     except KeyboardInterrupt:
@@ -89,7 +89,7 @@ def text_of(value: object) -> str:
 
 
 def clean(text: str) -> str:
-    """Replace what no encoding can hold."""
+    """Replace lone surrogates."""
     return text if jsontext.encodable(text) else text.encode("utf-8", "replace").decode()
 
 
@@ -190,7 +190,7 @@ class _Reader:
         return out
 
     def _object(self, value: Any) -> JsonValue:
-        """Read what may run anybody's code, and may have no end."""
+        """Read an object of another type, which may run other code and may be endless."""
         try:
             plain = _plain(value)
             if plain is _MAPPING:

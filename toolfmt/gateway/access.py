@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.gateway.config import ClientKey, secret
-from toolfmt.gateway.failing import ExchangeError
+from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.transcripts.answer_info import Failure
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Caller:
     def check(self, model: str) -> None:
         """Raise `ExchangeError` for a model that the key is not for."""
         if not any(fnmatchcase(model, pattern) for pattern in self.models):
-            raise ExchangeError(Failure(kind="permission", message=f"the key is not for the model {model!r}"))
+            raise refusal("permission", f"the key is not for the model {model!r}")
 
 
 class _Limits:
@@ -89,7 +89,7 @@ class Access:
         for name, key, limits in self._clients:
             if any(hmac.compare_digest(one.encode(), key.encode()) for one in sent):
                 return Caller(name, models=limits.rule.models), limits
-        raise ExchangeError(Failure(kind="authentication", message="the key is missing or wrong"))
+        raise refusal("authentication", "the key is missing or wrong")
 
     def admit(self, request: HTTPConnection, stack: AsyncExitStack) -> Caller:
         """Let a client in until `stack` is closed, within the limits of its key."""

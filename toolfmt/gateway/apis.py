@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from toolfmt.gateway.amazon import EventStream
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.apis.relatives import NAMES
-from toolfmt.transcripts.streams.sse import EventText
+from toolfmt.transcripts.sse import EventText
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

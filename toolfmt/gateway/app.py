@@ -24,13 +24,13 @@ from toolfmt.gateway.config import CONFIG_VARIABLE, Config
 from toolfmt.gateway.counting import Compacting, Counting
 from toolfmt.gateway.exchange import Conversing
 from toolfmt.gateway.faces import FACES, Task, asked_format
-from toolfmt.gateway.failing import ExchangeError
+from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.gateway.metrics import MEDIA, Metrics
 from toolfmt.gateway.models import LISTS, ROWS, Models
 from toolfmt.gateway.serving import FaceServer, json_response
 from toolfmt.gateway.socket import SocketServer
 from toolfmt.transcripts.answer_info import Failure
-from toolfmt.transcripts.convert_error import error_status, write_error
+from toolfmt.transcripts.convert_answer import error_status, write_error
 from toolfmt.transcripts.failures import read_error
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _described(models: Models, write: Callable[[str], JsonObject]) -> _Answer:
     async def described(request: Request) -> Response:
         name: str = request.path_params["model"]
         if not models.serves(name):
-            raise ExchangeError(Failure(kind="not_found", message=f"no route serves the model {name!r}"))
+            raise refusal("not_found", f"no route serves the model {name!r}")
         return json_response(write(name), 200, {})
 
     return described

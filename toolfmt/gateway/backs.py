@@ -16,7 +16,7 @@ from toolfmt.errors import ParseError
 from toolfmt.gateway.amazon import Signer
 from toolfmt.gateway.apis import APIS
 from toolfmt.gateway.config import secret
-from toolfmt.gateway.failing import UpstreamError
+from toolfmt.gateway.failing import UnreachedError, UpstreamError, bad_answer
 from toolfmt.gateway.folders import ModelFolder
 from toolfmt.jsontext import is_array
 from toolfmt.transcripts.answer_info import Failure
@@ -85,7 +85,7 @@ class Upstream:
             try:
                 return jsontext.loads(body.decode()), _passed(response)
             except (ParseError, UnicodeDecodeError):
-                raise UpstreamError(_no_answer(f"the upstream's answer is not JSON: {body[:80]!r}")) from None
+                raise bad_answer("the upstream's answer is not JSON", repr(body[:80])) from None
 
     @asynccontextmanager
     async def streamed(
@@ -115,15 +115,19 @@ class Upstream:
             if response.is_success:
                 yield response
                 return
-            failed = UpstreamError(await self._failure(response), headers=_passed(response))
+            failed = UpstreamError(
+                await self._failure(response),
+                logged=f"the upstream answered {response.status_code}",
+                headers=_passed(response),
+            )
         except httpx2.ConnectTimeout:
-            raise UpstreamError(_unreachable("no connection to the upstream in time"), reached=False) from None
+            raise _unreached("no connection to the upstream in time") from None
         except httpx2.ConnectError as error:
-            raise UpstreamError(_unreachable(f"the upstream cannot be reached: {error}"), reached=False) from None
+            raise _unreached(f"the upstream cannot be reached: {error}") from None
         except (httpx2.TimeoutException, TimeoutError):
             raise UpstreamError(Failure(kind="timeout", message="the upstream did not answer in time")) from None
         except httpx2.HTTPError as error:
-            raise UpstreamError(_no_answer(f"the connection to the upstream broke: {error}")) from None
+            raise bad_answer(f"the connection to the upstream broke: {error}") from None
         finally:
             if response is not None:
                 with anyio.CancelScope(shield=True):
@@ -141,7 +145,7 @@ class Upstream:
         except TimeoutError:
             raise UpstreamError(Failure(kind="timeout", message="the upstream went silent in its answer")) from None
         except (httpx2.HTTPError, ParseError) as error:
-            raise UpstreamError(_no_answer(f"the upstream's answer broke off: {error}")) from None
+            raise bad_answer("the upstream's answer broke off", error) from None
 
     async def _pieces(self, response: httpx2.Response) -> AsyncGenerator[bytes]:
         """Give an answer's bytes, in time and no more than may be; raises TimeoutError and `UpstreamError`."""
@@ -150,7 +154,7 @@ class Upstream:
         while piece := await self._within(wait, anext(pieces, b"")):
             size, wait = size + len(piece), self.back.idle_timeout
             if size > self._max:
-                raise UpstreamError(_no_answer(f"the upstream's answer has more than {self._max} bytes"))
+                raise bad_answer(f"the upstream's answer has more than {self._max} bytes")
             yield piece
 
     def _written(self, request: JsonObject) -> JsonObject:
@@ -192,9 +196,5 @@ def _passed(response: httpx2.Response) -> Mapping[str, str]:
     return {name: response.headers[name] for name in PASSED if name in response.headers}
 
 
-def _no_answer(message: str) -> Failure:
-    return Failure(kind="server", message=message, status=502)
-
-
-def _unreachable(message: str) -> Failure:
-    return Failure(kind="overloaded", message=message, status=503)
+def _unreached(message: str) -> UnreachedError:
+    return UnreachedError(Failure(kind="overloaded", message=message, status=503))

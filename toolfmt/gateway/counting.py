@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Final
 from anyio import to_thread
 
 from toolfmt.gateway.estimating import estimate
-from toolfmt.gateway.failing import ExchangeError, UpstreamError
+from toolfmt.gateway.failing import bad_answer, refusal
 from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.answer_info import Failure
 
 if TYPE_CHECKING:
     from toolfmt.gateway.backs import Upstream
@@ -48,9 +47,10 @@ class Counting(Handler):
         api = upstream.api.count
         if api is None:
             if upstream.back.tokenizer is None:
-                raise refused(
+                raise refusal(
+                    "not_found",
                     f"cannot count the tokens of {asked.model!r}: its API does not, "
-                    "and the configuration names no tokenizer"
+                    "and the configuration names no tokenizer",
                 )
             count = await to_thread.run_sync(estimate, asked.body, self.format, upstream.back.tokenizer)
             return GatewayAnswer(_ANSWERS[self.format](count), notices={"tokens": "estimated"})
@@ -59,8 +59,7 @@ class Counting(Handler):
         value, headers = await upstream.post(api.path, api.wrapped(request, model), model)
         count = value.get(api.place) if is_object(value) else None
         if not isinstance(count, int):
-            message = f"the upstream's count has no {api.place}"
-            raise UpstreamError(Failure(kind="server", message=message, status=502))
+            raise bad_answer(f"the upstream's count has no {api.place}")
         return GatewayAnswer(_ANSWERS[self.format](count), headers=dict(headers), losses=sent.losses)
 
 
@@ -70,12 +69,7 @@ class Compacting(Handler):
     async def asked(self, asked: Asked, upstream: Upstream, stack: AsyncExitStack) -> GatewayAnswer:  # noqa: ARG002 - as above
         """Ask one back."""
         if not upstream.api.compact:
-            raise refused(f"the API of the model {asked.model!r} has nothing that shortens a conversation")
+            raise refusal("not_found", f"the API of the model {asked.model!r} has nothing that shortens a conversation")
         model = asked.sent_model
         value, headers = await upstream.post(upstream.api.compact, {**asked.body, "model": model}, model)
         return GatewayAnswer(value, headers=dict(headers))
-
-
-def refused(message: str) -> ExchangeError:
-    """Make the error of what nobody here can do."""
-    return ExchangeError(Failure(kind="not_found", message=message))

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from toolfmt import jsontext
 from toolfmt.corpora.tokens import count_tokens, load
 from toolfmt.errors import ToolFmtError
-from toolfmt.gateway.failing import ExchangeError
-from toolfmt.transcripts.answer_info import Failure
+from toolfmt.gateway.failing import refusal
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
 
@@ -28,7 +27,7 @@ def estimate(request: JsonObject, format: str, tokenizer: str) -> int:  # noqa: 
         shown = "\n".join(map(_shown, transcript.tools or ()))
         return count_tokens(transcript, tokenizer) + len(load(tokenizer).encode(shown, add_special_tokens=False).ids)
     except ToolFmtError as error:
-        raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
+        raise refusal("invalid", "the request's tokens cannot be counted", error) from None
 
 
 def _shown(tool: ToolDeclaration) -> str:

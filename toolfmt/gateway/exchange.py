@@ -8,29 +8,40 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Generator, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from toolfmt import jsontext
 from toolfmt.errors import ToolFmtError
 from toolfmt.gateway.echoing import completing
-from toolfmt.gateway.failing import ExchangeError, UpstreamError
+from toolfmt.gateway.failing import ExchangeError, UpstreamError, bad_answer, refusal
 from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler
+from toolfmt.gateway.naming import client_names, renamed, renamed_object
 from toolfmt.gateway.text import TextRequest
 from toolfmt.gateway.text_stream import AsyncEvents
-from toolfmt.transcripts.answer_info import AnswerInfo, Failure
+from toolfmt.transcripts.answer_ending import AnswerHead
 from toolfmt.transcripts.answers import AsyncAnswerEvents, aread_stream
 from toolfmt.transcripts.convert_answer import convert_answer, write_answer
-from toolfmt.transcripts.sinks.sink import AnswerHead
 from toolfmt.transcripts.streams.relay import awrite_stream
 
 if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.gateway.backs import Upstream
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.convert import Conversion
+    from toolfmt.transcripts.answer_info import AnswerInfo
     from toolfmt.transcripts.loss import Loss
 
 log: Final = logging.getLogger("toolfmt.gateway")
@@ -44,6 +55,7 @@ _IDS: Final[Mapping[str, str]] = {
     "mistral": "",
 }
 """What an answer's id begins with."""
+_UNREAD: Final = "the upstream's answer cannot be read"
 
 
 class Conversing(Handler):
@@ -56,20 +68,19 @@ class Conversing(Handler):
         streamed = asked.settings.get("stream") is True
         model = asked.sent_model
         sent = self.sent(asked, upstream, streamed=streamed)
+        if any(loss.code == "tool" for loss in sent.losses):
+            asked = replace(asked, names=client_names(asked.body, self.format, sent.value, upstream.format))
         head = AnswerHead(f"{_IDS[self.format]}{uuid4().hex}", asked.model, int(time.time()))
         if upstream.api.text:
             try:
                 text = TextRequest(sent.value, upstream, model)
             except ToolFmtError as error:
-                raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
+                raise refusal("invalid", "the request cannot be written as text", error) from None
             return await self._text(text, upstream, asked, head, sent.losses, stack if streamed else None)
         if not streamed:
             value, headers = await upstream.whole(sent.value, model)
-            done = self._converted(value, upstream.format, head)
-            await self._keep(asked, head, done.value)
-            return GatewayAnswer(
-                self._whole(asked, done.value), headers=dict(headers), losses=(*sent.losses, *done.losses)
-            )
+            answer, losses = await self._converted(value, upstream.format, asked, head)
+            return GatewayAnswer(answer, headers=dict(headers), losses=(*sent.losses, *losses))
         values, headers = await stack.enter_async_context(upstream.streamed(sent.value, model))
         events = aread_stream(values, source=upstream.format)
         written = self._stream(asked, events, events.info, head)
@@ -108,29 +119,24 @@ class Conversing(Handler):
             value, headers = await upstream.whole(again, model)
             with _unreadable():
                 value, again = text.answer(value)
-        done = self._converted(value, upstream.format, head)
-        await self._keep(asked, head, done.value)
-        return GatewayAnswer(
-            self._whole(asked, done.value), headers=dict(headers), notices=text.notices, losses=(*lost, *done.losses)
-        )
+        answer, losses = await self._converted(value, upstream.format, asked, head)
+        return GatewayAnswer(answer, headers=dict(headers), notices=text.notices, losses=(*lost, *losses))
 
     def _stream(
         self, asked: Asked, events: AsyncIterable[Event], info: AnswerInfo, head: AnswerHead
     ) -> AsyncIterator[JsonObject]:
         async def keep(said: list[Event]) -> None:
             answer = write_answer(said, info, target=self.format, id=head.id, model=head.model, created=head.created)
-            await self._keep(asked, head, answer)
+            await self._keep(asked, head, renamed_object(answer, asked.names))
 
         events = _complete(events, info, keep if self._keeps(asked) else None)
         stream = awrite_stream(
             events, target=self.format, info=info, id=head.id, model=head.model, created=head.created
         )
+        if asked.names:
+            stream = _completed(stream, partial(renamed_object, names=asked.names))
         complete = self._completing(asked)
         return stream if complete is None else _completed(stream, complete)
-
-    def _whole(self, asked: Asked, value: JsonValue) -> JsonValue:
-        complete = self._completing(asked)
-        return value if complete is None or not jsontext.is_object(value) else complete(value)
 
     def _completing(self, asked: Asked) -> Callable[[JsonObject], JsonObject] | None:
         return completing(self.format, asked.sent, kept=self._keeps(asked))
@@ -144,9 +150,12 @@ class Conversing(Handler):
             row = {"id": head.id, "owner": asked.owner, "created": head.created, "model": head.model}
             await self.keeper.keep(row, asked.body, answer, self.format)
 
-    def _converted(self, value: JsonValue, source: str, head: AnswerHead) -> Conversion:
+    async def _converted(
+        self, value: JsonValue, source: str, asked: Asked, head: AnswerHead
+    ) -> tuple[JsonValue, Sequence[Loss]]:
+        """Convert a whole answer, and keep it; what was lost."""
         with _unreadable():
-            return convert_answer(
+            done = convert_answer(
                 value,
                 source=source,
                 target=self.format,
@@ -154,6 +163,10 @@ class Conversing(Handler):
                 model=head.model,
                 created=head.created,
             )
+        answer: JsonValue = renamed(done.value, asked.names) if asked.names else done.value
+        await self._keep(asked, head, answer)
+        complete = self._completing(asked)
+        return answer if complete is None or not jsontext.is_object(answer) else complete(answer), done.losses
 
 
 @contextmanager
@@ -162,8 +175,7 @@ def _unreadable() -> Generator[None]:
     try:
         yield
     except ToolFmtError as error:
-        failure = Failure(kind="server", message=f"the upstream's answer cannot be read: {error}", status=502)
-        raise UpstreamError(failure) from None
+        raise bad_answer(_UNREAD, error) from None
 
 
 async def _completed(
@@ -182,7 +194,7 @@ async def _complete(
 
     Raises `UpstreamError` where nothing of it has been given yet.
     """
-    begun = False
+    begun, failed = False, None
     said: list[Event] = []
     try:
         async for event in events:
@@ -190,18 +202,19 @@ async def _complete(
             if keep is not None:
                 said.append(event)
             yield event
-        failure = info.failure
-        if failure is None and info.stop is None:
-            failure = Failure(kind="server", message="the upstream's answer ended before it was complete", status=502)
-        if failure is None and keep is not None:
+        if info.failure is not None:
+            failed = UpstreamError(info.failure, logged="the upstream's answer ended in an error")
+        elif info.stop is None:
+            failed = bad_answer("the upstream's answer ended before it was complete")
+        elif keep is not None:
             await keep(said)
     except ExchangeError as error:
-        failure = error.failure
+        failed = error
     except ToolFmtError as error:
-        failure = Failure(kind="server", message=f"the upstream's answer cannot be read: {error}", status=502)
-    if failure is None:
+        failed = bad_answer(_UNREAD, error)
+    if failed is None:
         return
     if not begun:
-        raise UpstreamError(failure)
-    log.warning("%s", jsontext.dumps({"error": failure.message}))
-    info.error, info.failure = failure.message, failure
+        raise failed
+    log.warning("%s", jsontext.dumps({"error": failed.logged}))
+    info.error, info.failure = failed.failure.message, failed.failure

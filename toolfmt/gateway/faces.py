@@ -8,7 +8,7 @@ POST /v1beta/interactions                    gemini-interactions
 POST /api/chat                               ollama
 POST /mistral/v1/chat/completions            mistral, whose own path is OpenAI's
 
-How each writes its stream is in `toolfmt.transcripts.streams.sse`.
+How each writes its stream is in `toolfmt.transcripts.sse`.
 """
 
 from __future__ import annotations

@@ -1,34 +1,61 @@
-"""What goes wrong in an exchange, as errors that hold the record which each API writes in its own way."""
+"""Errors of an exchange: a record for the client, which each API writes in its own shape, and a line for the log.
+
+client    {"error": {"message": "the body is not JSON: expected a value at line 1, column 9, before 'secret'", ...}}
+log       {"face": "openai-chat", "status": 400, "error": "the body is not JSON"}
+
+What requests and answers contain is never logged.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from toolfmt.transcripts.answer_info import Failure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from toolfmt.transcripts.answer_info import Failure
+    from toolfmt.transcripts.answer_info import Trouble
+
+BAD_GATEWAY: Final = 502
 
 
 class ExchangeError(Exception):
-    """An exchange failed; `failure` says how, in no API's words."""
+    """An exchange failed; `failure` is the record for the client, `logged` the text for the log."""
 
-    def __init__(self, failure: Failure, *, headers: Mapping[str, str] | None = None) -> None:
-        """Keep the record, and headers that the client is to be given."""
+    def __init__(self, failure: Failure, *, logged: str = "", headers: Mapping[str, str] | None = None) -> None:
+        """Keep the record, with headers for the client; `logged` replaces a message that quotes what was sent."""
         super().__init__(failure.message)
         self.failure = failure
+        self.logged = logged or failure.message
         self.headers = headers or {}
 
 
 class UpstreamError(ExchangeError):
-    """A back failed; where it was not `reached` or is overloaded, another one may be asked."""
+    """A back failed; if it was not `reached` or is overloaded, another one may be asked."""
 
-    def __init__(self, failure: Failure, *, headers: Mapping[str, str] | None = None, reached: bool = True) -> None:
-        """Keep whether the back has seen the request."""
-        super().__init__(failure, headers=headers)
-        self.reached = reached
+    reached = True
+    """Whether the back has received the request."""
 
     @property
     def elsewhere(self) -> bool:
         """Whether another back may be asked."""
         return not self.reached or self.failure.kind in {"overloaded", "rate_limit"}
+
+
+class UnreachedError(UpstreamError):
+    """A back never received the request."""
+
+    reached = False
+
+
+def refusal(kind: Trouble, message: str, quoted: object = "", *, param: str | None = None) -> ExchangeError:
+    """Make the error of a request that the gateway does not serve; `quoted` is for the client alone."""
+    whole = f"{message}: {quoted}" if quoted else message
+    return ExchangeError(Failure(kind=kind, message=whole, param=param), logged=message)
+
+
+def bad_answer(message: str, quoted: object = "") -> UpstreamError:
+    """Make the error of an answer that the gateway cannot use; `quoted` is for the client alone."""
+    whole = f"{message}: {quoted}" if quoted else message
+    return UpstreamError(Failure(kind="server", message=whole, status=BAD_GATEWAY), logged=message)

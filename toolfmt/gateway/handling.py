@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from anyio import to_thread
 
-from toolfmt.errors import ConversionError, ToolFmtError
+from toolfmt.errors import ToolFmtError
 from toolfmt.gateway.estimating import estimate
-from toolfmt.gateway.failing import ExchangeError, UpstreamError
+from toolfmt.gateway.failing import ExchangeError, UnreachedError, UpstreamError, refusal
 from toolfmt.gateway.redacting import Redactor
 from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.convert import Conversion, convert_request
@@ -66,6 +66,8 @@ class Asked:
     """What the configuration calls the client's key."""
     sent: JsonObject = field(default_factory=dict[str, "JsonValue"])
     """The request as the client sent it."""
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The client's names of tools, by those that the back was sent instead."""
 
     @property
     def sent_model(self) -> str:
@@ -113,10 +115,10 @@ class Handler(ABC):
         said = self._settings(body, given)
         model = said.get("model")
         if not isinstance(model, str) or not model:
-            raise ExchangeError(Failure(kind="invalid", message="the request names no model", param="model"))
+            raise refusal("invalid", "the request names no model", param="model")
         route = self.config.route(model)
         if route is None:
-            raise ExchangeError(Failure(kind="not_found", message=f"no route serves the model {model!r}"))
+            raise refusal("not_found", f"no route serves the model {model!r}")
         caller.check(model)
         redactor = Redactor(self.config.redact)
         if self.config.redact:
@@ -166,7 +168,7 @@ class Handler(ABC):
         if count > back.context:
             message = f"the request has about {count} tokens, and {asked.model!r} takes {back.context}"
             failure = Failure(kind="invalid", message=message, code="context_length_exceeded")
-            raise UpstreamError(failure, reached=False)
+            raise UnreachedError(failure)
 
     def sent(self, asked: Asked, upstream: Upstream, *, streamed: bool) -> Conversion:
         """Convert a request for a back; raises `ExchangeError` for one that cannot be."""
@@ -178,16 +180,14 @@ class Handler(ABC):
                 settings={"model": asked.sent_model, "stream": streamed},
                 strict=self.config.strict,
             )
-        except ConversionError as error:
-            raise ExchangeError(Failure(kind="invalid", message=f"strict: {error}")) from None
         except ToolFmtError as error:
-            raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
+            raise refusal("invalid", "the request cannot be converted", error) from None
 
     def _settings(self, body: JsonObject, given: JsonObject) -> Mapping[str, JsonValue]:
         try:
             return convert_request(body, source=self.format, target=self.format, settings=given).settings
         except ToolFmtError as error:
-            raise ExchangeError(Failure(kind="invalid", message=str(error))) from None
+            raise refusal("invalid", "the request cannot be converted", error) from None
 
 
 def _order(route: ModelRoute) -> list[str]:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Final
 from anyio import to_thread
 
 from toolfmt.errors import ToolFmtError
-from toolfmt.gateway.failing import ExchangeError
+from toolfmt.gateway.failing import refusal
 from toolfmt.gateway.store import KeptExchange, Store, StoreError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.exchanges import exchange, message_list
 from toolfmt.transcripts.formats import find
 
@@ -45,14 +44,14 @@ class Keeper:
         try:
             earlier = await to_thread.run_sync(self.store.find, ident, owner)
         except StoreError as error:
-            raise ExchangeError(Failure(kind="server", message=str(error))) from None
+            raise refusal("server", str(error)) from None
         if earlier is None or earlier.face != format:
-            raise ExchangeError(Failure(kind="not_found", message=f"{field}: there is no {ident!r}", param=field))
+            raise refusal("not_found", f"{field}: there is no {ident!r}", param=field)
         made = find(format)
         try:
             whole = exchange(earlier.request, earlier.answer, format)
         except ToolFmtError as error:
-            raise ExchangeError(Failure(kind="server", message=f"{ident!r} cannot be read: {error}")) from None
+            raise refusal("server", f"{ident!r} cannot be read", error) from None
         before = whole.get(made.messages) if is_object(whole) else whole
         rest = {name: value for name, value in body.items() if name != field}
         return {
@@ -70,7 +69,7 @@ class Keeper:
         try:
             await to_thread.run_sync(self.store.save, made)
         except StoreError as error:
-            raise ExchangeError(Failure(kind="server", message=str(error))) from None
+            raise refusal("server", str(error)) from None
 
 
 def _kept(body: JsonObject, format: str) -> bool:  # noqa: A002 - the field's name

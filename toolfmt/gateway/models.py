@@ -40,7 +40,7 @@ class Models:
             try:
                 found.update(name for name in await self._upstreams[back].models() if self._leads(name, back))
             except ExchangeError as error:
-                log.warning("%s", jsontext.dumps({"back": back, "models_left_out": error.failure.message}))
+                log.warning("%s", jsontext.dumps({"back": back, "models_left_out": error.logged}))
         return sorted(found)
 
     def serves(self, name: str) -> bool:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import regex
 
-from toolfmt.gateway.failing import ExchangeError
+from toolfmt.gateway.failing import refusal
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.answer_info import Failure
 
 if TYPE_CHECKING:
     from toolfmt.gateway.config import Redaction
@@ -46,6 +45,6 @@ class Redactor:
                 text, found = pattern.subn(lambda _, now=replacement: now, text, timeout=_SECONDS)
             except TimeoutError:
                 message = "a pattern of the gateway's redaction takes too long on this request"
-                raise ExchangeError(Failure(kind="server", message=message)) from None
+                raise refusal("server", message) from None
             self.count += found
         return text

@@ -15,12 +15,11 @@ from starlette.responses import Response
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
-from toolfmt.gateway.failing import ExchangeError
+from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.gateway.handling import NOTICES
 from toolfmt.gateway.leaving import GONE, AnswerStream, unless_gone
-from toolfmt.transcripts.answer_info import Failure
-from toolfmt.transcripts.convert_error import error_status, write_error
-from toolfmt.transcripts.streams.sse import end_text, event_text
+from toolfmt.transcripts.convert_answer import error_status, write_error
+from toolfmt.transcripts.sse import end_text, event_text
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -65,7 +64,7 @@ class FaceServer:
             note(status)
             await stack.aclose()
             self._metrics.count(face.format, "", status, time.perf_counter() - began)
-            _note(face, status, began, error=error.failure.message)
+            _note(face, status, began, error=error.logged)
             return json_response(write_error(error.failure, face.format), status, error.headers)
         except ClientDisconnect:
             note(GONE)
@@ -149,17 +148,15 @@ async def _body(request: Request, config: Config) -> JsonObject:
         async for piece in request.stream():
             found += piece
             if len(found) > config.max_body:
-                message = f"the body has more than {config.max_body} bytes"
-                raise ExchangeError(Failure(kind="too_large", message=message))
+                raise refusal("too_large", f"the body has more than {config.max_body} bytes")
     if scope.cancelled_caught:
-        message = f"the body did not arrive within {config.body_timeout:g} seconds"
-        raise ExchangeError(Failure(kind="invalid", message=message))
+        raise refusal("invalid", f"the body did not arrive within {config.body_timeout:g} seconds")
     try:
         value = jsontext.loads(found.decode())
     except (ParseError, UnicodeDecodeError) as error:
-        raise ExchangeError(Failure(kind="invalid", message=f"the body is not JSON: {error}")) from None
+        raise refusal("invalid", "the body is not JSON", error) from None
     if not jsontext.is_object(value):
-        raise ExchangeError(Failure(kind="invalid", message="the body is not a JSON object"))
+        raise refusal("invalid", "the body is not a JSON object")
     return value
 
 

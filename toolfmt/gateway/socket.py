@@ -18,9 +18,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
-from toolfmt.gateway.failing import ExchangeError
-from toolfmt.transcripts.answer_info import Failure
-from toolfmt.transcripts.convert_error import error_status, write_error
+from toolfmt.gateway.failing import ExchangeError, refusal
+from toolfmt.transcripts.convert_answer import error_status, write_error
 
 if TYPE_CHECKING:
     from anyio import CancelScope
@@ -80,7 +79,7 @@ class SocketServer:
                 failed: JsonObject = {"type": "error", "status": status}
                 failed |= write_error(error.failure, self._handler.format)
                 await socket.send_text(jsontext.dumps(failed, compact=True))
-                log.info("%s", jsontext.dumps({"face": "websocket", "status": status, "error": error.failure.message}))
+                log.info("%s", jsontext.dumps({"face": "websocket", "status": status, "error": error.logged}))
             else:
                 line = {"face": "websocket", "status": 200, "model": answered.model, "back": answered.back}
                 log.info("%s", jsontext.dumps(line))
@@ -88,11 +87,11 @@ class SocketServer:
     def _request(self, text: str) -> JsonObject:
         most = self._handler.config.max_body
         if len(text) > most:
-            raise ExchangeError(Failure(kind="too_large", message=f"the message has more than {most} bytes"))
+            raise refusal("too_large", f"the message has more than {most} bytes")
         try:
             value = jsontext.loads(text)
         except ParseError as error:
-            raise ExchangeError(Failure(kind="invalid", message=f"the message is not JSON: {error}")) from None
+            raise refusal("invalid", "the message is not JSON", error) from None
         if not jsontext.is_object(value) or value.get("type") != CREATE:
-            raise ExchangeError(Failure(kind="invalid", message=f"a message is an object of the type {CREATE}"))
+            raise refusal("invalid", f"a message is an object of the type {CREATE}")
         return {key: one for key, one in value.items() if key != "type"}

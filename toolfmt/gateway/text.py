@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 from toolfmt import jsontext
 from toolfmt.agents.drivers.chats import Chats
 from toolfmt.agents.drivers.unread import with_unread
-from toolfmt.agents.json_output import WRONG, JsonOutput
+from toolfmt.agents.output import WRONG, JsonOutput
 from toolfmt.correcting import feedback, no_call_feedback
 from toolfmt.errors import ToolFmtError
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
-from toolfmt.gateway.failing import UpstreamError
+from toolfmt.gateway.failing import bad_answer
 from toolfmt.gateway.text_reading import TextReading
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.choice import Choice, chosen
@@ -31,7 +31,6 @@ from toolfmt.lookup.registry import AUTO, default_registry
 from toolfmt.parsing import ParseResult, open_parser
 from toolfmt.schema.validation import problems
 from toolfmt.tools import tools as definitions
-from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.answers import read_answer
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
@@ -50,6 +49,8 @@ log: Final = logging.getLogger("toolfmt.gateway")
 _TOOLS: Final = frozenset({"tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "messages"})
 _SHOWN: Final = "hermes"
 """How tools are shown to a model of which nothing is known."""
+MALFORMED: Final = "malformed_tool_use"
+"""Bedrock's word for an answer that ends with a call that cannot be used; Chat Completions has none."""
 _EXPECTED: Final = frozenset({"dialect_detected"})
 """Notices of what is no deviation."""
 _CONSTRAINTS: Final[Mapping[Constraint, tuple[str, Callable[[str], JsonObject]]]] = {
@@ -130,7 +131,10 @@ class TextRequest:
         try:
             made = grammar(self.shown, self.tools, choice=choice, parallel=parallel, target=target, output=schema)
         except ToolFmtError as error:
-            log.warning("%s", jsontext.dumps({"constraint": constraint, "left_out": str(error)}))
+            log.warning(
+                "%s",
+                jsontext.dumps({"no_grammar": constraint, "dialect": self.shown.name, "error": type(error).__name__}),
+            )
             return {}
         return field(made.text)
 
@@ -178,7 +182,7 @@ class TextRequest:
         tool = self._strict.get(call.name)
         wrong = () if tool is None else problems(tool, call.arguments)
         if wrong:
-            raise _unmet(f"the model's call does not fit the strict schema of {call.name!r}: {wrong[0].message}")
+            raise bad_answer("the model's call does not fit a strict schema", f"{call.name}: {wrong[0].message}")
 
     def finished(self, events: list[Event], *, cut: bool) -> list[Event]:
         """Give the events of an answer without calls, its text as the JSON that it has to be.
@@ -193,7 +197,7 @@ class TextRequest:
             value = self.output.read(text)
         except ValueError as error:
             if self._sure:
-                raise _unmet(f"the model's answer does not fit its schema: {error}") from None
+                raise bad_answer("the model's answer does not fit its schema", error) from None
             self.notices["output"] = "unmet"
             return events
         thought = whole.removesuffix(text)
@@ -255,10 +259,6 @@ def _strict_name(tool: JsonObject) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _unmet(message: str) -> UpstreamError:
-    return UpstreamError(Failure(kind="server", message=message, status=502))
-
-
 def _is_function(tool: JsonValue) -> TypeGuard[JsonObject]:
     return is_object(tool) and tool.get("type") == "function"
 
@@ -294,8 +294,10 @@ def _written(choice: JsonValue, events: list[Event]) -> JsonValue:
     written: JsonObject = {**message, "content": text or None}
     if reasoning:
         written["reasoning_content"] = f"{message.get('reasoning_content') or ''}{reasoning}"
+    ended = choice.get("finish_reason")
     if not calls:
-        return {**choice, "message": written}
+        failed = ended == "stop" and any(isinstance(event, CallFailed) for event in merged)
+        return {**choice, "message": written, "finish_reason": MALFORMED if failed else ended}
     written["tool_calls"] = [
         {
             **({} if call.id is None else {"id": call.id}),  # who writes the answer gives ids
@@ -304,5 +306,4 @@ def _written(choice: JsonValue, events: list[Event]) -> JsonValue:
         }
         for call in calls
     ]
-    ended = "tool_calls" if choice.get("finish_reason") == "stop" else choice.get("finish_reason")
-    return {**choice, "message": written, "finish_reason": ended}
+    return {**choice, "message": written, "finish_reason": "tool_calls" if ended == "stop" else ended}

@@ -53,7 +53,8 @@ class AsyncEvents:
             if not isinstance(event, (CallStart, ArgumentsDelta)):
                 yield event
         if attempt.called and info.stop == "stop":
-            info.stop = "tool_calls"
+            ended = any(isinstance(event, CallEnd) for event in attempt.events)
+            info.stop = "tool_calls" if ended else "malformed_call"
 
 
 class _Attempt:

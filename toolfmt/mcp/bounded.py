@@ -1,7 +1,7 @@
-"""Runs a server's program and passes its stdout on, line by line, none longer than allowed: `bounded.py N COMMAND`.
+"""Run a server's program and pass on its stdout, with a maximum length of lines: `bounded.py N COMMAND`.
 
-The SDK's client keeps a line of any length in memory. This program runs between, ends the server at a line that is
-too long and says so on stderr; stdin and stderr are the server's own.
+The SDK's client keeps a line of any length in memory. This program runs between the two; it ends the server at a line
+that is too long, with a message on stderr. stdin and stderr are the server's own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from typing import Final
 
 LONGEST: Final = 16 * 1024 * 1024
-"""How many bytes one message of a program may have: the SDK's client takes square time for it."""
+"""Maximum bytes of a message; the SDK's client needs quadratic time for one."""
 _PIECE: Final = 1 << 16
 
 
@@ -22,7 +22,7 @@ def main(longest: int, command: list[str]) -> int:
         assert process.stdout is not None  # noqa: S101 - a pipe was asked for
         out = sys.stdout.buffer
         line = bytearray()
-        while piece := os.read(process.stdout.fileno(), _PIECE):  # all lines that have come are passed on at once
+        while piece := os.read(process.stdout.fileno(), _PIECE):  # all lines that have arrived are passed on at once
             *ends, rest = piece.split(b"\n")
             for end in ends:
                 line += end
@@ -46,5 +46,5 @@ def main(longest: int, command: list[str]) -> int:
 if __name__ == "__main__":
     try:
         raise SystemExit(main(int(sys.argv[1]), sys.argv[2:]))
-    except (BrokenPipeError, KeyboardInterrupt):  # the client is gone, or ends us
+    except (BrokenPipeError, KeyboardInterrupt):  # the client has ended, or interrupts
         raise SystemExit(1) from None

@@ -5,9 +5,9 @@
   "weather": {"type": "http", "url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ${TOKEN:-none}"}}
 }}
 
-`${NAME}` stands for an environment variable, `${NAME:-text}` for one or the text. What has a `command` is started,
-what has a `url` is reached over streamable HTTP, or over SSE if its `type` says so. One that is `disabled` is left
-out; keys that are some other program's own are passed over.
+`${NAME}` is replaced by an environment variable, `${NAME:-text}` by the variable or else the text. A server with a
+`command` is started, one with a `url` is reached over streamable HTTP, or over SSE if its `type` is `sse`. `disabled`
+servers are left out, and other programs' keys are ignored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 _WRAPPERS: Final = ("mcpServers", "servers")
-"""Where the servers stand; the second is VS Code's."""
+"""The keys of the servers; the second is VS Code's."""
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
@@ -72,7 +72,7 @@ def _read_servers(servers: Mapping[str, Any], where: str) -> dict[str, Target]:
 
 
 class _Entry:
-    """One entry, and where it is."""
+    """One entry and its place."""
 
     def __init__(self, where: str, entry: JsonObject) -> None:
         self._where = where
@@ -100,7 +100,7 @@ class _Entry:
         )
 
     def _kind(self) -> str:
-        """Give what the entry says of its transport, in one spelling; empty if it says nothing."""
+        """Return the entry's transport in one spelling, or "" if it has none."""
         key = next((key for key in _KIND if self._entry.get(key) is not None), None)
         if key is None:
             return ""
@@ -149,4 +149,4 @@ _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "streamablehttp": ("url",),
     "sse": ("url",),
 }
-"""What an entry has by the kind that it names."""
+"""The keys of an entry, by its transport."""

@@ -1,30 +1,30 @@
-"""Connect to servers: one by what it is, or several by a configuration.
+"""Connect to one server, or to all servers of a configuration.
 
 async with connect(["python", "server.py"], name="files") as server: ...
-with connect_all("mcp.json") as servers: ...          # without an event loop
+with connect_all("mcp.json") as servers: ...          # without an event loop: one runs in a thread of its own
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import anyio
 from anyio import create_task_group
-from anyio.from_thread import BlockingPortal
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from anyio.lowlevel import current_token
 
 from toolfmt.mcp.config import from_config
-from toolfmt.mcp.opening import OpenedOnEntry
 from toolfmt.mcp.server import Host, McpServer, Options
 from toolfmt.mcp.transports import endpoint
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncGenerator, Collection, Iterator
+    from collections.abc import AsyncGenerator, Callable, Collection, Iterator
     from contextlib import AbstractAsyncContextManager
+    from types import TracebackType
 
     from toolfmt.mcp.transports import Endpoint, Target
     from toolfmt.model import ToolDefinition
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 _OpenT = TypeVar("_OpenT")
 
 PATIENCE: Final = 30.0
-"""Seconds that a server has to start and to list its tools."""
+"""Time-out in seconds for the start of a server and its list of tools."""
 CALL_SECONDS: Final = 300.0
-"""Seconds that a call may take, where nothing else is said: a server whose answers cannot be read never answers."""
+"""Default time-out of a call in seconds; a server whose answers cannot be read never answers."""
 _GOODBYE: Final = 5.0
-"""Seconds that all servers together have to end."""
+"""Time-out in seconds for the end of all servers."""
 
 
 class Servers(Mapping[str, McpServer]):
@@ -62,6 +62,44 @@ class Servers(Mapping[str, McpServer]):
     def __len__(self) -> int:
         """Return the number of servers."""
         return len(self._servers)
+
+
+class OpenedOnEntry(Generic[_OpenT]):
+    """A context for `async with`, and for `with` where no event loop runs."""
+
+    def __init__(self, make: Callable[[], AbstractAsyncContextManager[_OpenT]]) -> None:
+        """Keep how to open it."""
+        self._make = make
+        self._entered: list[AsyncExitStack | ExitStack] = []
+
+    async def __aenter__(self) -> _OpenT:
+        """Open it in the event loop that runs."""
+        async with AsyncExitStack() as stack:
+            opened = await stack.enter_async_context(self._make())
+            self._entered.append(stack.pop_all())
+            return opened
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        """Close it."""
+        stack = self._entered.pop()
+        return await stack.__aexit__(kind, error, trace) if isinstance(stack, AsyncExitStack) else None
+
+    def __enter__(self) -> _OpenT:
+        """Open it in a thread."""
+        with ExitStack() as stack:
+            portal = stack.enter_context(start_blocking_portal())
+            opened = stack.enter_context(portal.wrap_async_context_manager(self._make()))
+            self._entered.append(stack.pop_all())
+            return opened
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        """Close it and end the thread."""
+        stack = self._entered.pop()
+        return stack.__exit__(kind, error, trace) if isinstance(stack, ExitStack) else None
 
 
 def connect(  # noqa: PLR0913 - all but the first two are options
@@ -136,7 +174,7 @@ async def _all(places: Mapping[str, Endpoint], options: Options) -> AsyncGenerat
 
 @asynccontextmanager
 async def _flat(context: AbstractAsyncContextManager[_OpenT]) -> AsyncGenerator[_OpenT, None]:
-    """Let an exception out as it is, where a group of tasks would wrap it: what the caller raised, say."""
+    """Unwrap an exception, such as the caller's own, that a task group has put into a group."""
     try:
         async with context as opened:
             yield opened

@@ -1,4 +1,4 @@
-"""What a server says of its tools and gives back from them, as toolfmt's own values.
+"""Read a server's tools and results.
 
 {"name": "get_weather", "inputSchema": {…}, "annotations": {"destructiveHint": true}}
     ToolDefinition(name="get_weather", server="weather", metadata={"annotations": {…}, "dangerous": True})
@@ -39,20 +39,20 @@ _SILENT: Final = "the tool failed without a message"
 
 @dataclass(frozen=True, slots=True)
 class ServerTool:
-    """A tool as a server offers it: under the server's own name, with the schema of what it gives back."""
+    """A server's tool: its name on the server, its definition, and the schema of its structured content."""
 
     name: str
     definition: ToolDefinition
     output: ToolDefinition | None
     """A definition whose `parameters` are the schema of the structured content."""
     hidden: tuple[str, ...]
-    """The arguments that the model does not see, as they are injected."""
+    """The injected arguments, which the model does not see."""
 
 
 def read_tools(
     server: str, listed: Iterable[types.Tool], prefix: str = "", inject: Collection[str] = ()
 ) -> dict[str, ServerTool]:
-    """Read what a server lists, by the names that calls have: the server's own with `prefix` before them.
+    """Read a server's tools, by the names that calls use: the server's own names after `prefix`.
 
     The arguments that `inject` names are left out of the schemas. A tool that cannot be used is left out with a warning
     that names it.
@@ -98,9 +98,9 @@ def _hide(schema: JsonObject, names: Collection[str]) -> tuple[JsonObject, tuple
 
 
 def _dangerous(hints: JsonValue) -> bool:
-    """Tell whether a tool may destroy something, by its own words.
+    """Whether a tool may destroy something, according to its hints.
 
-    One that says only that it changes things may, as the specification has it; one that says nothing is not marked.
+    By the specification, a tool that is not read-only may, unless it denies it. A tool without hints is not marked.
     """
     if not is_object(hints) or hints.keys().isdisjoint(("readOnlyHint", "destructiveHint")):
         return False
@@ -110,9 +110,8 @@ def _dangerous(hints: JsonValue) -> bool:
 def read_answer(call: ToolInvocation, offer: ServerTool, answer: JsonObject) -> ToolResult:
     """Read the `result` that answers a call.
 
-    The content is what the tool gave as structured content, else its text; of an error, its text. What is said beside
-    that is kept in `extra`: other text, what describes a block, `_meta`. Structured content that breaks the schema
-    that the server itself declares makes an error that says so.
+    The content is the structured content, else the text; of an error, the text. `extra` keeps the rest: other text,
+    descriptions of blocks, `_meta`. Structured content that does not fit the server's own schema becomes an error.
     """
     part = read_result(answer)
     structured = [*_structured(part)]
@@ -142,7 +141,7 @@ def read_answer(call: ToolInvocation, offer: ServerTool, answer: JsonObject) -> 
 
 
 def _further(part: ResultPart) -> JsonObject:
-    """Give what a result says beside its content, without what every one says alike."""
+    """Return a result's other data, without the server's information about itself."""
     extra = {key: value for key, value in part.extra.items() if key not in _READ}
     meta = part.extra.get(_META)
     if is_object(meta) and (known := {key: value for key, value in meta.items() if key != types.SERVER_INFO_META_KEY}):
@@ -151,7 +150,7 @@ def _further(part: ResultPart) -> JsonObject:
 
 
 def _structured(part: ResultPart) -> Sequence[JsonValue]:
-    """Give the structured content, if there is one; it may be null."""
+    """Return the structured content, if any, in a sequence; it may be null."""
     alone = part.content[0] if len(part.content) == 1 else None
     if isinstance(alone, JsonPart):
         part.content = ()
@@ -160,7 +159,7 @@ def _structured(part: ResultPart) -> Sequence[JsonValue]:
 
 
 def _media(part: MediaPart) -> Media:
-    # An embedded file is known by its address in the server alone.
+    # An embedded file has no other name than its address on the server.
     name = part.name or word(part.extra.get("mcp.resource"), "uri") or None
     return Media(kind=part.kind, media_type=part.media_type, data=part.data, url=part.url, name=name)
 
@@ -181,6 +180,6 @@ def _misfit(offer: ServerTool, value: JsonValue) -> str:
     try:
         found = problems(offer.output, value)  # a schema of any value, not of arguments alone
     except SchemaError:
-        return ""  # no schema at all: nothing is said against the value
+        return ""  # an invalid schema says nothing about the value
     said = "; ".join(map(str, found))
     return f"the tool ran, but its structured content does not fit its output schema: {said}" if found else ""

@@ -1,10 +1,10 @@
-"""A server whose tools can be called: what an executor takes as a `ToolServer`.
+"""A connected MCP server, which an executor takes as a `ToolServer`.
 
     async with connect(["python", "server.py"], name="files") as server:
         server.tools                                    # ToolDefinitions, up to date
         await server.call(ToolInvocation(name="read", arguments={"path": "a.txt"}))
 
-A connection that is lost is made anew at the next call; a call that was sent is never sent again.
+A lost connection is opened again at the next call; a call that was sent is never sent again.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolDefinition, ToolInvocation
 
 _STANDSTILL: Final = 5.0
-"""Seconds after which an event loop is taken to be blocked."""
+"""Seconds after which an event loop counts as blocked."""
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """The event loop in which connections live, and its door for other threads."""
+    """The event loop of the connections, and the portal to it for other threads."""
 
     token: EventLoopToken
     portal: BlockingPortal
@@ -102,7 +102,7 @@ class McpServer:
         return await self._host.portal.call_async(self._call, call, injected)
 
     async def _reach(self) -> None:
-        """Make sure that the event loop of the connection runs: it may wait for the very call that it is to make."""
+        """Check that the connection's event loop is running; it may be blocked by this very call."""
         with anyio.move_on_after(_STANDSTILL) as scope:
             await self._host.portal.call_async(bool, abandon_on_cancel=True)
         if scope.cancelled_caught:
@@ -127,7 +127,7 @@ class McpServer:
             if session is not None and not session.ended:
                 return session
             if self._failure is not None and self._attempts > attempts:
-                # Somebody tried while this one waited: no use in trying for each that waits.
+                # Another task failed while this one waited; trying again for each waiting task is useless.
                 raise ServerError(self.name, self._failure.reason) from self._failure
             self._attempts += 1
             self._failure = None
@@ -156,7 +156,7 @@ class McpServer:
         arguments = call.arguments | {name: injected[name] for name in offer.hidden if name in injected}
         wrong = unwritable(arguments)
         if wrong is not None:
-            # Found out while it is sent, it would break the connection for all.
+            # If this failed while it is sent, it would break the connection for all calls.
             raise ArgumentsError(call.name, (Problem(wrong.pointer, "json", wrong.reason),))
         seconds = self._options.timeout
         try:
@@ -178,7 +178,7 @@ class McpServer:
 
 
 def _progress(injected: Mapping[str, Any]) -> ProgressFnT | None:
-    """Where to tell how far the tool is, if anybody wants to know."""
+    """Return the function that reports the tool's progress, if there is a `ToolContext`."""
     context = injected.get(ToolContext.injected_as)
     if not isinstance(context, ToolContext):
         return None

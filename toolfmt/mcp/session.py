@@ -1,7 +1,7 @@
-"""One connection to a server, from its start to its end; it lives in a task of its own.
+"""One connection to a server, in a task of its own.
 
-The SDK's client must be opened and closed in the same task, and its calls may come from any: so one task holds it,
-keeps the list of tools up to date, and says when the connection has ended and why.
+The SDK's client must be opened and closed in the same task, but may be called from any. So one task holds it, keeps the
+list of tools up to date, and reports when and why the connection has ended.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
     Listed = Callable[[Sequence[types.Tool]], None]
 
 MAX_PAGES: Final = 1000
-"""How many pages a list of tools may have."""
+"""Maximum pages of a list of tools."""
 _FAREWELL: Final = 2.0
-"""Seconds to wait for a broken connection's last words, or for a sign of life."""
+"""Seconds to wait for the end of a broken connection, or for the answer to a ping."""
 _PAUSE: Final = 1.0
-"""Seconds before one subscribes to changes again."""
+"""Seconds before the next subscription to changes."""
 _REASON: Final = 500
 
 
 class _Raw(RootModel[dict[str, Any]]):
-    """A result as it came."""
+    """A result without validation."""
 
 
 class Session:
-    """A connection that is open until `ended`; after that, `closed` tells that all of it is gone."""
+    """A connection that can send until `ended`; `closed` is set once everything is closed."""
 
     def __init__(self, name: str, endpoint: Endpoint, listed: Listed) -> None:
-        """Connect nothing yet: `run` does."""
+        """Store how to connect; `run` connects."""
         self.name = name
         self.closed = anyio.Event()
         self._endpoint = endpoint
@@ -60,13 +60,13 @@ class Session:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing can be sent any more."""
+        """Whether nothing more can be sent."""
         return self._trace.ended.is_set() or self.closed.is_set()
 
     async def run(self, patience: float, *, task_status: TaskStatus[Session] = TASK_STATUS_IGNORED) -> None:
         """Connect, list the tools, and stay until the other side hangs up or `end` is called.
 
-        Raises `ServerError` where no connection came about within `patience` seconds.
+        Raises `ServerError` without a connection within `patience` seconds.
         """
         scope = CancelScope(deadline=current_time() + patience)
         try:
@@ -104,7 +104,7 @@ class Session:
         client = cast("Client", self._client)
         request = types.CallToolRequest(params=types.CallToolRequestParams(name=name, arguments=arguments))
         try:
-            # The session's own `call_tool` would check the result with the server's patterns, which may never end.
+            # The SDK's `call_tool` would check the result with the server's regular expressions, which may never end.
             return (await client.session.send_request(request, _Raw, seconds, progress_callback=progress)).root
         except MCPError as error:
             if not self.ended:
@@ -114,7 +114,7 @@ class Session:
             raise self._error("the connection broke off during the call") from error
 
     async def check(self) -> None:
-        """After an error: list the tools anew, and end the connection if the server knows nothing of it any more."""
+        """After an error, list the tools again, and end the connection if the server has dropped its session."""
         client = cast("Client", self._client)
         self._changed.set()
         if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
@@ -140,11 +140,11 @@ class Session:
             self._trace.noise = str(message)[:_REASON]
 
     async def _listen(self, client: Client) -> None:
-        """Subscribe to changes, as newer servers demand."""
+        """Subscribe to changes, which newer servers require."""
         while True:
             with suppress(SubscriptionLost, MCPError):
                 async with client.listen(tools_list_changed=True) as events:
-                    self._changed.set()  # what changed before was never reported
+                    self._changed.set()  # earlier changes were not reported
                     async for _ in events:
                         self._changed.set()
             await anyio.sleep(_PAUSE)

@@ -1,4 +1,4 @@
-"""Where an MCP server is, and the way to it.
+"""Targets of connections, and the transports to them.
 
     connect(["python", "server.py"])                                   a program, over stdin and stdout
     connect("https://example.com/mcp", headers={"Authorization": …})   an address, over streamable HTTP
@@ -6,8 +6,8 @@
     connect(MCPServer("weather"))                                      an object of the SDK in this process
     connect(lambda: my_transport())                                    any transport of the SDK, made anew each time
 
-A transport is wrapped so that one can tell when the other side hung up, and what it said before: the last lines
-that a program wrote to stderr, the status that a web server answered with.
+A transport is wrapped to find out when the other side has ended the connection and what it reported: the last lines of
+a program's stderr, or a web server's status.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from mcp.client import Transport
 
 MAX_EVENT: Final = bounded.LONGEST
-"""How many bytes one message of a web server may have."""
+"""Maximum bytes of a message from a web server."""
 _LAST_WORDS: Final = 2000
-"""How many characters of stderr an error shows."""
+"""Characters of stderr that an error shows."""
 _PATIENCE: Final = httpx2.Timeout(30, read=300)
-"""Seconds: a server may say nothing for long while a tool runs."""
+"""Time-outs in seconds; a server may be silent for long while a tool runs."""
 _ADDRESS: Final = re.compile(r"https?://", re.IGNORECASE)
 _SECRET: Final = re.compile(r"(?<=//)[^/?#@]*@|[?#].*", re.DOTALL)
 
@@ -63,14 +63,14 @@ Target: TypeAlias = (
 
 
 class Trace:
-    """What is known of one connection: whether it has ended, and what the other side said about it."""
+    """Whether a connection has ended, and what the other side reported."""
 
     def __init__(self) -> None:
-        """Begin with nothing known."""
+        """Begin a connection."""
         self.ended = anyio.Event()
         self.said = ""
         self.noise = ""
-        """What came that was no message of the protocol."""
+        """Input that was not a message of the protocol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Endpoint:
 
     where: str
     open: Callable[[Trace], Any]
-    """Makes what the SDK's client takes."""
+    """Makes a transport or a server for the SDK's client."""
 
 
 def is_address(text: str) -> bool:
@@ -88,7 +88,7 @@ def is_address(text: str) -> bool:
 
 
 def endpoint(target: Target, headers: Mapping[str, str] | None = None) -> Endpoint:
-    """Find out what a target is; raises TypeError or ValueError for anything else."""
+    """Make the endpoint of a target; raises TypeError or ValueError for anything else."""
     if isinstance(target, str) and is_address(target):
         target = Remote(target, headers or {})
     elif headers is not None:
@@ -130,9 +130,9 @@ async def _process(params: StdioServerParameters, trace: Trace) -> AsyncGenerato
 
 
 def _bounded(params: StdioServerParameters) -> StdioServerParameters:
-    """Put a program between the server and its reader that lets no endless line through.
+    """Run `bounded.py` between the server and its reader, to limit the length of lines.
 
-    Raises FileNotFoundError where there is no such program.
+    Raises FileNotFoundError if the server's program does not exist.
     """
     path = (params.env or {}).get("PATH") or os.environ.get("PATH")
     if shutil.which(params.command, path=path) is None and (params.cwd is None or os.sep not in params.command):
@@ -181,7 +181,7 @@ async def _watched(
 
 
 class _Watched:
-    """A stream that tells when it has ended."""
+    """A stream that sets an event at its end."""
 
     def __init__(self, stream: Any, ended: anyio.Event) -> None:
         self._stream = stream

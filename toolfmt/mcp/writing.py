@@ -1,4 +1,4 @@
-"""Tools and results as MCP has them.
+"""Write tools and results for MCP.
 
 ToolDefinition("get_weather", metadata={"dangerous": True})
     {"name": "get_weather", "inputSchema": {…}, "annotations": {"destructiveHint": true}}
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, Media, ToolDefinition, ToolResult
 
 _TOLD: Final = ("title", "annotations", "outputSchema", "icons", "_meta")
-"""What a tool's metadata may hold of MCP's own."""
+"""Keys of a tool's metadata that MCP defines."""
 
 
 def write_tool(tool: ToolDefinition) -> types.Tool:
-    """Write a tool; of its metadata, what MCP has a place for."""
+    """Write a tool, with the metadata that MCP defines."""
     schema = tool.parameters
     plain: JsonObject = {
         "name": tool.name,
@@ -38,13 +38,13 @@ def write_tool(tool: ToolDefinition) -> types.Tool:
         plain["description"] = tool.description
     stated = {key: tool.metadata[key] for key in _TOLD if key in tool.metadata}
     if not is_object(output := stated.get("outputSchema", {"type": "object"})) or output.get("type") != "object":
-        del stated["outputSchema"]  # anything but an object is given as text
+        del stated["outputSchema"]  # other values than objects are written as text
     if tool.metadata.get("dangerous") is True and "annotations" not in stated:
         stated["annotations"] = {"destructiveHint": True}
     try:
         return types.Tool.model_validate(plain | stated)
     except ValidationError:
-        return types.Tool.model_validate(plain)  # somebody else's keys of the same names
+        return types.Tool.model_validate(plain)  # the metadata has other keys of the same names
 
 
 def write_result(result: ToolResult) -> types.CallToolResult:

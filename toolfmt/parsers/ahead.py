@@ -8,7 +8,6 @@ Most answers hold nothing else, and most of what a grammar at work costs is to b
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from toolfmt.parsers.written import LATER, NotAtOnce, WrittenSection
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from toolfmt.parsers.grammar import CompiledSyntax
     from toolfmt.parsers.sections import Section
     from toolfmt.parsers.sink import Sink
+    from toolfmt.parsers.text_before import TextBefore
 
 
 class Ahead:
@@ -37,18 +37,21 @@ class Ahead:
         """Whether an answer that begins with this begins with its text, or a call, and not with reasoning."""
         return self._texts and not self.grammar.leading.may_begin(text)
 
-    def read(self, chunk: str, base: int, sink: Sink, *, last: bool) -> tuple[int, Section | None, int, bool]:
-        """Read the beginning of a chunk, which is at the offset `base`, into `sink`.
+    def read(
+        self, chunk: str, base: int, sink: Sink, passed: TextBefore, *, last: bool
+    ) -> tuple[int, Section | None, bool]:
+        """Read the beginning of a chunk, which is at the offset `base`, into `sink`, and its text into `passed` too.
 
-        How many characters were read, the section in which the reading goes on, if in any, where the text begins
-        after the last section, and whether a call is left of which what follows decides; nothing follows the `last`.
+        How many characters were read, the section in which the reading goes on, if in any, and whether a call is
+        left of which what follows decides; nothing follows the `last`.
         """
-        at, here, said = 0, len(chunk), 0
+        at, here = 0, len(chunk)
         while at < here:
             first = self._first(chunk, at)
             start = here if first is None else first.start()
             if start > at:
                 sink.text(chunk[at:start], base + at)
+                passed.add(chunk[at:start])
             at = start
             found = None if first is None else self._marker(chunk, start)
             group = "" if found is None else str(found.lastgroup)
@@ -56,16 +59,16 @@ class Ahead:
             if found is None or group not in self._sections or (rival and rival.match(chunk, start, partial=True)):
                 break
             section, written = self._sections[group]
-            if section.bare and inside_code(line_of(chunk[said:start])):
+            if sink.prose.around() is not None or passed.in_value() or (section.bare and passed.in_code()):
                 break
             end = written.read(chunk, start, found.end() if section.opener else start, sink, base, last=last)
             if end < 0:
-                return at, None, said, end == LATER
+                return at, None, end == LATER
             at = end
-            said = end if section.opener else said
+            passed.clear()
             if written.open and any(following.match(chunk, at, partial=True) for following in section.next):
-                return at, section, said, False
-        return at, None, said, False
+                return at, section, False
+        return at, None, False
 
 
 def _written(grammar: CompiledSyntax) -> Iterator[tuple[str, tuple[Section, WrittenSection]]]:
@@ -78,26 +81,3 @@ def _written(grammar: CompiledSyntax) -> Iterator[tuple[str, tuple[Section, Writ
         except NotAtOnce:
             continue
         yield f"s{number}" if section.opener else f"c{number}_0", (section, written)
-
-
-_LONGEST = 4096
-"""As much of a line as is looked at."""
-_QUOTED = re.compile(r"""(?<=[=(\[{,:])(\s{0,8})(["'])(?:\\.|(?!\2).)*+(?P<end>\2)?""", re.DOTALL)
-_BRACKETS = re.compile(r"[()\[\]{}]")
-_WITHIN = re.compile(r"""[\w"'=(\[{\\]\Z""").search
-"""What is right before something that is a part of a word, a text or an expression."""
-
-
-def line_of(text: str) -> str:
-    """The end of a text from its last line break on."""
-    return text[text.rfind("\n") + 1 :][-_LONGEST:]
-
-
-def inside_code(line: str) -> bool:
-    """Whether what follows a line's beginning is quoted in it, or a part of an expression."""
-    if _WITHIN(line) or any(found["end"] is None for found in _QUOTED.finditer(line)):
-        return True
-    depth = 0
-    for bracket in _BRACKETS.findall(_QUOTED.sub("", line)):
-        depth = depth + 1 if bracket in "([{" else max(depth - 1, 0)
-    return depth > 0

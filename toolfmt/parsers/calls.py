@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from toolfmt.parsers.skipping import Skipper
 
 _TAG = regex.compile(r"</?[^\s<>]{1,64}[\s>]")
-_BROKEN_TAG = regex.compile(r"(?=[<\[\]][\s\S]{25})(?![^\s\w]{1,4}(?:\w{1,16}[^\s\w]{1,4})?</)(?!</)")
-"""What may be an argument's tag with a slip in it, so that a value follows."""
+_CLOSES = regex.compile(r"(?:[^\s\w]{1,4}(?:\w{1,16}[^\s\w]{1,4})?)?</")
+"""What is no argument's tag with a slip in it, so that no value follows."""
 _EMPTY_LIST = regex.compile(r"\[\s{0,64}\]")
 _FENCE = regex.compile(rf"{GAP}{FENCE}")
 _FENCE_END = regex.compile(rf"{GAP}`{{3,8}}+")
@@ -375,7 +375,8 @@ class CallReader:
             odd = yield from match_next(cur, _TAG)
             found = cur.buf[cur.pos] if odd is None else odd.group().strip()
             detail = f"expected an argument or the end of the call, found {found!r}"
-            inside = (yield from match_next(cur, _BROKEN_TAG)) is not None
+            closes = "</" in form.form.call and (yield from match_next(cur, _CLOSES)) is not None
+            inside = bool(again or not after) and not closes
             raise Malformed("malformed", detail, cur.at, inside=inside)
         if form.whole_tail.fullmatch(end.group()) is None:
             self.draft.note(

@@ -135,6 +135,24 @@ def _is_beside(event: Event) -> bool:
     return isinstance(event, CallFailed) or (isinstance(event, Notice) and event.kind in _BESIDE)
 
 
+class OwnParser(PassingParser):
+    """Limits what a parser of the user's own claims of its calls: a call in a text is never one of an API.
+
+    A call without a provenance counts as one without a marker, the weakest claim; `marker` must be said.
+    """
+
+    def _passed(self, events: list[Event]) -> list[Event]:
+        return [_in_text(event) if isinstance(event, CallEnd) else event for event in events]
+
+
+def _in_text(event: CallEnd) -> CallEnd:
+    call = event.call
+    if call.provenance != "api":
+        return event
+    mark = "marker" if "provenance" in call.model_fields_set else "bare"
+    return replace(event, call=call.model_copy(update={"provenance": mark}))
+
+
 class CoercingParser(PassingParser):
     """Coerces the arguments of calls of known tools, each change with a notice."""
 

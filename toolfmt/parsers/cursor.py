@@ -70,6 +70,7 @@ class Cursor:
         self._tape: Pieces | None = None
         self._from = 0
         self._left = ""  # the character before the mark, at which patterns look back
+        self._pinned = False
         self.deadline = NEVER
         """The offset at which the call that is being read must have ended; no text after it is added before."""
         self.stop: Callable[[str], object] | None = None
@@ -113,6 +114,8 @@ class Cursor:
 
         It holds until the grammar is woken.
         """
+        if self._pinned:
+            return
         self.stop, self.show, self.keep = stop, out.show, out.keep
         self.reached = self.base + len(self.buf)
 
@@ -135,6 +138,8 @@ class Cursor:
 
     def mark(self) -> None:
         """Begin to keep what is read from here, so that it can be quoted or read again."""
+        if self._pinned:
+            return
         self._tape = Pieces()
         self._from = self.pos
         self._left = self.buf[self.pos - 1 : self.pos] if self.pos else ""
@@ -172,4 +177,15 @@ class Cursor:
 
     def release(self) -> None:
         """Stop keeping what is read."""
+        if not self._pinned:
+            self._tape = None
+
+    def pin(self) -> None:
+        """Keep what is read from here up to `unpin`: all marks until then are this one."""
+        self.mark()
+        self._pinned = True
+
+    def unpin(self) -> None:
+        """Let marks be set again."""
+        self._pinned = False
         self._tape = None

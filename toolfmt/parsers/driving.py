@@ -24,7 +24,7 @@ class GrammarDriver:
         self._sink = sink
         self._run: Reading[None] | None = None
         self._begun = self._closed = False
-        self._late = ""  # a call of which what follows decides
+        self._late: str = ""  # a call of which what follows decides
 
     def _answer(self) -> Reading[None]:
         """Read the answer, or what `_ahead` leaves of it."""
@@ -66,9 +66,7 @@ class GrammarDriver:
             if chunk:
                 self._run = self._answer()
                 self._read_on(self._run, chunk)
-            sink = self._sink
-            events, sink.events = sink.events, []
-            return events
+            return self._sink.take()
         cur.catch_up()
         cur.stop = None
         if cur.take is not None and cur.base + len(cur.buf) + len(chunk) < cur.deadline:
@@ -78,9 +76,7 @@ class GrammarDriver:
                 next(run, None)
         else:
             self._read_on(run, chunk)
-        sink = self._sink
-        events, sink.events = sink.events, []
-        return events
+        return self._sink.take()
 
     def _read_on(self, run: Reading[None], chunk: str) -> None:
         """Wake the grammar with more text; a call gets no more than one call may have."""

@@ -42,7 +42,7 @@ class ElementGrammar:
         self.closers: dict[str, str] = {}
         parts: list[str] = []
         member, item, self.nested = elements.member, elements.item, bool(elements.item)
-        self.padded = "\n{value}" in member
+        self.padded, self._member = "\n{value}" in member, member
         self.types = {wire: kind for kind, wire in elements.type_names.items() if wire not in elements.type_names}
         self.closers_optional, self.inferred = elements.closers_optional, elements.inferred
         self.declared = re.compile(rf"\s(?:{'|'.join(elements.declared)})\s*=") if elements.declared else None
@@ -121,6 +121,38 @@ class ElementGrammar:
         tag = re.search(r"</([^<>{}\s]+)>", closing)
         name = f"(?P<key>{TAG_NAME})" if self.keyed_by_tag else re.escape(tag[1]) if tag else ""
         marks = rf"<(?P<close>/)?{name}[\s=:/>]" if name else f"(?P<close>{literal(closing)})|{self.follow}"
+        return regex.compile(marks, self.flags)
+
+    @cached_property
+    def _last_tag(self) -> str:
+        """The tag right before a value, where it is no part of an argument's name and of no closer."""
+        found = re.search(r"<[^<>{}]+>(?=\s*\{value\})", self._member)
+        return found.group() if found and found.group() not in self.closers["member"] else ""
+
+    @cached_property
+    def again(self) -> regex.Pattern[str] | None:
+        """The tag right before a value, for a second time."""
+        return regex.compile(GAP + literal(self._last_tag), self.flags) if self._last_tag else None
+
+    @cached_property
+    def value_starts(self) -> tuple[str, ...]:
+        """Texts of which one is in each text that opens a value."""
+        first = self._last_tag or re.split(r"[{\s>]", self._member, maxsplit=1)[0]
+        return first, *(quote for quote, _ in self.quotes)
+
+    @cached_property
+    def value_marks(self) -> regex.Pattern[str]:
+        """What opens a value, and not after a blank or in quotes as in prose, and what closes one."""
+        before, keyed, _ = self.closers["member"].partition("</{key}>")
+        if keyed:
+            name = rf"(?P<key>{TAG_NAME})\s{{0,64}}>"
+            opened, closed = [rf"{literal(before)}<{name}"], [rf"{literal(before)}</{name}"]
+        else:
+            opened, closed = [strip_groups(self.opener_source)], [literal(one) for one in self.closers.values()]
+            opened += [literal(self._last_tag)] if self._last_tag else []
+        for quote, end in self.quotes:
+            opened, closed = [*opened, re.escape(quote)], [*closed, re.escape(end)]
+        marks = rf"(?<![ \t`\"'(])(?:{'|'.join(opened)})|(?P<close>{'|'.join(closed)})"
         return regex.compile(marks, self.flags)
 
     def open_values(self, text: str, schema: JsonObject | None, begun: int) -> int:

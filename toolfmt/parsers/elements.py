@@ -156,12 +156,13 @@ class ElementReader:
                 raise Malformed("malformed", "a list item where an argument was due", cur.at)
             key = self.grammar.item_tag
         if opened.unquoted and (yield from match_next(cur, _QUOTE)) is not None:
-            raise Malformed("malformed", "a quote after a tag that lacks one", cur.at)
+            raise Malformed("malformed", "a quote after a tag that lacks one", cur.at, inside=True)
         given = key
         key = self._meant(key, schema, start, cur.at)
         odd = opened.odd or given != key or (schema is not None and key[-1:] in {"[", "{", "("})
         if odd and not declares(schema, key):
-            raise Malformed("malformed", f"the name of an argument holds markup or is not closed: {key[:60]!r}", cur.at)
+            detail = f"the name of an argument holds markup or is not closed: {key[:60]!r}"
+            raise Malformed("malformed", detail, cur.at, inside=True)
         inner = property_schema(schema, key) if schema else None
         odd = schema is not None and not declares(schema, key)
         if opened.text == "" and odd and self.grammar.keyed_by_tag and not takes_none(schema):
@@ -225,7 +226,8 @@ class ElementReader:
         if tag is None and self.grammar.unnamed is not None:
             kind, tag = "item", self.grammar.unnamed.read(opener, escaped=self.grammar.keys_escaped)
         if tag is None or (kind == "loose" and tag.slots["key"] == self.grammar.member_tag):
-            raise Malformed("malformed", f"an argument without a name: {opener.group()[:60]!r}", cur.at)
+            detail = f"an argument without a name: {opener.group()[:60]!r}"
+            raise Malformed("malformed", detail, cur.at, inside=True)
         if self.grammar.declared and self.grammar.declared.search(groups.get("attributes") or ""):
             raise Malformed("malformed", "a tool's definition, not a call", cur.at)
         span = cur.base + opener.start(), cur.base + opener.end()
@@ -322,6 +324,9 @@ class ElementReader:
     def _raw(self, cur: Cursor, out: Taker, spot: Spot) -> Reading[RawText]:
         nested, padded = spot.depth > 1, self.grammar.padded
         opens = partial(self._opens, spot=spot)
+        again = self.grammar.again
+        if again is not None and (yield from match_next(cur, again)) is not None:
+            raise Malformed("malformed", "the tag before a value is there twice", cur.at, inside=True)
         raw = RawText(out, spot.closer, spot.parent, opens, nested=nested, padded=padded)
         yield from raw.read(cur, self.grammar.ends(spot.closer.source, spot.parent.source))
         if raw.unclosed:
@@ -350,7 +355,9 @@ class ElementReader:
         if spot.closer.name and not (declared or self.grammar.special or spot.siblings is None):
             return None
         again, named = key == spot.key or key in self.given, bool(spot.closer.name)
-        certain = declared or self.grammar.special
+        certain = declared or (
+            self.grammar.special and (not spot.closer.name or declares(spot.siblings, spot.closer.name))
+        )
         return Opening(certain, again and named, again and self.grammar.padded, spot.closer.name in {"", key})
 
     def _other(self, found: regex.Match[str], spot: Spot) -> bool:

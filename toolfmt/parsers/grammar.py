@@ -85,8 +85,6 @@ class CompiledSyntax:
         self.sections = list(self._sections())
         line = r"(?<![^\n])[ \t]{0,8}" if syntax.lines else ""
         marks = list(self._marks())
-        self.unmarked = any(section.bare for section in self.sections)
-        """A list may begin calls without a marker."""
         patterns = [f"{line}(?P<{group}>{strip_groups(source)})" for group, source in marks]
         calls = [form.json for form in syntax.forms if form.json is not None] if syntax.bare else []
         self.bare = (calls[0], compile_shape(*calls)) if calls else None
@@ -148,6 +146,12 @@ class CompiledSyntax:
         """What begins an answer whose reasoning was skipped, where the answer has markers."""
         answers = "|".join(literal(opener) for opener, _ in self.syntax.unwrap)
         return regex.compile(f"{GAP}(?:{answers or '(?!)'})", self.flags)
+
+    @cached_property
+    def elements(self) -> list[ElementGrammar]:
+        """The different forms of arguments as elements."""
+        forms = [form for section in self.sections for form in section.forms]
+        return list({each.value_starts: each for form in forms if (each := form.elements) is not None}.values())
 
     def earlier(self, group: str) -> regex.Pattern[str] | None:
         """Compile the marks that begin like this one and come before it: they count first, so they are waited for."""

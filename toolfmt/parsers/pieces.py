@@ -85,3 +85,9 @@ class Pieces:
         if len(self._long) > 1:
             self._long[:] = ["".join(self._long)]
         return self._long[0] if self._long else ""
+
+    def take(self) -> str:
+        """Everything so far, and begin with no text again."""
+        text = self.text()
+        self._long.clear()
+        return text

@@ -22,9 +22,10 @@ from toolfmt.parsers.sink import Draft
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
     from toolfmt.parsers.cursor import Cursor, Reading
-    from toolfmt.parsers.resuming import Resync
+    from toolfmt.parsers.resuming import Nesting, Resync
     from toolfmt.parsers.sections import FormGrammar, Section
     from toolfmt.parsers.sink import Sink
+    from toolfmt.parsers.text_before import TextBefore
 
 
 MOST_SECOND_LOOKS = 16
@@ -44,10 +45,11 @@ _BROKEN_CALL = regex.compile(BROKEN_CALL)
 class Recovery:
     """Fails what cannot be read, and finds where reading goes on."""
 
-    def __init__(self, cur: Cursor, sink: Sink) -> None:
-        """Read on in `cur`; failures go to `sink`."""
+    def __init__(self, cur: Cursor, sink: Sink, before: TextBefore) -> None:
+        """Read on in `cur`; failures go to `sink`, and to `before` what they leave open."""
         self._cur = cur
         self._sink = sink
+        self._before = before
         self._looks = MOST_SECOND_LOOKS
         self._nothing: dict[Resync, int] = {}
         """From where on no marker was found, up to the end of the input."""
@@ -91,6 +93,16 @@ class Recovery:
         """Fail a call whose beginning is broken, after a marker that ends at `body`."""
         yield from section.nesting.leave(self._cur)
         self._without_call(draft, body)
+
+    def quoted(self, nesting: Nesting, after: int) -> Reading[None]:
+        """Fail the call at the cursor, read on `after` its beginning: it is in a value of one whose own is broken."""
+        cur = self._cur
+        cur.mark()
+        draft, cur.pos = Draft(self._sink, cur.at), after
+        yield from nesting.leave(cur)
+        detail = f"quoted in a call of which the beginning is broken, at offset {draft.start}"
+        draft.fail(cur.since(draft.start), "malformed", detail, cur.at)
+        cur.release()
 
     def odd_rest(self, section: Section, form: FormGrammar, draft: Draft) -> Reading[bool | None]:
         """Fail a JSON call that was read to its brace where what follows may be the rest of it.
@@ -162,9 +174,11 @@ class Recovery:
             if not goes_on:
                 cur.go(max(body, resume))
                 yield from section.nesting.leave(cur)
-        elif isinstance(problem, Malformed) and problem.inside:
-            cur.go(max(body, resume))
-            yield from section.inner.leave(cur)
+        elif isinstance(problem, Malformed) and (problem.inside or self._no_json(section, form, body)):
+            cur.go(start := max(body, resume))
+            if not (yield from section.inner.leave(cur)) and section.inner.follows(cur.since(start)):
+                cur.go(start)
+                goes_on = yield from self._resume(section, draft, body, malformed=reason == "malformed", form=form)
         else:
             cur.go(max(body, resume))
             goes_on = yield from self._resume(section, draft, body, malformed=reason == "malformed", form=form)
@@ -172,6 +186,11 @@ class Recovery:
         if not goes_on:
             cur.release()
         return goes_on
+
+    def _no_json(self, section: Section, form: FormGrammar | None, body: int) -> bool:
+        """Whether a body was taken for JSON by a bracket alone, where it may as well be elements with a slip."""
+        elements = any(other.elements is not None for other in section.forms)
+        return elements and form is not None and form.quotes and '"' not in self._cur.since(body)
 
     def _resume(
         self, section: Section, draft: Draft, body: int, *, malformed: bool, form: FormGrammar | None
@@ -196,6 +215,8 @@ class Recovery:
             return not tools or found["name"] in tools
         if found is not None and found.lastgroup == "end":
             cur.pos = found.end()
+        elif found is not None:
+            self._before.add(cur.since(body))
         elif malformed and not quotes:
             cur.go(resume)  # no end of it: what follows is text
         return False

@@ -9,17 +9,19 @@ and knows no dialect: everything comes from the compiled grammar.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from toolfmt.parsers.ahead import inside_code, line_of
 from toolfmt.parsers.bare import BareReader
 from toolfmt.parsers.calls import CallReader
 from toolfmt.parsers.cursor import WHITE, Cursor, Malformed, Truncated
 from toolfmt.parsers.driving import GrammarDriver
 from toolfmt.parsers.patterns import cut_off, first_match, match_first, match_next, search_on, skip_cut
+from toolfmt.parsers.quotations import QUOTES, Quotations
 from toolfmt.parsers.recovering import Recovery
 from toolfmt.parsers.sink import Draft, Sink
 from toolfmt.parsers.skipping import Skipper
+from toolfmt.parsers.text_before import TextBefore
 
 if TYPE_CHECKING:
     import regex
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
     from toolfmt.parsers.cursor import Reading
     from toolfmt.parsers.sections import FormGrammar, Section
 
-QUOTES = frozenset({"`", '"', "'"})
-
 
 class TextParser(GrammarDriver):
     """Reads one answer of a text dialect, in as many pieces as it comes in."""
@@ -43,8 +43,8 @@ class TextParser(GrammarDriver):
         cur, sink = Cursor(), Sink(options, grammar.opens, grammar.ends, hides=grammar.syntax.unclaimed == "hidden")
         self._around: int | None = None  # the kind of reasoning block that a real call is in
         self._before = ""  # the character right before the section's marker
-        self._line = ""  # what was said in this line, where a list may begin a call without a marker
-        self._recovery = Recovery(cur, sink)
+        self._passed = TextBefore(grammar, options.tools)
+        self._recovery = Recovery(cur, sink, self._passed)
         self._stopped = False
         self._skipper = Skipper(cur)
         self._bare_reader = BareReader(cur, sink, grammar.bare, self._skipper) if grammar.bare else None
@@ -65,10 +65,9 @@ class TextParser(GrammarDriver):
         if not begun or self._within is not None or len(chunk) > options.limits.call_chars:
             return chunk
         self._begun = True
-        at, self._within, said, later = ahead.read(chunk, self._cur.end, self._sink, last=last)
+        at, self._within, later = ahead.read(chunk, self._cur.end, self._sink, self._passed, last=last)
         if at:
             self._cur.skip(chunk[:at])
-            self._line = line_of(chunk[said:at] if said else self._line + chunk[:at]) if self._grammar.unmarked else ""
         self._late = chunk[at:] if later and not late else ""
         return "" if self._late else chunk[at:]
 
@@ -78,33 +77,27 @@ class TextParser(GrammarDriver):
         if self._within is not None:
             yield from self._section(self._within, empty=False)
         limit = self._sink.options.limits.calls
+        quotations = Quotations(self._cur, self._sink, self._passed, self._recovery)
         while not self._stopped and self._sink.calls <= limit:
             found = yield from self._find(self._grammar.marker)
             if found is None:
                 return
             group = str(found.lastgroup)
-            if group[0] in "scmruh" and (mentioned := self._mentioned(found)) is not False:
+            if group[0] in "scmruh" and (mentioned := quotations.mentioned(found)) is not False:
                 if mentioned is None:
                     yield
                 continue
-            yield from self._handlers[group[0]](self, found, group)
+            if group[0] in "scmb" and self._sink.prose.around() is not None:
+                stopped, read = self._stopped, partial(self._handlers[group[0]], self, found, group)
+                if (yield from quotations.shown(found, read)):
+                    self._stopped = stopped
+                    continue
+            quoted = group[0] in "sc" and self._passed.in_value()
+            yield from self._handlers["q" if quoted else group[0]](self, found, group)
             if self._around is not None and not self._stopped:
                 number, self._around = self._around, None
                 yield from self._reasoning(number)
         yield from self._discard()
-
-    def _mentioned(self, found: regex.Match[str]) -> bool | None:
-        """Whether a marker is in quotes, and so text, which is then passed on; None while that is not known."""
-        cur = self._cur
-        before, after = cur.buf[cur.pos - 1 : cur.pos], cur.buf[found.end() : found.end() + 1]
-        if before not in QUOTES or (after or before) != before or (cur.eof and not after):
-            return False
-        if not after:
-            return None
-        self._sink.text(found.group(), cur.at)
-        cur.pos = found.end()
-        self._recovery.mentions += 1
-        return True
 
     def _beginning(self) -> Reading[None]:
         """Read the reasoning that an answer may begin with."""
@@ -131,8 +124,7 @@ class TextParser(GrammarDriver):
             end = end if cut is None else cut[0]
             if end > pos:
                 text(buf[pos:end], cur.base + pos)
-                if self._grammar.unmarked:
-                    self._line = line_of(self._line + buf[pos:end])
+                self._passed.add(buf[pos:end])
                 cur.pos = end
             if found is not None and not found.partial:
                 kept = str(found.lastgroup) if not cur.eof or str(found.lastgroup)[0] in "sc" else ""
@@ -159,32 +151,32 @@ class TextParser(GrammarDriver):
 
     def keep(self, text: str) -> None:
         """Take what was passed on."""
-        if self._grammar.unmarked:
-            self._line = line_of(self._line + text)
+        self._passed.add(text)
 
     def _open_section(self, found: regex.Match[str], group: str) -> Reading[None]:
         cur = self._cur
         self._before = cur.buf[cur.pos - 1 : cur.pos]
         cur.mark()
         cur.pos = found.end()
-        section = self._grammar.sections[int(group[1:])]
+        section, calls = self._grammar.sections[int(group[1:])], self._sink.calls
         known = not section.bare or self._offered(section)
-        quoted, calls = section.bare and inside_code(self._line), self._sink.calls
-        if not quoted and (known or not self._sink.spoken):
+        if not (section.bare and self._passed.in_code()) and (known or not self._sink.spoken):
             yield from self._section(section, confirmed=known)
         else:
             self._sink.text(found.group(), cur.mark_at)
             cur.release()
-        self._line = "" if self._sink.calls > calls else line_of(self._line + found.group())
+        if self._sink.calls == calls:
+            self._passed.add(found.group())
 
     def _open_broken(self, found: regex.Match[str], group: str) -> Reading[None]:
-        self._cur.mark()
-        section, draft = self._grammar.sections[int(group[1:].partition("_")[0])], Draft(self._sink, self._cur.at)
-        if cut_off(self._cur, *section.next):
-            yield from self._recovery.failed(section, draft, Truncated(), self._cur.at)
-            return
-        self._cur.pos = found.end()
-        yield from self._recovery.broken(section, draft, self._cur.at)
+        cur, section = self._cur, self._grammar.sections[int(group[1:].partition("_")[0])]
+        cur.mark()
+        draft = Draft(self._sink, cur.at)
+        if cut_off(cur, *section.next):
+            yield from self._recovery.failed(section, draft, Truncated(), cur.at)
+        else:
+            cur.pos = found.end()
+            yield from self._recovery.broken(section, draft, cur.at)
 
     def _offered(self, section: Section) -> bool:
         """Whether the call that begins a list without a marker names an offered tool; any will do if none are known."""
@@ -196,10 +188,17 @@ class TextParser(GrammarDriver):
         self._cur.mark()
         yield from self._section(self._grammar.sections[int(group[1:].partition("_")[0])])
 
+    def _quoted(self, found: regex.Match[str], group: str) -> Reading[None]:
+        """Fail a call in a value of another one, of which the beginning was not recognised."""
+        section = self._grammar.sections[int(group[1:].partition("_")[0])]
+        yield from self._recovery.quoted(section.inner if group[0] == "c" else section.nesting, found.end())
+
     def _section(self, section: Section, *, confirmed: bool = True, empty: bool = True) -> Reading[None]:  # noqa: C901, PLR0912, PLR0915 - one loop over what a section may hold
         """Read the calls of a section, whose opening marker was read since the mark if it is still `empty`."""
         cur, sink = self._cur, self._sink
         reader = CallReader(cur, sink, self._skipper)
+        if (around := sink.prose.around()) is not None and around.fenced:
+            reader.provenance = "fenced"
         if section.bare:
             reader.provenance, reader.confirmed = "bare", confirmed and bool(sink.options.tools)
         count, body = sink.calls - (not empty), cur.at
@@ -247,6 +246,7 @@ class TextParser(GrammarDriver):
                     empty = False
                     continue
             empty, reader.confirmed = False, True
+            self._passed.clear()
             if arguments is not None and section.closer is None:
                 reader.draft.end(arguments, cur.at)
             elif arguments is not None:
@@ -322,6 +322,7 @@ class TextParser(GrammarDriver):
         sink.drop()
         sink.reasoning = False
         sink.layout = True
+        self._passed.clear()
 
     def _hidden(self, found: regex.Match[str], group: str) -> Reading[None]:
         cur = self._cur
@@ -343,15 +344,18 @@ class TextParser(GrammarDriver):
         sink.settle()
         sink.claimed = True
         end = yield from self._find(ends)
-        if end is not None:
-            cur.pos = end.end()
+        cur.pos = cur.pos if end is None else end.end()
         sink.claimed = False
 
     def _stray(self, found: regex.Match[str], group: str) -> Reading[None]:
         cur = self._cur
         start, before, cur.pos = cur.at, cur.buf[cur.pos - 1 : cur.pos], found.end()
+        if (around := self._sink.prose.around()) is not None and around.block:
+            self._sink.text(found.group(), start)
+            return
         while before in QUOTES and cur.pos == len(cur.buf) and not cur.eof:
             yield
+        self._passed.clear()
         recovery, quoted = self._recovery, before in QUOTES and cur.buf.startswith(before, cur.pos)
         if quoted or before == "`" or recovery.mentions:
             self._sink.text(found.group(), start)
@@ -389,5 +393,6 @@ class TextParser(GrammarDriver):
         "t": _stray,
         "e": _stop,
         "b": _bare,
+        "q": _quoted,
     }
     """Who reads on after a marker, by the first letter of its group."""

@@ -160,6 +160,11 @@ _PUNCTUATION = re.compile(r"(?:\\?[()\[\]{}])+").fullmatch
 _OPENERS = {")": r"\(", "]": r"\[", "}": r"\{"}
 
 
+_MARKUP = re.compile(r"[<>\[\]{}\"'=|]").search
+_CLOSER = 256
+"""Characters that the last closer of a text may have."""
+
+
 class Nesting:
     """What opens and closes a call, or the section around it."""
 
@@ -176,10 +181,21 @@ class Nesting:
         return tuple(regex.compile(f"(?P<close>{source})", self._flags) for source in self._sources)
 
     @cached_property
+    def _ends(self) -> tuple[regex.Pattern[str], ...]:
+        return tuple(regex.compile(rf"(?:{source})\s*\Z", self._flags) for source in self._sources)
+
+    @cached_property
     def _marker(self) -> regex.Pattern[str]:
         opening = "|".join(f"(?:{source})" for source in self._openers if source) or r"(?!)"
         closing = "|".join(f"(?:{source})" for source in self._sources) or r"(?!)"
         return regex.compile(f"(?P<close>{closing})|(?P<open>{opening})", self._flags)
+
+    def follows(self, text: str) -> bool:
+        """Whether a call comes after plain words and ends the text, so that it is in no value of the one before it."""
+        found = self._marker.search(text)
+        words = "" if found is None or found.lastgroup == "close" else text[: found.start()]
+        closed = any(closer.search(text.rstrip()[-_CLOSER:] + "\n") for closer in self._ends)
+        return bool(words) and _MARKUP(words) is None and closed
 
     def leave(self, cur: Cursor) -> Reading[bool]:
         """Read on past the closer of what the cursor is in; False, at the input's end, where there is none."""

@@ -11,12 +11,14 @@ edge of a text, where the format's own markers have one there:
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
 from toolfmt.model import ToolInvocation
 from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.pieces import Pieces
+from toolfmt.parsers.surroundings import Prose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,6 +30,14 @@ if TYPE_CHECKING:
 
 _GUESSES: Final = frozenset({"ambiguous_closer", "open_reasoning"})
 """Notices of a place that has several readings, of which one was chosen."""
+
+
+@dataclass(slots=True)
+class Aside:
+    """What a sink had before what is kept apart."""
+
+    events: list[Event]
+    state: tuple[int, int, bool, bool, list[Callable[[], None]], list[tuple[str, int]], list[tuple[str, int]]]
 
 
 class WrittenCall(NamedTuple):
@@ -80,19 +90,42 @@ class Sink:
         self._opens = list(opens)
         self._ends = ends
         self._hides = hides
+        self.prose = Prose()
+        self._aside: Aside | None = None
         self._unclaimed: list[tuple[str, int]] = []
         self._held: list[tuple[str, int]] = []
 
     def take(self) -> list[Event]:
         """Hand over the events so far."""
+        aside = self._aside
+        if aside is not None:
+            events, aside.events = aside.events, []
+            return events
         events = self.events
         self.events = []
         return events
+
+    def set_aside(self) -> None:
+        """Keep what comes from here on apart, until `put_back`."""
+        state = self.calls, self.slip, self.guessed, self.layout, self.ahead, self._held, self._unclaimed
+        self._aside = Aside(self.events, state)
+        self.events, self.ahead, self._held, self._unclaimed = [], self.ahead[:], self._held[:], self._unclaimed[:]
+
+    def put_back(self) -> bool:
+        """Forget what was kept apart; whether there was a call in it."""
+        aside, events = self._aside, self.events
+        if aside is None:
+            return False
+        self._aside, self.events = None, aside.events
+        self.calls, self.slip, self.guessed, self.layout, self.ahead, self._held, self._unclaimed = aside.state
+        return any(isinstance(event, CallEnd) for event in events)
 
     def text(self, text: str, at: int) -> None:
         """Pass on text at the absolute offset `at`."""
         if not text:
             return
+        if not self.reasoning:
+            self.prose.add(text)
         if self._hides and not self.claimed and not self.reasoning:
             self._leave(text, at)
             return
@@ -119,7 +152,10 @@ class Sink:
         if blank or self.layout or self._held or self._hides or not self.spoken or self._opens[reasoning]:
             self.text(text, at)
             return self.take()
-        return [ReasoningDelta(text, at) if reasoning else TextDelta(text, at)]
+        if reasoning:
+            return [ReasoningDelta(text, at)]
+        self.prose.add(text)
+        return [TextDelta(text, at)]
 
     def _emit(self, text: str, at: int) -> None:
         if self._opens[self.reasoning]:

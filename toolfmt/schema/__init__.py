@@ -10,12 +10,19 @@ Schemas come from strangers: nothing here opens a URL or a file, and reading a
 place or coercing a text never raises.
 """
 
-from toolfmt.schema.branches import chosen, depends
-from toolfmt.schema.coercion import coerce, coerce_tree
-from toolfmt.schema.inference import infer
-from toolfmt.schema.places import declares, item_schema, kind_of, property_names, property_schema, takes_none, types
+from toolfmt.schema.coercion import coerce, coerce_tree, infer, relax
+from toolfmt.schema.places import (
+    chosen,
+    declares,
+    depends,
+    item_schema,
+    kind_of,
+    property_names,
+    property_schema,
+    takes_none,
+    types,
+)
 from toolfmt.schema.refs import inline_refs
-from toolfmt.schema.relaxing import relax
 from toolfmt.schema.spelling import normalise
 from toolfmt.schema.validation import Validator, extra_arguments, problems
 

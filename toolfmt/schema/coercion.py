@@ -1,6 +1,6 @@
-"""Typing text by a schema: formats that write every value as text get their types back here.
+"""Typing values by a schema: formats that write every value as text get their types back here.
 
-The rules, in order; the first that applies decides:
+The rules of `coerce`, in order; the first that applies decides:
 
 1. nothing is known of the place: the text stays;
 2. the text is one of the listed strings (`enum`, `const`): it stays;
@@ -14,8 +14,11 @@ The rules, in order; the first that applies decides:
    where that type, or a listed value equal to it, is allowed; in a JSON string too;
 7. nothing fits: the text stays, for validation to report.
 
-A number has the nearest double, as in JSON; one past all doubles stays text, and
-so does one that is no whole number where an integer is due.
+A number becomes the nearest double, as in JSON; one past all doubles stays text, and so does one that is not whole
+where an integer is expected.
+
+`relax` also corrects values of the wrong type, as pydantic's lax mode does: `{"days": "5", "dry": "yes"}` becomes
+`{"days": 5, "dry": True}`, and nothing becomes text. `infer` types text without a schema.
 """
 
 from __future__ import annotations
@@ -29,7 +32,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.schema.places import item_schema, kind_of, property_schema, shape
+from toolfmt.schema.places import chosen, depends, item_schema, kind_of, property_schema, shape, types
+from toolfmt.schema.walk import token
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,13 +56,13 @@ _PYTHON_ESCAPES = re.compile(
     r"""(?:[^\\]++|\\(?:[\n\\'"abfnrtv]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|(?![4-7][0-7]{2})[0-7]))*+"""
 )
 _INVALID: Final = "?"
-"""Stands for what Python would refuse, so that the JSON reader refuses it too."""
+"""Replaces what Python would refuse, so that the JSON reader refuses it too."""
 _PYTHON_WORDS: Final = {"True": "true", "False": "false", "None": "null"}
 _TRAILING_COMMA = re.compile(r"(?P<nothing>[\[{,:]\s*)?,(?=\s*[\]}])")
 
 
 class _Unread:
-    """What a reader gives for text that is not of its type."""
+    """Returned by a reader for text that is not of its type."""
 
 
 _UNREAD: Final = _Unread()
@@ -67,7 +71,7 @@ _Read: TypeAlias = "JsonValue | _Unread"
 
 
 def coerce(text: str, schema: Schema) -> tuple[JsonValue, bool]:
-    """Give a text the type that a schema asks for: the value, and whether it is other than the text.
+    """Give a text the type that a schema asks for: returns the value, and whether it differs from the text.
 
     Linear in the text; never raises and never loses anything. `{}` and None as
     schema allow anything, so the text stays.
@@ -89,7 +93,7 @@ def coerce(text: str, schema: Schema) -> tuple[JsonValue, bool]:
 
 
 def _in_union(text: str, allowed: frozenset[str], members: tuple[JsonValue, ...], kinds: frozenset[str]) -> _Read:
-    """Type a text that may also be a string: only what JSON writes in exactly this way is of another type."""
+    """Type a text that may also be a string: only what JSON writes in exactly this way has another type."""
     if "null" in kinds and text in _NULLS:
         return None
     if text[:1] == '"':
@@ -125,13 +129,13 @@ def _typed(text: str, allowed: frozenset[str], members: tuple[JsonValue, ...], k
 
 
 def _listed(value: JsonValue, members: tuple[JsonValue, ...]) -> _Read:
-    """The listed value that equals this one: a number as it is listed, a list or object not shared with the schema."""
+    """Return the listed value that equals this one: a number as it is listed, a container as it was read."""
     same = (member if type(member) in (int, float) else value for member in members if _same(value, member))
     return next(same, _UNREAD)
 
 
 def _unquoted(text: str) -> str | None:
-    """Give the content of a JSON string; None for any other text."""
+    """Return the content of a JSON string; None for any other text."""
     try:
         content = jsontext.loads(text)
     except ParseError:
@@ -140,7 +144,7 @@ def _unquoted(text: str) -> str | None:
 
 
 def coerce_tree(value: JsonValue, schema: JsonObject | None) -> tuple[JsonValue, bool]:
-    """Coerce each text in a tree of lists and objects by the schema of its place: the tree, and whether it differs."""
+    """Coerce each text in a tree by the schema of its place: returns the tree, and whether it differs."""
     if isinstance(value, str):
         return coerce(value, schema)
     if is_array(value):
@@ -173,7 +177,7 @@ def _read_number(text: str) -> _Read:
 
 
 def _read_float(text: str) -> _Read:
-    """Read the nearest float; none where the text's number lies past all of them."""
+    """Read the nearest float; a number past all of them is not read."""
     form = _FLOAT.fullmatch(text)
     if form is None:
         return _UNREAD
@@ -182,18 +186,10 @@ def _read_float(text: str) -> _Read:
     return _UNREAD if lost or not math.isfinite(value) else value
 
 
-def _read_array(text: str) -> _Read:
-    value: object = _read_container(text, "[") if text else []
-    return value if is_array(value) else _UNREAD
-
-
-def _read_object(text: str) -> _Read:
-    value: object = _read_container(text, "{") if text else {}
-    return value if is_object(value) else _UNREAD
-
-
-def _read_container(text: str, opener: str) -> _Read:
-    if not text.startswith(opener):
+def _read_container(text: str, empty: str) -> _Read:
+    """Read a list or an object as JSON, as a Python literal, or escaped once too often; an empty text is `empty`."""
+    text = text or empty
+    if text[0] != empty[0]:
         return _UNREAD
     try:
         return jsontext.loads(text)
@@ -203,7 +199,7 @@ def _read_container(text: str, opener: str) -> _Read:
         return jsontext.loads(_json_of_python(text))
     except ParseError:
         pass
-    inner = _unquoted(f'"{text}"') if '\\"' in text else None  # escaped once too often
+    inner = _unquoted(f'"{text}"') if '\\"' in text else None
     try:
         return _UNREAD if inner is None else jsontext.loads(inner)
     except ParseError:
@@ -211,7 +207,7 @@ def _read_container(text: str, opener: str) -> _Read:
 
 
 def _json_of_python(text: str) -> str:
-    """Write a Python literal as JSON; what is neither is left for the JSON reader to refuse.
+    """Write a Python literal as JSON; the JSON reader refuses what is neither.
 
     Token by token and not by `ast.parse`, which neither refuses duplicate keys
     nor is bounded in memory.
@@ -256,6 +252,70 @@ _READERS: Final[dict[str, Callable[[str], JsonValue | _Unread]]] = {
     "integer": _read_integer,
     "number": _read_number,
     "boolean": lambda text: _BOOLEANS.get(text.lower(), _UNREAD),
-    "array": _read_array,
-    "object": _read_object,
+    "array": lambda text: _read_container(text, "[]"),
+    "object": lambda text: _read_container(text, "{}"),
 }
+
+
+_WORDS: Final[dict[str, JsonValue]] = {"true": True, "false": False, "null": None}
+_NUMBER: Final[JsonObject] = {"type": ["integer", "number"]}
+_LONGEST_WORD: Final = 64
+"""A longer text, blanks included, is not one of these words."""
+
+
+def infer(text: str) -> JsonValue:
+    """Give a text the type that it looks like; any other text stays as it is.
+
+    `true`, `FALSE`, `null`, `42`, `007` and `1e10` are typed; `"true"` with its quotes stays text. This is off unless
+    asked for: a version `1.10` or an id `007` loses digits.
+    """
+    word = text.strip().lower() if len(text) <= _LONGEST_WORD else ""
+    if word in _WORDS:
+        return _WORDS[word]
+    number = coerce(text, _NUMBER)[0]
+    return text if number is None else number  # `none` is null only where a schema allows no text
+
+
+_LETTERS: Final = {"t": True, "f": False, "y": True, "n": False}
+
+
+def relax(arguments: JsonObject, schema: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
+    """Give a call's arguments the types of their places: the arguments, and each change in words."""
+    changes: list[str] = []
+    if depends(schema):
+        schema = chosen(schema, arguments)
+    return _members(arguments, schema, "", changes), tuple(changes)
+
+
+def _members(value: JsonObject, schema: JsonObject | None, where: str, changes: list[str]) -> JsonObject:
+    return {
+        key: _relaxed(item, property_schema(schema, key), f"{where}/{token(key)}", changes)
+        for key, item in value.items()
+    }
+
+
+def _relaxed(value: JsonValue, schema: JsonObject | None, where: str, changes: list[str]) -> JsonValue:
+    allowed = types(schema)
+    if allowed is None:
+        return value
+    found = value
+    if isinstance(value, str) and "string" not in allowed and value.strip():
+        found = _spelled(value, schema, allowed)
+    elif type(value) in (int, float) and value in (0, 1) and not allowed & {"integer", "number", "string"}:
+        found = bool(value) if "boolean" in allowed else value
+    if found is not value:
+        changes.append(f"{where}: {jsontext.dumps(value)[:60]} counts as {jsontext.dumps(found)[:60]}")
+    if is_object(found):
+        return _members(found, schema, where, changes)
+    if is_array(found):
+        return [_relaxed(item, item_schema(schema, at), f"{where}/{at}", changes) for at, item in enumerate(found)]
+    return found
+
+
+def _spelled(text: str, schema: JsonObject | None, allowed: frozenset[str]) -> JsonValue:
+    """Type a text where the result has an allowed type."""
+    value, changed = coerce(text, schema)
+    kind = kind_of(value)
+    if changed and (kind in allowed or (kind == "integer" and "number" in allowed)):
+        return value
+    return _LETTERS.get(text.strip().lower(), text) if allowed <= {"boolean", "null"} else text

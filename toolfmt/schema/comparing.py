@@ -1,4 +1,4 @@
-r"""What one schema demands and another does not, place by place, whatever words either uses.
+r"""Compares what two schemas demand, place by place and in any spelling.
 
 differences({"type": "integer", "minimum": 1}, {"type": "integer", "description": "{\"minimum\": 1}"})
 Difference("/minimum", "moved", "minimum")
@@ -12,7 +12,7 @@ from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.meaning import Meaning
-from toolfmt.schema.walk import SUBSCHEMAS, token
+from toolfmt.schema.walk import LISTED, NAMED, SINGLE, as_list, as_object, token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ Change: TypeAlias = Literal["dropped", "changed", "moved", "added"]
 
 
 class Difference(NamedTuple):
-    """One thing that a schema says otherwise: where it is in the first, what became of it, and what it is."""
+    """One difference: its place in the first schema, what happened there, and what it is."""
 
     pointer: str
     action: Change
@@ -36,7 +36,7 @@ class _Pair(NamedTuple):
     new: JsonValue
     there: str
     bound: bool = False
-    """What could be left out no longer can."""
+    """What was optional is required."""
 
 
 _WORDS: Final = frozenset({"description", "required", "properties", "nullable"})
@@ -44,7 +44,7 @@ _UNIONS: Final = frozenset({"anyOf", "oneOf", "allOf"})
 
 
 def differences(before: JsonValue, after: JsonValue) -> Iterator[Difference]:
-    """List what the second schema does not demand as the first does, and what it adds."""
+    """Yield what the second schema demands in another way than the first, and what it adds."""
     if jsontext.equal(before, after):
         return
     if max(jsontext.depth(before), jsontext.depth(after)) > jsontext.MAX_DEPTH:
@@ -74,7 +74,7 @@ def differences(before: JsonValue, after: JsonValue) -> Iterator[Difference]:
 
 
 def _place(a: JsonObject, b: JsonObject, pair: _Pair, inside: list[_Pair]) -> Iterator[Difference]:
-    """Compare one place, and name the places inside it that are to be compared."""
+    """Compare one place, and add the places inside it to `inside`."""
     place = pair.place
     moved, said = _moved(a, b)
     if not said:
@@ -104,7 +104,7 @@ def _place(a: JsonObject, b: JsonObject, pair: _Pair, inside: list[_Pair]) -> It
 
 
 def _moved(a: JsonObject, b: JsonObject) -> tuple[JsonObject, bool]:
-    """Read what a description says in place of keywords, and whether its own words are still there."""
+    """Return the keywords that moved into a description, and whether its own text is still there."""
     mine, other = a.get("description", ""), b.get("description", "")
     if mine == other:
         return {}, True
@@ -121,11 +121,11 @@ def _moved(a: JsonObject, b: JsonObject) -> tuple[JsonObject, bool]:
 
 
 def _members(a: JsonObject, b: JsonObject, pair: _Pair, moved: JsonObject, inside: list[_Pair]) -> Iterator[Difference]:
-    """Compare the members of objects: which there are, and which must be there."""
+    """Compare the members of objects: their names, and which are required."""
     place = pair.place
-    old, new = _object(a.get("properties")), _object(b.get("properties"))
+    old, new = as_object(a.get("properties")), as_object(b.get("properties"))
     needed, wanted = _texts(a.get("required")), _texts(b.get("required"))
-    aside = _object(moved.get("properties"))
+    aside = as_object(moved.get("properties"))
     unions = bool(_UNIONS & moved.keys())
     for name, sub in old.items():
         at = f"{place}/properties/{token(name)}"
@@ -147,22 +147,18 @@ def _members(a: JsonObject, b: JsonObject, pair: _Pair, moved: JsonObject, insid
 def _within(key: str, old: JsonValue, new: JsonValue, pair: _Pair) -> list[_Pair] | None:
     """Pair the schemas under a keyword; None if it holds none, or not as many."""
     place, there = f"{pair.place}/{key}", f"{pair.there}/{key}"
-    if key not in SUBSCHEMAS:
-        return None
-    if SUBSCHEMAS[key] and is_object(old) and is_object(new):
+    if key in NAMED and is_object(old) and is_object(new):
         if old.keys() != new.keys():
             return None
-        return [_Pair(old[name], f"{place}/{token(name)}", new[name], f"{there}/{token(name)}") for name in old]
-    if is_array(old) and is_array(new):
+        subs = [(token(name), old[name], new[name]) for name in old]
+    elif key in LISTED and is_array(old) and is_array(new):
         if len(old) != len(new):
             return None
-        return [_Pair(sub, f"{place}/{at}", new[at], f"{there}/{at}") for at, sub in enumerate(old)]
-    return [_Pair(old, place, new, there)] if is_object(old) and is_object(new) else None
-
-
-def _object(value: JsonValue) -> JsonObject:
-    return value if is_object(value) else {}
+        subs = [(str(at), sub, new[at]) for at, sub in enumerate(old)]
+    else:
+        return [_Pair(old, place, new, there)] if key in SINGLE and is_object(old) and is_object(new) else None
+    return [_Pair(sub, f"{place}/{at}", other, f"{there}/{at}") for at, sub, other in subs]
 
 
 def _texts(value: JsonValue) -> list[str]:
-    return [name for name in value if isinstance(name, str)] if is_array(value) else []
+    return [name for name in as_list(value) if isinstance(name, str)]

@@ -1,4 +1,4 @@
-"""Lowers each place of a schema: respells, moves to the description, closes objects. See `lowering`."""
+"""Lowers each place of a schema: respells keywords, moves them to the description, closes objects. See `lowering`."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from toolfmt.schema.places import kind_of
 from toolfmt.schema.refs import MAX_SCHEMAS
 from toolfmt.schema.respelling import one_type, type_list, united, whole_bounds, with_null
 from toolfmt.schema.spelling import is_type
-from toolfmt.schema.walk import SchemaPlace, map_subschemas, pointer
+from toolfmt.schema.walk import SchemaPlace, map_subschemas, pointer, without
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.schema.rules import SchemaRules
 
 _SILENT: Final = frozenset({"$schema", "$id", "$anchor", "$dynamicAnchor", "$comment", "$vocabulary"})
-"""Keywords that tell a model nothing."""
+"""Keywords that mean nothing to a model."""
 _QUIET: Final[JsonObject] = {"default": None, "additionalProperties": False, "uniqueItems": False}
-"""Values that are no news in a description."""
+"""Values that say nothing new in a description."""
 
 
 def describe(node: JsonObject, moved: JsonObject) -> JsonObject:
     """Add what a schema can't say to its description, as JSON."""
-    kept = {key: value for key, value in moved.items() if key not in _SILENT and not _is_quiet(key, value)}
+    kept = {key: value for key, value in moved.items() if key not in _QUIET or value is not _QUIET[key]}
+    kept = without(kept, _SILENT)
     if not kept:
         return node
     said = node.get("description")
@@ -33,12 +34,8 @@ def describe(node: JsonObject, moved: JsonObject) -> JsonObject:
     return node | {"description": f"{said}\n\n{text}" if isinstance(said, str) and said else text}
 
 
-def _is_quiet(key: str, value: JsonValue) -> bool:
-    return key in _QUIET and value is _QUIET[key]
-
-
 class LoweredPlaces:
-    """Lowers a schema place by place, the outer ones first, so that what is left out is never looked into."""
+    """Lowers a schema place by place, outer places first: a place that is dropped is never visited."""
 
     def __init__(self, rules: SchemaRules) -> None:
         """Take the rules of the dialect."""
@@ -73,13 +70,13 @@ class LoweredPlaces:
         if rules.closed and ("object" in types or "properties" in node):
             node = _closed(node, moved, place)
         kept = {key: node[key] for key in node if key in _SWITCHES and isinstance(node[key], bool)}
-        found = map_subschemas(_without(node, *kept), self._place, place)
+        found = map_subschemas(without(node, kept), self._place, place)
         found = {key: kept.get(key, found.get(key)) for key in node}
         found = one_type(found) if rules.nullable else found
         return describe(_required(found) if rules.all_required and "properties" in found else found, moved)
 
     def _respelled(self, node: JsonObject, moved: JsonObject) -> JsonObject:
-        """Take every step until none has anything to do: what was joined may have to be respelled itself."""
+        """Repeat all steps until none changes the schema: the result of one may need another."""
         while True:
             found = self._combined(node, moved)
             for step in (self._sized, self._listed, self._typed):
@@ -96,15 +93,15 @@ class LoweredPlaces:
         for key, accepted in (("format", rules.formats), ("minItems", rules.min_items)):
             if accepted and key in node and not _among(node[key], accepted):
                 moved[key] = node[key]
-                node = _without(node, key)
+                node = without(node, {key})
         return node
 
     def _listed(self, node: JsonObject, moved: JsonObject) -> JsonObject:
-        """Spell listed values and lists by place as the dialect does."""
+        """Respell `const`, `enum` and `prefixItems` as the dialect has them."""
         rules = self._rules
         if "const" in node and not (rules.takes("const") and self._plain([node["const"]])):
             value = node["const"]
-            node = _without(node, "const")
+            node = without(node, {"const"})
             if "enum" not in node and self._plain([value]):
                 node["enum"] = [value]
             else:
@@ -113,7 +110,7 @@ class LoweredPlaces:
         values = node.get("enum")
         if is_array(values) and not self._plain(values):
             moved["enum"] = values
-            node = _of_kinds(_without(node, "enum"), values)
+            node = _of_kinds(without(node, {"enum"}), values)
         if "prefixItems" in node and not rules.takes("prefixItems"):
             node = self._by_place(node, moved)
         return node
@@ -124,10 +121,10 @@ class LoweredPlaces:
         return not kinds or all(type(value) in kinds or (nullable and value is None) for value in values)
 
     def _by_place(self, node: JsonObject, moved: JsonObject) -> JsonObject:
-        """Let a list by place hold any of its kinds at each."""
+        """Replace `prefixItems` by `items` that allow each of its schemas at any place."""
         prefix, rest = node["prefixItems"], node.get("items", True)
         moved["prefixItems"] = prefix
-        found = _without(node, "prefixItems")
+        found = without(node, {"prefixItems"})
         if rest is True or not is_array(prefix):
             found["items"] = {}
         else:
@@ -139,7 +136,7 @@ class LoweredPlaces:
         return found
 
     def _combined(self, node: JsonObject, moved: JsonObject) -> JsonObject:
-        """Write what must hold together in one, and say `anyOf` where `oneOf` is not known."""
+        """Merge the schemas of `allOf`, and write `oneOf` as `anyOf` where the dialect does not have it."""
         rules = self._rules
         parts = node.get("allOf")
         if is_array(parts) and (not rules.takes("allOf") or (rules.closed and len(parts) > 1)):
@@ -147,25 +144,25 @@ class LoweredPlaces:
             if left:
                 moved["allOf"] = [*moved.get("allOf", []), *left]
         if is_array(node.get("oneOf")) and not rules.takes("oneOf") and "anyOf" not in node:
-            node = _without(node, "oneOf") | {"anyOf": node["oneOf"]}
+            node = without(node, {"oneOf"}) | {"anyOf": node["oneOf"]}
         return node
 
     def _typed(self, node: JsonObject, moved: JsonObject) -> JsonObject:
-        """Spell types as the dialect does; a word that no draft has says nothing."""
+        """Spell types as the dialect does; an unknown word moves to the description."""
         if "type" in node and not is_type(node["type"]):
             moved["type"] = node["type"]
-            node = _without(node, "type")
+            node = without(node, {"type"})
         return one_type(node) if self._rules.nullable else node
 
 
 def _of_kinds(node: JsonObject, values: list[JsonValue]) -> JsonObject:
-    """Say the types of values that cannot be listed."""
+    """State the types of values that cannot be listed."""
     kinds = list(dict.fromkeys(map(kind_of, values)))
     return node if "type" in node or not kinds else node | {"type": kinds if len(kinds) > 1 else kinds[0]}
 
 
 def _closed(node: JsonObject, moved: JsonObject, place: SchemaPlace) -> JsonObject:
-    """Forbid members that are not named; an object that is there for members of any name has no form then."""
+    """Forbid members that are not named; raises for an object whose members may have any name."""
     named = node.get("properties", {})
     further = node.get("additionalProperties", False if named or not place else None)
     if further is not False or "patternProperties" in moved or not is_object(named):
@@ -191,10 +188,6 @@ _SAYS: Final = frozenset({"type", "anyOf", "allOf", "enum", "const", "$ref"})
 
 _SWITCHES: Final = frozenset({"additionalProperties", "unevaluatedProperties", "items", "additionalItems"})
 """Keywords where a bare true or false is no schema of a place."""
-
-
-def _without(node: JsonObject, *keys: str) -> JsonObject:
-    return {key: value for key, value in node.items() if key not in keys}
 
 
 def _among(value: JsonValue, accepted: frozenset[Any]) -> bool:

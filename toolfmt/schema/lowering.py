@@ -1,12 +1,15 @@
-r"""Brings a schema into a provider's dialect of JSON Schema, allowing no less than before where it is not strict.
+r"""Rewrites a schema in a provider's dialect of JSON Schema, and says why a provider refuses one.
 
     lower({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}}, ANTHROPIC_STRICT)
     {"type": "object", "additionalProperties": false, "properties":
         {"n": {"type": "integer", "description": "{\"minimum\": 1}"}}}
 
-What can be said in other words is (`respelling`). What cannot moves into the
-description, as JSON. What a description cannot mend, such as a recursive type
-where none may be, is refused by name.
+    refusals({"type": "object", "properties": {"a": {"const": 1}}}, GEMINI_OPENAPI)
+    ("/properties/a/const", "const is not accepted here")
+
+Where the dialect is not strict, the result allows no less than before. What has another spelling is respelled
+(`respelling`), and the rest moves into the description, as JSON. What a description cannot replace, such as a
+recursive type, is refused with its place.
 """
 
 from __future__ import annotations
@@ -17,17 +20,17 @@ from typing import TYPE_CHECKING, Any, Final
 from toolfmt import jsontext
 from toolfmt.errors import SchemaError, UnsupportedSchemaError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.schema.drafts import modernise
-from toolfmt.schema.limits import check_limits, subschemas
 from toolfmt.schema.lowered_places import LoweredPlaces, describe
 from toolfmt.schema.misshapen import refuse_misshapen
 from toolfmt.schema.refs import inline_refs, recursive_refs, unfold_root
 from toolfmt.schema.respelling import draft7, target, type_list, united
 from toolfmt.schema.rules import ANY
-from toolfmt.schema.spelling import is_type, normalise
-from toolfmt.schema.walk import DEFINITIONS, SchemaPlace, map_subschemas
+from toolfmt.schema.spelling import is_type, modernise
+from toolfmt.schema.walk import DEFINITIONS, SchemaPlace, map_subschemas, subschemas, token, without
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.schema.rules import SchemaRules
 
@@ -47,9 +50,9 @@ def lower(schema: JsonValue, rules: SchemaRules) -> JsonObject:
     try:
         refuse_misshapen(schema)
         found = _rooted(_referenced(_worded(schema, rules), rules), rules)
-        if rules.keywords or not all(_usual(node, rules) for _, node in subschemas(found)):
+        if rules.keywords or not all(_usual(node, rules) for _, node in _nodes(found)):
             found = LoweredPlaces(rules).lower(found)
-        check_limits(found, rules)
+        _check_limits(found, rules)
     except UnsupportedSchemaError:
         raise
     except SchemaError as error:
@@ -66,32 +69,23 @@ def _usual(node: JsonObject, rules: SchemaRules) -> bool:
 
 def _worded(schema: JsonObject, rules: SchemaRules) -> JsonObject:
     """Spell types and keywords as the draft does that the provider reads."""
-    words = _words(schema)
     seventh = rules.draft == "7"
-    found = modernise(normalise(schema)) if words - _NEW - (_SEVENTH if seventh else _NONE) else schema
-    return _drafted(found, ()) if seventh and words - _SEVENTH else found
+    foreign = {key for _, node in _nodes(schema) for key in node.keys() & _DRAFTED.keys() if _DRAFTED[key](node[key])}
+    found = modernise(schema) if foreign - _CURRENT - (_SEVENTH if seventh else set()) else schema
+    return _drafted(found, ()) if seventh and foreign - _SEVENTH else found
 
 
 _SEVENTH: Final = frozenset({"items", "dependencies"})
-_OLD: Final = frozenset({"type", "nullable", "exclusiveMinimum", "exclusiveMaximum"}) | _SEVENTH
-_NEW: Final = frozenset({"prefixItems", "dependentRequired", "dependentSchemas"})
-_TELLING: Final = _OLD | _NEW
-_BOUNDS: Final = frozenset({"exclusiveMinimum", "exclusiveMaximum"})
-_NONE: Final[frozenset[str]] = frozenset()
-
-
-def _words(schema: JsonObject) -> set[str]:
-    """Find the keywords that the current draft does not have, or has in another sense, and those only it has."""
-    found: set[str] = set()
-    for _, node in subschemas(schema):
-        found.update(key for key in node if key in _TELLING and _alien(key, node[key]))
-    return found
-
-
-def _alien(key: str, value: JsonValue) -> bool:
-    if key == "type":
-        return not is_type(value)
-    return is_array(value) if key == "items" else key not in _BOUNDS or isinstance(value, bool)
+"""What draft 7 has in its own sense."""
+_CURRENT: Final = frozenset({"prefixItems", "dependentRequired", "dependentSchemas"})
+"""What only the current draft has."""
+_DRAFTED: Final[dict[str, Callable[[JsonValue], bool]]] = {
+    "type": lambda value: not is_type(value),
+    "items": is_array,
+    **dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), lambda value: isinstance(value, bool)),
+    **dict.fromkeys(("nullable", "dependencies", *_CURRENT), lambda _: True),
+}
+"""Whether a keyword's value is that of one draft, but not of all."""
 
 
 def _drafted(schema: Any, place: SchemaPlace) -> Any:
@@ -100,12 +94,12 @@ def _drafted(schema: Any, place: SchemaPlace) -> Any:
 
 def _referenced(schema: JsonObject, rules: SchemaRules) -> JsonObject:
     """Inline the references that the provider does not follow; refuse those that lead back to themselves."""
-    nodes = [node for _, node in subschemas(schema) if "$ref" in node]
+    nodes = [node for _, node in _nodes(schema) if "$ref" in node]
     if not nodes:
-        return schema if rules.references else _without(schema, DEFINITIONS)
+        return schema if rules.references else without(schema, DEFINITIONS)
     if not rules.recursion and (circles := sorted(recursive_refs(schema))):
         raise UnsupportedSchemaError(f"{circles[0]} leads back to itself, which has no form here")
-    if not rules.references or (not rules.siblings and any(len(_without(node, DEFINITIONS)) > 1 for node in nodes)):
+    if not rules.references or (not rules.siblings and any(len(without(node, DEFINITIONS)) > 1 for node in nodes)):
         schema = inline_refs(schema)
         return schema if rules.siblings else _lone(schema, ())
     return unfold_root(schema) if rules.root_object and "$ref" in schema else schema
@@ -133,7 +127,7 @@ def _rooted(schema: JsonObject, rules: SchemaRules) -> JsonObject:
         stated = type_list(schema)
         if stated and "object" not in stated:
             raise UnsupportedSchemaError(f"the schema's type is {schema['type']!r}, not 'object'")
-        schema = {"type": "object", **_without(schema, {"type"})}
+        schema = {"type": "object", **without(schema, {"type"})}
     properties = schema.get("properties")
     if rules.property_name and is_object(properties):
         fits = re.compile(rules.property_name).fullmatch
@@ -148,17 +142,17 @@ def _rooted(schema: JsonObject, rules: SchemaRules) -> JsonObject:
 
 def _unnamed(schema: JsonObject, odd: JsonObject) -> JsonObject:
     """Leave out arguments whose names the provider refuses; the schema must not forbid them then."""
-    found = schema | {"properties": _without(schema["properties"], odd)}
+    found = schema | {"properties": without(schema["properties"], odd)}
     if is_array(schema.get("required")):
         found["required"] = [name for name in schema["required"] if name not in odd]
-    return _without(found, {"additionalProperties", "unevaluatedProperties"})
+    return without(found, {"additionalProperties", "unevaluatedProperties"})
 
 
 def _opened(schema: JsonObject, rules: SchemaRules, moved: JsonObject) -> JsonObject:
     """Write alternatives of whole argument lists as one list that allows all of them."""
     if "allOf" in schema and "allOf" in rules.root_refused:
         if not is_array(schema["allOf"]):
-            return _without(schema, {"allOf"})
+            return without(schema, {"allOf"})
         schema, left = united(schema, schema)
         if left:
             moved["allOf"] = [*moved.get("allOf", []), *left]
@@ -167,7 +161,7 @@ def _opened(schema: JsonObject, rules: SchemaRules, moved: JsonObject) -> JsonOb
             held = schema[key]
             moved.setdefault(key, held)
             branches = [target(schema, branch) for branch in held] if is_array(held) else []
-            schema = _widened(_without(schema, {key}), [found if is_object(found) else {} for found in branches])
+            schema = _widened(without(schema, {key}), [found if is_object(found) else {} for found in branches])
     return schema
 
 
@@ -195,5 +189,80 @@ def _widened(schema: JsonObject, branches: list[JsonObject]) -> JsonObject:
     return schema | {"properties": found} | ({"required": needed} if needed else {})
 
 
-def _without(schema: JsonObject, keys: Any) -> JsonObject:
-    return {key: value for key, value in schema.items() if key not in keys}
+_NESTED: Final = frozenset({"object", "array"})
+
+
+def _nodes(schema: JsonObject) -> Iterator[tuple[int, JsonObject]]:
+    """Yield each schema inside a schema, itself first, with its level of objects and arrays. No recursion."""
+    pending: list[tuple[int, JsonValue]] = [(1, schema)]
+    while pending:
+        level, node = pending.pop()
+        if not is_object(node):
+            continue
+        yield level, node
+        deeper = level + bool(_NESTED & set(type_list(node)))
+        for (key, *_), sub in subschemas(node):
+            pending.append((1 if key in DEFINITIONS else level if key.endswith("Of") else deeper, sub))
+
+
+def _check_limits(schema: JsonObject, rules: SchemaRules) -> None:
+    """Raise `UnsupportedSchemaError` for a schema that is larger than a provider takes."""
+    levels = properties = listed = characters = unions = 0
+    for level, node in _nodes(schema):
+        names, values = node.get("properties"), node.get("enum")
+        if _NESTED & set(type_list(node)):
+            levels = max(levels, level)
+        if is_object(names):
+            properties += len(names)
+            characters += sum(map(len, names))
+        if is_array(values):
+            listed += len(values)
+            characters += sum(len(value) if isinstance(value, str) else len(jsontext.dumps(value)) for value in values)
+        unions += "anyOf" in node or len(type_list(node)) > 1
+    for what, count, most in (
+        ("levels of objects and lists", levels, rules.max_levels),
+        ("properties", properties, rules.max_properties),
+        ("listed values", listed, rules.max_enum),
+        ("characters in names and listed values", characters, rules.max_characters),
+        ("places of several types", unions, rules.max_unions),
+    ):
+        if most and count > most:
+            raise UnsupportedSchemaError(f"the schema has {count} {what}, and at most {most} are accepted")
+
+
+_SHORT: Final = 80
+
+
+def refusals(schema: JsonValue, rules: SchemaRules) -> Iterator[tuple[str, str]]:
+    """List the JSON pointers and reasons; none for a schema that is accepted as it is."""
+    try:
+        lowered = lower(schema, rules)
+    except UnsupportedSchemaError as error:
+        yield "", str(error)
+        return
+    if lowered is schema:
+        return
+    pending: list[tuple[str, JsonValue, JsonValue]] = [("", schema, lowered)]
+    while pending:
+        place, old, new = pending.pop()
+        if is_object(old) and is_object(new):
+            yield from ((f"{place}/{token(key)}", f"{key} is not accepted here") for key in old if key not in new)
+            yield from (
+                (f"{place}/{token(key)}", f"{key} is missing: {_short(value)}")
+                for key, value in new.items()
+                if key not in old and key != "description"
+            )
+            pending.extend(
+                (f"{place}/{token(key)}", old[key], value)
+                for key, value in new.items()
+                if key in old and not (key == "description" and isinstance(value, str))
+            )
+        elif is_array(old) and is_array(new) and len(old) == len(new):
+            pending.extend((f"{place}/{at}", *pair) for at, pair in enumerate(zip(old, new, strict=True)))
+        elif not jsontext.equal(old, new):
+            yield place, f"{_short(old)} is not accepted here, {_short(new)} is"
+
+
+def _short(value: JsonValue) -> str:
+    text = jsontext.dumps(value)
+    return text if len(text) <= _SHORT else f"{text[:_SHORT]}…"

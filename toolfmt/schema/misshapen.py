@@ -1,4 +1,4 @@
-"""Keywords whose value has the wrong type, so that nobody could say what they mean.
+"""Refuses keywords whose value has the wrong type, so that they mean nothing.
 
 {"properties": {"a": 5}}     #/properties/a is 5, and a schema is an object, true or false
 {"required": "a"}            #/required is a string, not a list of strings
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 from toolfmt.errors import SchemaError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.places import kind_of
-from toolfmt.schema.walk import LISTED, NAMED, SINGLE, SchemaPlace, pointer
+from toolfmt.schema.walk import LISTED, NAMED, SINGLE, SchemaPlace, pointer, subschemas
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from toolfmt.model import JsonObject
 
@@ -33,16 +33,7 @@ def refuse_misshapen(schema: JsonObject) -> None:
             fits, what = _EXPECTED.get(key, _ANYTHING)
             if not fits(value):
                 raise SchemaError(f"{pointer((*place, key))} is {_shown(value)}, not {what}")
-            pending += _inside(key, value, place)
-
-
-def _inside(key: str, value: Any, place: SchemaPlace) -> Iterator[tuple[Any, SchemaPlace]]:
-    if key in NAMED:
-        yield from ((sub, (*place, key, name)) for name, sub in value.items())
-    elif key in LISTED and is_array(value):
-        yield from ((sub, (*place, key, str(at))) for at, sub in enumerate(value))
-    elif key in SINGLE:
-        yield value, (*place, key)
+        pending += ((sub, (*place, *way)) for way, sub in subschemas(node))
 
 
 def _shown(value: object) -> str:

@@ -1,22 +1,28 @@
 """What a place in a value may hold, read from a schema without unfolding it.
 
-A parser asks about one argument at a time, so references and combinations are
-looked through only as far as the question goes. A subschema that is handed out
-remembers its document (it is a `Rooted`), so that its own references still
-point somewhere. A reference that leads nowhere allows anything.
+A parser asks about one argument at a time, so references and combinations are followed only as far as the question
+goes. A subschema that is returned remembers its document (it is a `Rooted`), so that its own references still resolve.
+A reference that does not resolve allows anything.
+
+The type of one argument may depend on another one, by values that the alternatives of the root list:
+
+    {"oneOf": [{"properties": {"kind": {"const": "text"}, "value": {"type": "string"}}},
+               {"properties": {"kind": {"const": "count"}, "value": {"type": "integer"}}}]}
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
+from toolfmt import jsontext
 from toolfmt.errors import UnresolvableReferenceError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.refs import resolve
 from toolfmt.schema.spelling import ANYTHING, type_of
+from toolfmt.schema.walk import as_list, as_object, without
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from toolfmt.model import JsonObject, JsonValue
 
@@ -50,6 +56,9 @@ _COMBINING: Final = _COMBINED | {"const", "enum", "nullable"}
 """Keywords beside `type` of which the types depend."""
 ANY: Final = ValueShape(None)
 NOTHING: Final = ValueShape(frozenset())
+_UNIONS: Final = ("anyOf", "oneOf")
+_MOST_BRANCHES: Final = 64
+"""Alternatives whose listed values are compared; of more, all count."""
 _KINDS: Final = {
     bool: "boolean",
     int: "integer",
@@ -125,7 +134,7 @@ def reach(schema: JsonObject | None) -> Iterator[tuple[JsonObject, bool]]:
         if "$ref" in node:
             pending.append((_follow(root, node["$ref"]), optional))
         pending.extend((sub, optional) for sub in _list(node, "allOf"))
-        pending.extend((sub, True) for key in ("anyOf", "oneOf") for sub in _list(node, key))
+        pending.extend((sub, True) for key in _UNIONS for sub in _list(node, key))
 
 
 def shape(schema: Schema) -> ValueShape:
@@ -150,7 +159,7 @@ def _shape(node: Any, root: Any, seen: dict[str, ValueShape | None], nesting: in
         result = result if target is None else _meet(result, target)
     for sub in _list(node, "allOf"):
         result = _meet(result, _shape(sub, root, seen, nesting + 1))
-    for key in ("anyOf", "oneOf"):
+    for key in _UNIONS:
         if branches := _list(node, key):
             union = NOTHING
             for branch in branches:
@@ -246,13 +255,11 @@ def _schema(value: Any) -> Any:
 
 
 def _object(node: JsonObject, key: str) -> JsonObject:
-    value = node.get(key)
-    return value if is_object(value) else {}
+    return as_object(node.get(key))
 
 
 def _list(node: JsonObject, key: str) -> list[Any]:
-    value = node.get(key)
-    return value if is_array(value) else []
+    return as_list(node.get(key))
 
 
 def root_of(schema: object) -> Any:
@@ -265,3 +272,53 @@ def _follow(root: Any, reference: object) -> Any:
         return resolve(root, reference)
     except UnresolvableReferenceError:
         return {}
+
+
+def depends(schema: JsonObject | None) -> bool:
+    """Whether what an argument may be depends on the value of another one."""
+    if not schema or schema.keys().isdisjoint(_COMBINED):
+        return False
+    return any(
+        1 < len(branches) <= _MOST_BRANCHES and any(any(_listed(branch)) for branch in branches)
+        for branches in _alternatives(schema)
+    )
+
+
+def chosen(schema: JsonObject, values: Mapping[str, JsonValue]) -> JsonObject:
+    """Leave of a schema's alternatives those whose listed values the arguments have; all where none fits."""
+    root = root_of(schema)
+    parts: list[Any] = []
+    for node, optional in reach(schema):
+        if optional:
+            continue
+        part = without(node, _COMBINED)
+        for key in _UNIONS:
+            branches = node.get(key)
+            if is_array(branches):
+                fitting = [branch for branch in branches if _chosen(Rooted({"allOf": [branch]}, root), values)]
+                part[key] = fitting or branches
+        parts.append(part)
+    return Rooted({"allOf": parts}, root)
+
+
+def _alternatives(schema: JsonObject) -> Iterator[list[JsonObject]]:
+    root = root_of(schema)
+    for node, optional in reach(schema):
+        for key in () if optional else _UNIONS:
+            if branches := _list(node, key):
+                yield [Rooted({"allOf": [branch]}, root) for branch in branches]
+
+
+def _listed(branch: JsonObject) -> Iterator[tuple[str, tuple[JsonValue, ...]]]:
+    """The arguments for which a branch lists the values, and these."""
+    for name in dict.fromkeys(name for node, _ in reach(branch) for name in _object(node, "properties")):
+        allowed, members = shape(property_schema(branch, name))
+        if members and not allowed and allowed is not None:
+            yield name, members
+
+
+def _chosen(branch: JsonObject, values: Mapping[str, JsonValue]) -> bool:
+    return all(
+        name not in values or any(jsontext.equal(values[name], member) for member in members)
+        for name, members in _listed(branch)
+    )

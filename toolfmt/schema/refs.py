@@ -1,7 +1,6 @@
-"""References inside a schema: follow one, or inline them all.
+"""Follows one reference inside a schema, or inlines all of them.
 
-Only `#` and `#/…` are ever followed. A URL or a file name is not opened but
-refused, as a tool's schema may come from anybody.
+Only `#` and `#/…` are followed. A URL or a file name is refused and never opened, since schemas are untrusted.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt.errors import SchemaError, UnresolvableReferenceError
 from toolfmt.jsontext import equal, is_array, is_object
-from toolfmt.schema.walk import DEFINITIONS, SchemaPlace, map_subschemas, pointer
+from toolfmt.schema.walk import DEFINITIONS, SchemaPlace, map_subschemas, pointer, without
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
@@ -57,17 +56,17 @@ def inline_refs(schema: JsonObject) -> JsonObject:
 
 
 def unfold_root(schema: JsonObject) -> JsonObject:
-    """Put what the root points to in its place; definitions and all other references stay. Raises as `inline_refs`."""
+    """Replace a root that is a reference by its target; all other references stay. Raises like `inline_refs`."""
     root: Any = schema
     seen: set[str] = set()
     while is_object(root) and "$ref" in root and str(root["$ref"]) not in seen:
         seen.add(str(root["$ref"]))
-        root = merge(resolve(schema, root["$ref"]), _siblings(_without_definitions(root)))
+        root = merge(resolve(schema, root["$ref"]), without(root, DEFINITIONS | {"$ref"}))
     return {**root, **{key: value for key, value in schema.items() if key in DEFINITIONS}}
 
 
 def recursive_refs(schema: JsonObject) -> set[str]:
-    """Find the references that lead back to themselves. Raises as `inline_refs`."""
+    """Return the references that lead back to themselves. Raises like `inline_refs`."""
     return set(_Inliner(schema).kept)
 
 
@@ -79,8 +78,8 @@ class _Inliner:
         self.count = 0
 
     def run(self) -> JsonObject:
-        # A root that is itself a reference is unfolded once even if it is
-        # recursive: providers want the root to say that it is an object.
+        # A root that is a reference is unfolded once even if it is recursive: for providers, the root has to state
+        # that it is an object.
         result = self.inline(unfold_root(self.root), ())
         return {**result, "$defs": self.definitions} if self.definitions else result
 
@@ -92,18 +91,18 @@ class _Inliner:
             raise SchemaError(
                 f"the references unfold to more than {MAX_SCHEMAS:,} schemas, from {pointer(place[:6])} on"
             )
-        own = _without_definitions(schema)
+        own = without(schema, DEFINITIONS)
         if "$ref" not in own:
             return map_subschemas(own, self.inline, place)
         reference = own["$ref"]
-        siblings = map_subschemas(_siblings(own), self.inline, place)
+        siblings = map_subschemas(without(own, {"$ref"}), self.inline, place)
         target = self.follow(reference, place)
         if reference in self.kept:
             return {"$ref": pointer(("$defs", self.keep(reference, target))), **siblings}
         return merge(self.inline(target, (*place, "$ref")), siblings)
 
     def keep(self, reference: str, target: Any) -> str:
-        """Give a recursive target its entry in `$defs`; returns its name there."""
+        """Add a recursive target to `$defs`; returns its name there."""
         if not self.kept[reference]:
             wanted = (_place(reference) or ("root",))[-1]
             name, number = wanted, 2
@@ -121,7 +120,7 @@ class _Inliner:
             raise UnresolvableReferenceError(f"the $ref at {pointer((*place, '$ref'))}: {error}") from None
 
     def recursive(self) -> set[str]:
-        """Find the references that close a circle; with those kept, inlining all others comes to an end."""
+        """Return the references that close a circle; inlining all others ends."""
         found: set[str] = set()
         walked: set[str] = set()
         path = {"#": iter(self.leads_to("#"))}
@@ -138,12 +137,12 @@ class _Inliner:
         return found
 
     def leads_to(self, reference: str) -> list[str]:
-        """Every reference inside a target, in order."""
+        """Return the references inside a target, in order."""
         found: dict[str, None] = {}
 
         def collect(schema: Any, place: SchemaPlace) -> Any:
             if is_object(schema):
-                own = _without_definitions(schema)
+                own = without(schema, DEFINITIONS)
                 if "$ref" in own:
                     self.follow(own["$ref"], place)
                     found[own["$ref"]] = None
@@ -163,16 +162,8 @@ def _place(reference: str) -> SchemaPlace:
     return tuple(token.replace("~1", "/").replace("~0", "~") for token in fragment.split("/")[1:])
 
 
-def _without_definitions(schema: JsonObject) -> JsonObject:
-    return {key: value for key, value in schema.items() if key not in DEFINITIONS}
-
-
-def _siblings(schema: JsonObject) -> JsonObject:
-    return {key: value for key, value in schema.items() if key != "$ref"}
-
-
 def merge(target: Any, siblings: JsonObject) -> JsonObject:
-    """Put a reference's siblings into its target; constraints of the same name that differ must both hold."""
+    """Merge a reference's siblings into its target; differing constraints of the same name must both hold."""
     if target is True:
         return siblings
     if target is False:

@@ -1,4 +1,4 @@
-"""The same in other words: what one dialect of JSON Schema spells unlike another, for one schema at a time.
+"""Respells one schema: the same meaning in the keywords of another dialect of JSON Schema.
 
 {"const": "a"}                                {"enum": ["a"]}
 {"type": ["string", "null"]}                  {"type": "string", "nullable": true}
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt.jsontext import equal, is_array, is_object
 from toolfmt.schema.refs import NOTES, merge, resolve
+from toolfmt.schema.walk import without
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -26,15 +27,15 @@ KEYWORDS_OF: Final = {
         {"properties", "required", "additionalProperties", "patternProperties", "minProperties", "maxProperties"}
     ),
 }
-"""The keywords that speak of values of one type alone."""
+"""The keywords that apply to values of one type alone."""
 _PARTS: Final = 50
-"""Parts that are put into one; the others stay as they are."""
+"""Parts of an `allOf` that are merged; further ones stay."""
 _LEAST: Final = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"})
 _MOST: Final = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"})
 
 
 def type_list(node: JsonObject) -> list[str]:
-    """List the types that `type` states; none if it states nothing."""
+    """Return the types that `type` states; empty if it states none."""
     stated = node.get("type")
     listed: list[JsonValue] = stated if is_array(stated) else [stated]
     return [word for word in listed if isinstance(word, str)]
@@ -61,12 +62,12 @@ def with_null(node: JsonValue) -> JsonValue:
     if is_array(node.get("enum")) and not types and "anyOf" not in node and "$ref" not in node:
         return node if None in node["enum"] else node | {"enum": [*node["enum"], None]}
     notes = {key: value for key, value in node.items() if key in NOTES}
-    inner = {key: value for key, value in node.items() if key not in NOTES}
+    inner = without(node, NOTES)
     return {**notes, "anyOf": [inner, {"type": "null"}]}
 
 
 def one_type(node: JsonObject) -> JsonObject:
-    """Spell a list of types as one type that is `nullable`, or as alternatives of one type each."""
+    """Replace a list of types by one type and `nullable`, or by alternatives of one type each."""
     node = _without_null_branch(node)
     types = type_list(node)
     if is_array(node.get("enum")) and None in node["enum"] and node["enum"] != [None]:
@@ -85,16 +86,16 @@ def one_type(node: JsonObject) -> JsonObject:
         {"type": word, **{key: value for key, value in node.items() if key in KEYWORDS_OF.get(word, ())}}
         for word in words
     ]
-    return {key: value for key, value in node.items() if key not in apart and key != "type"} | {"anyOf": branches}
+    return without(node, apart | {"type"}) | {"anyOf": branches}
 
 
 def _without_null_branch(node: JsonObject) -> JsonObject:
-    """Say `nullable` where one alternative is null; a single other one needs no alternatives."""
+    """Replace a null alternative by `nullable`; a single other one needs no `anyOf`."""
     branches = node.get("anyOf")
     others = [branch for branch in branches if not is_null(branch)] if is_array(branches) else []
     if not is_array(branches) or len(others) == len(branches) or not others:
         return node
-    rest = {key: value for key, value in node.items() if key != "anyOf"}
+    rest = without(node, {"anyOf"})
     if len(others) > 1 or not is_object(others[0]) or others[0].keys() & rest.keys():
         return {**rest, "anyOf": others, "nullable": True}
     inner = _without_null_branch(others[0])
@@ -102,7 +103,7 @@ def _without_null_branch(node: JsonObject) -> JsonObject:
 
 
 def whole_bounds(node: JsonObject) -> JsonObject:
-    """Spell the open bounds of whole numbers as closed ones."""
+    """Replace exclusive bounds of integers by inclusive ones."""
     if not set(type_list(node)) <= {"integer", "null"} or not type_list(node):
         return node
     for exclusive, closed, step, pick in (
@@ -112,17 +113,17 @@ def whole_bounds(node: JsonObject) -> JsonObject:
         value, other = node.get(exclusive), node.get(closed)
         if type(value) is int and (other is None or type(other) is int):
             bound = value + step if other is None else pick(other, value + step)
-            node = {key: found for key, found in node.items() if key != exclusive} | {closed: bound}
+            node = without(node, {exclusive}) | {closed: bound}
     return node
 
 
 def united(node: JsonObject, root: JsonObject | None = None) -> tuple[JsonObject, list[JsonValue]]:
-    """Put what must all hold into one schema; what cannot be is given back beside it.
+    """Merge the parts of `allOf` into one schema; also return those that cannot be merged.
 
     With a `root`, references among the parts are followed.
     """
     left: list[JsonValue] = []
-    found = {key: value for key, value in node.items() if key != "allOf"}
+    found = without(node, {"allOf"})
     pending = list(node["allOf"])
     for _ in range(_PARTS):
         if not pending:
@@ -131,7 +132,7 @@ def united(node: JsonObject, root: JsonObject | None = None) -> tuple[JsonObject
         if root is not None:
             part = target(root, part)
         if is_object(part) and is_array(part.get("allOf")):
-            pending[:0] = [{key: value for key, value in part.items() if key != "allOf"}, *part["allOf"]]
+            pending[:0] = [without(part, {"allOf"}), *part["allOf"]]
             continue
         both = found if part is True else _both(found, part) if is_object(part) else None
         if both is None:
@@ -142,16 +143,16 @@ def united(node: JsonObject, root: JsonObject | None = None) -> tuple[JsonObject
 
 
 def target(root: JsonObject, schema: JsonValue) -> JsonValue:
-    """Follow the reference that a schema is, its siblings put in; any other schema is its own target."""
+    """Follow a schema that is a reference, and merge its siblings; any other schema is returned."""
     seen: set[str] = set()
     while is_object(schema) and "$ref" in schema and str(schema["$ref"]) not in seen:
         seen.add(str(schema["$ref"]))
-        schema = merge(resolve(root, schema["$ref"]), {key: value for key, value in schema.items() if key != "$ref"})
+        schema = merge(resolve(root, schema["$ref"]), without(schema, {"$ref"}))
     return schema
 
 
 def _both(a: JsonObject, b: JsonObject) -> JsonObject | None:
-    """Give a schema for what both allow; None if their words do not go together."""
+    """Merge two schemas that must both hold; None if their keywords cannot be merged."""
     if b.keys() & {"additionalProperties", "unevaluatedProperties", "patternProperties"} and "properties" in a:
         return None
     if a.keys() & {"additionalProperties", "unevaluatedProperties", "patternProperties"} and "properties" in b:

@@ -1,10 +1,9 @@
-"""The many spellings of JSON's seven types, brought to JSON Schema's own.
+"""Rewrites the spellings of types and the keywords of older drafts as JSON Schema 2020-12 has them.
 
-Tool descriptions in the field say `dict` (BFCL, ToolACE), `STRING` (Gemini),
-`List[int]` or `str, optional` (xLAM) and `nullable: true` (OpenAPI). The table
-below is what is understood, whatever the case; the parameters of a generic and
-a trailing `, optional` are ignored. A word that is not in it means nothing: it
-allows everything while reading, and validation names it as an error.
+Tool descriptions in the field write `dict` (BFCL, ToolACE), `STRING` (Gemini), `List[int]` or `str, optional` (xLAM)
+and `nullable: true` (OpenAPI). The table below is what is understood, in any case; the parameters of a generic and a
+trailing `, optional` are ignored. Any other word means nothing: it allows everything while reading, and validation
+reports it as an error. Drafts 4 to 7 and OpenAPI 3.0 are still what many tool servers write.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.schema.walk import SchemaPlace, map_subschemas
+from toolfmt.schema.walk import SchemaPlace, as_object, map_subschemas
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
@@ -57,16 +56,53 @@ def normalise(schema: JsonObject) -> JsonObject:
     """Copy a schema with every type spelled as JSON Schema spells it, and `nullable` written as a null type.
 
     Counts that arrive as text (`"minItems": "1"`, as protobuf's JSON writes
-    them) become numbers. What is not understood stays for validation to name.
+    them) become numbers. What is not understood stays for validation to report.
     Raises `SchemaError` for a schema that is nested too deeply.
     """
     return _normalise(schema, ())
 
 
+def modernise(schema: JsonObject) -> JsonObject:
+    """Normalise a schema and rewrite the keywords of older drafts as draft 2020-12 has them.
+
+    - `items: [a, b], additionalItems: c` becomes `prefixItems: [a, b], items: c`
+    - `minimum: 1, exclusiveMinimum: true` becomes `exclusiveMinimum: 1`
+    - `dependencies` becomes `dependentRequired` where it lists names, else `dependentSchemas`
+
+    `$schema` is dropped: it could only name another set of rules, perhaps one that would have to be fetched.
+    """
+    return _modernise(schema, ())
+
+
 def _normalise(schema: Any, place: SchemaPlace) -> Any:
+    return _normal(map_subschemas(schema, _normalise, place)) if is_object(schema) else schema
+
+
+def _modernise(schema: Any, place: SchemaPlace) -> Any:
     if not is_object(schema):
         return schema
-    copy = map_subschemas(schema, _normalise, place)
+    copy = modern(map_subschemas(schema, _modernise, place))
+    copy.pop("$schema", None)
+    return _normal(copy)
+
+
+def modern(node: JsonObject) -> JsonObject:
+    """Copy one schema with the keywords of older drafts rewritten; those inside it stay."""
+    found = dict(node)
+    if is_array(found.get("items")):
+        found["prefixItems"] = found.pop("items")
+        if "additionalItems" in found:
+            found["items"] = found.pop("additionalItems")
+    for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if isinstance(found.get(exclusive), bool) and found.pop(exclusive) and bound in found:
+            found[exclusive] = found.pop(bound)
+    for name, value in as_object(found.pop("dependencies", None)).items():
+        key = "dependentRequired" if is_array(value) else "dependentSchemas"
+        found[key] = {**found.get(key, {}), name: value}
+    return found
+
+
+def _normal(copy: JsonObject) -> JsonObject:
     if "type" in copy:
         spelled = _spelled(copy["type"])
         if spelled is None:

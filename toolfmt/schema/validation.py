@@ -1,8 +1,7 @@
 """Checking a call's arguments against its tool's schema, all problems at once.
 
-The work is done by jsonschema-rs: offline, so that a `$ref` never opens a file
-or a URL, and with patterns that run in linear time or within a fixed number of
-steps. What it finds is put in words that a model can act on.
+jsonschema-rs does the work: offline, so that a `$ref` never opens a file or a URL, and with patterns that run in linear
+time or within a fixed number of steps. Its errors become messages that a model can act on.
 """
 
 from __future__ import annotations
@@ -12,12 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt import jsontext
 from toolfmt.errors import Problem, SchemaError, UnrepresentableError, UnresolvableReferenceError
-from toolfmt.jsontext import is_array, is_object
-from toolfmt.schema.drafts import modernise
 from toolfmt.schema.places import reach
 from toolfmt.schema.refs import inline_refs
-from toolfmt.schema.spelling import normalise
-from toolfmt.schema.walk import SchemaPlace, pointer, token
+from toolfmt.schema.spelling import modernise
+from toolfmt.schema.walk import SchemaPlace, as_list, as_object, pointer, token
 from toolfmt.schema.wording import describe, missing
 from toolfmt.schema.work import MAX_WORK, SchemaWork, check_work
 
@@ -30,11 +27,11 @@ _BACKTRACK_LIMIT: Final = 10_000
 """Steps of a pattern with look-around or back-references; all others run in linear time anyway."""
 
 _LISTED: Final = 10_000
-"""Visits up to which everything that is wrong is listed: an error takes a thousand times as long as a visit."""
+"""Visits up to which all errors are listed: an error takes a thousand times as long as a visit."""
 _COPIED: Final = 32_000_000
-"""Characters of arguments, times visits, up to which all is listed: an error holds a copy of what it is about."""
+"""Characters of arguments, times visits, up to which all errors are listed: each one copies its value."""
 _MOST: Final = 20
-"""Problems that are given; of more, the first ones and how many there are."""
+"""Problems that are returned; of more, the first ones and their number."""
 _WHOLE: Final = "urn:toolfmt:schema"
 
 _validators: dict[int, tuple[weakref.ref[ToolDefinition], Validator]] = {}
@@ -69,14 +66,14 @@ class Validator:
             raise
 
     def _placed(self, arguments: Mapping[str, Any]) -> tuple[Problem, ...]:
-        """Name the arguments that are missing or do not fit, where listing all that is wrong takes too long."""
-        named, required = self._schema.get("properties"), self._schema.get("required")
-        wrong = [missing(key) for key in (required if is_array(required) else ()) if key not in arguments]
+        """Name the arguments that are missing or do not fit, if listing all errors takes too long."""
+        named, required = as_object(self._schema.get("properties")), as_list(self._schema.get("required"))
+        wrong = [missing(key) for key in required if key not in arguments]
         fits = _parts(self._schema)
         wrong += [
             Problem(f"/{token(key)}", "limit", f"'{key}' does not fit its schema, in too many ways to list them")
             for key, value in arguments.items()
-            if is_object(named) and key in named and not fits(("properties", key), value)
+            if key in named and not fits(("properties", key), value)
         ]
         return tuple(wrong) or (Problem("", "limit", "the arguments do not fit, in too many ways to list them"),)
 
@@ -109,10 +106,8 @@ def extra_arguments(tool: ToolDefinition, arguments: Mapping[str, Any]) -> tuple
     for node, _ in reach(tool.parameters):
         if node.get("patternProperties") or node.get("additionalProperties", False) is not False:
             return ()
-        properties = node.get("properties")
-        declared.update(properties if is_object(properties) else ())
-        required = node.get("required")
-        declared.update(filter(None, map(str, required)) if is_array(required) else ())
+        declared.update(as_object(node.get("properties")))
+        declared.update(filter(None, map(str, as_list(node.get("required")))))
     return tuple(name for name in arguments if name not in declared)
 
 
@@ -126,12 +121,12 @@ def _validator(tool: ToolDefinition) -> Validator:
 
 
 def _compiled(name: str, schema: JsonObject) -> tuple[Any, JsonObject]:
-    """Compile a schema; also give it as it was compiled."""
+    """Compile a schema; also return it in the compiled form."""
     # Loaded here, as it takes 28 ms that a reader of calls need not spend.
     import jsonschema_rs as engine
 
     try:
-        current = modernise(normalise(schema))
+        current = modernise(schema)
         return engine.Draft202012Validator(current, offline=True, pattern_options=_patterns(engine)), current
     except engine.ValidationError as error:
         raise _invalid(name, schema, error) from None
@@ -140,7 +135,7 @@ def _compiled(name: str, schema: JsonObject) -> tuple[Any, JsonObject]:
 
 
 def _parts(schema: JsonObject) -> Callable[[SchemaPlace, JsonValue], bool]:
-    """Make what says whether a value fits one place of a schema that compiles as a whole."""
+    """Return a function that checks a value against one place of a schema."""
     import jsonschema_rs as engine
 
     whole = engine.Registry([(_WHOLE, schema)])

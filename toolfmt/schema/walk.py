@@ -1,7 +1,7 @@
-"""Where a JSON Schema holds further schemas, and how to copy it with those changed.
+"""Where a JSON Schema holds further schemas: visiting those, and copying a schema with those changed.
 
-Only these places are schemas. A property that happens to be called `items` or
-`$ref`, an enum's member, a default: all of that is data and stays as it is.
+Only these places are schemas. A property that happens to be called `items` or `$ref`, an enum's member, a default: all
+of that is data and stays as it is.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from toolfmt.errors import SchemaError
 from toolfmt.jsontext import MAX_DEPTH, depth, is_array, is_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container, Iterator
 
     from toolfmt.model import JsonObject, JsonValue
 
 SchemaPlace: TypeAlias = tuple[str, ...]
 """The way from the root to a subschema, one token of the JSON pointer each."""
 Rewrite: TypeAlias = "Callable[[Any, SchemaPlace], Any]"
-"""Gives what the copy holds for the subschema found at a place."""
+"""Returns what the copy holds for the subschema at a place."""
 
 MAX_PLACE: Final = 200
 """Tokens in the pointer of the deepest subschema; deeper schemas are refused rather than overflow the stack."""
@@ -43,8 +43,32 @@ SINGLE: Final = frozenset(
         "unevaluatedProperties",
     }
 )
-SUBSCHEMAS: Final = {key: key in NAMED for key in (*NAMED, *LISTED, *SINGLE)}
-"""Every keyword that holds schemas, and whether they stand under names of their own."""
+
+
+def subschemas(schema: JsonObject) -> Iterator[tuple[SchemaPlace, Any]]:
+    """Yield each schema directly inside a schema, with the way to it; a value of the wrong type may be among them."""
+    for key, value in schema.items():
+        if key in NAMED:
+            yield from (((key, str(name)), sub) for name, sub in as_object(value).items())
+        elif key in LISTED and is_array(value):
+            yield from (((key, str(number)), sub) for number, sub in enumerate(value))
+        elif key in SINGLE:
+            yield (key,), value
+
+
+def as_object(value: Any) -> JsonObject:
+    """Return a value that should be an object; empty for any other."""
+    return value if is_object(value) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return a value that should be a list; empty for any other."""
+    return value if is_array(value) else []
+
+
+def without(schema: JsonObject, keys: Container[str]) -> JsonObject:
+    """Copy a schema's top level without some keywords."""
+    return {key: value for key, value in schema.items() if key not in keys}
 
 
 def map_subschemas(schema: JsonObject, change: Rewrite, place: SchemaPlace) -> JsonObject:
@@ -57,10 +81,7 @@ def map_subschemas(schema: JsonObject, change: Rewrite, place: SchemaPlace) -> J
     copy: JsonObject = {}
     for key, value in schema.items():
         if key in NAMED and is_object(value):
-            inner: JsonObject = {}
-            for name, sub in value.items():
-                inner[name] = change(sub, (*place, key, name))
-            copy[key] = inner
+            copy[key] = {name: change(sub, (*place, key, name)) for name, sub in value.items()}
         elif key in LISTED and is_array(value):
             copy[key] = [change(sub, (*place, key, str(i))) for i, sub in enumerate(value)]
         elif key in SINGLE and isinstance(value, (dict, bool)):

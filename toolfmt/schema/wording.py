@@ -1,4 +1,4 @@
-"""A validator's errors in words that a model can act on.
+"""Words a validator's errors as messages that a model can act on.
 
     missing required argument 'city'
     'units' must be one of "c", "f"; got "k"
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 Wording: TypeAlias = "Callable[[str, Any], str]"
-"""Says what is wrong, given the place's name and the validator's error."""
+"""Makes a message from the place's name and the validator's error."""
 
 _LONGEST_VALUE: Final = 80
 _LONGEST_NAME: Final = 200
@@ -37,7 +37,7 @@ _WORDS: Final = {
 
 
 def describe(error: Any) -> tuple[Problem, ...]:
-    """Put one error of jsonschema-rs in words: one problem, or one for each unknown argument."""
+    """Word one error of jsonschema-rs: one problem, or one for each unknown argument."""
     keyword = str(error.kind.name)
     path = list(error.instance_path)
     where = _pointer(path)
@@ -54,12 +54,12 @@ def describe(error: Any) -> tuple[Problem, ...]:
 
 
 def missing(key: str, path: Sequence[str | int] = ()) -> Problem:
-    """Say that a member is not there."""
+    """Return the problem of a missing member."""
     return Problem(_pointer(path), "required", f"missing required {_member(key, path)}")
 
 
 def _alternatives(error: Any, where: str, name: str, keyword: str) -> tuple[Problem, ...]:
-    """Say how a value fails all alternatives: by its type, or by what is wrong with the one it was meant to be."""
+    """Word why a value fits no alternative: its type, or the problems with the one that was meant."""
     branches = [list(branch) for branch in error.kind.context]
     if any(not branch for branch in branches):
         return (Problem(where, keyword, f"{name} fits several forms where it may fit only one"),)
@@ -122,7 +122,7 @@ def _plural(unit: str) -> str:
 
 def _pattern_message(name: str, error: Any) -> str:
     pattern = getattr(error.kind, "pattern", None)
-    if pattern is None:  # the search was given up: the pattern takes too many steps on this text
+    if pattern is None:  # the search was abandoned: the pattern takes too many steps on this text
         return f"{name}: its pattern takes too long to be checked on {_json(error.instance)}"
     return f"{name} must match the pattern {_short(pattern, _LONGEST_NAME)}; got {_json(error.instance)}"
 

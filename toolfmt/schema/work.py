@@ -1,11 +1,18 @@
-"""How much work a schema asks for, counted before it is done.
+r"""Counts the work that a schema takes before it is done.
 
     {"$defs": {"d1": {"allOf": [{"$ref": "#/$defs/d0"}, {"$ref": "#/$defs/d0"}]}, "d2": ..., "d40": ...}}
 
 A validator visits a subschema once for each way that leads to it on the same value: 2^40 visits here, for any
-value. So a schema is refused where one value takes more than `MAX_VISITS`, whatever keywords double them. What is
-left grows with the value: a recursive schema with alternatives may take more visits with every level. So the visits
-of a call's arguments are counted as well, and beyond `MAX_WORK` they are not checked, and do not pass.
+value. So a schema is refused where one value takes more than `MAX_VISITS`, whichever keywords cause them. Further
+visits grow with the value: a recursive schema with alternatives may take more with every level. So the visits of a
+call's arguments are counted too; beyond `MAX_WORK` the arguments are not checked and do not pass.
+
+    [a-z]{1,64}         64 sets of one range
+    \p{L}{100}          100 sets of some hundred ranges, in bytes of UTF-8: 25 ms
+    (\p{L}{5}|a){20}    as many: counts multiply
+
+Patterns are compiled, and their time is estimated before. The engine refuses a single pattern that is too large, so
+that each takes some 40 ms at most; but a schema may hold ten thousand of them.
 """
 
 from __future__ import annotations
@@ -17,9 +24,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from toolfmt.errors import SchemaError, UnresolvableReferenceError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.schema.pattern_work import compile_time
 from toolfmt.schema.refs import resolve
-from toolfmt.schema.walk import SUBSCHEMAS, SchemaPlace, pointer
+from toolfmt.schema.walk import SchemaPlace, as_list, as_object, pointer, subschemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -88,7 +94,7 @@ class SchemaWork:
                     f"at {pointer(place)}: references and combinations take more than {MAX_VISITS:,} steps to check "
                     "a single value: write alternatives once, and let them differ by a property"
                 )
-            pending.extend(_inside(start, place))
+            pending.extend((sub, (*place, *way)) for way, sub in subschemas(start))
 
     def fits(self, value: JsonValue, most: int) -> bool:
         """Whether a value takes no more than `most` visits; quick where that is plain from its size."""
@@ -114,7 +120,7 @@ class SchemaWork:
         nodes = self.visits(start).nodes
         keys: dict[Any, None] = {None: None}
         for node, _ in nodes:
-            keys.update(dict.fromkeys(node["properties"] if is_object(node.get("properties")) else ()))
+            keys.update(dict.fromkeys(as_object(node.get("properties"))))
         indices = range(1 + _special(nodes))
         if (len(keys) + len(indices)) * len(nodes) > MAX_VISITS or any(_is_backtracked(node) for node, _ in nodes):
             return inf
@@ -209,12 +215,10 @@ class SchemaWork:
             if key in node:
                 yield from self._targets(node[key])
         for key in _LISTED:
-            if is_array(node.get(key)):
-                yield from node[key]
+            yield from as_list(node.get(key))
         yield from (node[key] for key in _SINGLE if key in node)
         for key in ("dependentSchemas", "dependencies"):
-            if is_object(node.get(key)):
-                yield from node[key].values()
+            yield from as_object(node.get(key)).values()
 
     def _targets(self, reference: object) -> list[Any]:
         """Find what a reference may point to: a place, else whatever has a name of that ending."""
@@ -254,19 +258,20 @@ def _is_backtracked(node: _Node) -> bool:
 
 
 def _patterns(node: _Node) -> list[str]:
-    patterns = [node.get("pattern"), *(node["patternProperties"] if is_object(node.get("patternProperties")) else ())]
+    patterns = [node.get("pattern"), *as_object(node.get("patternProperties"))]
     return [one for one in patterns if isinstance(one, str)]
 
 
 def _weight(node: _Node, value: JsonValue) -> int:
     """What one visit counts for: more where texts are matched or values are compared."""
-    weight = 1 + sum(len(node[key]) for key in ("enum", "required") if is_array(node.get(key)))
+    weight = 1 + sum(len(as_list(node.get(key))) for key in ("enum", "required"))
     for key in ("dependentRequired", "dependencies"):
-        weight += sum(map(len, filter(is_array, node[key].values()))) if is_object(node.get(key)) else 0
+        weight += sum(map(len, filter(is_array, as_object(node.get(key)).values())))
     if isinstance(value, str) and ("pattern" in node or "format" in node):
         weight += len(value) // 64 + (_STEPS if _BACKTRACKED.search(str(node.get("pattern"))) else 0)
-    elif is_object(value) and is_object(node.get("patternProperties")):
-        weight += len(value) * sum(_STEPS if _BACKTRACKED.search(one) else 1 for one in node["patternProperties"])
+    elif is_object(value):
+        patterns = as_object(node.get("patternProperties"))
+        weight += len(value) * sum(_STEPS if _BACKTRACKED.search(one) else 1 for one in patterns)
     elif is_array(value) and "uniqueItems" in node:
         weight += len(value)
     return weight
@@ -274,21 +279,16 @@ def _weight(node: _Node, value: JsonValue) -> int:
 
 def _member(node: _Node, key: str) -> Iterator[Any]:
     """Give the subschemas that an object's member is held against."""
-    named = node.get("properties")
-    if is_object(named) and key in named:
-        yield named[key]
-    else:
-        yield node.get("additionalProperties")
+    named = as_object(node.get("properties"))
+    yield named[key] if key in named else node.get("additionalProperties")
     yield node.get("unevaluatedProperties")
-    if is_object(node.get("patternProperties")):
-        yield from node["patternProperties"].values()
+    yield from as_object(node.get("patternProperties")).values()
 
 
 def _item(node: _Node, index: int) -> Iterator[Any]:
     """Give the subschemas that an array's item is held against."""
-    first = node.get("prefixItems")
-    listed = node.get("items")
-    if is_array(first) and index < len(first):
+    first, listed = as_list(node.get("prefixItems")), node.get("items")
+    if index < len(first):
         yield first[index]
     elif is_array(listed):  # an older draft's
         yield listed[index] if index < len(listed) else node.get("additionalItems")
@@ -300,8 +300,7 @@ def _item(node: _Node, index: int) -> Iterator[Any]:
 
 def _special(nodes: Iterable[tuple[_Node, int]]) -> int:
     """How many items at the beginning of a list have a schema of their own."""
-    own = (node.get(key) for node, _ in nodes for key in ("prefixItems", "items"))
-    return max((len(one) for one in own if is_array(one)), default=0)
+    return max((len(as_list(node.get(key))) for node, _ in nodes for key in ("prefixItems", "items")), default=0)
 
 
 def _merged(subs: Iterable[tuple[Any, int]]) -> dict[int, tuple[_Node, int]]:
@@ -310,18 +309,6 @@ def _merged(subs: Iterable[tuple[Any, int]]) -> dict[int, tuple[_Node, int]]:
         if is_object(sub):
             merged[id(sub)] = (sub, times + (merged[id(sub)][1] if id(sub) in merged else 0))
     return merged
-
-
-def _inside(node: _Node, place: SchemaPlace) -> Iterator[tuple[Any, SchemaPlace]]:
-    """Give every subschema directly inside one, with its place."""
-    for key in node.keys() & SUBSCHEMAS:
-        held = node[key]
-        if SUBSCHEMAS[key] and is_object(held):
-            yield from ((sub, (*place, key, str(name))) for name, sub in held.items())
-        elif is_array(held):
-            yield from ((sub, (*place, key, str(index))) for index, sub in enumerate(held))
-        else:
-            yield held, (*place, key)
 
 
 def _all(root: _Node) -> Iterator[_Node]:
@@ -337,3 +324,42 @@ def _all(root: _Node) -> Iterator[_Node]:
 
 def _last(name: str) -> str:
     return name.rstrip("#/").rpartition("/")[2].rpartition("#")[2]
+
+
+MOST: Final = 40_000
+"""Microseconds of the largest pattern that the engine takes."""
+_CATEGORY: Final = 250
+_NEGATED: Final = 8
+_PART: Final = re.compile(
+    r"(?P<set>\[(?:\\[\s\S]|[^\]\\]){0,200}+\])|\\[pP](?:\{[^{}]{0,64}\})?|\\[\s\S]"
+    r"|\{(?P<least>\d{1,9})(?:,(?P<most>\d{0,9}))?\}|[\s\S]"
+)
+_CATEGORIES: Final = re.compile(r"\\[pP]")
+
+
+def compile_time(pattern: str) -> int:
+    """Estimate the microseconds that a pattern takes, `MOST` for what takes longer."""
+    groups = [0]
+    total = last = 0  # `last`: of the part before a count
+    for found in _PART.finditer(pattern):
+        text = found.group()
+        if found["least"]:
+            last *= max(int(found["most"] or found["least"]), 1) - 1
+        elif text == "(":
+            groups.append(total)
+            last = 1
+        elif text == ")" and len(groups) > 1:
+            last = total - groups.pop()
+            continue  # which is in the total
+        else:
+            last = _part(text, inside=found["set"] is not None)
+        total += last
+        if total > MOST:
+            return MOST
+    return total
+
+
+def _part(text: str, *, inside: bool) -> int:
+    if inside or text[:2] in {r"\p", r"\P"}:
+        return _CATEGORY * len(_CATEGORIES.findall(text)) + (_NEGATED if text.startswith("[^") else 1)
+    return _NEGATED if text in {".", r"\S", r"\W", r"\D"} else 1

@@ -1,4 +1,4 @@
-"""What a docstring says of a function and of its parameters, in the three common styles.
+"""Read the descriptions of a function and its parameters from a docstring, in the three common styles.
 
 Google (`Args:`), NumPy (`Parameters` underlined) and Sphinx (`:param name:`).
 """
@@ -36,7 +36,7 @@ _SPHINX_FIELD = re.compile(
 
 
 class Documentation(NamedTuple):
-    """A docstring's description, and what it says of each parameter."""
+    """The description of a function, and those of its parameters."""
 
     description: str
     parameters: dict[str, str]

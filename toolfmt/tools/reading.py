@@ -1,10 +1,12 @@
-"""One reader for every form in which tools come: Python code, objects, files, lists of any of these."""
+"""Read tools in any form: Python code, objects, files, lists of these."""
 
 from __future__ import annotations
 
+import marshal
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
@@ -48,7 +50,7 @@ def tool(
 
 
 def tools(value: object) -> tuple[ToolDefinition, ...]:
-    """Read tools from whatever holds them.
+    """Read tools in any form.
 
     A `ToolDefinition`; a function, a pydantic model, a dataclass; the tool JSON
     of OpenAI (chat and Responses), Anthropic, Gemini, Bedrock, MCP, BFCL or
@@ -98,7 +100,7 @@ def read_text(text: str, decode: Callable[[str], JsonValue] | None = None) -> tu
 
 
 def file_decoder(path: str | Path) -> Callable[[str], JsonValue] | None:
-    """Give what decodes a file by its suffix; None where the content decides."""
+    """Return the decoder for a file's suffix; None if the content decides."""
     return _FILES.get(Path(path).suffix.lower())
 
 
@@ -120,7 +122,7 @@ def _distinct(found: tuple[Found, ...]) -> tuple[Found, ...]:
 
 
 def _read_named(text: str) -> tuple[Found, ...]:
-    """Read the file that a text names, if it does."""
+    """Read the file that a text names."""
     if text.lstrip().startswith(_JSON_STARTS):
         raise SchemaError(f"a str is read as a path, not as JSON: read {text[:40]!r} with json.loads first")
     if Path(text).suffix.lower() not in _FILES and not os.path.exists(text):  # noqa: PTH110 - `Path` raises for what is no name
@@ -210,3 +212,37 @@ _FORMS: Final[tuple[tuple[Callable[[Any], bool], ToolReader], ...]] = (
     (lambda value: isinstance(value, Iterable), _read_each),
 )
 """How a form is known, and how it is read; the first that fits decides."""
+
+
+_LARGEST = 256 * 1024
+"""Bytes of a list that is kept; a longer one is read each time."""
+
+
+def prepared(value: Any) -> Mapping[str, ToolDefinition]:
+    """Read tools like `tools`, by name; plain JSON that was read before is not read again.
+
+    The key is the value itself, so a list that was changed in place is read anew.
+    """
+    if (defined := _defined(value)) is not None:
+        return defined
+    if type(value) in {list, dict}:
+        try:
+            dump = marshal.dumps(value, 2)  # type-exact, in the order of keys; version 2 writes no references
+        except ValueError:
+            dump = b""  # functions, models, objects
+        if 0 < len(dump) <= _LARGEST:
+            return _read_dumped(dump)
+    return {definition.name: definition for definition in tools(value)} if value else {}
+
+
+def _defined(value: object) -> Mapping[str, ToolDefinition] | None:
+    """Return a list of definitions by name; None if two have the same name, or anything else is in it."""
+    entries = cast("list[object]", value) if isinstance(value, list) else [value]
+    found = {entry.name: entry for entry in entries if isinstance(entry, ToolDefinition)}
+    return found if len(found) == len(entries) else None
+
+
+@lru_cache(maxsize=64)
+def _read_dumped(dump: bytes) -> Mapping[str, ToolDefinition]:
+    value = marshal.loads(dump)  # noqa: S302 - written by `prepared` itself
+    return {definition.name: definition for definition in tools(value)} if value else {}

@@ -1,10 +1,9 @@
-"""What a function takes: arguments from a model, and values that only the program may give.
+"""Read a function's parameters: arguments from a model, and values that only the program sets.
 
     def save(text: str, store: Annotated[Store, Injected], by: Annotated[str, Injected("user")]) -> None: ...
 
-A model is shown `text` alone. `store` and `user` are given by whoever runs the
-calls; so is a parameter whose type says under which name it is given, by a class
-attribute `injected_as`. What a `functools.partial` binds stays as it was bound.
+A model sees only `text`. The executor sets `store` and `user`, and parameters whose type has a class attribute
+`injected_as` with the name of the value. Arguments that a `functools.partial` binds stay bound.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class Parameter:
     hint: Any
     default: Any = inspect.Parameter.empty
     injected: str | None = None
-    """Under which name the program gives its value; None for an argument, which a model gives."""
+    """The name of the injected value; None for an argument of the model."""
 
     @property
     def required(self) -> bool:
@@ -80,13 +79,13 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """All that a function takes."""
+    """A function's parameters."""
 
     parameters: tuple[Parameter, ...]
     open: bool
-    """Whether it takes any further name, by `**kwargs`."""
+    """Whether it has `**kwargs`."""
     bound: frozenset[str] = frozenset()
-    """The names that a `functools.partial` has given a value for good."""
+    """The names that a `functools.partial` has bound."""
 
 
 def check_names(function: Function, name: str) -> None:
@@ -100,7 +99,7 @@ def check_names(function: Function, name: str) -> None:
 
 
 def signature(function: Function, name: str) -> Signature:
-    """Read what a function takes; raises `SchemaError` where its type hints can't be resolved."""
+    """Read a function's parameters; raises `SchemaError` if its type hints cannot be resolved."""
     try:
         hints = get_type_hints(plain_function(function), include_extras=True)
     except (NameError, TypeError, AttributeError) as error:

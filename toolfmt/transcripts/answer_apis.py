@@ -1,4 +1,4 @@
-"""The APIs whose answers are known, each the `API` of a module `*_answer` in `toolfmt.transcripts.apis`, by format.
+"""The APIs whose answers are known, each the `API` of a module in `toolfmt.transcripts.apis`, by format.
 
 An answer of unknown origin is of the first shape that fits: {"choices": [...]} is Chat Completions.
 """
@@ -11,8 +11,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.transcripts import apis
-from toolfmt.transcripts.answer_api import AnswerApi, Envelope
-from toolfmt.transcripts.answer_steps import StepShape
+from toolfmt.transcripts.answer_api import AnswerApi, StepShape
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
@@ -21,20 +20,14 @@ if TYPE_CHECKING:
 
 def _found() -> Iterator[AnswerApi]:
     for module in iter_modules(apis.__path__, f"{apis.__name__}."):
-        if not module.name.endswith("_answer"):
-            continue
-        found = import_module(module.name).API
-        assert isinstance(found, AnswerApi)  # noqa: S101 - a module of this package
-        yield found
+        found = getattr(import_module(module.name), "API", None)
+        if isinstance(found, AnswerApi):
+            yield found
 
 
 APIS: Final[Mapping[str, AnswerApi]] = {api.name: api for api in sorted(_found(), key=lambda api: api.copies)}
-SHAPES: Final[Mapping[str, tuple[StepShape, ...]]] = {name: api.shapes for name, api in APIS.items() if api.shapes}
-"""The shapes of answers and of the values of streams."""
-ENVELOPES: Final[Mapping[str, Envelope]] = {
-    name: api.envelope for name, api in APIS.items() if api.envelope is not None
-}
-"""What is around the message of a whole answer."""
+ANSWERS: Final[Mapping[str, AnswerApi]] = {name: api for name, api in APIS.items() if api.shapes}
+"""Those whose answers are read, and written whole."""
 
 
 def _apart(value: JsonObject, made: Assembler) -> None:

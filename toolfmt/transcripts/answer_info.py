@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from toolfmt.events import CallFailed
     from toolfmt.model import JsonValue
 
-Stop: TypeAlias = Literal["stop", "tool_calls", "stop_sequence", "length", "content_filter", "pause"]
-"""Why an answer ended; `length` is any end before the model was done."""
+Stop: TypeAlias = Literal["stop", "tool_calls", "stop_sequence", "length", "malformed_call", "content_filter", "pause"]
+"""Why an answer ended: `length` is any end before the model was done, `malformed_call` a call that cannot be used."""
 
 STOPS: Final[dict[JsonValue, Stop]] = {
     # OpenAI
@@ -42,14 +42,14 @@ STOPS: Final[dict[JsonValue, Stop]] = {
     "error": "length",
     # Bedrock
     "malformed_model_output": "length",
-    "malformed_tool_use": "length",
+    "malformed_tool_use": "malformed_call",
     # Gemini Interactions
     "requires_action": "tool_calls",
     "incomplete": "length",
     "budget_exceeded": "length",
     # Gemini
     "MAX_TOKENS": "length",
-    "MALFORMED_FUNCTION_CALL": "length",
+    "MALFORMED_FUNCTION_CALL": "malformed_call",
     "MALFORMED_RESPONSE": "length",
     "SAFETY": "content_filter",
     "RECITATION": "content_filter",
@@ -68,6 +68,8 @@ STOPS: Final[dict[JsonValue, Stop]] = {
     "TIMEOUT": "length",
 }
 """Every provider's word for a reason that is not simply `stop`."""
+UNFINISHED: Final[frozenset[Stop | None]] = frozenset({None, "length", "malformed_call"})
+"""The ends after which a call that is still open is not one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,9 +172,21 @@ class AnswerInfo:
     """
 
 
-def is_cut(failed: CallFailed, begun: Container[int]) -> bool:
-    """Whether an answer with this failure ends as one that was cut off: the call was named before, or is truncated."""
-    return failed.reason == "truncated" or failed.index in begun
+def stopped(info: AnswerInfo, *, cut: Stop | None, calls: bool) -> Stop:
+    """Say why the answer ended: as a broken call says (`cut`), or with calls if it has some and simply stopped."""
+    stop = info.stop
+    if stop == "content_filter":
+        return stop
+    if cut is not None or stop is None:
+        return cut or "length"
+    return ("tool_calls" if calls else "stop") if stop in ("stop", "tool_calls") else stop
+
+
+def ended_by(failed: CallFailed, begun: Container[int]) -> Stop | None:
+    """Say how a failed call ends its answer; None where the answer only has it as text: it was never named."""
+    if failed.reason == "truncated":
+        return "length"
+    return "malformed_call" if failed.index in begun else None
 
 
 def unusable(failed: CallFailed) -> str:

@@ -3,6 +3,7 @@
     read_answer({"choices": [{"message": {"role": "assistant", "tool_calls": [...]}}]}).calls
     read_answer(client.messages.create(...)).calls             # an SDK's own object
     for event in read_stream(client.chat.completions.create(..., stream=True)): ...
+    for event in read_stream(response.iter_lines()): ...       # server-sent events as text: lines or pieces
 
 Knows the answers of OpenAI (Chat Completions and Responses), Anthropic, Gemini and
 its Interactions, Bedrock Converse, Mistral, Cohere and Ollama by their shape. Calls have the provenance `api`, and
@@ -15,64 +16,74 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolfmt import jsontext
+from toolfmt.dialect.record import ParserOptions
 from toolfmt.errors import LimitExceededError, ParseError, UnknownFormatError
 from toolfmt.events import coalesce
 from toolfmt.jsontext import is_object
 from toolfmt.parsing import ParseResult
-from toolfmt.transcripts.answer_apis import APART, SHAPES
+from toolfmt.transcripts.answer_apis import ANSWERS, APART
+from toolfmt.transcripts.answer_info import UNFINISHED
 from toolfmt.transcripts.assembling import Assembler
 from toolfmt.transcripts.formats import known_as
+from toolfmt.transcripts.sse import DONE, EventText
 
 if TYPE_CHECKING:
+    from toolfmt.dialect.record import Parser
     from toolfmt.events import Event
     from toolfmt.model import JsonObject
+    from toolfmt.transcripts.answer_api import StepShape
     from toolfmt.transcripts.answer_info import AnswerInfo
-    from toolfmt.transcripts.answer_steps import StepShape
 
 _PARTS: Final = frozenset({"role", "content", "tool_calls", "function", "arguments", "input", "functionCall"})
 """Keys of a message or a call in an answer."""
-_EVENTS: Final = ("data: ", b"data: ", "event:", b"event:")
+_FIELDS: Final = ("data:", "event:", "id:", "retry:", ":")
+"""What a line of server-sent events begins with."""
 _PARSE: Final = "toolfmt.parse reads a model's text"
 _DUMPS: Final = ("model_dump", "to_dict", "dict")
 """How SDKs' objects are turned into JSON."""
 
 
-def read_answer(response: object) -> ParseResult:
-    """Read a whole answer: an object, its JSON text, an SDK's object, or an iterable of a stream's events.
+def read_answer(response: object, *, tools: object = None) -> ParseResult:
+    """Read a whole answer: an object, its JSON text, an SDK's object, or a stream's events as an iterable or as text.
 
+    `tools` are the offered tools, as for `parse`: a call of any other tool is reported in a notice `unknown_tool`.
     Raises ParseError for anything that is not a provider's answer.
     """
-    return ParseResult(tuple(coalesce(list(answered(response)))))
+    return ParseResult(tuple(coalesce(list(answered(response, tools)))))
 
 
-def answered(response: object) -> AnswerEvents:
-    """Read a whole answer as `read_answer` does; its events, with what else it says."""
+def answered(response: object, tools: object = None) -> AnswerEvents:
+    """Read a whole answer like `read_answer`, and return its events and further information."""
+    if _is_event_text(response):
+        return AnswerEvents([response], "auto", tools)
     value = plain(response)
     if value == {}:
         raise ParseError("the answer is an empty object: give what the provider's API returned")
     if is_object(value):
-        return AnswerEvents([value], "auto")
+        return AnswerEvents([value], "auto", tools)
     if isinstance(value, Iterable):
-        return AnswerEvents(cast("Iterable[object]", value), "auto")
+        return AnswerEvents(cast("Iterable[object]", value), "auto", tools)
     raise ParseError(f"no answer of a provider: {type(response).__name__}")
 
 
-def read_stream(stream: Iterable[object], *, source: str = "auto") -> AnswerEvents:
+def read_stream(stream: Iterable[object], *, source: str = "auto", tools: object = None) -> AnswerEvents:
     """Read a provider's stream and yield the events of a text parser, each as soon as it is certain.
 
-    `source` is the provider's format; by default it is detected by the shape of the values. Raises ParseError during
-    reading for anything that is not a provider's stream, and `UnknownFormatError` for an unknown source.
+    The stream yields an SDK's objects, JSON objects, their texts, or the text of server-sent events: its lines, or
+    pieces that are cut anywhere. `source` is the provider's format; by default it is detected by the shape of the
+    values. `tools` are as for `read_answer`. Raises ParseError during reading for anything that is not a provider's
+    stream, and `UnknownFormatError` for an unknown source.
     """
     if not isinstance(stream, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(f"a stream is an iterable, not {type(stream).__name__}; see aread_stream and read_answer")
-    return AnswerEvents(stream, source)
+    return AnswerEvents(stream, source, tools)
 
 
-def aread_stream(stream: AsyncIterable[object], *, source: str = "auto") -> AsyncAnswerEvents:
+def aread_stream(stream: AsyncIterable[object], *, source: str = "auto", tools: object = None) -> AsyncAnswerEvents:
     """Read a provider's stream from an asynchronous source, like `read_stream`."""
     if not isinstance(stream, AsyncIterable):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
         raise TypeError(f"a stream is an asynchronous iterable here, not {type(stream).__name__}; see read_stream")
-    return AsyncAnswerEvents(stream, source)
+    return AsyncAnswerEvents(stream, source, tools)
 
 
 class AnswerReader:
@@ -83,10 +94,21 @@ class AnswerReader:
         self._shapes = _shapes(source)
         self._made = Assembler()
         self._latest = APART
+        self._text: EventText | None = None
+        self._line_end = b""
         self.info: AnswerInfo = self._made.info
 
-    def feed(self, value: object) -> list[Event]:
-        """Read one more value: JSON, its text, or an SDK's object."""
+    def feed(self, chunk: object) -> list[Event]:
+        """Read one more value: JSON, its text, an SDK's object, or a piece of the text of server-sent events."""
+        if not isinstance(chunk, (str, bytes)) or (self._text is None and not _is_event_text(chunk)):
+            return self._value(chunk)
+        piece = chunk.encode("utf-8", "surrogatepass") if isinstance(chunk, str) else chunk
+        if self._text is None:
+            self._text = EventText()
+            self._line_end = b"\n\n" if _is_line(piece) else b""  # lines without their ends; each is an event
+        return [event for data in self._text.feed(piece + self._line_end) for event in self._value(data)]
+
+    def _value(self, value: object) -> list[Event]:
         value = plain(value)
         if not is_object(value):
             raise ParseError(f"an event of a stream is an object, not {type(value).__name__}")
@@ -105,8 +127,9 @@ class AnswerReader:
 
     def close(self) -> list[Event]:
         """Say that the answer has ended."""
-        self._made.finish(cut=self.info.stop in (None, "length"))
-        return self._made.take()
+        events = [event for data in (self._text.close() if self._text else ()) for event in self._value(data)]
+        self._made.finish(cut=self.info.stop in UNFINISHED)
+        return [*events, *self._made.take()]
 
     def _shape(self, value: JsonObject) -> StepShape:
         for shape in self._shapes:
@@ -119,11 +142,11 @@ class AnswerReader:
 class AnswerEvents(Iterator["Event"]):
     """The events of a provider's answer; `info` holds what else has been read of it so far."""
 
-    def __init__(self, values: Iterable[object], source: str) -> None:
-        """Read `values` as they are asked for."""
+    def __init__(self, values: Iterable[object], source: str, tools: object = None) -> None:
+        """Read `values` when they are asked for."""
         reader = AnswerReader(source)
         self.info = reader.info
-        self._events = _read(values, reader)
+        self._events = _read(values, _checked(reader, tools))
 
     def __next__(self) -> Event:
         """Read on until there is an event."""
@@ -133,24 +156,36 @@ class AnswerEvents(Iterator["Event"]):
 class AsyncAnswerEvents(AsyncIterator["Event"]):
     """The events of a provider's answer from an asynchronous source, with `info` as `AnswerEvents` has it."""
 
-    def __init__(self, values: AsyncIterable[object], source: str) -> None:
-        """Read `values` as they are asked for."""
+    def __init__(self, values: AsyncIterable[object], source: str, tools: object = None) -> None:
+        """Read `values` when they are asked for."""
         reader = AnswerReader(source)
         self.info = reader.info
-        self._events = _aread(values, reader)
+        self._events = _aread(values, _checked(reader, tools))
 
     async def __anext__(self) -> Event:
         """Read on until there is an event."""
         return await anext(self._events)
 
 
-def _read(values: Iterable[object], reader: AnswerReader) -> Iterator[Event]:
+def _checked(reader: AnswerReader, tools: object) -> Parser[object]:
+    """Add notices of calls of tools that are not offered, where the offered ones are known."""
+    if tools is None:
+        return reader
+    from toolfmt.parsers.checks import CheckedParser
+    from toolfmt.tools import tools as definitions
+
+    options = ParserOptions(tools={tool.name: tool for tool in definitions(tools)})
+    checked = CheckedParser(reader, options, validate=False, strict=False, exact=False, ids=None)
+    return cast("Parser[object]", checked)
+
+
+def _read(values: Iterable[object], reader: Parser[object]) -> Iterator[Event]:
     for value in values:
         yield from reader.feed(value)
     yield from reader.close()
 
 
-async def _aread(values: AsyncIterable[object], reader: AnswerReader) -> AsyncIterator[Event]:
+async def _aread(values: AsyncIterable[object], reader: Parser[object]) -> AsyncIterator[Event]:
     async for value in values:
         for event in reader.feed(value):
             yield event
@@ -160,11 +195,31 @@ async def _aread(values: AsyncIterable[object], reader: AnswerReader) -> AsyncIt
 
 def _shapes(source: str) -> tuple[StepShape, ...]:
     if source == "auto":
-        return (*(shape for shapes in SHAPES.values() for shape in shapes), APART)
-    known = known_as(source, SHAPES)
+        return (*(shape for api in ANSWERS.values() for shape in api.shapes), APART)
+    known = known_as(source, ANSWERS)
     if not known:
-        raise UnknownFormatError(source, sorted(SHAPES))
-    return (*SHAPES[known], APART)
+        raise UnknownFormatError(source, sorted(ANSWERS))
+    return (*ANSWERS[known].shapes, APART)
+
+
+def _is_event_text(value: object) -> bool:
+    """Whether a text begins like server-sent events."""
+    if not isinstance(value, (str, bytes)):
+        return False
+    text = (value if isinstance(value, str) else value[:16].decode("latin-1")).lstrip()
+    return text.startswith(_FIELDS) or (bool(text) and any(field.startswith(text) for field in _FIELDS))
+
+
+def _is_line(piece: bytes) -> bool:
+    """Whether the first piece of a stream's text is a whole line without its end, so that all pieces are."""
+    field, colon, data = piece.strip().partition(b":")
+    if b"\n" in piece or not colon or field != b"data" or data.strip() == DONE.encode():
+        return b"\n" not in piece and bool(colon)
+    try:
+        jsontext.loads(data.decode())
+    except (UnicodeDecodeError, ParseError):
+        return False
+    return True
 
 
 def plain(value: object) -> Any:
@@ -177,9 +232,7 @@ def plain(value: object) -> Any:
         except UnicodeDecodeError as error:
             raise ParseError(f"an answer is not UTF-8 at byte {error.start}") from None
         except ParseError as error:
-            start = value[:6]
-            other = "toolfmt.read_stream reads the JSON after each 'data:'" if start in _EVENTS else _PARSE
-            raise type(error)(f"no API's answer in JSON: {error}; {other}") from None
+            raise type(error)(f"no API's answer in JSON: {error}; {_PARSE}") from None
     for name in _DUMPS:
         method = getattr(value, name, None)
         if callable(method):

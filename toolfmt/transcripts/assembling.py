@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.errors import LimitExceededError, ParseError, UnsafeInputError
-from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
+from toolfmt.events import API, ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
 from toolfmt.model import ToolInvocation
-from toolfmt.transcripts.answer_info import AnswerInfo, Cited, Proof, Usage
+from toolfmt.transcripts.answer_info import STOPS, AnswerInfo, Cited, Proof, Usage
 from toolfmt.transcripts.failures import read_error
 from toolfmt.transcripts.values import json_text
 
@@ -224,6 +224,20 @@ class Assembler:
         )
         self.events.append(CallEnd(found.index, call, (self._at, self._at)))
 
+    def whole_call(
+        self, name: JsonValue, ident: JsonValue, arguments: JsonValue, extra: JsonObject | None = None
+    ) -> None:
+        """Take a call that comes in one piece."""
+        key = object()
+        self.call(key, name, ident, extra=extra)
+        self.arguments(key, arguments)
+        self.end(key)
+
+    def ended(self, reason: JsonValue) -> None:
+        """Take the provider's word for why the answer ended; nothing says that it has not."""
+        if reason:
+            self.info.stop = STOPS.get(reason, "stop")
+
     def finish(self, *, cut: bool = False) -> None:
         """End the calls that are still open."""
         for key in list(self._open):
@@ -231,7 +245,7 @@ class Assembler:
 
     def broken(self, raw: str, reason: str, detail: str) -> None:
         """Record a call that the provider says was written, and cannot give."""
-        self.events.append(CallFailed(self._count, raw, reason, detail, (self._at, self._at)))
+        self.events.append(CallFailed(self._count, raw, reason, detail, (self._at, self._at), dialect=API))
         self._count += 1
 
     def fail(self, error: JsonValue) -> None:
@@ -254,7 +268,7 @@ class Assembler:
             self.end(key)
 
     def _fail(self, call: _Open, raw: str, reason: str, detail: str) -> None:
-        self.events.append(CallFailed(call.index, raw, reason, detail, (self._at, self._at), call.name))
+        self.events.append(CallFailed(call.index, raw, reason, detail, (self._at, self._at), call.name, API))
 
 
 def _is_whole(pieces: list[str]) -> bool:

@@ -15,6 +15,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.chat_read import read_messages
 from toolfmt.transcripts.chat_write import write_messages
 from toolfmt.transcripts.native import read_hosted, write_hosted
+from toolfmt.transcripts.request import objects_in
 from toolfmt.transcripts.values import own, rest, text_at
 
 if TYPE_CHECKING:
@@ -225,18 +226,9 @@ def _write_choice(choice: ToolChoice, tools: tuple[ToolDeclaration, ...], shape:
 
 def messages_in(value: JsonValue) -> list[JsonObject]:
     """List the messages of a request, or of a list, that are objects with a role."""
-    return [item for item in _objects(value.get("messages") if is_object(value) else value) if "role" in item]
-
-
-def calls_in(message: JsonObject) -> list[JsonObject]:
-    """List the calls of a message that are objects."""
-    return _objects(message.get("tool_calls"))
+    return [item for item in objects_in(value) if "role" in item]
 
 
 def parts_in(value: JsonValue) -> list[JsonObject]:
     """List the content parts of all messages that are objects."""
-    return [part for message in messages_in(value) for part in _objects(message.get("content"))]
-
-
-def _objects(value: JsonValue) -> list[JsonObject]:
-    return [item for item in value if is_object(item)] if is_array(value) else []
+    return [part for message in messages_in(value) for part in objects_in(message, "content")]

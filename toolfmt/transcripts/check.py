@@ -16,12 +16,11 @@ from toolfmt import jsontext
 from toolfmt.conversation import Content, JsonPart, MediaPart, Message, OpaquePart, ReasoningPart, ResultPart, TextPart
 from toolfmt.errors import ParseError
 from toolfmt.transcripts.carrying import INSTRUCTIONS
-from toolfmt.transcripts.check_calls import call_findings
-from toolfmt.transcripts.check_tools import tool_findings
+from toolfmt.transcripts.check_calls import call_findings, tool_findings
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import origin
-from toolfmt.transcripts.settings.carrying import thinks_forced
+from toolfmt.transcripts.settings.carrying import refusals
 from toolfmt.transcripts.shape import reachable
 from toolfmt.transcripts.values import pointer
 
@@ -59,7 +58,7 @@ RULES: Final = {
     "orphan_result": "a result that answers no call",
     "unanswered_call": "a call without a result before the next turn",
     "order": "a result that is not where the provider looks for it",
-    "thinking": "a demand for a call together with a budget of thinking",
+    "setting": "a setting that the model does not take, or not beside the others",
     "schema": "a tool's schema, or a place in it, that the provider does not take",
 }
 """What each rule of a finding is about."""
@@ -78,8 +77,8 @@ def check(value: JsonValue, *, format: str = "auto") -> tuple[Finding, ...]:  # 
         transcript = read(value, made)
         with reraise_as_parse_error(made.name):
             found.extend(findings(transcript, made.rules_for(transcript)))
-            if thinks_forced(transcript, made.name):
-                found.append(Finding("thinking", "/tool_choice", "a call is demanded, and thinking has a budget"))
+            refused = dict.fromkeys(refusals(transcript, made.name))
+            found.extend(Finding("setting", path, reason) for path, reason in refused)
     except ParseError as error:
         found.append(_unreadable(str(error)))
     return tuple(found)

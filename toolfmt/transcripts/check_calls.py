@@ -1,16 +1,19 @@
-"""What a provider would refuse in calls and results: ids, names, arguments, and their order."""
+"""What a provider would refuse in calls, results and tools: ids, names, arguments, their order, schemas."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolfmt.conversation import CallPart, Message, ResultPart
 from toolfmt.jsontext import is_object
+from toolfmt.schema.lowering import refusals
+from toolfmt.transcripts.defects import orphan_reason
 from toolfmt.transcripts.flat import Place, flatten
 
 if TYPE_CHECKING:
+    from toolfmt.conversation import ToolDeclaration
     from toolfmt.transcripts.format import Rules
 
 CallPlace: TypeAlias = tuple[int, str, str]
@@ -115,8 +118,7 @@ def _results(places: list[Place], rules: Rules, *, continued: bool) -> Iterator[
         if rules.call_ids == "required" and not part.id:
             yield at, "call_id", "a result has no id"
         elif place.call is None and not continued:
-            said = f"the id {part.id!r}" if part.id else f"the name {part.name!r}"
-            yield at, "orphan_result", f"no open call has {said}"
+            yield at, "orphan_result", orphan_reason(part)
 
 
 def _pairs(messages: Sequence[Message], places: list[Place], turns: list[int], rules: Rules) -> Iterator[CallPlace]:
@@ -150,3 +152,16 @@ def _mixed(messages: Sequence[Message], turns: list[int]) -> Iterator[CallPlace]
             elif other:
                 yield at, "order", "a result comes after other content of its turn"
                 break
+
+
+def tool_findings(tools: Iterable[ToolDeclaration], rules: Rules) -> Iterator[tuple[str, str, str]]:
+    """List what is wrong with tools, each with its place; a provider's own kinds are its own affair."""
+    wrong_name = name_reason(rules)
+    for at, tool in enumerate(tools):
+        if tool.kind == "hosted":
+            continue
+        if reason := wrong_name(tool.name):
+            yield f"/tools/{at}", "tool_name", reason
+        if tool.kind == "function" and tool.parameters is not None:
+            for place, reason in refusals(*rules.schema_of(tool)):
+                yield f"/tools/{at}/parameters{place}", "schema", reason

@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import TextPart
-from toolfmt.jsontext import is_array, is_object
+from toolfmt.jsontext import is_object
+from toolfmt.transcripts.values import at, put
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -51,7 +52,7 @@ _PATHS: Final[Mapping[str, Sequence[str]]] = {
 def source(citation: JsonObject) -> JsonObject:
     """Say a citation in shared terms: `url`, `title`, `quote`, `start` and `end`, as far as it says them."""
     found = {
-        name: next((value for path in paths if _fits(name, value := _at(citation, path))), None)
+        name: next((value for path in paths if _fits(name, value := at(citation, path))), None)
         for name, paths in _PATHS.items()
     }
     return {name: value for name, value in found.items() if value is not None}
@@ -66,15 +67,6 @@ def _fits(name: str, value: JsonValue) -> bool:
     if name in ("start", "end"):
         return isinstance(value, int) and not isinstance(value, bool)
     return isinstance(value, str) and bool(value) and (name != "url" or "://" in value)
-
-
-def _at(value: JsonValue, path: str) -> JsonValue:
-    for key in path.split("."):
-        if is_array(value):
-            value = value[int(key)] if key.isdigit() and int(key) < len(value) else None
-        else:
-            value = value.get(key) if is_object(value) else None
-    return value
 
 
 def cited(
@@ -141,13 +133,6 @@ def nested(said: JsonObject, part: TextPart) -> JsonObject:
     return {"type": inner.pop("type"), "url_citation": inner}
 
 
-def converse(said: JsonObject, _: TextPart) -> JsonObject:
-    """Write a citation as Bedrock has it."""
-    title = {"title": said["title"]} if "title" in said else {}
-    quote = {"sourceContent": [{"text": said["quote"]}]} if "quote" in said else {}
-    return {**title, **quote, "location": {"web": {"url": said["url"]}}}
-
-
 def anchored(said: JsonObject, part: TextPart) -> JsonObject:
     """Write a citation as pydantic-ai has it."""
     page: JsonObject = {"url": said["url"], "title": said.get("title"), "kind": "web"}
@@ -172,19 +157,33 @@ def grounds(item: JsonObject) -> bool:
     return "sources" in item and "start" in item
 
 
-def sourced(said: JsonObject, _: TextPart) -> JsonObject:
-    """Write a citation as the AI SDK's messages have it."""
-    title = {"title": said["title"]} if "title" in said else {}
-    return {"type": "source-url", "sourceId": said["url"], "url": said["url"], **title}
+def _form(kind: JsonObject, *places: tuple[str, str]) -> Callable[[JsonObject, TextPart], JsonObject]:
+    """Make what writes a citation from what it says and where a format has each thing."""
+
+    def write(said: JsonObject, _: TextPart) -> JsonObject:
+        made = dict(kind)
+        for name, place in places:
+            if name in said:
+                put(made, place, said[name])
+        return made
+
+    return write
 
 
-def standard(said: JsonObject, _: TextPart) -> JsonObject:
-    """Write a citation as LangChain has it."""
-    names = {"url": "url", "title": "title", "quote": "cited_text", "start": "start_index", "end": "end_index"}
-    return {"type": "citation", **{names[key]: value for key, value in said.items()}}
-
-
-def addressed(said: JsonObject, _: TextPart) -> JsonObject:
-    """Write a citation as Inspect has it."""
-    quote = {"cited_text": said["quote"]} if "quote" in said else {}
-    return {"type": "url", "url": said["url"], "title": said.get("title"), **quote}
+converse: Final = _form({}, ("title", "title"), ("quote", "sourceContent.0.text"), ("url", "location.web.url"))
+"""Writes a citation as Bedrock has it."""
+sourced: Final = _form({"type": "source-url"}, ("url", "sourceId"), ("url", "url"), ("title", "title"))
+"""Writes a citation as the AI SDK's messages have it."""
+standard: Final = _form(
+    {"type": "citation"},
+    ("url", "url"),
+    ("title", "title"),
+    ("quote", "cited_text"),
+    ("start", "start_index"),
+    ("end", "end_index"),
+)
+"""Writes a citation as LangChain has it."""
+addressed: Final = _form(
+    {"type": "url", "url": None, "title": None}, ("url", "url"), ("title", "title"), ("quote", "cited_text")
+)
+"""Writes a citation as Inspect has it."""

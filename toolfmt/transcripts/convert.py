@@ -14,6 +14,7 @@ from toolfmt.conversation import TextPart
 from toolfmt.errors import ConversionError, ParseError
 from toolfmt.transcripts.carrying import DEFAULT, Carry, formed, noted, of_note
 from toolfmt.transcripts.check import says_something
+from toolfmt.transcripts.defects import defects, refuse_untrainable
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.loss import SEVERITIES
@@ -93,6 +94,33 @@ def convert(  # noqa: PLR0913 - each is a choice of the caller's
     )
 
 
+def convert_row(  # noqa: PLR0913 - as above
+    value: JsonValue,
+    *,
+    source: str,
+    target: str,
+    strict: bool = False,
+    include: Collection[str] = ("tools",),
+    carry: Carry = DEFAULT,
+    repair: Mending | None = None,
+) -> Conversion:
+    """Convert a conversation of a file of many like `convert`.
+
+    Raises `ConversionError` too for a call that a row to train on must not hold: one without a name, or whose
+    arguments are no JSON object.
+    """
+    return _converted(
+        value,
+        source,
+        target,
+        strict=strict,
+        include=_included(include),
+        carry=carry,
+        repair=_known(repair),
+        row=True,
+    )
+
+
 def convert_request(  # noqa: PLR0913 - as above
     value: JsonValue,
     *,
@@ -128,6 +156,7 @@ def _converted(  # noqa: PLR0913 - as above
     given: tuple[Values, Values] | None = None,
     carry: Carry,
     repair: Mending | None,
+    row: bool = False,
 ) -> Conversion:
     origin = origin_of(value, source)
     goal = find(target).widest if carry.gateway else find(target)
@@ -135,6 +164,8 @@ def _converted(  # noqa: PLR0913 - as above
     answer = bool(opened(value, origin))
     if origin.name == goal.name and residue is None and not answer:
         found = read(value, origin)
+        if row:
+            refuse_untrainable(found, origin.rules, goal.rules)
         if repair is None:
             _fitted(found, goal)
         changes: tuple[Loss, ...] = ()
@@ -145,6 +176,8 @@ def _converted(  # noqa: PLR0913 - as above
         value, said = adjusted(value, goal, *(given or ({}, {}))) if request else (value, {})
         return made_of(value, changes, origin.name, goal.name, settings=said)
     before = _only(read(value, origin), include)
+    if row:
+        refuse_untrainable(before, origin.rules, goal.rules)
     with reraise_as_parse_error(origin.name, residue):
         if residue is not None:
             return _back(before, origin, goal, residue, strict=strict)
@@ -161,7 +194,14 @@ def _converted(  # noqa: PLR0913 - as above
         written = goal.write(_fitted(sent, goal))
         after = goal.read(written)
         compared = replace(way.before, messages=sent.messages, rejected=sent.rejected)
-        found = (*mended, *otherwise, *of_source(losses(compared, after)), *way.losses(after, goal))
+        wrong = defects(sent.messages, continued=continued)
+        found = (
+            *mended,
+            *otherwise,
+            *wrong,
+            *way.explained(of_source(losses(compared, after))),
+            *way.losses(after, goal),
+        )
     refuse(found, strict=strict)
     kept: JsonObject | None = None
     if not answer:

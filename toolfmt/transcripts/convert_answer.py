@@ -1,4 +1,4 @@
-"""Converts a whole answer of one API to another's.
+"""Converts a whole answer of one API, or an error, to another's.
 
 convert_answer({"choices": [{"message": {...}, "finish_reason": "stop"}], ...}, target="anthropic")
 Conversion(value={"type": "message", "content": [...], "stop_reason": "end_turn", ...}, losses=())
@@ -16,25 +16,25 @@ from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, TextPar
 from toolfmt.errors import ParseError, UnknownFormatError
 from toolfmt.events import CallFailed, CallStart
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.answer_api import AnswerEnding, Envelope
-from toolfmt.transcripts.answer_apis import ENVELOPES, SHAPES
-from toolfmt.transcripts.answer_info import is_cut, unusable
+from toolfmt.transcripts.answer_apis import ANSWERS
+from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead
+from toolfmt.transcripts.answer_info import ended_by, stopped, unusable
 from toolfmt.transcripts.answer_message import answer_message, cite
-from toolfmt.transcripts.answer_steps import objects
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.carrying import Carry
 from toolfmt.transcripts.convert import Conversion, made_of, refuse
-from toolfmt.transcripts.convert_error import write_error
+from toolfmt.transcripts.failures import WRITERS, read_error, usual_status
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find, known_as
 from toolfmt.transcripts.losses import Loss, losses
+from toolfmt.transcripts.request import objects_in
 from toolfmt.transcripts.shape import shape
-from toolfmt.transcripts.sinks.sink import AnswerHead
 
 if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answer_info import AnswerInfo, Stop
+    from toolfmt.transcripts.answer_api import AnswerApi
+    from toolfmt.transcripts.answer_info import AnswerInfo, Failure, Stop
     from toolfmt.transcripts.format import TranscriptFormat
 
 
@@ -64,7 +64,7 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
         raise ParseError(f"an answer is an object, not {type(value).__name__}")
     name = _recognised(value) if source == "auto" else find(source).name
     goal = find(target).widest
-    origin_envelope, envelope = _envelope(name), _envelope(goal.name)
+    origin_api, api = _answering(name), _answering(goal.name)
     if name == goal.name and not (id or model or created):
         return made_of(value, (), name, name)
     reader = AnswerReader(name)
@@ -76,17 +76,17 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
     head = AnswerHead(id or info.id, model or info.model, created or info.created)
     origin = find(name)
     with reraise_as_parse_error(name, value):
-        answers = [origin.read(opened).messages for opened in origin_envelope.open(value)]
+        answers = [origin.read(opened).messages for opened in origin_api.open(value)]
         if not answers and info.stop is None:
             raise ParseError(f"{name}: the answer has no message")
-        kept = answers if envelope.several else answers[:1]
+        kept = answers if api.several else answers[:1]
         said = [part for message in answers[0] for part in message.parts] if answers else []
         if not any(isinstance(part, TextPart) and part.citations for part in said):
             cite(said, info.citations)  # an API may name its sources beside the message
-        written, found = _written(kept, goal, envelope, AnswerEnding(_stop(info, kept, events), info, head))
+        written, found = _written(kept, goal, api, AnswerEnding(_stop(info, kept, events), info, head))
     found.extend(Loss("call", "", "dropped", unusable(event)) for event in events if isinstance(event, CallFailed))
     found.extend(Loss("choice", f"/{at}", "dropped", "a further choice") for at in range(len(kept), len(answers)))
-    found.extend(_beside(value, origin_envelope))
+    found.extend(_beside(value, origin_api))
     refuse(found, strict=strict)
     return made_of(written, found, name, goal.name)
 
@@ -108,26 +108,48 @@ def write_answer(  # noqa: PLR0913 - as above
     head = AnswerHead(id or info.id, model or info.model, created or info.created)
     events = list(events)
     answers = [(answer_message(events, info),)]
-    return _written(answers, goal, _envelope(goal.name), AnswerEnding(_stop(info, answers, events), info, head))[0]
+    return _written(answers, goal, _answering(goal.name), AnswerEnding(_stop(info, answers, events), info, head))[0]
+
+
+def write_error(failure: Failure, target: str) -> JsonObject:
+    """Write an error as an API does; raises `UnknownFormatError` for a format that has none."""
+    known = known_as(target, WRITERS)
+    if not known:
+        raise UnknownFormatError(target, sorted(WRITERS))
+    return WRITERS[known](failure)
+
+
+def convert_error(value: JsonValue, *, target: str, status: int = 0) -> JsonObject:
+    """Write one API's error as another's: the kind, the message and what else both have.
+
+    `status` is the HTTP status that came with it; `error_status` gives the one to answer with.
+    """
+    return write_error(read_error(value, status=status), target)
+
+
+def error_status(failure: Failure, target: str) -> int:
+    """Give the HTTP status that an API answers an error with."""
+    own = {("anthropic", "overloaded"): 529}  # anthropic 2.12, _exceptions.py: OverloadedError
+    return own.get((find(target).name, failure.kind), usual_status(failure))
 
 
 def _recognised(value: JsonObject) -> str:
     """Find the API whose answer this is; Mistral's has the shape of OpenAI's."""
-    found = next((name for name, shapes in SHAPES.items() if any(shape.fits(value) for shape in shapes)), None)
+    found = next((name for name, api in ANSWERS.items() if api.fits(value)), None)
     if found is None:
         raise ParseError(f"no provider's answer has the keys {', '.join(map(repr, list(value)[:6]))}: give source=")
     return found
 
 
-def _envelope(name: str) -> Envelope:
-    known = known_as(name, ENVELOPES)
+def _answering(name: str) -> AnswerApi:
+    known = known_as(name, ANSWERS)
     if not known:
-        raise UnknownFormatError(name, sorted(ENVELOPES))
-    return ENVELOPES[known]
+        raise UnknownFormatError(name, sorted(ANSWERS))
+    return ANSWERS[known]
 
 
 def _written(
-    answers: list[tuple[Message, ...]], goal: TranscriptFormat, envelope: Envelope, ending: AnswerEnding
+    answers: list[tuple[Message, ...]], goal: TranscriptFormat, api: AnswerApi, ending: AnswerEnding
 ) -> tuple[JsonObject, list[Loss]]:
     """Write each choice's messages as the target's format does, and the answer around them."""
     found: list[Loss] = []
@@ -139,12 +161,12 @@ def _written(
         if goal.rules.arguments == "object":
             before = Transcript((replace(message, parts=tuple(map(_runnable, message.parts))),))
             (message,) = before.messages
-        sent = replace(message, parts=tuple(_proven(part, envelope) for part in message.parts))
+        sent = replace(message, parts=tuple(_proven(part, api) for part in message.parts))
         conversation = goal.write(shape(Transcript((sent,)), rules, carry=_ANSWER))
         items = conversation.get(goal.messages) if is_object(conversation) else conversation
         choices.append([item for item in items or () if is_object(item)])
         found.extend(losses(before, goal.read(conversation)))
-    return envelope.close(choices or [[]], ending), found
+    return api.close(choices or [[]], ending), found
 
 
 def _one(messages: Sequence[Message], head: AnswerHead) -> Message:
@@ -161,11 +183,11 @@ def _one(messages: Sequence[Message], head: AnswerHead) -> Message:
     return Message("assistant", tuple(parts), extra=extra)
 
 
-def _proven(part: Part, envelope: Envelope) -> Part:
+def _proven(part: Part, api: AnswerApi) -> Part:
     """Let reasoning of others stand without a proof, where an answer may and a request may not."""
-    if not envelope.proves or not isinstance(part, ReasoningPart) or part.owner == envelope.proves or not part.text:
+    if not api.proves or not isinstance(part, ReasoningPart) or part.owner == api.proves or not part.text:
         return part
-    return replace(part, owner=envelope.proves, signature=envelope.unsigned, encrypted=None)
+    return replace(part, owner=api.proves, signature=api.unsigned, encrypted=None)
 
 
 def _runnable(part: Part) -> Part:
@@ -176,23 +198,22 @@ def _runnable(part: Part) -> Part:
 
 
 def _stop(info: AnswerInfo, answers: Sequence[Sequence[Message]], events: Sequence[Event]) -> Stop:
-    """Say why the answer ended: one with a broken call is cut off, and one that calls and simply stopped ended so."""
-    stop = info.stop or "stop"
+    """Say why the answer ended; one that does not say so has simply stopped."""
     begun = {event.index for event in events if isinstance(event, CallStart) and event.name}
-    if stop != "content_filter" and any(isinstance(event, CallFailed) and is_cut(event, begun) for event in events):
-        return "length"
+    cut: Stop | None = None
+    for event in events:
+        if isinstance(event, CallFailed):
+            cut = cut or ended_by(event, begun)
     calls = any(isinstance(part, CallPart) for messages in answers[:1] for found in messages for part in found.parts)
-    if stop in ("stop", "tool_calls"):
-        return "tool_calls" if calls else "stop"
-    return stop
+    return stopped(replace(info, stop=info.stop or "stop"), cut=cut, calls=calls)
 
 
-def _beside(value: JsonObject, envelope: Envelope) -> Iterator[Loss]:
+def _beside(value: JsonObject, api: AnswerApi) -> Iterator[Loss]:
     for key, found in value.items():
-        if key not in envelope.known and found not in (None, {}, [], ""):
+        if key not in api.known and found not in (None, {}, [], ""):
             yield Loss("answer_field", f"/{key}", "dropped", key)
-    listed, known = envelope.choice
-    for at, choice in enumerate(objects(value, listed)):
+    listed, known = api.choice
+    for at, choice in enumerate(objects_in(value, listed)):
         for key, found in choice.items():
             if key not in known and found not in (None, {}, [], ""):
                 yield Loss("answer_field", f"/{listed}/{at}/{key}", "dropped", key)

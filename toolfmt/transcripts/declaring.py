@@ -1,4 +1,4 @@
-"""How a format declares a function: one table reads and writes it, and what is no function is the provider's own kind.
+"""How a format declares a function: one table reads and writes it; what is no function is the provider's own kind.
 
 TOOLS = Declaring("anthropic", schema="input_schema", strict=True, marks=True)
 TOOLS.read({"name": "f", "input_schema": {"type": "object"}, "type": "custom"})
@@ -8,12 +8,14 @@ ToolDeclaration("f", None, {"type": "object"}, extra={"anthropic.type": "custom"
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from toolfmt import jsontext
 from toolfmt.conversation import ToolDeclaration
-from toolfmt.errors import ParseError
+from toolfmt.errors import ParseError, UnsupportedSchemaError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.schema.lowering import lower, refusals
 from toolfmt.transcripts.blocks import MARK
 from toolfmt.transcripts.native import read_hosted, write_hosted
 from toolfmt.transcripts.request import ToolsPlace
@@ -22,6 +24,7 @@ from toolfmt.transcripts.values import located, own, rest, word
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.blocks import Further
+    from toolfmt.transcripts.format import Rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,3 +109,44 @@ class Declaring:
     def listed(self, key: str = "tools") -> ToolsPlace:
         """Make the place of a list of declarations."""
         return ToolsPlace(key, self.read_list, self.write_list)
+
+
+def fitted(tools: Sequence[ToolDeclaration], rules: Rules, names: Callable[[str], str]) -> tuple[ToolDeclaration, ...]:
+    """Fit declarations to what a format's provider accepts; its own kinds stay as they are.
+
+    A declaration that asks for strictness which its schema can't have is sent without: a provider would refuse it. A
+    schema that has no form at all stays as it is, and `check` says why it is refused.
+    """
+    return tuple(
+        tool if tool.kind == "hosted" else _schema(_kind(_named(tool, names(tool.name)), rules), rules)
+        for tool in tools
+    )
+
+
+def _named(tool: ToolDeclaration, name: str) -> ToolDeclaration:
+    return tool if tool.name == name else replace(tool, name=name)
+
+
+def _kind(tool: ToolDeclaration, rules: Rules) -> ToolDeclaration:
+    """Declare a tool for free text as a function of one text, which its grammar describes."""
+    if tool.kind != "custom" or rules.custom_tools:
+        return tool
+    text: JsonObject = {"type": "string"}
+    if tool.parameters is not None:
+        text["description"] = jsontext.dumps(tool.parameters)
+    schema = {"type": "object", "properties": {"input": text}, "required": ["input"]}
+    return replace(tool, kind="function", parameters=schema)
+
+
+def _schema(tool: ToolDeclaration, rules: Rules) -> ToolDeclaration:
+    if tool.kind != "function" or tool.parameters is None:
+        return tool
+    stated, accepted = rules.schema_of(tool)
+    if stated is not tool.parameters:
+        # A copy has no source: it is written in the dialect that the format has for schemas of any origin.
+        return tool if not any(refusals(stated, accepted)) else _schema(replace(tool), rules)
+    try:
+        schema = lower(stated, accepted)
+    except UnsupportedSchemaError:
+        return tool if accepted is rules.schema else _schema(replace(tool, strict=False), rules)
+    return tool if schema is tool.parameters else replace(tool, parameters=schema)

@@ -101,11 +101,7 @@ def arguments(key: str, form: Literal["object", "value", "text", "either"] = "ob
     """A call's arguments: a JSON object, any value with text for what is no JSON, or JSON text; `either` is read."""
 
     def read(item: JsonObject, part: CallPart) -> bool:
-        found = item.get(key)
-        if form == "object" and isinstance(found, str):
-            part.arguments = found
-        else:
-            give(part, found)
+        give(part, item.get(key))
         return True
 
     written = _WRITTEN[form]

@@ -104,6 +104,8 @@ class Rules:
     """Results directly follow the answer with their calls; else they are anywhere after it."""
     arguments: Literal["text", "object", "any"] = "text"
     """What arguments are on the wire: JSON text, a JSON object, or any value, so that broken ones have a place."""
+    trained: bool = False
+    """Rows to train on: a file of them gets no call without a name or without a JSON object of arguments."""
     namespaces: bool = False
     """Tools and calls have a namespace beside their name."""
     custom_tools: bool = False
@@ -127,6 +129,19 @@ class Rules:
         if own is not None:
             return own, self.own_dialect
         return tool.parameters, self.strict_schema if tool.strict and self.strict_schema is not None else self.schema
+
+
+ALL_KINDS: Final = Rules(
+    roles=frozenset({"system", "user", "assistant", "tool"}),
+    result_kinds=ANYTHING,
+    user_kinds=ANYTHING,
+    assistant_kinds=ANYTHING,
+    joined_answers=True,
+    arguments="any",
+)
+"""What most logs and frameworks can hold: media from everybody, arguments of any kind."""
+JSON_RESULTS: Final = replace(ALL_KINDS, result_kinds=ANYTHING | frozenset[Kind]({"json"}))
+"""The same, with results that are JSON values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,20 @@
-"""Walks two conversations side by side for as long as they say the same, which is the common case."""
+r"""What two conversations say alike: the beginning they have in common, and texts that are one text in the other.
+
+["Hi.", "Are you there?"]  ->  ["Hi.\n\nAre you there?"]: nothing is lost but where one ends
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import zip_longest
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import CallPart, Message, Part, ResultPart, TextPart
+
+if TYPE_CHECKING:
+    from toolfmt.transcripts.flat import Place
 
 _SIDE: Final = {"system": "system", "developer": "developer", "user": "user", "tool": "user", "assistant": "assistant"}
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -104,3 +111,67 @@ def _result(a: ResultPart, b: ResultPart) -> bool:
 
 
 _COMPARE: Final[dict[type, Callable[..., bool]]] = {TextPart: _text, CallPart: _call, ResultPart: _result}
+
+
+SIDE: Final = {"system": "system", "developer": "system", "user": "user", "tool": "user", "assistant": "assistant"}
+"""Whose side of the conversation each role is on."""
+_NEAR: Final = 8
+"""How many texts further on the first of those that were joined is looked for."""
+
+
+def joined_texts(
+    before: Sequence[Place], after: Sequence[Place]
+) -> tuple[list[tuple[Place, Place]], Sequence[Place], Sequence[Place]]:
+    """Pair each text that was joined with its part of the new one; give the places that are left of both."""
+    olds, news = _apart(before, after), _apart(after, before)
+    joined: list[tuple[Place, Place]] = []
+    gone: set[int] = set()
+    at = 0
+    for place in news:
+        for start in range(at, min(at + _NEAR, len(olds))):
+            run = _run(olds, start, place)
+            if not run:
+                continue
+            at = start + len(run)
+            joined += ((old, replace(place, part=TextPart(_words(old)))) for old in run)
+            gone.add(place.at)
+            break
+    if not joined:
+        return [], before, after
+    used = {old.at for old, _ in joined}
+    return joined, _without(before, used), _without(after, gone)
+
+
+def _apart(places: Sequence[Place], others: Sequence[Place]) -> list[Place]:
+    """List the texts that the other conversation does not have."""
+    known = {_said(place) for place in others}
+    return [place for place in places if isinstance(place.part, TextPart) and _said(place) not in known]
+
+
+def _said(place: Place) -> tuple[str, str]:
+    return SIDE[place.role], _words(place)
+
+
+def _words(place: Place) -> str:
+    return place.part.text if isinstance(place.part, TextPart) else ""
+
+
+def _run(olds: Sequence[Place], start: int, place: Place) -> list[Place]:
+    """Give the texts from one on that make up another; none if they do not."""
+    whole, end = _words(place), 0
+    run: list[Place] = []
+    for old in olds[start:]:
+        text = _words(old)
+        while run and not whole.startswith(text, end) and whole[end : end + 1].isspace():
+            end += 1
+        if SIDE[old.role] != SIDE[place.role] or not text or not whole.startswith(text, end):
+            return []
+        run.append(old)
+        end += len(text)
+        if end == len(whole):
+            return run if isinstance(place.part, TextPart) and not place.part.citations else []
+    return []
+
+
+def _without(places: Sequence[Place], numbers: set[int]) -> list[Place]:
+    return [place for place in places if place.at not in numbers]

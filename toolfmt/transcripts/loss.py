@@ -55,6 +55,7 @@ _CODES: Final[Mapping[Severity, Mapping[str, str]]] = {
         "tool": "a tool's declaration",
         "context": "a reference to earlier messages stored at the provider",
         "choice": "a further answer to the same question",
+        "beside": "what is said beside the messages: a side chain, the sound of an answer, a tool's artifact",
     },
     "meaning": {
         "call_kind": "whether a call carries free text or JSON",
@@ -94,6 +95,8 @@ SEVERITIES: Final[dict[str, Severity]] = {code: severity for severity, codes in 
 """How much each code matters: content and meaning are what `strict` is about, bookkeeping is counted apart."""
 
 
+SAID: Final = frozenset({"claude-code.sidechains", "langchain.artifact", "openai-chat.audio"})
+"""The further fields of formats that hold content."""
 _AUTO: Final = ToolChoice()
 
 
@@ -104,16 +107,22 @@ def request_losses(before: Transcript, after: Transcript) -> Iterator[Loss]:
     else:
         yield from _tools(before.tools or (), after.tools or ())
     if (before.tool_choice or _AUTO) != (after.tool_choice or _AUTO):
-        yield Loss("tool_choice", "/tool_choice", "changed", f"{before.tool_choice}")
+        yield Loss("tool_choice", "/tool_choice", "changed", _chosen(before.tool_choice or _AUTO))
     if (before.parallel is False) != (after.parallel is False):
-        yield Loss("parallel", "", "dropped", f"{before.parallel}")
+        said = "one call at a time" if before.parallel is False else "several calls at once"
+        yield Loss("parallel", "/parallel", "dropped", said)
     if before.rejected is not None and after.rejected is None:
         yield Loss("choice", "/rejected", "dropped")
     if before.label != after.label:
         yield Loss("label", "/label", "dropped", f"{before.label}")
     for key in before.extra:
         if key not in after.extra:
-            yield Loss("request_field", f"/{key.partition('.')[2]}", "dropped", key)
+            yield Loss("beside" if key in SAID else "request_field", f"/{key.partition('.')[2]}", "dropped", key)
+
+
+def _chosen(choice: ToolChoice) -> str:
+    """Describe a choice: `required: one of sky, sea`."""
+    return f"{choice.mode}: one of {', '.join(choice.names)}" if choice.names else choice.mode
 
 
 def _tools(before: Sequence[ToolDeclaration], after: Sequence[ToolDeclaration]) -> Iterator[Loss]:
@@ -121,9 +130,13 @@ def _tools(before: Sequence[ToolDeclaration], after: Sequence[ToolDeclaration]) 
     named: dict[object, deque[ToolDeclaration]] = defaultdict(deque)
     for tool in after:
         named[_told_by(tool)].append(tool)
+    paired = [named[_told_by(tool)].popleft() if named.get(_told_by(tool)) else None for tool in before]
+    # A tool that was renamed is in the place of its first name, among those that are left of the same kind.
+    left = deque(tool for queue in named.values() for tool in queue)
     for at, tool in enumerate(before):
-        same = named.get(_told_by(tool))
-        other = after[at] if len(before) == len(after) else same.popleft() if same else None
+        other = paired[at]
+        if other is None and len(before) == len(after) and left and left[0].kind == tool.kind:
+            other = left.popleft()
         if other is None:
             yield Loss("tool", f"/tools/{at}", "dropped", tool.name)
         elif tool != other:
@@ -139,12 +152,19 @@ def _told_by(tool: ToolDeclaration) -> object:
 def _declared(tool: ToolDeclaration, other: ToolDeclaration, path: str) -> Iterator[Loss]:
     """Compare two declarations of a tool; not being strict needs no saying, nor does an empty description."""
     if _rest(tool) != _rest(other):
-        yield Loss("tool", path, "changed", tool.name)
+        yield Loss("tool", path, "changed", _reduced(tool, other))
     if bool(tool.strict) != bool(other.strict):
         yield Loss("strict", path, "dropped" if tool.strict else "added", tool.name)
     if tool.kind == other.kind == "function" and tool.parameters is not other.parameters:
         for found in differences(tool.parameters, other.parameters):
             yield Loss("schema", f"{path}/parameters{found.pointer}", found.action, found.detail)
+
+
+def _reduced(tool: ToolDeclaration, other: ToolDeclaration) -> str:
+    """Name a tool and the settings that the other declaration lacks: `web_search: without allowed_domains`."""
+    had, has = tool.extra.get(COMMON), other.extra.get(COMMON)
+    gone = [key for key in had if key not in has] if is_object(had) and is_object(has) else ()
+    return f"{tool.name}: without {', '.join(gone)}" if gone else tool.name
 
 
 def _rest(tool: ToolDeclaration) -> ToolDeclaration:

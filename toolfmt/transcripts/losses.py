@@ -33,10 +33,9 @@ from toolfmt.conversation import (
 )
 from toolfmt.transcripts.citations import same
 from toolfmt.transcripts.flat import Place, flatten, relinked
-from toolfmt.transcripts.joins import SIDE, joined_texts
-from toolfmt.transcripts.lockstep import same_until
-from toolfmt.transcripts.loss import Loss, request_losses
-from toolfmt.transcripts.values import argument_object, pointer
+from toolfmt.transcripts.lockstep import SIDE, joined_texts, same_until
+from toolfmt.transcripts.loss import SAID, Loss, request_losses
+from toolfmt.transcripts.values import argument_object, argument_value, broken_arguments, pointer
 
 
 def losses(before: Transcript, after: Transcript) -> list[Loss]:
@@ -76,7 +75,8 @@ def pairs(
 
 
 def _kind(place: Place) -> object:
-    return type(place.part), SIDE[place.role] if not isinstance(place.part, ResultPart) else ""
+    medium = place.part.kind if isinstance(place.part, MediaPart) else ""
+    return type(place.part), medium, SIDE[place.role] if not isinstance(place.part, ResultPart) else ""
 
 
 def _words_alone(place: Place) -> object:
@@ -128,6 +128,8 @@ def _messages(before: Sequence[Message], after: Sequence[Message]) -> Iterator[L
     matched, lost, added = pairs(old_parts, new_parts)
     matched += joined
     yield from _inner_boundaries(joined, where)
+    if added:
+        yield from _moved_media(matched, added, where)
     for a, b in matched:
         yield from _differences(a, b, where[a.message])
     for place in relinked(matched):
@@ -163,6 +165,26 @@ def _inner_boundaries(joined: Sequence[tuple[Place, Place]], where: _Where) -> I
             yield Loss("boundary", where[b.message], "merged")
 
 
+def _moved_media(matched: list[tuple[Place, Place]], added: list[Place], where: _Where) -> Iterator[Loss]:
+    """Report the media of results that were added to a message, and take them out of both sides."""
+    for number, (a, b) in enumerate(matched):
+        if not (isinstance(a.part, ResultPart) and isinstance(b.part, ResultPart)):
+            continue
+        kept: list[Content] = []
+        for part in a.part.content:
+            place = None
+            if isinstance(part, MediaPart) and _said(part) not in map(_said, b.part.content):
+                key = _key(replace(a, part=part))
+                place = next((new for new in added if _key(new) == key), None)
+            if place is None:
+                kept.append(part)
+            else:
+                added.remove(place)
+                yield Loss("order", where[a.message], "moved", f"{_content(part)} of a result")
+        if len(kept) < len(a.part.content):
+            matched[number] = replace(a, part=replace(a.part, content=tuple(kept))), b
+
+
 def _differences(a: Place, b: Place, where: str) -> Iterator[Loss]:
     compare = _COMPARE.get(type(a.part))
     if compare is not None:
@@ -184,7 +206,8 @@ def _extras(a: dict[str, object], b: dict[str, object], where: str) -> Iterator[
         return
     for key, value in a.items():
         if key not in b or b[key] != value:
-            yield Loss("provider_field", where, "dropped" if key not in b else "changed", key)
+            code = "beside" if key in SAID else "provider_field"
+            yield Loss(code, where, "dropped" if key not in b else "changed", key)
 
 
 def _reasoning(a: ReasoningPart, b: ReasoningPart, where: str) -> Iterator[Loss]:
@@ -219,6 +242,8 @@ def _arguments(a: CallPart, b: CallPart, where: str) -> Iterator[Loss]:
         yield Loss("arguments", where, "changed", reason)
     elif not jsontext.equal(argument_object(a), argument_object(b)):
         yield Loss("arguments", where, "changed", a.name)
+    elif a.text is None and not jsontext.equal(argument_value(a), argument_value(b)):
+        yield Loss("arguments", where, "changed", broken_arguments(a) or a.name)
     elif a.text is not None:
         value = b.arguments if b.text is None else argument_object(b)
         if a.text not in (jsontext.dumps(value), jsontext.dumps(value, compact=True)):

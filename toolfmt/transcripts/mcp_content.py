@@ -53,7 +53,7 @@ def read_result(item: JsonObject) -> ResultPart:
         part = ResultPart((TextPart(said),) if said else (), is_error=True, extra={f"{NAME}.error": error})
     else:
         result = item.get("result", item)
-        part = ResultPart(tuple(map(_read_block, result["content"])), is_error=result.get("isError") is True)
+        part = ResultPart(tuple(map(read_block, result["content"])), is_error=result.get("isError") is True)
         known = _RESULT if isinstance(result.get("isError"), bool | None) else _RESULT - {"isError"}
         part.extra = rest(result, known, f"{NAME}.result")
         _structure(part)
@@ -95,7 +95,8 @@ def _wire_id(ident: str) -> str | int:
     return int(ident) if number else ident
 
 
-def _read_block(item: JsonValue) -> Content:
+def read_block(item: JsonValue) -> Content:
+    """Read a block of content."""
     kind = word(item, "type")
     if kind == "text" and isinstance(item.get("text"), str):
         return TextPart(item["text"], extra=rest(item, {"type", "text"}, NAME))
@@ -151,7 +152,7 @@ def write_result(part: ResultPart) -> JsonObject:
         said = "\n".join(found.text for found in part.content if isinstance(found, TextPart))
         item["error"] = part.extra[f"{NAME}.error"] | ({"message": said} if said else {})
         return item
-    blocks = [block for found in part.content if (block := _write_block(found)) is not None]
+    blocks = [block for found in part.content if (block := write_block(found)) is not None]
     result: JsonObject = {"content": blocks}
     alone = part.content[0] if len(part.content) == 1 else None
     if isinstance(alone, JsonPart) and is_object(alone.value):
@@ -179,7 +180,8 @@ def _written_id(part: CallPart | ResultPart) -> JsonValue:
     return kept if part.id is None or str(kept) == part.id else _wire_id(part.id)
 
 
-def _write_block(part: Content) -> JsonValue:
+def write_block(part: Content) -> JsonValue:
+    """Write a block of content; None for what has no place."""
     match part:
         case TextPart():
             item: JsonObject = {"type": "text", "text": part.text}

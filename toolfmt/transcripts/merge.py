@@ -7,6 +7,7 @@ field; what was edited, added or removed in `theirs` wins.
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from difflib import SequenceMatcher
@@ -15,14 +16,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, Message, Part, ResultPart, TextPart, ToolDeclaration, Transcript
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.declarations import fitted
+from toolfmt.transcripts.declaring import fitted
 from toolfmt.transcripts.flat import Place, flatten
 from toolfmt.transcripts.linking import Names
 from toolfmt.transcripts.losses import pairs
 from toolfmt.transcripts.shape import shape
 
 if TYPE_CHECKING:
-    from toolfmt.model import JsonValue
+    from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.format import Rules, TranscriptFormat
 
 Value = TypeVar("Value")
@@ -238,3 +239,51 @@ def _aligned(base: Sequence[Place], theirs: Sequence[Place]) -> Iterator[tuple[P
                 left.remove(partner)
             yield partner, place
         yield from ((place, None) for place in left)
+
+
+def patched(source: JsonValue, before: JsonValue, after: JsonValue) -> JsonValue:
+    """Carry the difference between two JSON values over to a third, which says the same as the first in other words.
+
+    patched({"a": "1", "note": "x"}, {"a": 1, "b": 2}, {"a": 1, "b": 3})
+    {"a": "1", "note": "x", "b": 3}
+    """
+    if jsontext.equal(before, after):
+        return source
+    if is_object(source) and is_object(before) and is_object(after):
+        return _patched_object(source, before, after)
+    if is_array(source) and is_array(before) and is_array(after) and len(source) == len(before):
+        return _patched_list(source, before, after)
+    return after
+
+
+def _patched_object(source: JsonObject, before: JsonObject, after: JsonObject) -> JsonObject:
+    kept: JsonObject = {}
+    for key, value in source.items():
+        if key in after:
+            kept[key] = patched(value, before[key], after[key]) if key in before else after[key]
+        elif key not in before:
+            kept[key] = value
+    for key, value in after.items():
+        if key not in source and not (key in before and jsontext.equal(before[key], value)):
+            kept[key] = value
+    return kept
+
+
+def _patched_list(source: list[JsonValue], before: list[JsonValue], after: list[JsonValue]) -> list[JsonValue]:
+    """Find each item's partner: first the same one, else the next of its kind."""
+    same = {repr(item): at for at, item in enumerate(before)}
+    taken = {same[repr(item)] for item in after if repr(item) in same}
+    waiting: dict[object, deque[int]] = defaultdict(deque)
+    for at, item in enumerate(before):
+        if at not in taken:
+            waiting[_shape(item)].append(at)
+    found: list[JsonValue] = []
+    for item in after:
+        queue = waiting[_shape(item)]
+        at = same[repr(item)] if repr(item) in same else queue.popleft() if queue else None
+        found.append(item if at is None else patched(source[at], before[at], item))
+    return found
+
+
+def _shape(item: JsonValue) -> object:
+    return frozenset(item) if is_object(item) else type(item).__name__

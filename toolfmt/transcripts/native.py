@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import ToolDeclaration
-from toolfmt.jsontext import is_array, is_object
+from toolfmt.jsontext import is_object
+from toolfmt.transcripts.values import at, put
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -122,7 +123,7 @@ def understood(owner: str, kind: str, given: JsonValue) -> JsonObject:
     """Say a declaration in shared terms, as an entry of `ToolDeclaration.extra`; nothing if it has none."""
     for common, native in _TABLE.get(owner, {}).items():
         if re.fullmatch(native.reads, kind):
-            found = {name: value for name, path in native.settings.items() if (value := _at(given, path)) is not None}
+            found = {name: value for name, path in native.settings.items() if (value := at(given, path)) is not None}
             return {COMMON: {"kind": common, **found}}
     return {}
 
@@ -136,30 +137,8 @@ def declared(owner: str, tool: ToolDeclaration) -> tuple[str, JsonObject] | None
     fields: JsonObject = dict(native.fixed)
     for name, path in native.settings.items():
         if name in common:
-            _put(fields, path, common[name])
+            put(fields, path, common[name])
     return native.writes, fields
-
-
-def _at(value: JsonValue, path: str) -> JsonValue:
-    for key in path.split("."):
-        if is_array(value):
-            value = value[int(key)] if key.isdecimal() and int(key) < len(value) else None
-        else:
-            value = value.get(key) if is_object(value) else None
-    return value
-
-
-def _put(fields: JsonObject, path: str, value: JsonValue) -> None:
-    """Put a value at a path of keys; `0` is the only item of a list."""
-    outer, _, rest = path.partition(".")
-    if not rest:
-        fields[outer] = value
-    elif rest.startswith("0."):
-        item: JsonObject = {}
-        fields[outer] = [item]
-        _put(item, rest[2:], value)
-    else:
-        _put(fields.setdefault(outer, {}), rest, value)
 
 
 def read_hosted(item: JsonValue, owner: str, name: str, *, kind: str = "", given: JsonValue = None) -> ToolDeclaration:

@@ -6,12 +6,12 @@ written as it was read only where all its messages still stand together, in orde
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from toolfmt.conversation import Message
+    from toolfmt.conversation import Message, Transcript
     from toolfmt.model import JsonValue
 
 
@@ -78,3 +78,23 @@ def _end(messages: Sequence[Message], at: int, owner: str) -> int:
         if type(piece) is not SharedSource or piece.whole is not source.whole or piece.number != number:
             return at
     return end
+
+
+def runs(messages: Sequence[Message], joins: Callable[[list[Message], Message], bool]) -> Iterator[list[Message]]:
+    """Split messages into the runs that one value holds; `joins` tells whether a message continues a run."""
+    run: list[Message] = []
+    for message in messages:
+        if run and not joins(run, message):
+            yield run
+            run = []
+        run.append(message)
+    if run:
+        yield run
+
+
+def forget_ids(transcript: Transcript, key: str, start: str) -> Transcript:
+    """Leave out ids that only count the messages, such as `message-1`: they are written where there is no other."""
+    for message in transcript.messages:
+        if len(message.where) > 1 and message.extra.get(key) in (None, f"{start}{message.where[1]}"):
+            message.extra.pop(key, None)
+    return transcript

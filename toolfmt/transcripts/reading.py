@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.conversation import OpaquePart, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.answer_apis import ENVELOPES, SHAPES
+from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, fits, known_as
 from toolfmt.transcripts.losses import losses
@@ -29,6 +29,7 @@ from toolfmt.transcripts.values import pointer
 if TYPE_CHECKING:
     from toolfmt.conversation import Message, Part
     from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.answer_api import AnswerApi
     from toolfmt.transcripts.format import TranscriptFormat
 
 _SPOKEN: Final = frozenset({"input", "instructions", "query", "system", "systemInstruction", "system_instruction"})
@@ -105,15 +106,14 @@ def leaves(transcript: Transcript, made: TranscriptFormat) -> bool:
 
 def opened(value: JsonValue, made: TranscriptFormat) -> list[JsonValue]:
     """Give the conversation that each choice of an answer is, in its API's format; none for what is no answer."""
-    if not is_object(value) or not _is_answer(value, made):
-        return []
-    return ENVELOPES[known_as(made.name, ENVELOPES)].open(value)
+    api = _answering(value, made)
+    return [] if api is None or not is_object(value) else api.open(value)
 
 
 def said_by(answer: JsonValue, made: TranscriptFormat) -> JsonValue:
     """Give the one message of an answer as a conversation; raises `ParseError` for several choices."""
     choices = opened(answer, made)
-    if is_object(answer) and not choices and _is_answer(answer, made):
+    if not choices and _answering(answer, made) is not None:
         raise ParseError(f"{made.name}: the answer has no message")
     if len(choices) > 1:
         raise ParseError(f"{made.name}: the answer has {len(choices)} choices, and a conversation has one: keep one")
@@ -146,9 +146,10 @@ def _keys(value: JsonObject) -> str:
     return f"the keys {names}{', ...' if len(value) > _SHOWN else ''}" if value else "no keys"
 
 
-def _is_answer(value: JsonObject, made: TranscriptFormat) -> bool:
-    known = known_as(made.name, ENVELOPES)
-    return bool(known) and made.messages not in value and any(shape.fits(value) for shape in SHAPES[known])
+def _answering(value: JsonValue, made: TranscriptFormat) -> AnswerApi | None:
+    """Give the API of a format, if a value is an answer of it."""
+    api = ANSWERS.get(known_as(made.name, ANSWERS))
+    return api if api is not None and is_object(value) and made.messages not in value and api.fits(value) else None
 
 
 def _answer(value: JsonValue, made: TranscriptFormat) -> Transcript | None:
@@ -162,9 +163,9 @@ def _answer(value: JsonValue, made: TranscriptFormat) -> Transcript | None:
 
 def _message_keys(made: TranscriptFormat, value: JsonObject) -> set[str]:
     """Find the keys of an answer that its message is made of."""
-    known = ENVELOPES[known_as(made.name, ENVELOPES)]
-    whole = known.open(value)
-    return {key for key in value if known.open({name: item for name, item in value.items() if name != key}) != whole}
+    api = ANSWERS[known_as(made.name, ANSWERS)]
+    whole = api.open(value)
+    return {key for key in value if api.open({name: item for name, item in value.items() if name != key}) != whole}
 
 
 def _understood(message: Message) -> bool:

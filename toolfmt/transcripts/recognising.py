@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from toolfmt import jsontext
 from toolfmt.errors import LimitExceededError, ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.answer_apis import SHAPES
+from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, find, formats
 from toolfmt.transcripts.reading import described, lacks, leaves, opened, says_anything, sound, understood
@@ -124,7 +124,7 @@ def _telling(known: Sequence[TranscriptFormat], value: JsonValue, *, evidence: b
 
 
 def _of_answer(value: JsonValue, known: Sequence[TranscriptFormat]) -> list[TranscriptFormat]:
-    return list(islice((made for name in SHAPES for made in known if made.name == name and opened(value, made)), 1))
+    return list(islice((made for name in ANSWERS for made in known if made.name == name and opened(value, made)), 1))
 
 
 def _beside(value: JsonValue, made: TranscriptFormat) -> JsonValue:
@@ -195,7 +195,7 @@ def _place(path: str, value: JsonValue) -> RowPart | None:
     best = _telling(fits or known, value, evidence=bool(fits))
     if best:
         return RowPart(path, best[0].name, "conversation")
-    message = _telling([made for made in known if made.name in SHAPES], [value], evidence=False)
+    message = _telling([made for made in known if made.name in ANSWERS], [value], evidence=False)
     return RowPart(path, message[0].name, "answer") if message else None
 
 

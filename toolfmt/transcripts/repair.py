@@ -25,8 +25,7 @@ from toolfmt.transcripts.check import findings
 from toolfmt.transcripts.format import Kind, Rules, reraise_as_parse_error
 from toolfmt.transcripts.losses import Loss, losses
 from toolfmt.transcripts.mending import mend, of_source
-from toolfmt.transcripts.merge import restored
-from toolfmt.transcripts.patch import patched
+from toolfmt.transcripts.merge import patched, restored
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import origin
 from toolfmt.transcripts.shape import changed, shape
@@ -68,12 +67,12 @@ def repair(
 ) -> Repair:
     """Repair what the provider of a format would reject; everything else stays unchanged, key for key.
 
-    It repairs missing, illegal and repeated ids, names, the spelling of arguments, the place of results, second
-    results of a call, adjacent messages and blank texts. With `fill`, a call without a result gets a stub, and a
-    result without a call becomes user text. With `drop`, unsupported parts are removed: results without a call, calls
-    without a result (unless `fill` keeps both), unsigned reasoning, rejected kinds of content. Both add a user message
-    if the provider requires one. Additions are changes with the code `placeholder`, and results that became text have
-    the code `result`. Without a `format`, the conversation's own format is detected, which must be unambiguous. Raises
+    It repairs missing, illegal and repeated ids, names, the spelling of arguments, the place of results, second results
+    of a call, adjacent messages and blank texts. With `fill`, a call without a result gets a stub, and a result without
+    a call becomes user text. With `drop`, unsupported parts are removed: results without a call, calls without a result
+    (unless `fill` adds what is missing), unsigned reasoning, rejected kinds of content. Both add a user message if the
+    provider requires one. Additions are changes with the code `placeholder`, and results that became text have the code
+    `result`. Without a `format`, the conversation's own format is detected, which must be unambiguous. Raises
     `ParseError` for anything that is not a conversation of the format, and `LookupError` for a format that does not
     exist.
     """

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from toolfmt.transcripts.blocks import PartTable
 
 INSTRUCTIONS: frozenset[str] = frozenset({"system", "developer"})
+ROLES: Mapping[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
+"""The words of most formats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +128,9 @@ class RequestTable:
         for at, item in enumerate(items):
             role = self.roles.get(word(item, self.role))
             if role is None or not is_object(item):
-                roles = ", ".join(self.roles)
-                raise ParseError(f"{where}/{at}: expected a message with a role of {roles}")
+                roles = ", ".join(filter(None, self.roles))
+                found = repr(item.get(self.role)) if is_object(item) else type(item).__name__
+                raise ParseError(f"{where}/{at}: expected a message with a role of {roles}, not {found}")
             try:
                 found = (self.read_message or self._read_message)(item, role)
             except ParseError as error:

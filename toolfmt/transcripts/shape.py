@@ -27,7 +27,7 @@ from toolfmt.conversation import (
     Transcript,
 )
 from toolfmt.transcripts.carrying import DEFAULT, INSTRUCTIONS, Carry, fits_reasoning, formed, reachable
-from toolfmt.transcripts.declarations import fitted
+from toolfmt.transcripts.declaring import fitted
 from toolfmt.transcripts.flat import flatten
 from toolfmt.transcripts.linking import Names, linked
 

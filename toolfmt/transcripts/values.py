@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 from toolfmt import jsontext
-from toolfmt.conversation import CallPart, JsonPart, TextPart
+from toolfmt.conversation import CallPart, JsonPart, TextPart, parse_failure
 from toolfmt.errors import LimitExceededError, ParseError, RenderError
 from toolfmt.jsontext import is_array, is_object
 
@@ -99,6 +99,36 @@ def word(item: JsonValue, key: str) -> str:
     return found if isinstance(found, str) else ""
 
 
+def inner(value: JsonObject, key: str) -> JsonObject:
+    """Give the object under a key; an empty one for anything else."""
+    found = value.get(key)
+    return found if is_object(found) else {}
+
+
+def at(value: JsonValue, place: str) -> JsonValue:
+    """Get what is at a place, keys and numbers of items joined by dots; None where nothing is."""
+    for key in place.split("."):
+        if is_object(value):
+            value = value.get(key)
+        else:
+            value = value[int(key)] if is_array(value) and key.isdecimal() and int(key) < len(value) else None
+    return value
+
+
+def put(fields: JsonObject, place: str, value: JsonValue) -> None:
+    """Put a value at a place; the objects around it are copied or made, `0` is the only item of a list."""
+    outer, _, rest = place.partition(".")
+    if not rest:
+        fields[outer] = value
+    elif rest.startswith("0."):
+        item: JsonObject = {}
+        fields[outer] = [item]
+        put(item, rest[2:], value)
+    else:
+        fields[outer] = made = dict(inner(fields, outer))
+        put(made, rest, value)
+
+
 def json_at(value: JsonValue) -> JsonValue:
     """Give what a text of JSON says; anything else as it is."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
@@ -117,6 +147,17 @@ def plain_text(parts: Iterable[object]) -> str | None:
     if len(found) == 1 and isinstance(found[0], TextPart) and not found[0].extra and not found[0].citations:
         return found[0].text
     return None
+
+
+def text_or_list(blocks: list[JsonValue]) -> JsonValue:
+    """Give a content as text where its blocks are one text at most, else as their list."""
+    if not blocks:
+        return ""
+    match blocks:
+        case [{"text": str() as text, **beside}] if beside in ({}, {"type": "text"}):
+            return text
+        case _:
+            return blocks
 
 
 def content_text(content: Iterable[object], between: str = "\n") -> str:
@@ -192,6 +233,12 @@ def argument_value(part: CallPart) -> JsonValue:
     except ParseError:
         value = _lenient(part.text)
         return part.text if value is None else value
+
+
+def broken_arguments(part: CallPart) -> str:
+    """Explain why a call's arguments cannot be read as a JSON object; "" if they can."""
+    value = argument_value(part)
+    return "" if value is None or is_object(value) else parse_failure(part) or "not a JSON object"
 
 
 def _lenient(text: str) -> JsonValue:

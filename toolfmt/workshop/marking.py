@@ -1,11 +1,10 @@
-"""The strings of a format that a server must leave in the model's text, and those at which it must stop.
+"""The strings of a dialect that a server must leave in the model's text, and those at which it may stop.
 
     markers("mistral-v11").keep     # ('[TOOL_CALLS]', '[ARGS]', '[CALL_ID]', '[THINK]', '[/THINK]')
     markers("kimi-k2").stop         # ('<|im_end|>',)
     markers(provider="anthropic")   # of the format that this provider's models use
 
-Many of them are special tokens, which servers leave out when they turn tokens
-into text; a parser that does not see them finds no calls.
+Many of them are special tokens, which servers remove when they decode tokens; without them a parser finds no calls.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Markers:
-    """The strings that stand for a format's structure, in the order in which its description has them."""
+    """The strings of a dialect's structure, in the order of its description."""
 
     keep: tuple[str, ...] = ()
-    """What opens, closes and separates calls, arguments and reasoning: the text must hold it as it was written."""
+    """What opens, closes and separates calls, arguments and reasoning: the text must contain it as written."""
     stop: tuple[str, ...] = ()
-    """What ends the turn and nothing else: the server may stop there, and leave it out."""
+    """What only ends the turn: the server may stop there and remove it."""
 
 
 def markers(name: AnyDialect | str | None = None, /, **choice: Unpack[Choice]) -> Markers:
@@ -54,7 +53,7 @@ def markers(name: AnyDialect | str | None = None, /, **choice: Unpack[Choice]) -
 
 
 def call_markers(syntax: Syntax) -> tuple[str, ...]:
-    """Give the markers of calls as they are written, without the other forms that are read."""
+    """Return the markers of the form that is written, without those of other forms that are read."""
     frame = _of_frame(syntax.frame, syntax.stop) if syntax.frame is not None else ()
     found = (marker.strip() for marker in (*frame, *_of_form(syntax.forms[0])))
     return tuple(dict.fromkeys(marker for marker in found if marker))
@@ -65,7 +64,7 @@ _PUNCTUATION = frozenset("[]{}()<>/:,=\"' ")
 
 
 def _of_form(form: Form) -> Iterator[str]:
-    """Give the markers of a form; where there are but words, as in `functools[...]`, those."""
+    """Yield the markers of a form; if there are only words, as in `functools[...]`, those."""
     literals = [text for template in _templates(form) for text in _verbatim(pieces(template))]
     found = [marker for text in literals for marker in _split(text)]
     yield from [one for one in found if not one.isalnum()] or found
@@ -75,7 +74,7 @@ def _of_form(form: Form) -> Iterator[str]:
 
 
 def _of_frame(frame: Frame, stop: Sequence[str]) -> Iterator[str]:
-    """Give the markers of headers, no words; what is after the last message alone may be left out."""
+    """Yield the markers of headers without words; one that only ends the last message may be removed."""
     yield from (*frame.opens, frame.start)
     for text in (*_verbatim(pieces(frame.call)), frame.between):
         yield from (marker for marker in _split(text) if not marker[0].isalnum())
@@ -83,7 +82,7 @@ def _of_frame(frame: Frame, stop: Sequence[str]) -> Iterator[str]:
 
 
 def _split(text: str) -> Iterator[str]:
-    """Take literal text apart: a marker is on one line, and a tag is a piece of its own."""
+    """Split literal text: a marker is on one line, and a tag is separate."""
     for line in text.splitlines():
         for found in _TAG.findall(line):
             marker = found.strip().lstrip("\"'")

@@ -1,25 +1,22 @@
-"""What a provider's SDK raises, as the one error that drivers know.
+"""Turn the exceptions of providers' SDKs into `DriverError`.
 
     DriverError("openai-chat: Error code: 429 - {'error': {'message': 'slow down'}}",
                 status=429, retryable=True, retry_after=2.0)
 
-The SDKs' classes share no base. What they share is read: a status, the response's
-headers, the error's own word for what happened, and the HTTP library's error beneath.
+The SDKs' exceptions share no base class. Read are the attributes that they share: a status, the response's headers, the
+error's code, and the HTTP library's exception as the cause.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolfmt.errors import DriverError
 
-if TYPE_CHECKING:
-    from toolfmt.transcripts.answer_info import AnswerInfo
-
 RETRYABLE_STATUS: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-"""Statuses that say nothing against asking again; 529 is how Anthropic says that it is overloaded."""
+"""Statuses of errors that may pass; 529 is Anthropic's status for overload."""
 RETRYABLE_WORDS: Final = frozenset(
     {
         # Anthropic, in the stream of an answer that began with status 200
@@ -37,18 +34,18 @@ RETRYABLE_WORDS: Final = frozenset(
         "UNAVAILABLE",
     }
 )
-"""What providers call a failure that passes."""
+"""Providers' codes of errors that may pass."""
 CONNECTION: Final = frozenset({"APIConnectionError", "ClientConnectionError", "RequestException", "TransportError"})
-"""What SDKs and the HTTP libraries beneath them call a connection that failed, was cut or took too long."""
+"""Class names of SDKs and HTTP libraries for a connection that failed, was cut or timed out."""
 _ERRORS: Final = range(400, 600)
 _LONGEST: Final = 2000
-"""How many characters of an error are reported: some are a whole page."""
+"""Characters of an error that are reported; some errors are a whole page."""
 _DEPTH: Final = 4
-"""How many levels of an error's body are searched for its word."""
+"""Levels of an error's body that are searched for its code."""
 
 
 async def reraising(values: AsyncGenerator[object], name: str) -> AsyncGenerator[object]:
-    """Yield the same values; what getting them raises is a `DriverError` that begins with `name`."""
+    """Yield the same values; exceptions become a `DriverError` whose text begins with `name`."""
     async with aclosing(values):
         while True:
             try:
@@ -63,7 +60,7 @@ async def reraising(values: AsyncGenerator[object], name: str) -> AsyncGenerator
 
 
 def driver_error(error: Exception, name: str) -> DriverError:
-    """Say what an exception of an SDK, or of what it is built on, means to a driver."""
+    """Turn an exception of an SDK or an HTTP library into a `DriverError`."""
     status = _status(error)
     retryable = status in RETRYABLE_STATUS
     if status is None:
@@ -80,13 +77,8 @@ def driver_error(error: Exception, name: str) -> DriverError:
     return DriverError(f"{name}: {message}", status=status, retryable=retryable, retry_after=_retry_after(error))
 
 
-def failure_suffix(info: AnswerInfo) -> str:
-    """Give what the provider itself says of an answer that it could not finish, to end a sentence."""
-    return "" if info.error is None else f": {info.error}"
-
-
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Give an exception and what it says caused it."""
+    """Yield an exception and its causes."""
     at: BaseException | None = error
     seen: set[int] = set()
     while at is not None and id(at) not in seen:
@@ -100,7 +92,7 @@ def _classes(error: BaseException) -> set[str]:
 
 
 def _status(error: Exception) -> int | None:
-    """Find the status of an HTTP error; one of success tells nothing of an error in the stream."""
+    """Return the HTTP status of an error; None for a status of success, as after an error in a stream."""
     for name in ("status_code", "code"):
         value = getattr(error, name, None)
         if type(value) is int and value in _ERRORS:
@@ -109,13 +101,13 @@ def _status(error: Exception) -> int | None:
 
 
 def _body(error: Exception) -> object:
-    """Get what the provider said of the error, as JSON."""
+    """Return the error's body, usually JSON."""
     found = (getattr(error, name, None) for name in ("body", "details"))
     return next((value for value in found if value is not None), None)
 
 
 def _words(value: Any, depth: int = 0) -> Iterator[str]:
-    """Give the texts in an error's body."""
+    """Yield the texts in an error's body."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping) and depth < _DEPTH:
@@ -124,7 +116,7 @@ def _words(value: Any, depth: int = 0) -> Iterator[str]:
 
 
 def _retry_after(error: Exception) -> float | None:
-    """Read the header `retry-after`, where it counts seconds."""
+    """Read the header `retry-after` if it is in seconds."""
     responses: tuple[Any, ...] = (error, getattr(error, "response", None), getattr(error, "raw_response", None))
     found = None
     for response in responses:

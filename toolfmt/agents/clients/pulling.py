@@ -1,10 +1,10 @@
-"""Call what may block and what may not alike, and take what it gives piece by piece.
+"""Call sync and async functions in the same way, and take their values one by one.
 
     pieces(partial(client.chat.completions.create, stream=True, ...), single=...)   # in worker threads
     pieces(partial(async_client.messages.create, stream=True, ...), single=...)     # in the event loop
 
-Whoever stops early closes the source. A blocking call cannot be interrupted: what
-is abandoned in the middle of one closes its source as soon as that call returns.
+Stopping early closes the source. A blocking call cannot be interrupted; a source that is abandoned during one is closed
+as soon as the call returns.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 CLOSING: Final = 5.0
-"""Seconds for which closing may hold up who is cancelled."""
+"""Seconds by which closing may delay a cancellation."""
 _END: Final = object()
 
 
 async def pieces(call: partial[Any], *, single: Callable[[object], bool]) -> AsyncGenerator[object]:
-    """Call a function, sync or async, and yield what it gives: one value if `single` says so, else what it iterates."""
+    """Call a sync or async function and yield its value if `single(value)`, else the items of the value."""
     threads = _Threads()
     source: _Threads | _Loop = threads
     try:
@@ -49,12 +49,12 @@ async def pieces(call: partial[Any], *, single: Callable[[object], bool]) -> Asy
 
 
 def _at_once(function: object) -> bool:
-    """Whether calling a function only makes what is to be awaited or iterated."""
+    """Whether a call of the function only returns something to await or iterate."""
     return inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
 
 
 class _Loop:
-    """What iterates in the event loop."""
+    """Iterates in the event loop."""
 
     def __init__(self, given: Any) -> None:
         # A stream that is its own iterator: a generator around it would stay open when the stream is closed.
@@ -113,7 +113,7 @@ class _Threads:
 
 
 def _shut(given: object) -> None:
-    """Close what has a method for it that blocks."""
+    """Call the sync `close` of an object, if it has one."""
     method = getattr(given, "close", None)
     if callable(method) and not inspect.iscoroutinefunction(method):
         method()

@@ -1,11 +1,11 @@
-"""Anything that takes text and gives text, as a `TextModel`.
+"""Text models made from functions and from clients of APIs.
 
     text_model(lambda chat: pipeline(chat)[0]["generated_text"])            # a function of the chat
     text_model(llm, prompt=lambda chat: tokenizer.apply_chat_template(chat, tokenize=False))   # of a prompt
     text_model(openai_chat(client, model="hermes-4"))                      # an API, without its own tools
 
-A function may be async, may block, and may give its text whole or in pieces (an
-iterator, an async iterator). What blocks is called in worker threads.
+A function may be async or blocking, and may return its text whole or in pieces, as an iterator or an async iterator.
+Blocking functions are called in worker threads.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast, overload
 
-from toolfmt.agents.clients.failing import failure_suffix, reraising
+from toolfmt.agents.clients.failing import reraising
 from toolfmt.agents.clients.pulling import closing, pieces
 from toolfmt.errors import DriverError, ParseError
 from toolfmt.events import CallFailed, CallStart, TextDelta
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.answer_apis import SHAPES
+from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.answer_info import AnswerInfo
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.convert import convert
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject
 
 OpenedText: TypeAlias = tuple[AsyncIterator[str], AnswerInfo]
-"""The pieces of one answer, and what else is known of it."""
+"""The pieces of one answer, and its record, which is complete after the last piece."""
 TextSource: TypeAlias = Callable[[Sequence["JsonObject"]], OpenedText]
 
 
@@ -82,7 +82,7 @@ def text_source(model: object, options: JsonObject | None = None) -> TextSource:
 
 
 def is_client(model: object) -> TypeGuard[ModelClient]:
-    """Whether something is the client of an API, and no function."""
+    """Whether an object is the client of an API, and not a function."""
     return isinstance(getattr(model, "format", None), str) and callable(getattr(model, "send", None))
 
 
@@ -93,7 +93,7 @@ def plain_prompt(chat: Sequence[JsonObject]) -> str:
 
 
 def _is_whole(value: object) -> bool:
-    """Whether a value is the answer itself, or can be no answer: what iterates gives pieces, but for these."""
+    """Whether a value is a whole answer (or an invalid one), and not an iterable of pieces."""
     return isinstance(value, (str, bytes, Mapping)) or not (hasattr(value, "__iter__") or hasattr(value, "__aiter__"))
 
 
@@ -135,25 +135,42 @@ class _ClientSource:
     def __call__(self, chat: Sequence[JsonObject]) -> OpenedText:
         written = convert({"messages": list(chat)}, source="openai-chat", target=self._client.format).value
         request: JsonObject = {**(written if is_object(written) else {"messages": written}), **self._options}
-        reader = AnswerReader(self._client.format if self._client.format in SHAPES else "auto")
+        reader = answer_reader(self._client)
         return self._texts(request, reader), reader.info
 
     async def _texts(self, request: JsonObject, reader: AnswerReader) -> AsyncIterator[str]:
-        async with closing(self._client.send(request, stream=True)) as values:
-            async for value in values:
-                try:
-                    events = reader.feed(value)
-                except ParseError as error:
-                    raise DriverError(f"{self._client.format}: {error}") from error
-                for text in self._said(events):
-                    yield text
-        if reader.info.error is not None or reader.info.stop is None:
-            failed = failure_suffix(reader.info)
-            raise DriverError(f"{self._client.format}: the answer ended before it was complete{failed}", retryable=True)
-        for text in self._said(reader.close()):
-            yield text
+        async with aclosing(answer_events(self._client, request, reader, stream=True)) as batches:
+            async for batch in batches:
+                for event in batch:
+                    if isinstance(event, (CallStart, CallFailed)):
+                        raise DriverError(
+                            f"{self._client.format}: the API read a call by itself: use NativeDriver with it"
+                        )
+                    if isinstance(event, TextDelta):
+                        yield event.text
 
-    def _said(self, events: list[Event]) -> list[str]:
-        if any(isinstance(event, (CallStart, CallFailed)) for event in events):
-            raise DriverError(f"{self._client.format}: the API read a call by itself: use NativeDriver with it")
-        return [event.text for event in events if isinstance(event, TextDelta)]
+
+def answer_reader(client: ModelClient) -> AnswerReader:
+    """Open a reader for one answer of a client."""
+    return AnswerReader(client.format if client.format in ANSWERS else "auto")
+
+
+async def answer_events(
+    client: ModelClient, request: JsonObject, reader: AnswerReader, *, stream: bool
+) -> AsyncGenerator[list[Event]]:
+    """Send a request and yield the events of each piece of the answer.
+
+    Raises `DriverError`, which is retryable if the answer is incomplete; its last events are not yielded then.
+    """
+    async with closing(client.send(request, stream=stream)) as values:
+        async for value in values:
+            try:
+                events = reader.feed(value)
+            except ParseError as error:
+                raise DriverError(f"{client.format}: {error}") from error
+            yield events
+    info = reader.info
+    if info.error is not None or (stream and info.stop is None):
+        why = "" if info.error is None else f": {info.error}"
+        raise DriverError(f"{client.format}: the answer ended before it was complete{why}", retryable=True)
+    yield reader.close()

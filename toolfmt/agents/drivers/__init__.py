@@ -1,11 +1,11 @@
-"""Drivers: what decides the next step of an agent. Each takes a state and gives it back with one step more.
+"""Drivers decide the next step of an agent: each takes a state and returns it with one more step.
 
     NativeDriver(client)          a provider's own tool calling
     TextDriver(model, dialect=…)  calls in the text of any model, in any dialect; "react" is ReAct
-    DecisionDriver(model)         one JSON decision at a time, checked before it is done
+    DecisionDriver(model)         one JSON decision at a time, checked before it is carried out
     ScriptedDriver(steps)         a script in place of a model; `scripted(path)` reads one
 
-Whatever has `async def step(state, runtime)` is a driver too.
+Any object with `async def step(state, runtime)` is a driver.
 """
 
 import lazy_loader

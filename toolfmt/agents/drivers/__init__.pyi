@@ -1,8 +1,8 @@
 # The public names, each with its home: `__init__.py` loads what this file lists.
 
+from .asking import Patience as Patience
 from .deciding import DecisionDriver as DecisionDriver
 from .native import NativeDriver as NativeDriver
-from .patience import Patience as Patience
 from .script import ScriptedDriver as ScriptedDriver
 from .script import ScriptStep as ScriptStep
 from .script import call as call

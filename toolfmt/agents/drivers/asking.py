@@ -1,87 +1,217 @@
-"""Asking an API: a request out, events in as they come, a whole answer or an error in the end."""
+"""Asking a model: every event is emitted as it comes, and the whole answer is returned.
+
+A model is asked again if its connection is lost. That is safe, because no call runs before its answer is complete.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import anyio
 
 from toolfmt import ids
-from toolfmt.agents.clients.failing import failure_suffix
 from toolfmt.agents.clients.pulling import closing
-from toolfmt.errors import DriverError, ParseError
-from toolfmt.events import CallEnd, CallFailed, CallStart, TextDelta, coalesce
+from toolfmt.agents.clients.text import answer_events, answer_reader
+from toolfmt.agents.state import Step, total
+from toolfmt.errors import DriverError
+from toolfmt.events import CallEnd, CallFailed, CallStart, Notice, TextDelta, coalesce
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, InferenceResponseReceived
 from toolfmt.model import ToolInvocation
+from toolfmt.parsers.driving import has_ended
 from toolfmt.parsers.leaks import drop_leaks
 from toolfmt.parsing import ParseResult
-from toolfmt.transcripts.answer_apis import SHAPES
-from toolfmt.transcripts.answers import AnswerReader
+from toolfmt.transcripts.answer_info import AnswerInfo, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
+    from toolfmt.agents.clients.text import TextSource
     from toolfmt.agents.runtime import Runtime
+    from toolfmt.conversation import Transcript
+    from toolfmt.dialect.record import Parser
     from toolfmt.events import Event
     from toolfmt.execution.contracts import ModelClient
     from toolfmt.model import JsonObject
-    from toolfmt.transcripts.answer_info import AnswerInfo
     from toolfmt.transcripts.losses import Loss
+
+T = TypeVar("T")
+
+LOST: Final = (ConnectionError, TimeoutError)
+"""What Python raises for a lost connection; clients raise `DriverError(retryable=True)`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """At most `tries` requests, with `pause` seconds between them, doubled each time up to `longest`.
+
+    If the server says how long to wait, that counts.
+    """
+
+    tries: int = 3
+    pause: float = 0.5
+    longest: float = 60.0
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for settings that never ask."""
+        if self.tries < 1 or self.pause < 0:
+            raise ValueError(f"tries must be at least 1 and pause at least 0, not {self.tries} and {self.pause}")
+
+    async def ask(self, once: Callable[[int], Awaitable[T]]) -> T:
+        """Call `once` with the number of the attempt, from 1, until it returns or raises a permanent error."""
+        for number in count(1):
+            try:
+                return await once(number)
+            except (DriverError, *LOST) as error:
+                if number >= self.tries or not getattr(error, "retryable", True):
+                    raise
+                asked = getattr(error, "retry_after", None)
+            await anyio.sleep(min(self.pause * 2 ** (number - 1) if asked is None else asked, self.longest))
+        raise AssertionError("count() has no end")
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is sent, what it could not say, and the tools' own names where it calls them by others."""
+    """A request to an API, its losses, and the tools' own names by the names that it uses instead."""
 
     value: JsonObject
     losses: tuple[Loss, ...] = ()
-    names: Mapping[str, str] | None = None
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """A whole answer: its events as they came, and what else it says."""
+    """A complete answer; `raw` is a text model's text, up to the end of its turn."""
 
-    events: tuple[Event, ...]
+    result: ParseResult
     info: AnswerInfo
+    raw: str = ""
 
 
-async def ask(client: ModelClient, request: Request, runtime: Runtime, *, stream: bool, attempt: int) -> ModelAnswer:
-    """Ask once. Every event is emitted as it comes; calls have ids and their tools' own names.
+def last_step(answers: Sequence[ModelAnswer], **fields: Any) -> Step:
+    """Make the step of the last of several answers; the failures and tokens of all count."""
+    last = answers[-1]
+    step = Step(
+        failures=tuple(failure for answer in answers for failure in answer.result.failures),
+        usage=total(answer.info.usage or Usage() for answer in answers),
+        info=last.info,
+        stop=last.info.stop,
+        text=last.result.text,
+    )
+    return replace(step, **fields)
 
-    Raises `DriverError`, which may be tried again, for an answer that ends before it is complete,
-    and for anything else.
-    """
-    runtime.tell(InferenceRequestStarted, request=request.value, attempt=attempt, losses=request.losses)
-    reader = AnswerReader(client.format if client.format in SHAPES else "auto")
-    own = _Own(request.names or {})
-    events: list[Event] = []
 
-    def take(found: Sequence[Event]) -> None:
-        for event in map(own, found):
-            events.append(event)
-            runtime.tell(AnswerReceived, event=event)
+class PlainParser:
+    """Reads an answer as text, whatever is in it."""
 
-    async with closing(client.send(request.value, stream=stream)) as values:
-        async for value in values:
-            try:
-                take(reader.feed(value))
-            except ParseError as error:
-                raise DriverError(f"{client.format}: {error}") from error
-    if reader.info.error is not None or (stream and reader.info.stop is None):
-        failed = failure_suffix(reader.info)
-        raise DriverError(f"{client.format}: the answer ended before it was complete{failed}", retryable=True)
-    take(reader.close())
-    if reader.info.stop == "tool_calls" and not any(isinstance(event, (CallEnd, CallFailed)) for event in events):
-        raise DriverError(f"{client.format}: the answer ends with calls, and there are none in it", retryable=True)
-    kept = _without_leaks(events, runtime)
-    result = ParseResult(tuple(kept))
-    said = {"text": result.text, "reasoning": result.reasoning, "calls": result.calls, "failures": result.failures}
-    runtime.tell(InferenceResponseReceived, info=reader.info, **said)
-    return ModelAnswer(tuple(kept), reader.info)
+    def __init__(self) -> None:
+        """Begin an answer."""
+        self._at = 0
+
+    def feed(self, chunk: str) -> list[Event]:
+        """Read one more chunk."""
+        start, self._at = self._at, self._at + len(chunk)
+        return [TextDelta(chunk, start)] if chunk else []
+
+    def close(self) -> list[Event]:
+        """End the answer."""
+        return []
+
+
+class Asker:
+    """Makes the requests of one step and counts them."""
+
+    def __init__(self, runtime: Runtime, patience: Patience) -> None:
+        """Begin a step."""
+        self._runtime = runtime
+        self._patience = patience
+        self._attempts = count(1)
+
+    async def ask_api(self, client: ModelClient, request: Request, *, stream: bool) -> ModelAnswer:
+        """Ask an API; the calls of the answer have ids and their tools' own names.
+
+        Raises `DriverError`, which is retryable if the answer is incomplete.
+        """
+
+        async def once(_: int) -> ModelAnswer:
+            self._begin(request.value, request.losses)
+            reader = answer_reader(client)
+            batches = answer_events(client, request.value, reader, stream=stream)
+            events = await self._received(batches, _Own(request.names))
+            if reader.info.stop == "tool_calls" and not ParseResult(tuple(events)).ended:
+                raise DriverError(
+                    f"{client.format}: the answer ends with calls, and there are none in it", retryable=True
+                )
+            return received(self._runtime, self._without_leaks(events), reader.info)
+
+        return await self._patience.ask(once)
+
+    async def ask_text(
+        self,
+        source: TextSource,
+        chat: Sequence[JsonObject],
+        open_parser: Callable[[], Parser[str]],
+        losses: Sequence[Loss] = (),
+        transcript: Transcript | None = None,
+    ) -> ModelAnswer:
+        """Ask a text model; its stream is closed as soon as the format's own markers end the turn."""
+
+        async def once(_: int) -> ModelAnswer:
+            self._begin({"messages": list(chat)}, tuple(losses), transcript)
+            pieces, info = source(chat)
+            raw: list[str] = []
+            events = await self._received(_parsed(pieces, open_parser(), raw))
+            end = next((one.span[0] for one in events if isinstance(one, Notice) and one.kind == "after_end"), None)
+            return received(self._runtime, _complete(_mended(events), info), info, "".join(raw)[:end])
+
+        return await self._patience.ask(once)
+
+    def _begin(self, request: JsonObject, losses: tuple[Loss, ...], transcript: Transcript | None = None) -> None:
+        attempt = next(self._attempts)
+        self._runtime.tell(
+            InferenceRequestStarted, request=request, attempt=attempt, losses=losses, transcript=transcript
+        )
+
+    async def _received(
+        self, batches: AsyncGenerator[list[Event]], change: Callable[[Event], Event] = lambda event: event
+    ) -> list[Event]:
+        """Emit events as they come, each changed by `change`, and return all of them."""
+        events: list[Event] = []
+        async with aclosing(batches):
+            async for batch in batches:
+                for event in map(change, batch):
+                    events.append(event)
+                    self._runtime.tell(AnswerReceived, event=event)
+        return events
+
+    def _without_leaks(self, events: list[Event]) -> list[Event]:
+        """Remove text that merely echoes a call's arguments; a notice reports it."""
+        calls = [event.call for event in events if isinstance(event, CallEnd)]
+        joined = coalesce(events)
+        spans: list[tuple[int, int]] = []
+        for before, after in zip(joined, drop_leaks(joined, calls) if calls else joined, strict=True):
+            if isinstance(before, TextDelta) and after is not before:
+                self._runtime.tell(AnswerReceived, event=after)
+                spans.append((before.start, before.start + len(before.text)))
+        return [
+            event
+            for event in events
+            if not (isinstance(event, TextDelta) and any(start <= event.start < end for start, end in spans))
+        ]
+
+
+def received(runtime: Runtime, events: Sequence[Event], info: AnswerInfo, raw: str = "") -> ModelAnswer:
+    """Make an answer of its events, and emit that it is complete."""
+    result = ParseResult(tuple(events))
+    content = {"text": result.text, "reasoning": result.reasoning, "calls": result.calls, "failures": result.failures}
+    runtime.tell(InferenceResponseReceived, info=info, **content)
+    return ModelAnswer(result, info, raw)
 
 
 class _Own:
-    """Gives calls without an id one, and tools the names by which they are registered."""
+    """Gives an id to calls without one, and their own names back to tools."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
@@ -102,19 +232,29 @@ class _Own:
                 return event
 
 
-def _without_leaks(events: list[Event], runtime: Runtime) -> list[Event]:
-    """Take out text that merely echoes a call's arguments; it is reported as a notice."""
-    calls = [event.call for event in events if isinstance(event, CallEnd)]
-    if not calls:
-        return events
-    joined = coalesce(events)
-    spans: list[tuple[int, int]] = []
-    for before, after in zip(joined, drop_leaks(joined, calls), strict=True):
-        if isinstance(before, TextDelta) and after is not before:
-            runtime.tell(AnswerReceived, event=after)
-            spans.append((before.start, before.start + len(before.text)))
-    return [
-        event
-        for event in events
-        if not (isinstance(event, TextDelta) and any(start <= event.start < end for start, end in spans))
-    ]
+async def _parsed(pieces: AsyncIterator[str], parser: Parser[str], raw: list[str]) -> AsyncGenerator[list[Event]]:
+    """Yield the events of each piece of a text, up to the end of the turn; the pieces are added to `raw`."""
+    async with closing(pieces) as texts:
+        async for text in texts:
+            raw.append(text)
+            yield parser.feed(text)
+            if has_ended(parser):
+                break
+    yield parser.close()
+
+
+def _mended(events: Sequence[Event]) -> list[Event]:
+    """Leave out the failures of calls that were repaired."""
+    mended = {event.span for event in events if isinstance(event, Notice) and event.kind == "repaired"}
+    return [event for event in events if not (isinstance(event, CallFailed) and event.span in mended)]
+
+
+def _complete(events: list[Event], info: AnswerInfo) -> list[Event]:
+    """Make a failure of the last call if the answer was cut off by its token limit before the call was closed."""
+    last = max((at for at, event in enumerate(events) if isinstance(event, CallEnd)), default=None)
+    event = None if last is None or info.stop != "length" else events[last]
+    if last is not None and isinstance(event, CallEnd) and event.call.certainty == "guessed":
+        raw = event.call.raw_arguments or ""
+        detail = "the answer was cut off; the call may be incomplete"
+        events[last] = CallFailed(event.index, raw, "truncated", detail, event.span, event.call.name)
+    return events

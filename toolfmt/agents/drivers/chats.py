@@ -1,11 +1,11 @@
-r"""A conversation as a text model is given it: the tools in the system prompt, calls and results in the text.
+r"""Write conversations for text models: the tools in the system prompt, calls and results in the text.
 
     {"role": "system", "content": "Be brief.\n\n## Accessible Tools\n\n…"}
     {"role": "user", "content": "Weather in Paris?"}
     {"role": "assistant", "content": "<tool_call>{…}</tool_call>"}          as the model wrote it
     {"role": "user", "content": "<tool_response>\n18C\n</tool_response>"}       many models know no role for tools
 
-The stored messages stay what they are.
+The stored messages are not changed.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from toolfmt.conversation import MediaPart, Message, Part, ResultPart, TextPart, ToolDeclaration, Transcript
+from toolfmt.dialect.syntax import Form, JsonCall, Syntax
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.manifests import manifest, placed
 from toolfmt.model import Media
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 
 ROLES: Final = {"system": "system", "developer": "system", "assistant": "assistant", "tool": "user", "user": "user"}
 PLACE: Final = "{{tools}}"
+_UNDESCRIBED: Final = Syntax(
+    forms=(Form(call="{call}", json=JsonCall(template={"name": "{name}", "arguments": "{arguments}"})),), leading=()
+)
+"""Takes the place of the description in a dialect with functions of its own: no markers, and results as they are."""
 PartT = TypeVar("PartT")
 
 
@@ -43,20 +48,18 @@ class Chats:
     def __init__(
         self, dialect: Dialect[str], choice: Choice, template: str | None = None, examples: Examples = None
     ) -> None:
-        """Take the dialect, what chose it and a template for the tools; raises ValueError for one not of text."""
-        if dialect.syntax is None:
-            raise ValueError(f"{dialect.name} has no description of its text: a text driver cannot write with it")
-        self._syntax = dialect.syntax
+        """Set the dialect, its choice and a template for the tools."""
+        self._syntax = syntax = dialect.syntax or _UNDESCRIBED
         self._choice = choice
         self._template = template
         self._examples: Examples = examples
-        self._format = TextChat(dialect, dialect.syntax)
-        self._rules = text_rules(dialect, dialect.syntax)
+        self._format = TextChat(dialect, syntax)
+        self._rules = text_rules(dialect, syntax)
 
     def write(
         self, messages: Sequence[Message], tools: Sequence[ToolDefinition]
     ) -> tuple[list[JsonObject], tuple[Loss, ...]]:
-        """Write a chat, and say what of the messages it does not hold."""
+        """Write a chat; also returns the losses."""
         noted = [_noted(message) for message in messages]
         lost = [Loss("media", f"/messages/{at}", "changed", one) for at, (_, some) in enumerate(noted) for one in some]
         whole = conversation(self._shown([message for message, _ in noted], tools), tools)
@@ -76,7 +79,7 @@ class Chats:
         return chat, tuple(lost)
 
     def answer(self, raw: str, events: Sequence[Event], *, kept: bool = True) -> Message:
-        """Make the message of an answer; `kept`: it is written again just as the model wrote it."""
+        """Make the message of an answer; with `kept`, the dialect writes it again as the model wrote it."""
         message = answer_message(events)
         if kept:
             message.origin = self._format.owner
@@ -84,13 +87,13 @@ class Chats:
         return message
 
     def until_stop(self, raw: str) -> str:
-        """Take off what ends a turn: the marker is not the answer's."""
+        """Remove the marker that ends a turn."""
         said = raw.rstrip()
         found = next((stop for stop in self._syntax.stop if said.endswith(stop)), None)
         return raw if found is None else said.removesuffix(found).rstrip()
 
     def _shown(self, messages: Sequence[Message], tools: Sequence[ToolDefinition]) -> list[Message]:
-        """Put the manifest in its place in the instructions, after the first ones, or before all."""
+        """Put the manifest in its place in the instructions, else after the first ones, else before all messages."""
         texts = {at: _said(message) for at, message in enumerate(messages) if message.role in ("system", "developer")}
         at = next((at for at, text in texts.items() if "tools" in text and placed(text, "") != text), None)
         at = next(iter(texts), None) if at is None else at
@@ -104,7 +107,7 @@ class Chats:
 
 
 def conversation(messages: Sequence[Message], tools: Sequence[ToolDefinition]) -> Transcript:
-    """Put messages and the tools that are offered together."""
+    """Make a conversation from messages and the offered tools."""
     declared = (ToolDeclaration(tool.name, tool.description or None, tool.parameters) for tool in tools)
     return Transcript(tuple(messages), tuple(declared))
 
@@ -114,7 +117,7 @@ def _said(message: Message) -> str:
 
 
 def _noted(message: Message) -> tuple[Message, list[str]]:
-    """Put notes in the places of media, of which text can show nothing."""
+    """Replace media by notes, because text cannot show them."""
     notes: list[str] = []
     parts: list[Part] = []
     for part in message.parts:
@@ -127,7 +130,7 @@ def _noted(message: Message) -> tuple[Message, list[str]]:
 
 
 def _shown(part: PartT, at: int, notes: list[str]) -> PartT | TextPart:
-    """Give a part, or a note on a line of its own in place of media."""
+    """Return a part; media become a note on a line of its own."""
     if not isinstance(part, MediaPart):
         return part
     known = {"kind": part.kind, "media_type": part.media_type, "name": part.name}
@@ -137,7 +140,7 @@ def _shown(part: PartT, at: int, notes: list[str]) -> PartT | TextPart:
 
 
 def _text(content: JsonValue) -> str:
-    """Give a message's text."""
+    """Return a message's text."""
     if not is_array(content):
         return content if isinstance(content, str) else ""
     return "".join(str(item["text"]) for item in content if is_object(item) and isinstance(item.get("text"), str))

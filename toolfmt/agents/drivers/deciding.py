@@ -6,9 +6,9 @@
     {"thought": "I need add.", "type": "call_tool", "tool": "add", "args": {"a": 2, "b": 2}}
     {"thought": "I know it.", "type": "final_answer", "answer": "4"}
 
-A decision that cannot be read or done is asked for again, with what was wrong; after `retries` of them the run fails,
-with a record `decision_extraction` or `decision_validation` in place of a tool's. For ReAct's lines, use
-`TextDriver(model, dialect="react")`.
+If a decision cannot be read or carried out, the model is asked again, with what was wrong. After `retries` of
+them the run fails, with a record `decision_extraction` or `decision_validation` in place of a tool's. For ReAct's
+lines, use `TextDriver(model, dialect="react")`.
 """
 
 from __future__ import annotations
@@ -18,12 +18,10 @@ from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from toolfmt.agents.clients.text import text_source
+from toolfmt.agents.drivers.asking import Asker, ModelAnswer, Patience, PlainParser, last_step
 from toolfmt.agents.drivers.chats import Chats
 from toolfmt.agents.drivers.decisions import StepDecision, Undecided, decided
-from toolfmt.agents.drivers.patience import Patience
-from toolfmt.agents.drivers.reading import Asker, PlainParser, Written
 from toolfmt.agents.drivers.turns import AnswerMessage, played
-from toolfmt.agents.state import Step, total
 from toolfmt.conversation import Message, ReasoningPart, TextPart
 from toolfmt.correcting import feedback
 from toolfmt.events import CallEnd, ReasoningDelta
@@ -39,9 +37,9 @@ if TYPE_CHECKING:
 
     from toolfmt.agents.clients.text import TextSource
     from toolfmt.agents.runtime import Runtime
-    from toolfmt.agents.state import AgentState
+    from toolfmt.agents.state import AgentState, Step
     from toolfmt.dialect.record import Parser
-    from toolfmt.events import CallFailed, Event
+    from toolfmt.events import Event
     from toolfmt.model import JsonObject, ToolDefinition
 
 TEMPLATE: Final = "react-decision.jinja"
@@ -88,10 +86,10 @@ class DecisionDriver:
         tools = {tool.name: tool for tool in runtime.offered(state)}
         chat, lost = self._chats.write(runtime.shown(state), [*tools.values()])
         asker = Asker(runtime, self._patience)
-        answers: list[Written] = []
+        answers: list[ModelAnswer] = []
         again: list[JsonObject] = []
         while True:
-            written = await asker.ask(self._source, [*chat, *again], lambda: self._parser(tools), lost)
+            written = await asker.ask_text(self._source, [*chat, *again], lambda: self._parser(tools), lost)
             answers.append(written)
             found = decided(written, tools, self._syntax)
             if isinstance(found, StepDecision):
@@ -110,32 +108,23 @@ class DecisionDriver:
             return state.with_step(_answered(text, written, answers))
         for call, changes in found.changes:
             runtime.tell(ArgumentsNormalised, call=call, changes=changes)
-        return state.with_step(await self._act(found, answers, state, runtime))
-
-    async def _act(self, found: StepDecision, answers: list[Written], state: AgentState, runtime: Runtime) -> Step:
-        said = AnswerMessage(
-            message=_thinking(found.events),
-            ended=tuple(event for event in found.events if isinstance(event, CallEnd)),
-            info=answers[-1].info,
-            usage=total(answer.usage for answer in answers),
-            text="",
-            earlier=_broken(answers),
-        )
-        return await played(said, state, runtime, lambda failure: failure.detail)
+        ended = tuple(event for event in found.events if isinstance(event, CallEnd))
+        said = AnswerMessage(_thinking(found.events), ended, last_step(answers, text=""))
+        return state.with_step(await played(said, state, runtime, lambda failure: failure.detail))
 
     async def _written(
-        self, source: TextSource, last: Written, asker: Asker, state: AgentState, runtime: Runtime
-    ) -> Written:
-        """Have the final answer written, by a model that is shown no tools; it is text, whatever it looks like."""
+        self, source: TextSource, last: ModelAnswer, asker: Asker, state: AgentState, runtime: Runtime
+    ) -> ModelAnswer:
+        """Let a model write the final answer; it is shown no tools, and its answer is read as text."""
         chat, lost = self._chats.write(runtime.shown(state), ())
         thought = last.result.reasoning.strip()
         notes: list[JsonObject] = [{"role": "assistant", "content": f"Thought: {thought}"}] if thought else []
-        return await asker.ask(source, [*chat, *notes, {"role": "user", "content": FINAL}], PlainParser, lost)
+        return await asker.ask_text(source, [*chat, *notes, {"role": "user", "content": FINAL}], PlainParser, lost)
 
     def _parser(self, tools: Mapping[str, ToolDefinition]) -> Parser[str]:
         return open_parser(tools=[*tools.values()], **self._choice)
 
-    def _tell(self, found: Undecided, written: Written, runtime: Runtime, attempt: int) -> None:
+    def _tell(self, found: Undecided, written: ModelAnswer, runtime: Runtime, attempt: int) -> None:
         if found.failure == "decision_extraction":
             runtime.tell(DecisionExtractionFailed, attempt=attempt, error=found.detail, text=written.raw)
         else:
@@ -147,22 +136,15 @@ class DecisionDriver:
         return f"Your decision could not be used: {found.detail}.\nWrite the decision again, in the form described."
 
 
-def _answered(text: str, decision: Written, answers: list[Written]) -> Step:
+def _answered(text: str, decision: ModelAnswer, answers: list[ModelAnswer]) -> Step:
     """Make the step of a final answer: the thought that decided it, and the answer for the user."""
     thought = _thinking([event for event in decision.result.events if isinstance(event, ReasoningDelta)])
-    return Step(
-        messages=(Message("assistant", (*thought.parts, TextPart(text))),),
-        failures=_broken(answers),
-        usage=total(answer.usage for answer in answers),
-        stop=answers[-1].info.stop,
-        info=answers[-1].info,
-        text=text,
-        ends=True,
-    )
+    message = Message("assistant", (*thought.parts, TextPart(text)))
+    return last_step(answers, messages=(message,), text=text, ends=True)
 
 
 def _thinking(events: Sequence[Event]) -> Message:
-    """Make a message whose thoughts are written as the lines have them, whatever form they came in."""
+    """Make a message; its reasoning is written as in ReAct's lines, whatever form it came in."""
     message = answer_message(events)
     for part in message.parts:
         if isinstance(part, ReasoningPart):
@@ -170,7 +152,7 @@ def _thinking(events: Sequence[Event]) -> Message:
     return message
 
 
-def _failed(found: Undecided, answers: list[Written], state: AgentState) -> Step:
+def _failed(found: Undecided, answers: list[ModelAnswer], state: AgentState) -> Step:
     """Make the step of a model that never decided, with a record in place of a tool's."""
     now = datetime.now(UTC)
     record = ToolExecution(
@@ -181,16 +163,5 @@ def _failed(found: Undecided, answers: list[Written], state: AgentState) -> Step
         completed_at=now,
         failure=found.failure,
     )
-    return Step(
-        executions=(record,),
-        failures=_broken(answers),
-        errors=(f"{len(answers)} decisions in a row could not be used: {found.detail}",),
-        usage=total(answer.usage for answer in answers),
-        stop=answers[-1].info.stop,
-        info=answers[-1].info,
-        text=answers[-1].result.text,
-    )
-
-
-def _broken(answers: list[Written]) -> tuple[CallFailed, ...]:
-    return tuple(failure for answer in answers for failure in answer.result.failures)
+    error = f"{len(answers)} decisions in a row could not be used: {found.detail}"
+    return last_step(answers, executions=(record,), errors=(error,))

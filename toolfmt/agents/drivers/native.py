@@ -1,19 +1,19 @@
-"""Calls by a provider's own API: tools are declared in the request, calls come as the API's own objects.
+"""Calls in a provider's own API: the request declares the tools, the answer has calls as objects.
 
     driver = NativeDriver(openai_chat(OpenAI(), model="gpt-5.1"), tool_choice="auto", parallel=True)
     state = await AgentLoop(driver, registry).run("Weather in Paris?")
 
-The conversation is written by the transcript format of the client, whatever its provider; what that cannot hold is
-reported with the request. Nothing is run of an answer whose stream broke off, nor a call whose arguments are cut; a
-whole call of an answer that a limit ended is run.
+The conversation is written in the client's transcript format; losses are reported with the request. If a stream breaks
+off, nothing of its answer runs. If a limit ended the answer, its complete calls run, and the one that was cut off does
+not.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.agents.drivers.asking import ModelAnswer, Request, ask
-from toolfmt.agents.drivers.patience import Patience
+from toolfmt.agents.drivers.asking import Asker, ModelAnswer, Patience, Request, last_step
 from toolfmt.agents.drivers.turns import AnswerMessage, played
 from toolfmt.agents.drivers.unread import with_unread
 from toolfmt.conversation import Message, TextPart, ToolChoice, ToolDeclaration, Transcript
@@ -23,18 +23,14 @@ from toolfmt.events import CallEnd, CallFailed
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.jsontext import is_object
 from toolfmt.parsing import ParseResult
-from toolfmt.transcripts.answer_info import Usage
 from toolfmt.transcripts.answer_message import answer_message
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.losses import losses
 from toolfmt.transcripts.shape import shape
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from toolfmt.agents.runtime import Runtime
     from toolfmt.agents.state import AgentState
-    from toolfmt.events import Event
     from toolfmt.execution.contracts import ModelClient
     from toolfmt.model import JsonObject, ToolDefinition
 
@@ -69,14 +65,14 @@ class NativeDriver:
     ) -> None:
         """Set the client and how to ask it."""
         self._client = client
-        self._format = find(client.format).widest  # a server's reasoning goes back to it
+        self._format = find(client.format).widest  # so that a server's reasoning goes back to it
         self._choice = _choice(tool_choice)
         self._keep = keep_choice
         self._parallel = parallel
         self._stream = stream
         self._retries = retries
         self._patience = patience or Patience()
-        model = getattr(client, "model", None) if model is None else model  # so that events tell it
+        model = getattr(client, "model", None) if model is None else model  # so that events show it
         fields: JsonObject = {**({} if model is None else {"model": model}), **({} if options is None else options)}
         self._extra = {f"{self._format.name}.{key}": value for key, value in fields.items()}
         self._check()
@@ -85,15 +81,12 @@ class NativeDriver:
         """Ask, run the calls of the answer, and add both to the state."""
         offered = runtime.offered(state)
         request = self._request(runtime.shown(state), offered, self._demanded(state, offered))
-
-        async def once(attempt: int) -> ModelAnswer:
-            return await ask(self._client, request, runtime, stream=self._stream, attempt=attempt)
-
-        hidden = {tool.name for tool in runtime.tools} - _names(offered)
-        said = _said(await self._patience.ask(once), hidden, offered)
-        for failure in said.failures:
+        answer = await Asker(runtime, self._patience).ask_api(self._client, request, stream=self._stream)
+        said = _said(answer, {tool.name for tool in runtime.tools} - _names(offered), offered)
+        for failure in said.step.failures:
             runtime.tell(ValidationFailed, attempt=_broken(state) + 1, error=api_feedback(failure), failure=failure)
-        return state.with_step(await played(said, state, runtime, api_feedback, self._errors(said, state)))
+        said = replace(said, step=replace(said.step, errors=self._errors(said, state)))
+        return state.with_step(await played(said, state, runtime, api_feedback))
 
     def _demanded(self, state: AgentState, offered: tuple[ToolDefinition, ...]) -> ToolChoice | None:
         choice = self._choice
@@ -108,7 +101,7 @@ class NativeDriver:
     def _request(
         self, messages: tuple[Message, ...], offered: tuple[ToolDefinition, ...], choice: ToolChoice | None
     ) -> Request:
-        """Write the request; tools whose names the provider refuses go by others."""
+        """Write the request; tools whose names the provider would refuse get other names."""
         tools = tuple(ToolDeclaration(tool.name, tool.description or None, tool.parameters) for tool in offered)
         whole = Transcript(messages, tools or None, choice, self._parallel if tools else None, self._extra)
         shaped = shape(whole, self._format.rules)
@@ -119,7 +112,7 @@ class NativeDriver:
         return Request(value, tuple(losses(whole, self._format.read(value))), names)
 
     def _check(self) -> None:
-        """Raise ValueError for a choice that the format cannot say."""
+        """Raise ValueError for a choice that the format cannot express."""
         tools = tuple(ToolDeclaration(name, None, {"type": "object"}) for name in self._choice.names or ("f",))
         whole = Transcript((_HELLO,), tools, self._choice, self._parallel)
         lost = losses(whole, self._format.read(self._format.write(shape(whole, self._format.rules))))
@@ -128,29 +121,24 @@ class NativeDriver:
                 raise ValueError(f"{self._format.name} cannot say {loss.code}={loss.detail}")
 
     def _errors(self, said: AnswerMessage, state: AgentState) -> tuple[str, ...]:
-        """Give up on a model that goes on writing broken calls and nothing else."""
-        count = _broken(state) + 1
-        if not said.failures or len(said.failures) < len(said.ended) or count <= self._retries:
+        """Give up on a model that keeps writing only broken calls."""
+        count, failures = _broken(state) + 1, said.step.failures
+        if not failures or said.calls or count <= self._retries:
             return ()
-        return (f"{count} answers in a row had calls that could not be used: {said.failures[-1].detail}",)
+        return (f"{count} answers in a row had calls that could not be used: {failures[-1].detail}",)
 
 
 def _said(answer: ModelAnswer, hidden: set[str], offered: tuple[ToolDefinition, ...]) -> AnswerMessage:
-    """Take an answer apart; calls of tools that are not offered now fail, and so does text that is an unread call."""
-    events: Sequence[Event] = [
+    """Make the message of an answer; calls of tools that are not offered now fail, and so does an unread call."""
+    events = (
         _refused(event) if isinstance(event, CallEnd) and event.call.name in hidden else event
-        for event in answer.events
-    ]
-    result = ParseResult(tuple(events))
-    events = with_unread(result, result.text, offered).events
-    message = answer_message(events, answer.info)
-    return AnswerMessage(
-        message=message,
-        ended=tuple(event for event in events if isinstance(event, (CallEnd, CallFailed))),
-        info=answer.info,
-        usage=answer.info.usage or Usage(),
-        text="".join(part.text for part in message.parts if isinstance(part, TextPart)),
+        for event in answer.result.events
     )
+    result = ParseResult(tuple(events))
+    result = with_unread(result, result.text, offered)
+    message = answer_message(result.events, answer.info)
+    text = "".join(part.text for part in message.parts if isinstance(part, TextPart))
+    return AnswerMessage(message, result.ended, last_step([replace(answer, result=result)], text=text))
 
 
 def _refused(event: CallEnd) -> CallFailed:

@@ -3,8 +3,8 @@
     driver = ScriptedDriver([call("add", {"a": 1, "b": 2}, text="Let me see."), final("It is 3.")])
     state = await AgentLoop(driver, registry).run("1 + 2?")
 
-The calls are really run. Which step comes next is in the state, so a run goes on where its state says; the last
-step comes again for as long as it is asked for.
+The calls really run. The state holds the position in the script, so a resumed run continues there. The last step is
+repeated.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from toolfmt import jsontext
+from toolfmt.agents.drivers.asking import last_step, received
 from toolfmt.agents.drivers.turns import AnswerMessage, played
 from toolfmt.agents.state import Step
-from toolfmt.events import CallEnd
-from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, InferenceResponseReceived
+from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted
 from toolfmt.model import ToolInvocation
-from toolfmt.parsing import ParseResult
 from toolfmt.rendering import records
 from toolfmt.transcripts.answer_info import Usage
 from toolfmt.transcripts.answer_message import answer_message
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 ScriptKind: TypeAlias = Literal["final", "tool", "error", "call"]
 CURSOR: Final = "scripted.cursor"
-"""Where in the state's metadata the number of the next step is kept."""
+"""The key of the state's metadata for the number of the next step."""
 DEFAULT: Final = "This is the end of the script."
 
 
@@ -118,14 +117,14 @@ class ScriptedDriver:
             return moved.with_step(Step(errors=(script.text,), usage=script.usage))
         said = _told(script, cursor, runtime)
         if not script.run:
-            step = Step(messages=(said.message,), calls=script.calls, usage=said.usage, text=said.text, info=said.info)
+            step = replace(said.step, messages=(said.message,), calls=script.calls, stop=None)
             return moved.with_step(step)
         step = await played(said, moved, runtime, lambda failure: failure.detail)
         return moved.with_step(step if script.kind != "tool" else replace(step, ends=False))
 
 
 def _told(script: ScriptStep, cursor: int, runtime: Runtime) -> AnswerMessage:
-    """Tell of a step as if a model had given it."""
+    """Emit the events of a step as if a model had written it."""
     made = Assembler()
     made.info.stop = "tool_calls" if script.calls else "stop"
     made.info.usage = script.usage
@@ -139,14 +138,5 @@ def _told(script: ScriptStep, cursor: int, runtime: Runtime) -> AnswerMessage:
     runtime.tell(InferenceRequestStarted, request={"script": cursor})
     for event in events:
         runtime.tell(AnswerReceived, event=event)
-    result = ParseResult(tuple(events))
-    runtime.tell(
-        InferenceResponseReceived, text=result.text, calls=result.calls, failures=result.failures, info=made.info
-    )
-    return AnswerMessage(
-        message=answer_message(events, made.info),
-        ended=tuple(event for event in events if isinstance(event, CallEnd)),
-        info=made.info,
-        usage=script.usage,
-        text=script.text,
-    )
+    answer = received(runtime, events, made.info)
+    return AnswerMessage(answer_message(events, made.info), answer.result.ended, last_step([answer], text=script.text))

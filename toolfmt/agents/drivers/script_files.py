@@ -9,44 +9,35 @@
                {"tool": "Still at it."}, {"error": "The model is gone."},
                {"final": "It is 3.", "reasoning": "Just a sum.", "usage": {"input": 12, "output": 5}}]}
 
-A tool of a script gives the same `result`, or `error`, whatever it is asked; without either, the
-caller's own tools have it. A list alone is the steps.
+A tool of a script always returns its `result` or fails with its `error`; a tool with neither is one of the caller's. A
+list alone is the steps.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Annotated, Any, Final, Self, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, ValidationError, model_validator
 
 from toolfmt import jsontext
-from toolfmt.agents.drivers.script import DEFAULT, ScriptedDriver, ScriptStep, calls, error, final, tool
-from toolfmt.agents.loop import AgentLoop
-from toolfmt.agents.subagents import as_tool
+from toolfmt.agents.drivers.script import DEFAULT, ScriptedDriver, ScriptKind, ScriptStep, calls
+from toolfmt.agents.loop import AgentLoop, as_tool
 from toolfmt.errors import (
     DuplicateToolError,
     ExecutionError,
     MissingExtraError,
     ParseError,
-    RenderError,
     SchemaError,
     ToolFmtError,
 )
-from toolfmt.jsontext import is_array, is_object
+from toolfmt.jsontext import is_array
+from toolfmt.model import JsonObject, JsonValue, ToolInvocation  # noqa: TC001 - pydantic reads the annotations
 from toolfmt.tools import ToolRegistry
 from toolfmt.transcripts.answer_info import Usage
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
-
-_KEYS: Final = frozenset({"system", "ask", "tools", "agents", "steps", "default", "name"})
-_BESIDE: Final = frozenset({"text", "reasoning", "usage", "run"})
-_USAGE: Final = TypeAdapter(Usage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,43 +64,102 @@ def scripted(path: str | Path) -> Script:
 
 
 def read_script(value: JsonValue) -> Script:
-    """Read a script; raises `ParseError` that names the place of what is not as it should be."""
-    whole = _object({"steps": value} if is_array(value) else value, "", _KEYS)
-    asked = whole.get("ask", [])
+    """Read a script; raises `ParseError` with the place of what is wrong."""
+    try:
+        found = _Script.model_validate({"steps": value} if is_array(value) else value)
+    except ValidationError as error:
+        # A misspelt field is more likely the mistake than the field that is missing because of it.
+        first = min(error.errors(), key=lambda one: one["type"] == "missing")
+        message = first["msg"] if first["type"] != "extra_forbidden" else "there is no such field"
+        raise ParseError(f"/{'/'.join(map(str, first['loc']))}: {message}") from None
     return Script(
-        driver=_driver(whole, ""),
-        tools=_tools(whole, ""),
-        ask=tuple(_texts([asked] if isinstance(asked, str) else asked, "/ask")),
-        system=_text(whole.get("system", ""), "/system"),
-        name=None if whole.get("name") is None else _text(whole["name"], "/name"),
+        driver=found.driver(), tools=found.registry(""), ask=tuple(found.ask), system=found.system, name=found.name
     )
 
 
-def _driver(value: JsonObject, where: str) -> ScriptedDriver:
-    steps = [_step(item, f"{where}/steps/{at}") for at, item in enumerate(_list(value.get("steps"), f"{where}/steps"))]
-    return ScriptedDriver(steps, default=_text(value.get("default", DEFAULT), f"{where}/default"))
+def _invocations(value: Any) -> tuple[ToolInvocation, ...]:
+    try:
+        return calls(*value).calls
+    except TypeError as error:
+        raise ValueError(str(error)) from None
 
 
-def _tools(value: JsonObject, where: str) -> ToolRegistry:
-    registry = ToolRegistry()
-    for at, item in enumerate(_list(value.get("tools", []), f"{where}/tools")):
-        known = _object(item, f"{where}/tools/{at}")
-        function = _canned(known) if known.keys() & {"result", "error"} else None
-        definition = {key: found for key, found in known.items() if key not in ("result", "error")}
-        try:
-            registry.register(definition, function=function)
-        except (SchemaError, DuplicateToolError) as wrong:
-            raise ParseError(f"{where}/tools/{at}: {wrong}") from None
-    for name, item in _object(value.get("agents", {}), f"{where}/agents").items():
-        place = f"{where}/agents/{name}"
-        agent = _object(item, place, _KEYS | {"description"})
-        loop = AgentLoop(_driver(agent, place), _tools(agent, place), name=name)
-        description = _text(agent.get("description", f"Ask {name}."), f"{place}/description")
-        try:
-            registry.register(as_tool(loop, name, description))
-        except (SchemaError, DuplicateToolError) as wrong:
-            raise ParseError(f"{place}: {wrong}") from None
-    return registry
+class _Node(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Step(_Node):
+    """One step: exactly one of the first five fields, and what is beside it."""
+
+    final: str = ""
+    tool: str = ""
+    error: str = ""
+    call: Annotated[Any, BeforeValidator(lambda value: _invocations([value]))] = ()
+    calls: Annotated[Any, BeforeValidator(_invocations)] = ()
+    text: str | None = None
+    reasoning: str = ""
+    usage: Usage = Field(default_factory=Usage)
+    run: StrictBool = True
+
+    @model_validator(mode="after")
+    def _has_one_kind(self) -> Self:
+        if len(self.model_fields_set & _KINDS.keys()) != 1:
+            raise ValueError(f"a step has one of {', '.join(_KINDS)}")
+        return self
+
+    def made(self) -> ScriptStep:
+        (name,) = self.model_fields_set & _KINDS.keys()
+        text = self.text if self.text is not None else self.final or self.tool or self.error
+        called = self.call or self.calls
+        return ScriptStep(
+            kind=_KINDS[name], text=text, calls=called, run=self.run, reasoning=self.reasoning, usage=self.usage
+        )
+
+
+_KINDS: Final[Mapping[str, ScriptKind]] = {
+    "final": "final",
+    "tool": "tool",
+    "error": "error",
+    "call": "call",
+    "calls": "call",
+}
+
+
+class _Script(_Node):
+    system: str = ""
+    ask: Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)] = []
+    tools: list[JsonObject] = []
+    agents: dict[str, _Agent] = {}
+    steps: list[_Step]
+    default: str = DEFAULT
+    name: str | None = None
+
+    def driver(self) -> ScriptedDriver:
+        return ScriptedDriver([step.made() for step in self.steps], default=self.default)
+
+    def registry(self, where: str) -> ToolRegistry:
+        """Register the tools, then the agents; `where` is the place of this script in the file."""
+        registry = ToolRegistry()
+        for at, known in enumerate(self.tools):
+            definition = {key: value for key, value in known.items() if key not in ("result", "error")}
+            function = _canned(known) if known.keys() & {"result", "error"} else None
+            _register(registry, definition, f"{where}/tools/{at}", function)
+        for name, agent in self.agents.items():
+            place = f"{where}/agents/{name}"
+            loop = AgentLoop(agent.driver(), agent.registry(place), name=name)
+            _register(registry, as_tool(loop, name, agent.description or f"Ask {name}."), place)
+        return registry
+
+
+class _Agent(_Script):
+    description: str = ""
+
+
+def _register(registry: ToolRegistry, tool: object, place: str, function: Callable[..., Any] | None = None) -> None:
+    try:
+        registry.register(tool, function=function)
+    except (SchemaError, DuplicateToolError) as wrong:
+        raise ParseError(f"{place}: {wrong}") from None
 
 
 def _canned(known: JsonObject) -> Callable[..., Any]:
@@ -119,71 +169,6 @@ def _canned(known: JsonObject) -> Callable[..., Any]:
         return known["result"]
 
     return run
-
-
-def _step(value: JsonValue, where: str) -> ScriptStep:
-    found = _object(value, where)
-    kinds = [kind for kind in _STEPS if kind in found]
-    if len(kinds) != 1:
-        raise ParseError(f"{where}: a step has one of {', '.join(_STEPS)}")
-    (kind,) = kinds
-    _object(found, where, _BESIDE | {kind})
-    beside: dict[str, Any] = {key: found[key] for key in ("text", "reasoning") if key in found}
-    for key, text in beside.items():
-        _text(text, f"{where}/{key}")
-    if not isinstance(found.get("run", True), bool):
-        raise ParseError(f"{where}/run: true or false is expected")
-    made = _STEPS[kind](found[kind], f"{where}/{kind}")
-    try:
-        usage = _USAGE.validate_python(found.get("usage", {}))
-    except ValidationError as wrong:
-        raise ParseError(f"{where}/usage: {wrong.errors()[0]['msg']}") from None
-    return replace(made, usage=usage, run=found.get("run", True), **beside)
-
-
-def _called(value: JsonValue, where: str) -> ScriptStep:
-    try:
-        return calls(*_list(value, where))
-    except (RenderError, TypeError, ValueError) as wrong:
-        raise ParseError(f"{where}: {wrong}") from None
-
-
-def _said(make: Callable[[str], ScriptStep], value: JsonValue, where: str) -> ScriptStep:
-    return make(_text(value, where))
-
-
-_STEPS: Final[Mapping[str, Callable[[JsonValue, str], ScriptStep]]] = {
-    "final": partial(_said, final),
-    "tool": partial(_said, tool),
-    "error": partial(_said, error),
-    "call": lambda value, where: _called([value], where),
-    "calls": _called,
-}
-
-
-def _object(value: JsonValue, where: str, known: frozenset[str] | None = None) -> JsonObject:
-    if not is_object(value):
-        raise ParseError(f"{where or '/'}: an object is expected, not {type(value).__name__}")
-    unknown = value.keys() - known if known is not None else ()
-    if unknown:
-        raise ParseError(f"{where}/{min(unknown)}: unknown; there are {', '.join(sorted(known or ()))}")
-    return value
-
-
-def _list(value: JsonValue, where: str) -> list[JsonValue]:
-    if not is_array(value):
-        raise ParseError(f"{where}: a list is expected, not {type(value).__name__}")
-    return value
-
-
-def _text(value: JsonValue, where: str) -> str:
-    if not isinstance(value, str):
-        raise ParseError(f"{where}: a text is expected, not {type(value).__name__}")
-    return value
-
-
-def _texts(value: JsonValue, where: str) -> list[str]:
-    return [_text(item, f"{where}/{at}") for at, item in enumerate(_list(value, where))]
 
 
 def _yaml(text: str) -> JsonValue:

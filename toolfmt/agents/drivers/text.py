@@ -3,40 +3,46 @@
     driver = TextDriver(model, dialect="hermes")            # or provider=, model=, use_xml=, as everywhere
     state = await AgentLoop(driver, registry).run("Weather in Paris?")
 
-The system prompt shows the tools; where it holds `{{tools}}`, there, else after it. The answer is read while it is
-written. One whose calls are all broken, or that ends within its reasoning, is asked for again, with the answer and what
-was wrong with it: both are sent that once and are not kept.
+The tools are shown in the system prompt, in place of `{{tools}}` or at its end. The answer is read while it is
+written. If all of its calls are broken, or it ends in its reasoning, the model is asked again with the answer and what
+was wrong with it; neither stays in the conversation.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final, Unpack
 
 from toolfmt.agents.clients.text import text_source
+from toolfmt.agents.drivers.asking import Asker, ModelAnswer, Patience, last_step
 from toolfmt.agents.drivers.chats import Chats, conversation
-from toolfmt.agents.drivers.patience import Patience
-from toolfmt.agents.drivers.reading import Asker, Written
 from toolfmt.agents.drivers.turns import AnswerMessage, played
 from toolfmt.agents.drivers.unread import REASON, with_unread
-from toolfmt.agents.state import Step, messages_of, total
+from toolfmt.agents.state import messages_of
 from toolfmt.correcting import feedback, no_answer_feedback, no_call_feedback
 from toolfmt.detection.detecting import unread
-from toolfmt.events import CallEnd, CallFailed, ReasoningDelta
+from toolfmt.events import CallEnd, Notice, ReasoningDelta
 from toolfmt.execution.events import ValidationFailed
+from toolfmt.execution.executor import Executor
 from toolfmt.lookup.choice import Choice, chosen, known_options
-from toolfmt.parsing import ParseOptions, open_parser
+from toolfmt.model import ToolDefinition, ToolInvocation
+from toolfmt.parsing import ParseOptions, open_parser, parse
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from toolfmt.agents.runtime import Runtime
-    from toolfmt.agents.state import AgentState
+    from toolfmt.agents.state import AgentState, Step
+    from toolfmt.events import Event
     from toolfmt.formatters.chosen_examples import Examples
-    from toolfmt.model import JsonObject, ToolDefinition
+    from toolfmt.model import CallProvenance, JsonObject
 
 TAKEN: Final = frozenset(ParseOptions.__annotations__) | frozenset(Choice.__annotations__)
 _NO_ANSWER: Final = "the answer ended within its reasoning"
 OURS: Final = frozenset({"tools", "validate", "drop_leaks", "ids"})
-"""Options of parsing that a driver decides about by itself."""
+"""Options of parsing that the driver sets."""
 
 
 class TextDriver:
@@ -70,20 +76,40 @@ class TextDriver:
         self._required = required
         self._patience = patience or Patience()
 
+    def check(self, runtime: Runtime) -> None:
+        """Warn of dangerous tools that are always refused, because calls in this format have no marker."""
+        executor, mark = runtime.executor, self._mark
+        refused = executor.refused_marks(mark) if isinstance(executor, Executor) else ()
+        if refused:
+            warnings.warn(
+                f"every call of {', '.join(refused)} will be refused: calls in {self._dialect.name} have no marker, so "
+                "one of a dangerous tool may be a quotation. Use a dialect with a marker, such as hermes, or decide "
+                f"with policies=[Approval(ask)] or policies=[ProvenancePolicy(allow=[{refused[0]!r}])]",
+                stacklevel=4,
+            )
+
+    @cached_property
+    def _mark(self) -> CallProvenance:
+        """The provenance of a call that is written exactly as the manifest shows."""
+        tool = ToolDefinition(name="f", parameters={"type": "object", "properties": {"a": {"type": "string"}}})
+        text = self._dialect.calls([ToolInvocation(name="f", arguments={"a": "b"})], {"f": tool})
+        calls = parse(text, dialect=self._dialect, tools=[tool]).calls
+        return calls[0].provenance if calls else "marker"
+
     async def step(self, state: AgentState, runtime: Runtime) -> AgentState:
         """Ask until an answer is usable, run its calls, and add both to the state."""
         tools = runtime.offered(state)
         shown = runtime.shown(state)
         chat, lost = self._chats.write(shown, tools)
         due = self._required and bool(tools) and not any(step.calls for step in state.steps)
-        answers: list[Written] = []
+        answers: list[ModelAnswer] = []
         again: list[JsonObject] = []
         asker = Asker(runtime, self._patience)
         coerce = bool(tools) and (self._options.get("coerce", False) or getattr(runtime.executor, "coerce", False))
         options: ParseOptions = {**self._options, "tools": tools, "validate": bool(tools), "coerce": coerce}
         while len(answers) <= self._retries:
             spoken = conversation((*shown, *messages_of(again)), tools)
-            written = await asker.ask(self._source, [*chat, *again], lambda: open_parser(**options), lost, spoken)
+            written = await asker.ask_text(self._source, [*chat, *again], lambda: open_parser(**options), lost, spoken)
             written = replace(written, result=with_unread(written.result, written.raw, tools))
             answers.append(written)
             wrong = self._wrong(written, tools, due=due)
@@ -96,7 +122,7 @@ class TextDriver:
             again = [{"role": "assistant", "content": written.raw}, {"role": "user", "content": wrong}]
         return state.with_step(_given_up(answers, self._dialect.name))
 
-    def _wrong(self, written: Written, tools: tuple[ToolDefinition, ...], *, due: bool) -> str:
+    def _wrong(self, written: ModelAnswer, tools: tuple[ToolDefinition, ...], *, due: bool) -> str:
         """Say what to tell the model about an answer that cannot be used; empty if it can."""
         result = written.result
         if _ends_in_reasoning(written):
@@ -108,22 +134,30 @@ class TextDriver:
         return "\n\n".join(feedback(failure, tools=tools, **self._choice) for failure in result.failures)
 
     async def _played(
-        self, answers: list[Written], state: AgentState, runtime: Runtime, tools: tuple[ToolDefinition, ...]
+        self, answers: list[ModelAnswer], state: AgentState, runtime: Runtime, tools: tuple[ToolDefinition, ...]
     ) -> Step:
-        *earlier, last = answers
-        said = AnswerMessage(
-            message=self._chats.answer(self._chats.until_stop(last.raw), last.result.events),
-            ended=tuple(event for event in last.result.events if isinstance(event, (CallEnd, CallFailed))),
-            info=last.info,
-            usage=total(answer.usage for answer in answers),
-            text=last.result.text.strip(),
-            earlier=tuple(failure for answer in earlier for failure in answer.result.failures),
-        )
-        return await played(said, state, runtime, lambda failure: feedback(failure, tools=tools, **self._choice))
+        last = answers[-1]
+        message = self._chats.answer(self._chats.until_stop(last.raw), last.result.events)
+        step = last_step(answers, text=last.result.text.strip())
+        explain = partial(feedback, tools=tools, **self._choice)
+        answer = AnswerMessage(message, last.result.ended, step, _slips(last.result.events))
+        return await played(answer, state, runtime, explain)
 
 
-def _ends_in_reasoning(written: Written) -> bool:
-    """Whether an answer holds neither text nor calls, and nothing closed its reasoning."""
+def _slips(events: Iterable[Event]) -> dict[int, str]:
+    """What was not exact up to the end of each call, by its index; one slip may make the calls after it uncertain."""
+    details: dict[str, None] = {}
+    slips: dict[int, str] = {}
+    for event in events:
+        if isinstance(event, Notice):
+            details[event.detail] = None
+        elif isinstance(event, CallEnd):
+            slips[event.index] = "; ".join(details)
+    return slips
+
+
+def _ends_in_reasoning(written: ModelAnswer) -> bool:
+    """Whether an answer has neither text nor calls, and its reasoning was never closed."""
     result = written.result
     if result.ended or result.text.strip() or not result.reasoning.strip():
         return False
@@ -131,20 +165,14 @@ def _ends_in_reasoning(written: Written) -> bool:
     return last.start + len(last.text) >= len(written.raw.rstrip())
 
 
-def _given_up(answers: list[Written], dialect: str) -> Step:
-    """Make the step of a model that never wrote an answer that can be used."""
-    failures = tuple(failure for answer in answers for failure in answer.result.failures)
-    why = failures[-1].detail if failures else "a call is required, but the answer has none"
-    if _ends_in_reasoning(answers[-1]):
+def _given_up(answers: list[ModelAnswer], dialect: str) -> Step:
+    """Make the step of a model that never wrote a usable answer."""
+    step, last = last_step(answers), answers[-1]
+    failure = step.failures[-1] if step.failures else None
+    why = failure.detail if failure is not None else "a call is required, but the answer has none"
+    if _ends_in_reasoning(last):
         why = _NO_ANSWER
-    looks = unread(answers[-1].raw) if any(failure.reason == REASON for failure in failures[-1:]) else None
+    looks = unread(last.raw) if failure is not None and failure.reason == REASON else None
     if looks is not None and looks.dialects and dialect not in looks.dialects:
         why = f"{why}; {looks.advice(dialect)}"
-    return Step(
-        failures=failures,
-        errors=(f"{len(answers)} answers in a row could not be used: {why}",),
-        usage=total(answer.usage for answer in answers),
-        info=answers[-1].info,
-        stop=answers[-1].info.stop,
-        text=answers[-1].result.text,
-    )
+    return replace(step, errors=(f"{len(answers)} answers in a row could not be used: {why}",))

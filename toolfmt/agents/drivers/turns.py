@@ -1,4 +1,4 @@
-"""One answer played out: its calls run, every one of them answered, all of it as a step.
+"""Run the calls of one answer and make the step of it, with a result for every call.
 
 assistant  "Checking." call A, call B (broken)
 tool       result of A, error for B
@@ -6,98 +6,86 @@ tool       result of A, error for B
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from toolfmt.agents.messages import result_part
-from toolfmt.agents.pending import Pending
 from toolfmt.agents.runtime import Outcome
-from toolfmt.agents.state import Step
+from toolfmt.agents.state import Pending
 from toolfmt.agents.waiting import waiting
 from toolfmt.conversation import CallPart, Message, ResultPart, TextPart
 from toolfmt.events import CallEnd, CallFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from toolfmt.agents.runtime import Runtime
-    from toolfmt.agents.state import AgentState
+    from toolfmt.agents.state import AgentState, Step
     from toolfmt.execution.records import ToolExecution
-    from toolfmt.transcripts.answer_info import AnswerInfo, Usage
+    from toolfmt.model import ToolInvocation
 
 NOT_RUN: Final = "The call was not run, because an earlier call of the same turn was blocked."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class AnswerMessage:
     """An answer: its message, with a part for every call that has a name, and how its calls ended, in order."""
 
     message: Message
     ended: tuple[CallEnd | CallFailed, ...]
-    info: AnswerInfo
-    usage: Usage
-    text: str
-    earlier: tuple[CallFailed, ...] = ()
-    """The broken calls of answers that this one replaces."""
+    step: Step
+    """The step as far as it is known before the calls run: the answer's text, tokens and failures."""
+    slips: Mapping[int, str] = field(default_factory=dict[int, str])
+    """What was not exact in a call, by the index of its events; the model reads it if the call is refused for it."""
 
     @property
-    def failures(self) -> tuple[CallFailed, ...]:
-        """The calls that could not be used."""
-        return tuple(event for event in self.ended if isinstance(event, CallFailed))
+    def calls(self) -> tuple[ToolInvocation, ...]:
+        """The usable calls."""
+        return tuple(event.call for event in self.ended if isinstance(event, CallEnd))
 
 
 async def played(
-    said: AnswerMessage,
-    state: AgentState,
-    runtime: Runtime,
-    explain: Callable[[CallFailed], str],
-    errors: Sequence[str] = (),
+    answer: AnswerMessage, state: AgentState, runtime: Runtime, explain: Callable[[CallFailed], str]
 ) -> Step:
-    """Run the calls and answer each; the broken ones with what `explain` says of them."""
-    calls = tuple(event.call for event in said.ended if isinstance(event, CallEnd))
-    if calls and runtime.checkpoint is not None:
-        begun = [Pending(id=str(uuid4()), call=runtime.offer.routed(call), why="started", at=-1) for call in calls]
-        await runtime.save(state.with_step(_step(said, Outcome(), begun, explain, errors)))
-    outcome = await runtime.execute(calls, state)
-    return _step(said, outcome, outcome.executions, explain, errors)
+    """Run the calls and give each a result; that of a broken call is what `explain` returns."""
+    if answer.calls and runtime.checkpoint is not None:
+        begun = [Pending(id=str(uuid4()), call=runtime.offer.routed(one), why="started", at=-1) for one in answer.calls]
+        await runtime.save(state.with_step(_step(answer, Outcome(), begun, explain)))
+    outcome = await runtime.execute(answer.calls, state)
+    return _step(answer, outcome, outcome.executions, explain)
 
 
 def _step(
-    said: AnswerMessage,
+    answer: AnswerMessage,
     outcome: Outcome,
     found: Sequence[ToolExecution | Pending],
     explain: Callable[[CallFailed], str],
-    errors: Sequence[str],
 ) -> Step:
     """Make the step of an answer whose calls have records, or are pending."""
-    messages, pending = _results(said, found, explain)
-    return Step(
-        messages=(*((said.message,) if said.message.parts else ()), *messages),
-        calls=tuple(event.call for event in said.ended if isinstance(event, CallEnd)),
+    messages, pending = _results(answer, found, explain)
+    return replace(
+        answer.step,
+        messages=(*((answer.message,) if answer.message.parts else ()), *messages),
+        calls=answer.calls,
         executions=tuple(one for one in outcome.executions if one.failure != "waiting"),
         pending=pending,
-        failures=(*said.earlier, *said.failures),
-        errors=(*outcome.errors, *errors),
-        usage=said.usage,
-        stop=said.info.stop,
-        info=said.info,
-        text=said.text,
-        ends=None if said.ended or said.info.stop == "pause" else True,
+        errors=(*outcome.errors, *answer.step.errors),
+        ends=None if answer.ended or answer.step.stop == "pause" else True,
         halt=outcome.halt,
     )
 
 
 def _results(
-    said: AnswerMessage, found: Sequence[ToolExecution | Pending], explain: Callable[[CallFailed], str]
+    answer: AnswerMessage, found: Sequence[ToolExecution | Pending], explain: Callable[[CallFailed], str]
 ) -> tuple[tuple[Message, ...], tuple[Pending, ...]]:
-    """Answer all calls in one message but those that wait; what is wrong with those without a name, the user says."""
-    parts = iter([part for part in said.message.parts if isinstance(part, CallPart)])
+    """Give the results of all calls that do not wait, in one message; a user message explains calls without a name."""
+    parts = iter([part for part in answer.message.parts if isinstance(part, CallPart)])
     left = iter(found)
     pending: list[Pending] = []
     results: list[ResultPart] = []
     nameless: list[str] = []
-    for event in said.ended:
+    for event in answer.ended:
         if isinstance(event, CallEnd):
             part, one = next(parts), next(left, None)
             at = len(results) + len(pending)
@@ -106,7 +94,7 @@ def _results(
             elif one is not None and one.failure == "waiting":
                 pending.append(waiting(one, at))
             else:
-                results.append(_ran(part, one))
+                results.append(_ran(part, one, answer.slips.get(event.index, "")))
         elif event.name:
             results.append(_error(next(parts), explain(event)))
         else:
@@ -115,11 +103,13 @@ def _results(
     return (*((Message("tool", tuple(results)),) if results else ()), *answered), tuple(pending)
 
 
-def _ran(call: CallPart, execution: ToolExecution | None) -> ResultPart:
+def _ran(call: CallPart, execution: ToolExecution | None, slips: str) -> ResultPart:
     if execution is None:
         return _error(call, NOT_RUN)
     part = result_part(execution.result)
-    part.id, part.name, part.custom = call.id, call.name, call.custom  # a hook may have called another tool
+    if slips and execution.failure == "uncertain":
+        part = _error(call, f"{execution.error}. What was not exact: {slips}")
+    part.id, part.name, part.custom = call.id, call.name, call.custom  # a hook may have changed the tool
     return part
 
 

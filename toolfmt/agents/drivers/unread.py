@@ -1,4 +1,4 @@
-"""Calls that nobody could read: a run does not end on one.
+"""Find calls that could not be read, so that a run does not end on one.
 
     Action: search_docs("x")                            the chosen format, gone wrong
     <toolcall>{"name": "search_docs", ...}</toolcall>   a misspelt marker
@@ -6,10 +6,10 @@
     {"name": "search_docs", "arguments": {"q": "x"}}    another format
     ```
 
-An answer without a call or a failure gets a failure `unread_call` where its text looks like a call: some dialect
-reads a call of an offered tool in it, or an offered tool's name is in the place of a call: on a line of its own,
-or beside what comes close to a marker of any dialect. The mere mention of a marker or a tool in a sentence is an
-answer like any other.
+An answer without calls and failures gets a failure `unread_call` if its text looks like a call: a dialect reads a call
+of an offered tool in it, or the name of an offered tool is in the place of a call, which is on a line of its own or
+beside text that is similar to a marker of any dialect. A marker or a tool that is only mentioned in a sentence does not
+count.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 REASON: Final = "unread_call"
 _READ: Final = 65536
-"""Characters of an answer that are looked at."""
+"""Characters of an answer that are searched."""
 _AROUND: Final = 300
 """Characters before and after a tool's name that may show that it is called."""
 _CLOSE: Final = 0.75
 """How much of a marker must be right."""
 _SHORTEST: Final = 3
-"""Letters of a marker that another text can come close to."""
+"""Letters that a marker needs for a comparison."""
 _MARKUP: Final = r"[^\w\n]{0,8}"
-"""Bold, quotes, brackets: whatever surrounds a word."""
+"""Bold, quotes, brackets around a word."""
 _LABEL: Final = (
     r"(?:<[^<>\s]{1,64}>|\[[A-Z_]{2,32}\])?"
     rf"(?:{_MARKUP}(?:[0-9]{{1,3}}[.)]{_MARKUP})?"
@@ -49,7 +49,7 @@ _GIVEN: Final = (
     r"[\"'`*]{0,4}(?:[ \t]{0,4}(?:\([^\n]*\)|\[[^\n]*\])[^\w\n]{0,8}$|\s{0,8}\{(?!\w{1,40}\})"
     rf"|{_MARKUP}\n{_MARKUP}(?:(?:action[ _])?input|arguments|args|parameters)\b)"
 )
-"""What shows that a name is called: arguments in brackets to the line's end, an object, or a line for the input."""
+"""After the name of a called tool: arguments in brackets to the line's end, an object, or a line for the input."""
 _TAG: Final = r"(?:<[^<>\n]{1,80}>|&lt;[^<>\n]{1,80}?&gt;|\[{1,2}/?\w{3,40}\]{1,2})"
 _FENCED: Final = r"(?:`{3,8}\w{0,16}\s{0,8})?"
 _KEY: Final = r'"[^"\n]{0,40}"\s{0,4}:\s{0,4}'
@@ -87,11 +87,11 @@ _PLACES: Final = tuple(
         ),
     )
 )
-"""What is before and after the name of a tool that is called; what is close to a marker is the group `mark`."""
+"""What is before and after the name of a called tool; the group `mark` is compared with markers."""
 
 
 def with_unread(result: ParseResult, text: str, tools: Sequence[ToolDefinition]) -> ParseResult:
-    """Add a failure where an answer without a call looks like one; `text` is the answer as the model wrote it."""
+    """Add a failure if an answer without a call looks like one; `text` is the answer as the model wrote it."""
     if not tools or result.calls or result.failures:
         return result
     looked = result.text if result.text.strip() else text  # a call drafted in closed reasoning is no call
@@ -106,7 +106,7 @@ def with_unread(result: ParseResult, text: str, tools: Sequence[ToolDefinition])
 
 
 def _looks_like_a_call(text: str, names: set[str], tools: Sequence[ToolDefinition]) -> tuple[str, str] | None:
-    """Give the part of the text that looks like a call, and the tool's name."""
+    """Return the part of the text that looks like a call, and the tool's name."""
     either = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     if found := next(_in_place(text, re.compile(rf"(?<!\w)(?:{either})(?!\w)")), None):
         return found
@@ -123,7 +123,7 @@ def _looks_like_a_call(text: str, names: set[str], tools: Sequence[ToolDefinitio
 
 
 def _in_place(text: str, names: re.Pattern[str]) -> Iterator[tuple[str, str]]:
-    """Find names in the place of a call, by what is beside them."""
+    """Find names in the place of a call, by the text around them."""
     for name in names.finditer(text):
         before, after = text[max(0, name.start() - _AROUND) : name.start()], text[name.end() : name.end() + _AROUND]
         for place, given in _PLACES:
@@ -137,16 +137,18 @@ def _in_place(text: str, names: re.Pattern[str]) -> Iterator[tuple[str, str]]:
 
 
 def _shown(text: str, start: int) -> bool:
-    """Whether a place is in a quotation: in code in a sentence, or in a fence that more text follows."""
+    """Whether a place is in a quotation: a quoted line, code after words, or a fence that more text follows."""
     line = text[text.rfind("\n", 0, start) + 1 : start]
-    if line.count("`") % 2 and not line.lstrip().startswith("```"):
+    if line.lstrip().startswith(">"):
         return True
+    if line.count("`") % 2 and not line.lstrip().startswith("```"):
+        return bool(line.strip(" \t`"))
     return text.count("```", 0, start) % 2 == 1 and bool(text[start:].partition("```")[2].strip())
 
 
 @lru_cache(maxsize=8)
 def _markers(registry: Registry) -> tuple[str, ...]:
-    """Give the letters of the markers with which the calls of any dialect begin."""
+    """Return the letters of all markers with which calls begin."""
     found: set[str] = set()
     for dialect in registry:
         for form in dialect.syntax.forms if dialect.syntax is not None else ():
@@ -163,5 +165,5 @@ def _letters(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def _is_close(mark: str, registry: Registry) -> bool:
-    """Whether a text comes close to a marker."""
+    """Whether a text is similar to a marker."""
     return bool(get_close_matches(_letters(mark), _markers(registry), 1, _CLOSE))

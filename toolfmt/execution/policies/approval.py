@@ -1,4 +1,4 @@
-r"""Somebody is asked before a call runs.
+r"""Ask a person before a call runs.
 
     Approval(ask, tools=["write_*"], timeout=60)
 
@@ -6,8 +6,9 @@ r"""Somebody is asked before a call runs.
         answer = input(f"{request.preview}\nRun this? [y/N] ")
         return True if answer == "y" else "the user said no"
 
-Only True approves. Anything else, an error and silence too, rejects the call; a
-text is the reason, which the model sees.
+Only True approves. Anything else, also an error or no answer in time, rejects the call; a
+text is the reason, which the model sees. A call that is approved also runs if it has no marker
+or was read with a guess: the preview says so, and the person decides.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import anyio
 from anyio.lowlevel import RunVar
 
 from toolfmt import jsontext
 from toolfmt.execution.hooks import Blocked, ask
-from toolfmt.execution.policies.patterns import matcher
-from toolfmt.execution.policies.provenance import is_dangerous
+from toolfmt.execution.policies.dangerous import is_dangerous
+from toolfmt.execution.policies.policy import matcher
 from toolfmt.execution.policies.visible import visible
 from toolfmt.execution.records import AgentStop
 from toolfmt.execution.running import check_seconds, is_async
@@ -53,11 +54,20 @@ Decide: TypeAlias = "Callable[[ApprovalRequest], Awaitable[bool | str | None] | 
 Preview: TypeAlias = "Callable[[ToolInvocation], Awaitable[str] | str]"
 
 
+_DOUBTS: Final = {
+    "bare": "The model wrote this call in its text without a marker: it may be a quotation.",
+    "fenced": "The model wrote this call in a code fence: it may be a quotation.",
+    "guessed": "The call was not written exactly: this is one of several readings.",
+}
+"""What a person should know about a call, by its provenance and its certainty."""
+
+
 def preview(call: ToolInvocation) -> str:
-    """Show a call whole: its tool and every argument, as JSON; characters that are not seen as they are by name."""
+    """Show a whole call: its tool, all arguments as JSON, doubts about its reading; invisible characters by name."""
     names = (call.name,) if call.server is None else (call.server, call.name)
     where = "/".join(jsontext.dumps(name)[1:-1] for name in names)  # a line feed in a name begins no line of its own
-    return visible(f"{where} {jsontext.dumps(call.arguments, indent=2)}")
+    doubts = [_DOUBTS[mark] for mark in (call.provenance, call.certainty) if mark in _DOUBTS]
+    return "\n".join([visible(f"{where} {jsontext.dumps(call.arguments, indent=2)}"), *doubts])
 
 
 def _same(call: ToolInvocation, other: ToolInvocation) -> bool:
@@ -98,7 +108,7 @@ class Approval:
     async def check(self, candidate: Candidate) -> Blocked | None:
         """Show the call and wait for the decision."""
         call = candidate.call
-        if not self._asked_for(candidate) or any(_same(call, one) for one in approved_calls.get()):
+        if not self.decides(candidate) or any(_same(call, one) for one in approved_calls.get()):
             return None
         if self._decide is None:
             return Blocked(f"{call.name!r} waits for approval", "waiting")
@@ -117,7 +127,8 @@ class Approval:
         async with turn:
             return await self._answer(request)
 
-    def _asked_for(self, candidate: Candidate) -> bool:
+    def decides(self, candidate: Candidate) -> bool:
+        """Whether this call needs approval; then nothing else that the executor would doubt refuses it."""
         if self._tools is None:
             return candidate.tool is not None and is_dangerous(candidate.tool)
         name = candidate.call.name

@@ -5,8 +5,8 @@ r"""Paths among other things in one text, as shells and tools split it.
     "--mount=type=bind,src=/etc,dst=y"    "/etc"
     "see https://example.com/etc/a?b=/etc or a/b"    nothing
 
-A list of paths is taken at its word. Elsewhere a slash may be part of prose, of markup or of a pattern: there an
-absolute path counts where this machine has what it begins with, and a relative one where it climbs.
+Every item of a list of paths counts. Elsewhere a slash may be part of prose, of markup or of a pattern: there an
+absolute path counts if its first folder exists on this machine, and a relative path if it contains `..`.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _TOP: Final = re.compile(r"[/\\]+([^/\\]+)")
 
 
 def listed(text: str) -> list[str]:
-    """Give the items of what is but a list, with commas or semicolons or one on each line."""
+    """Return the items of a text that is only a list, separated by commas, semicolons or line feeds."""
     if _LIST.fullmatch(text):
         return re.split("[,;]", text)
     return text.split() if _LINES.fullmatch(text) else []
 
 
 def mentioned(text: str, exists: Callable[[str], bool]) -> Iterator[str]:
-    """Give the parts of one line that are paths elsewhere; `exists` says whether the machine has such a folder."""
+    """Yield the parts of a line that are paths; `exists` tells whether a folder is on this machine."""
     if "\n" in text.strip():
         return
     for word in _words(text):
@@ -51,7 +51,7 @@ def mentioned(text: str, exists: Callable[[str], bool]) -> Iterator[str]:
 
 
 def _words(text: str) -> list[str]:
-    """Split at what is not seen and at the quotes and commas of all scripts."""
+    """Split at invisible characters and at the quotes and commas of all scripts."""
     if not text.isascii():
         text = "".join(" " if category(one) in _BREAKS or one in _COMMAS else one for one in text)
     return text.split()
@@ -62,7 +62,7 @@ _COMMAS: Final = frozenset("\u060c\u061b\u3001\uff0c\uff1b\u201a\u201e")
 
 
 def _expanded(part: str) -> str:
-    """Leave out the signs before a path, and expand a home or a variable that it begins with."""
+    """Remove the signs before a path, and expand a home or a variable at its start."""
     while (found := _FIRST.match(part)) is not None and found.end():
         part = part[found.end() :]
     if part[:1] not in {"~", "$"}:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolfmt.execution.hooks import Blocked
-from toolfmt.execution.policies.patterns import matcher
+from toolfmt.execution.policies.policy import matcher
 
 if TYPE_CHECKING:
     from toolfmt.execution.policies.policy import Candidate

@@ -2,13 +2,22 @@
 
     permissions  json  schema  rate_limit  workspace  project  provenance  certainty  custom  approval
 
-Whatever the order in which policies are given, this is the one in which they are
-asked. The first that blocks a call ends it: no later one is asked.
+Policies are asked in this order, whatever the order in which they are given. The first that blocks a call ends it.
+
+An executor adds the steps `provenance` and `certainty` if no policy has them. A policy with a method
+`decides(candidate)` that returns True decides about that call itself, so those two then let it pass.
+
+Patterns of names are those of files, and every name matches itself:
+
+    matcher(["data.*", "get_?"])      data.read, get_x
+    matcher(["bot[1]"])               bot1, and also bot[1]
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from fnmatch import translate
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 if TYPE_CHECKING:
@@ -33,12 +42,11 @@ ORDER: Final = (
 )
 """The steps, in the order in which they are enforced."""
 BEFORE_STRUCTURE: Final = frozenset({"permissions"})
-"""The steps that need no more than the tool's name: nobody looks at the arguments of a call that they refuse."""
+"""The steps that need only the tool's name; the arguments of a call that they refuse are not checked."""
 BEFORE_RESOLVED: Final = frozenset({"json", "schema"})
-"""The steps that look at calls which cannot run anyway; no other sees them."""
-
+"""The only steps that also check calls that cannot run."""
 PATIENT: Final = frozenset({"approval"})
-"""The steps that wait for a person, for a time of their own; all others are held to the time of the call's tool."""
+"""The steps that wait for a person, with a time-out of their own; all others have the time-out of the call's tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +92,26 @@ class FunctionPolicy:
         return self.function(candidate.call, candidate.context)
 
 
+@dataclass(frozen=True, eq=False)
+class Unlisted:
+    """A protection that nobody listed; it leaves a call to the policies that decide about this very call."""
+
+    policy: Policy
+    listed: tuple[Policy, ...]
+
+    @property
+    def step(self) -> str:
+        """The step of the protection."""
+        return self.policy.step
+
+    def check(self, candidate: Candidate) -> Any:
+        """Check the call, unless another policy decides about it."""
+        judges = (getattr(policy, "decides", None) for policy in self.listed)
+        if any(decides(candidate) is True for decides in judges if callable(decides)):
+            return None
+        return self.policy.check(candidate)
+
+
 def enforced(policies: Iterable[Policy | Callable[..., Any]]) -> tuple[Policy, ...]:
     """Put policies in the order in which they are enforced; raises TypeError for anything else."""
     made = [_policy(one) for one in policies]
@@ -98,3 +126,11 @@ def _policy(value: object) -> Policy:
     if callable(value):
         return FunctionPolicy(value)
     raise TypeError(f"a policy has a `step` and a `check`, or is a function, and {type(value).__name__} has neither")
+
+
+def matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
+    """Make one test of several patterns; without patterns, no name passes. Case counts."""
+    kept = tuple(patterns)
+    names = frozenset(kept)
+    match = re.compile("|".join(map(translate, kept)) or r"(?!)").match
+    return lambda name: name in names or match(name) is not None

@@ -3,8 +3,8 @@
     RateLimit(10, per=60)                               each tool, for each agent: 10 calls in any 60 seconds
     RateLimit({"web.*": 2, "*": 100}, per=60)           the first pattern that fits counts
 
-The agent is the one given to `execute` or, where none is given, the one that the call
-says it is: tell `agent=` where a model must not choose its own name.
+The agent is the one passed to `execute`, else the one that the call names: pass `agent=` if a model must not choose its
+own name.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.execution.hooks import Blocked
-from toolfmt.execution.policies.patterns import matcher
+from toolfmt.execution.policies.policy import matcher
 
 if TYPE_CHECKING:
     from toolfmt.execution.policies.policy import Candidate
 
 _KEPT: Final = 1024
-"""Pairs of agent and tool, above which those are forgotten that have no calls in the window."""
+"""Number of pairs of agent and tool above which pairs without calls in the window are dropped."""
 
 
 class RateLimit:

@@ -1,10 +1,10 @@
-"""The first two steps: a call is a JSON object, and fits the tool's schema.
+"""The first two steps: the arguments are a JSON object and fit the tool's schema.
 
     {"a": float("nan")}    json: invalid_arguments
     {"a": "1"}             schema: invalid_arguments, for an integer `a`
 
-An executor checks both anyway, when a call has begun. Listed as policies, they
-block the call before it begins, and are reported as steps.
+An executor checks both anyway, when a call has started. Listed as policies, they block the call before it starts, and
+are reported as steps.
 """
 
 from __future__ import annotations

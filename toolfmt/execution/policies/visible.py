@@ -1,9 +1,9 @@
-r"""Text as a person can check it: what a screen hides, reorders or shows as a blank is written by its name.
+r"""Write text so that a person can check it: characters that a screen hides, reorders or shows as a blank get names.
 
     rm <U+202E>txt.x    ->    rm \N{RIGHT-TO-LEFT OVERRIDE}txt.x
     pay<U+3164>         ->    pay\N{HANGUL FILLER}
 
-In JSON text that is unambiguous, as a backslash of the text itself is doubled there.
+In JSON text this is unambiguous, because JSON doubles a backslash of the text itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BLANK: Final = frozenset({"MUSICAL SYMBOL NULL NOTEHEAD"})
 
 
 def visible(text: str) -> str:
-    """Write every character that is not seen as it is by its name, or as an escape if it has none; line feeds stay."""
+    """Write every invisible character as its name, or as an escape if it has none; line feeds stay."""
     return "".join(map(_shown, text))
 
 

@@ -1,10 +1,9 @@
-"""Calls belong to a workspace, and must stay in it.
+"""Calls must stay in their workspace.
 
     Workspace("A")                      calls, and the run they are of, must be of workspace A
     Workspace(argument="workspace")     what the argument says must be what the run's state says
 
-A call says its workspace in `extra["workspace"]`, a state in an attribute or a
-key `workspace`.
+A call's workspace is in `extra["workspace"]`, a state's in an attribute or a key `workspace`.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Workspace:
         stated = [one for one in (of_state, *said) if one is not None]
         expected = self._name if self._name is not None else of_state
         if expected is None or not stated:
-            return Blocked(f"no workspace is given for the call of {call.name!r} is of", "workspace_mismatch")
+            return Blocked(f"no workspace is given for the call of {call.name!r}", "workspace_mismatch")
         for found in stated:
             if found != expected:
                 return Blocked(f"the call is of workspace {found!r}, not {expected!r}", "workspace_mismatch")

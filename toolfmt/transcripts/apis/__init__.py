@@ -1,1 +1,1 @@
-"""Requests of each provider's API, and beside each its answers and streams: `FORMAT`, and `API` in `NAME_answer.py`."""
+"""Each provider's API: requests are its `FORMAT`, answers and streams its `API`, in one module or in `NAME_answer`."""

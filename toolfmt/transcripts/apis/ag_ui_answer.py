@@ -13,7 +13,7 @@ from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
-    from toolfmt.transcripts.sinks.sink import AnswerHead
+    from toolfmt.transcripts.answer_ending import AnswerHead
 
 
 def _event(kind: str, block: StreamBlock, **fields: str) -> JsonObject:
@@ -50,7 +50,7 @@ API: Final = AnswerApi(
             "reasoning": lambda block: [_event("REASONING_MESSAGE_END", block), _event("REASONING_END", block)],
             "call": lambda block: _call("TOOL_CALL_END", block),
         },
-        finish=lambda head, _, __, ___: _run("RUN_FINISHED", head),
-        fail=lambda _, failure: [{"type": "RUN_ERROR", "message": failure.message, "code": failure.kind}],
+        finish=lambda ending, _: _run("RUN_FINISHED", ending.head),
+        fail=lambda _, failure, __: [{"type": "RUN_ERROR", "message": failure.message, "code": failure.kind}],
     ),
 )

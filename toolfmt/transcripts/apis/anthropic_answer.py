@@ -12,18 +12,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_array
-from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, only
-from toolfmt.transcripts.answer_steps import StepShape, ended, inner, kind, objects
-from toolfmt.transcripts.answer_usage import TokenCounting
+from toolfmt.transcripts.answer_api import AnswerApi, StepShape, known, only
+from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
+from toolfmt.transcripts.answer_info import UNFINISHED
 from toolfmt.transcripts.apis.anthropic import OWNER, cites
 from toolfmt.transcripts.failures import WRITERS
+from toolfmt.transcripts.request import objects_in
 from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+from toolfmt.transcripts.values import inner, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answer_info import Proof, Stop, Usage
+    from toolfmt.transcripts.answer_info import Proof
     from toolfmt.transcripts.assembling import Assembler
-    from toolfmt.transcripts.sinks.sink import AnswerHead
 
 _COUNT: Final = TokenCounting(
     {
@@ -57,17 +58,17 @@ _EVENTS: Final = frozenset(
 
 def _read(value: JsonObject, made: Assembler) -> None:
     made.about(value.get("id"), value.get("model"))
-    ended(made, "stop")
+    made.ended("stop")
     _end(value, value, made)
-    *blocks, last = objects(value, "content") or [{}]
+    *blocks, last = objects_in(value, "content") or [{}]
     for block in blocks:
         _block(block, made)
     if last:
-        _block(last, made, cut=made.info.stop == "length")
+        _block(last, made, cut=made.info.stop in UNFINISHED)
 
 
 def _end(delta: JsonObject, value: JsonObject, made: Assembler) -> None:
-    ended(made, delta.get("stop_reason"))
+    made.ended(delta.get("stop_reason"))
     if isinstance(delta.get("stop_sequence"), str):
         made.info.stop_sequence = delta["stop_sequence"]
     made.tokens(value.get("usage"), _COUNT.read)
@@ -78,7 +79,7 @@ def _block(block: JsonObject, made: Assembler, *, cut: bool = False) -> None:
         case "text":
             made.piece()
             made.text(block.get("text"))
-            for citation in objects(block, "citations"):
+            for citation in objects_in(block, "citations"):
                 made.cite(citation)
         case "thinking":
             made.reasoning(block.get("thinking"))
@@ -103,7 +104,7 @@ def _event(value: JsonObject, made: Assembler) -> None:
             made.tokens(message.get("usage"), _COUNT.read)
         case "message_delta":
             _end(inner(value, "delta"), value, made)
-            made.finish(cut=made.info.stop == "length")
+            made.finish(cut=made.info.stop in UNFINISHED)
         case "content_block_start":
             block = inner(value, "content_block")
             if block.get("type") == "tool_use":
@@ -166,25 +167,24 @@ def _prove(block: StreamBlock, proof: Proof) -> list[JsonObject]:
     return _delta(block, "signature_delta", signature=proof.signature)
 
 
-def _finish(_: AnswerHead, stop: Stop, sequence: str | None, usage: Usage | None) -> list[JsonObject]:
-    delta: JsonObject = {"stop_reason": _STOPS[stop], "stop_sequence": sequence}
-    return [{"type": "message_delta", "delta": delta, "usage": _COUNT.write(usage)}, {"type": "message_stop"}]
+def _finish(ending: AnswerEnding, _: object) -> list[JsonObject]:
+    delta: JsonObject = {"stop_reason": _STOPS[ending.stop], "stop_sequence": ending.info.stop_sequence}
+    counted = _COUNT.write(ending.info.usage)
+    return [{"type": "message_delta", "delta": delta, "usage": counted}, {"type": "message_stop"}]
 
 
 API: Final = AnswerApi(
     name=OWNER,
     event_name="type",
     shapes=(
-        StepShape(lambda value: kind(value) in _EVENTS, _event),
+        StepShape(lambda value: word(value, "type") in _EVENTS, _event),
         StepShape(lambda value: value.get("type") == "message" and is_array(value.get("content")), _read),
     ),
-    envelope=Envelope(
-        open=lambda value: [{"messages": [{"role": "assistant", "content": value.get("content") or []}]}],
-        close=_close,
-        known=known("id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage"),
-        proves=OWNER,
-        unsigned="",
-    ),
+    open=lambda value: [{"messages": [{"role": "assistant", "content": value.get("content") or []}]}],
+    close=_close,
+    known=known("id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage"),
+    proves=OWNER,
+    unsigned="",
     stream=Blocks(
         owner=OWNER,
         call_prefix="toolu_",
@@ -204,6 +204,6 @@ API: Final = AnswerApi(
         prove=_prove,
         cite=lambda block, citation, _: _delta(block, "citations_delta", citation=citation) if cites(citation) else [],
         finish=_finish,
-        fail=lambda _, failure: [WRITERS[OWNER](failure)],
+        fail=lambda _, failure, __: [WRITERS[OWNER](failure)],
     ),
 )

@@ -9,18 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, only
-from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects, whole_call
-from toolfmt.transcripts.answer_usage import TokenCounting
+from toolfmt.transcripts.answer_api import AnswerApi, StepShape, known, only
+from toolfmt.transcripts.answer_ending import AnswerEnding, TokenCounting, endings
+from toolfmt.transcripts.answer_info import UNFINISHED
 from toolfmt.transcripts.apis.bedrock import OURS, OWNER, SIGNER, cites
-from toolfmt.transcripts.citations import cited_at, converse
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+from toolfmt.transcripts.citations import converse
+from toolfmt.transcripts.request import objects_in
+from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock, citing
+from toolfmt.transcripts.values import inner
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answer_info import Proof, Stop, Usage
+    from toolfmt.transcripts.answer_info import Proof
     from toolfmt.transcripts.assembling import Assembler
-    from toolfmt.transcripts.sinks.sink import AnswerHead
 
 _COUNT: Final = TokenCounting(
     {
@@ -35,6 +36,7 @@ _COUNT: Final = TokenCounting(
 _STOPS: Final = endings(
     "end_turn",
     tool_calls="tool_use",
+    malformed_call="malformed_tool_use",
     stop_sequence="stop_sequence",
     length="max_tokens",
     content_filter="content_filtered",
@@ -55,13 +57,13 @@ _EVENTS: Final = frozenset(
 
 
 def _read(value: JsonObject, made: Assembler) -> None:
-    for block in objects(inner(inner(value, "output"), "message"), "content"):
+    for block in objects_in(inner(inner(value, "output"), "message"), "content"):
         use = inner(block, "toolUse")
         made.text(block.get("text"))
         made.piece()
-        for said in objects(inner(block, "citationsContent"), "content"):
+        for said in objects_in(inner(block, "citationsContent"), "content"):
             made.text(said.get("text"))
-        for citation in objects(inner(block, "citationsContent"), "citations"):
+        for citation in objects_in(inner(block, "citationsContent"), "citations"):
             made.cite(citation)
         thought = inner(block, "reasoningContent")
         _reasoning({**inner(thought, "reasoningText"), **thought}, made)
@@ -70,8 +72,8 @@ def _read(value: JsonObject, made: Assembler) -> None:
         if use.get("type", OURS) != OURS:
             made.note("provider_part", str(use["type"]))
         elif use:
-            whole_call(made, use.get("name"), use.get("toolUseId"), use.get("input"))
-    ended(made, value.get("stopReason") or "stop")
+            made.whole_call(use.get("name"), use.get("toolUseId"), use.get("input"))
+    made.ended(value.get("stopReason") or "stop")
     made.tokens(value.get("usage"), _COUNT.read)
 
 
@@ -102,8 +104,8 @@ def _event(value: JsonObject, made: Assembler) -> None:
             made.stop(at)
             made.piece()
         case "messageStop":
-            ended(made, body.get("stopReason") or "stop")
-            made.finish(cut=made.info.stop == "length")
+            made.ended(body.get("stopReason") or "stop")
+            made.finish(cut=made.info.stop in UNFINISHED)
         case "metadata":
             made.tokens(body.get("usage"), _COUNT.read)
         case _:
@@ -114,12 +116,12 @@ def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
     return {
         "output": {"message": {"role": "assistant", "content": [], **only(choices[0])}},
         "stopReason": _STOPS[ending.stop],
-        **_counted(ending.info.usage),
+        **_counted(ending),
     }
 
 
-def _counted(usage: Usage | None) -> JsonObject:
-    return {"usage": _COUNT.write(usage), "metrics": {"latencyMs": 0}}
+def _counted(ending: AnswerEnding) -> JsonObject:
+    return {"usage": _COUNT.write(ending.info.usage), "metrics": {"latencyMs": 0}}
 
 
 def _delta(block: StreamBlock, **said: JsonValue) -> list[JsonObject]:
@@ -140,15 +142,6 @@ def _prove(block: StreamBlock, proof: Proof) -> list[JsonObject]:
     return _delta(block, reasoningContent=said)
 
 
-def _cite(block: StreamBlock, citation: JsonObject, before: int) -> list[JsonObject]:
-    made = cited_at(citation, before, "".join(block.pieces), converse, cites)
-    return [] if made is None else _delta(block, citation=made)
-
-
-def _finish(_: AnswerHead, stop: Stop, __: str | None, usage: Usage | None) -> list[JsonObject]:
-    return [{"messageStop": {"stopReason": _STOPS[stop]}}, {"metadata": _counted(usage)}]
-
-
 API: Final = AnswerApi(
     name=OWNER,
     wire="binary",
@@ -156,14 +149,12 @@ API: Final = AnswerApi(
         StepShape(lambda value: is_object(value.get("output")) and "message" in value["output"], _read),
         StepShape(lambda value: len(value) == 1 and next(iter(value)) in _EVENTS, _event),
     ),
-    envelope=Envelope(
-        open=lambda value: [
-            {"messages": [{"role": "assistant", "content": [], **inner(inner(value, "output"), "message")}]}
-        ],
-        close=_close,
-        known=known("output", "stopReason", "usage", "metrics", "ResponseMetadata"),
-        proves=SIGNER,
-    ),
+    open=lambda value: [
+        {"messages": [{"role": "assistant", "content": [], **inner(inner(value, "output"), "message")}]}
+    ],
+    close=_close,
+    known=known("output", "stopReason", "usage", "metrics", "ResponseMetadata"),
+    proves=SIGNER,
     stream=Blocks(
         owner=SIGNER,
         begin=lambda _, __: [{"messageStart": {"role": "assistant"}}],
@@ -175,9 +166,12 @@ API: Final = AnswerApi(
         },
         end={"text": _stop, "reasoning": _stop, "call": _stop},
         prove=_prove,
-        cite=_cite,
-        finish=_finish,
-        fail=lambda _, failure: [
+        cite=citing(converse, cites, lambda block, made: _delta(block, citation=made)),
+        finish=lambda ending, _: [
+            {"messageStop": {"stopReason": _STOPS[ending.stop]}},
+            {"metadata": _counted(ending)},
+        ],
+        fail=lambda _, failure, __: [
             {_EXCEPTIONS.get(failure.kind, "internalServerException"): {"message": failure.message}}
         ],
     ),

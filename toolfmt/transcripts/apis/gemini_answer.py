@@ -11,20 +11,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, only
-from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects, whole_call
-from toolfmt.transcripts.answer_usage import TokenCounting
+from toolfmt.transcripts.answer_api import AnswerApi, StepShape, known, only
+from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
 from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER, camel
 from toolfmt.transcripts.partial_arguments import PartialArguments
+from toolfmt.transcripts.request import objects_in
 from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
-from toolfmt.transcripts.values import put_own
+from toolfmt.transcripts.values import inner, put_own
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answer_info import Stop, Usage
+    from toolfmt.transcripts.answer_info import Stop
     from toolfmt.transcripts.assembling import Assembler
-    from toolfmt.transcripts.sinks.sink import AnswerHead
 
 _COUNT: Final = TokenCounting(
     {
@@ -37,7 +36,9 @@ _COUNT: Final = TokenCounting(
     beside=("reasoning",),
     further="toolUsePromptTokenCount",
 )
-_STOPS: Final = endings("STOP", length="MAX_TOKENS", content_filter="SAFETY", pause="OTHER")
+_STOPS: Final = endings(
+    "STOP", length="MAX_TOKENS", content_filter="SAFETY", pause="OTHER", malformed_call="MALFORMED_FUNCTION_CALL"
+)
 _KEYS: Final = frozenset({"candidates", "promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata"})
 
 _BROKEN: Final[Mapping[JsonValue, str]] = {
@@ -51,33 +52,38 @@ def _read(value: JsonObject, made: Assembler) -> None:
     value = _spelt(value)
     if not made.info.id:
         made.about(value.get("responseId"), value.get("modelVersion"))
-    blocked = _spelt(inner(value, "promptFeedback")).get("blockReason")
+    blocked = _named(_spelt(inner(value, "promptFeedback")).get("blockReason"))
     if blocked:
         made.info.stop = "content_filter"
         made.note("blocked", str(blocked))
-    for candidate in map(_spelt, objects(value, "candidates")):
-        if candidate.get("index"):
-            made.note("choice", str(candidate["index"]))
+    for at, candidate in enumerate(map(_spelt, objects_in(value, "candidates"))):
+        if candidate.get("index", at):
+            made.note("choice", str(candidate.get("index", at)))
             continue  # another answer to the same question
-        for part in map(_spelt, objects(inner(candidate, "content"), "parts")):
+        for part in map(_spelt, objects_in(inner(candidate, "content"), "parts")):
             _part(part, made)
         _ground(candidate, made)
-        reason = candidate.get("finishReason")
+        reason = _named(candidate.get("finishReason"))
         if reason in _BROKEN:
             said = str(candidate.get("finishMessage") or "")
             made.broken(said, _BROKEN[reason], f"{reason}: {said}" if said else str(reason))
-        ended(made, reason)
+        made.ended(reason)
     if value.get("usageMetadata"):
         made.tokens(_spelt(inner(value, "usageMetadata")), _COUNT.read)
+
+
+def _named(word: JsonValue) -> JsonValue:
+    """Give a word as text; the SDK has it as a member of an enumeration, which formats as its class and name."""
+    return str.__str__(word) if isinstance(word, str) else word
 
 
 def _ground(candidate: JsonObject, made: Assembler) -> None:
     """Read the pages that pieces of the text rest on; their places are counted in bytes of UTF-8."""
     grounds, quoted = inner(candidate, "groundingMetadata"), inner(candidate, "citationMetadata")
-    chunks = objects(grounds, "groundingChunks")
+    chunks = objects_in(grounds, "groundingChunks")
     pages = [next((inner(chunk, key) for key in chunk if chunk[key]), inner(chunk, "")) for chunk in chunks]
-    found = [(source, source) for key in ("citationSources", "citations") for source in objects(quoted, key)]
-    for support in objects(grounds, "groundingSupports"):
+    found = [(source, source) for key in ("citationSources", "citations") for source in objects_in(quoted, key)]
+    for support in objects_in(grounds, "groundingSupports"):
         segment, numbers = inner(support, "segment"), support.get("groundingChunkIndices")
         given = numbers if is_array(numbers) else ()
         found += [(segment, pages[at] if isinstance(at, int) and at < len(pages) else {}) for at in given]
@@ -109,11 +115,11 @@ def _call(call: JsonObject, extra: JsonObject, made: Assembler) -> None:
     partial = made.partial
     if partial is None:
         if not call.get("willContinue") and not call.get("partialArgs"):
-            whole_call(made, call.get("name"), call.get("id"), call.get("args"), extra)
+            made.whole_call(call.get("name"), call.get("id"), call.get("args"), extra)
             return
         made.partial = partial = PartialArguments()
         made.call(partial, call.get("name"), call.get("id"), form="value", extra=extra)
-    for item in map(_spelt, objects(call, "partialArgs")):
+    for item in map(_spelt, objects_in(call, "partialArgs")):
         partial.add(item)
     if not call.get("willContinue"):
         made.partial = None
@@ -128,15 +134,13 @@ def _spelt(item: JsonObject) -> JsonObject:
 
 
 def _open(value: JsonObject) -> list[JsonValue]:
-    contents = [inner(camel(candidate), "content") for candidate in objects(camel(value), "candidates")]
+    contents = [inner(camel(candidate), "content") for candidate in objects_in(camel(value), "candidates")]
     return [{"contents": [{"parts": [], **content, "role": "model"}]} for content in contents]
 
 
 def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
-    made: JsonObject = {
-        "candidates": [_candidate(at, only(messages), ending.stop) for at, messages in enumerate(choices)]
-    }
-    return made | ending.counted("usageMetadata", _COUNT) | _about(ending.head)
+    candidates = [_candidate(at, only(messages), ending.stop) for at, messages in enumerate(choices)]
+    return {"candidates": candidates, **ending.counted("usageMetadata", _COUNT), **_about(ending.head)}
 
 
 def _candidate(at: int, content: JsonObject, stop: Stop | None = None) -> JsonObject:
@@ -163,21 +167,14 @@ def _write_call(block: StreamBlock) -> list[JsonObject]:
     return _chunk(block, **part)
 
 
-def _finish(head: AnswerHead, stop: Stop, _: str | None, usage: Usage | None) -> list[JsonObject]:
-    counted = {} if usage is None else {"usageMetadata": _COUNT.write(usage)}
-    return [{"candidates": [_candidate(0, {}, stop)], **counted, **_about(head)}]
-
-
 API: Final = AnswerApi(
     name=OWNER,
     shapes=(StepShape(lambda value: not value.keys().isdisjoint(_KEYS), _read),),
-    envelope=Envelope(
-        open=_open,
-        close=_close,
-        known=known("candidates", "usageMetadata", "modelVersion", "responseId", "promptFeedback"),
-        choice=("candidates", known("content", "index", "finishReason", "groundingMetadata", "citationMetadata")),
-        several=True,
-    ),
+    open=_open,
+    close=_close,
+    known=known("candidates", "usageMetadata", "modelVersion", "responseId", "promptFeedback"),
+    choice=("candidates", known("content", "index", "finishReason", "groundingMetadata", "citationMetadata")),
+    several=True,
     stream=Blocks(
         owner=PROVIDER,
         call_prefix="",
@@ -189,7 +186,7 @@ API: Final = AnswerApi(
         end={"call": _write_call},
         # A signature is in an empty thought after what it signs.
         prove=lambda block, proof: _chunk(block, text="", thought=True, thoughtSignature=proof.signature),
-        finish=_finish,
-        fail=lambda _, failure: [WRITERS[OWNER](failure)],
+        finish=lambda ending, _: [_close([[]], ending)],
+        fail=lambda _, failure, __: [WRITERS[OWNER](failure)],
     ),
 )

@@ -11,23 +11,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_array
-from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, endings, known, timestamp
-from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects
-from toolfmt.transcripts.answer_usage import TokenCounting
+from toolfmt.transcripts.answer_api import AnswerApi, StepShape, known
+from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings, timestamp
 from toolfmt.transcripts.apis.gemini_interactions import OWNER as NAME
 from toolfmt.transcripts.apis.gemini_interactions import cites
-from toolfmt.transcripts.citations import cited_at, flat
+from toolfmt.transcripts.citations import flat
 from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+from toolfmt.transcripts.request import objects_in
+from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock, citing
+from toolfmt.transcripts.values import inner
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answer_info import Stop, Usage
     from toolfmt.transcripts.assembling import Assembler
-    from toolfmt.transcripts.sinks.sink import AnswerHead
 
 _COUNT: Final = TokenCounting(
     {
@@ -48,7 +47,7 @@ _FAILED: Final = ("failed", "cancelled")
 
 
 def _read(value: JsonObject, made: Assembler) -> None:
-    for at, step in enumerate(objects(value, "steps")):
+    for at, step in enumerate(objects_in(value, "steps")):
         _step(at, step, made)
         made.end(at)
     _about(value, made)
@@ -60,20 +59,20 @@ def _about(value: JsonObject, made: Assembler) -> None:
     made.tokens(value.get("usage"), _COUNT.read)
     status = value.get("status")
     if status in _FAILED:
-        errors = objects(value, "errors")
+        errors = objects_in(value, "errors")
         made.fail(errors[0] if errors else f"the interaction was {status}")
     elif status not in _RUNNING:
-        ended(made, status)
+        made.ended(status)
 
 
 def _step(at: Hashable, step: JsonObject, made: Assembler) -> None:
     match step.get("type"):
         case "model_output":
             made.piece()
-            for content in objects(step, "content"):
+            for content in objects_in(step, "content"):
                 _content(content, made)
         case "thought":
-            for content in objects(step, "summary"):
+            for content in objects_in(step, "summary"):
                 made.reasoning(content.get("text"))
             made.prove(PROVIDER, step.get("signature"))
         case "function_call":
@@ -95,7 +94,7 @@ def _content(content: JsonObject, made: Assembler) -> None:
 
 
 def _annotated(item: JsonObject, made: Assembler) -> None:
-    for citation in objects(item, "annotations"):
+    for citation in objects_in(item, "annotations"):
         made.cite(citation)
 
 
@@ -156,14 +155,9 @@ def _stop(block: StreamBlock) -> list[JsonObject]:
     return [{"event_type": "step.stop", "index": block.index}]
 
 
-def _cite(block: StreamBlock, citation: JsonObject, before: int) -> list[JsonObject]:
-    made = cited_at(citation, before, "".join(block.pieces), flat, cites)
-    return [] if made is None else _add(block, "text_annotation_delta", annotations=[made])
-
-
-def _finish(head: AnswerHead, stop: Stop, _: str | None, usage: Usage | None) -> list[JsonObject]:
-    counted = {} if usage is None else {"usage": _COUNT.write(usage)}
-    return [{"event_type": "interaction.completed", "interaction": _interaction(head, _STOPS[stop], **counted)}]
+def _finish(ending: AnswerEnding, _: object) -> list[JsonObject]:
+    interaction = _interaction(ending.head, _STOPS[ending.stop], **ending.counted("usage", _COUNT))
+    return [{"event_type": "interaction.completed", "interaction": interaction}]
 
 
 API: Final = AnswerApi(
@@ -173,11 +167,9 @@ API: Final = AnswerApi(
         StepShape(lambda value: isinstance(value.get("event_type"), str), _event),
         StepShape(lambda value: is_array(value.get("steps")) or value.get("object") == "interaction", _read),
     ),
-    envelope=Envelope(
-        open=lambda value: [{"input": objects(value, "steps")}],
-        close=_close,
-        known=known("id", "object", "model", "created", "updated", "status", "steps", "usage"),
-    ),
+    open=lambda value: [{"input": objects_in(value, "steps")}],
+    close=_close,
+    known=known("id", "object", "model", "created", "updated", "status", "steps", "usage"),
     stream=Blocks(
         owner=PROVIDER,
         begin=lambda head, _: [{"event_type": "interaction.created", "interaction": _interaction(head, "in_progress")}],
@@ -192,9 +184,9 @@ API: Final = AnswerApi(
             "call": lambda block, text: _add(block, "arguments_delta", arguments=text),
         },
         end={"text": _stop, "reasoning": _stop, "call": _stop},
-        cite=_cite,
+        cite=citing(flat, cites, lambda block, made: _add(block, "text_annotation_delta", annotations=[made])),
         prove=lambda block, proof: _add(block, "thought_signature", signature=proof.signature),
         finish=_finish,
-        fail=lambda _, failure: [{"event_type": "error", **WRITERS[NAME](failure)}],
+        fail=lambda _, failure, __: [{"event_type": "error", **WRITERS[NAME](failure)}],
     ),
 )

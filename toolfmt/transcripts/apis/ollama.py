@@ -1,4 +1,4 @@
-"""Ollama's chat: a request, or the messages alone; no call has an id, results follow the calls in order.
+r"""Ollama's chat: a request, or the messages alone; no call has an id, results follow the calls in order.
 
 {"model": "qwen3", "think": true, "messages": [
     {"role": "user", "content": "Weather here?", "images": ["iVBORw0KGgo"]},
@@ -6,6 +6,13 @@
         {"function": {"name": "get_weather", "arguments": {"city": "Paris"}}}]},
     {"role": "tool", "tool_name": "get_weather", "content": "18C"}],
  "tools": [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]}
+
+Answers and chunks have the same shape; calls come whole:
+{"model": "m", "message": {"role": "assistant", "thinking": "Hm.", "content": "Hi"}, "done": false}
+{"model": "m", "message": {"content": ""}, "done": true, "done_reason": "stop",
+    "prompt_eval_count": 12, "eval_count": 9}
+
+Every chunk says whose it is; the last one says why the answer ended.
 """
 
 from __future__ import annotations
@@ -15,12 +22,19 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.answer_api import AnswerApi, StepShape, known, only, open_message
+from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings, timestamp
 from toolfmt.transcripts.chat import ChatShape
-from toolfmt.transcripts.chat_request import calls_in, messages_in, read_request, write_request
+from toolfmt.transcripts.chat_request import messages_in, read_request, write_request
+from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.request import objects_in
+from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+from toolfmt.transcripts.values import inner
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.assembling import Assembler
 
 NAME: Final = "ollama"
 SHAPE: Final = ChatShape(
@@ -47,7 +61,7 @@ SHAPE: Final = ChatShape(
 def recognise(value: JsonValue) -> bool:
     """Tell a request by a result's `tool_name`, images beside the text, or calls without a type and an id."""
     return any(
-        "tool_name" in message or is_array(message.get("images")) or any(map(_bare, calls_in(message)))
+        "tool_name" in message or is_array(message.get("images")) or any(map(_bare, objects_in(message, "tool_calls")))
         for message in messages_in(value)
     )
 
@@ -75,4 +89,62 @@ FORMAT: Final = TranscriptFormat(
         arguments="object",
     ),
     sources=(Provenance(reference="ollama-python, ollama/_types.py", revision="0.6.3", kind="source", license="MIT"),),
+)
+
+
+_COUNT: Final = TokenCounting({"input": "prompt_eval_count", "output": "eval_count"})
+_STOPS: Final = endings("stop", length="length")
+
+
+def _read(value: JsonObject, made: Assembler) -> None:
+    made.about(None, value.get("model"))
+    said = inner(value, "message")
+    made.reasoning(said.get("thinking"))
+    made.text(said.get("content"))
+    if said.get("images"):
+        made.note("provider_part", "images")
+    for call in objects_in(said, "tool_calls"):
+        function = inner(call, "function")
+        made.whole_call(function.get("name"), call.get("id"), function.get("arguments"))
+    if value.get("done"):
+        made.ended(value.get("done_reason") or "stop")
+        made.tokens(value, _COUNT.read)
+
+
+def _chunk(head: AnswerHead, message: JsonObject, *, done: bool = False, **beside: JsonValue) -> JsonObject:
+    about: JsonObject = {"model": head.model, "created_at": timestamp(head.created)}
+    return {**about, "message": {"role": "assistant", "content": "", **message}, "done": done, **beside}
+
+
+def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
+    counted = {} if ending.info.usage is None else _COUNT.write(ending.info.usage)
+    return _chunk(ending.head, only(choices[0]), done=True, done_reason=_STOPS[ending.stop], **counted)
+
+
+def _call(block: StreamBlock) -> list[JsonObject]:
+    if block.call is None:
+        return []
+    function = {"name": block.call.name, "arguments": block.call.arguments}
+    return [_chunk(block.head, {"tool_calls": [{"function": function}]})]
+
+
+API: Final = AnswerApi(
+    name=NAME,
+    wire="lines",
+    shapes=(StepShape(lambda value: is_object(value.get("message")) and "model" in value, _read),),
+    open=open_message,
+    close=_close,
+    known=known("model", "created_at", "message", "done", "done_reason", "prompt_eval_count", "eval_count")
+    | known("total_duration", "load_duration", "prompt_eval_duration", "eval_duration"),
+    stream=Blocks(
+        call_prefix="",
+        interleaved=True,
+        delta={
+            "text": lambda block, text: [_chunk(block.head, {"content": text})],
+            "reasoning": lambda block, text: [_chunk(block.head, {"thinking": text})],
+        },
+        end={"call": _call},
+        finish=lambda ending, _: [_close([[]], ending)],
+        fail=lambda _, failure, __: [WRITERS[NAME](failure)],
+    ),
 )

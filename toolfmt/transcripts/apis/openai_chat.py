@@ -9,6 +9,16 @@ r"""OpenAI Chat Completions: a request, or the messages alone.
     {"role": "tool", "tool_call_id": "call_A1", "content": "18C"}],
  "tools": [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}],
  "tool_choice": "auto", "parallel_tool_calls": true}
+
+Answers and chunks, of OpenAI and of all who copy it:
+{"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}
+{"choices": [{"message": {"role": "assistant", "tool_calls": [
+    {"id": "call_A1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+    "finish_reason": "tool_calls"}]}
+
+An `index` distinguishes calls, so theirs may be interleaved. Reasoning is `reasoning_content`, as most servers of open
+models write it. The last chunk has the usage and no choices. A message cannot say what was between calls: text and
+calls each keep their own order alone.
 """
 
 from __future__ import annotations
@@ -20,12 +30,21 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import ANY, OPENAI, OPENAI_STRICT
+from toolfmt.transcripts.answer_api import AnswerApi, StepShape, known, only
+from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
+from toolfmt.transcripts.answer_info import UNFINISHED
 from toolfmt.transcripts.chat import MODELS, ChatShape
 from toolfmt.transcripts.chat_request import messages_in, read_request, write_request
+from toolfmt.transcripts.citations import nested
+from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
+from toolfmt.transcripts.request import objects_in
+from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock, citing
+from toolfmt.transcripts.values import inner
 
 if TYPE_CHECKING:
-    from toolfmt.model import JsonValue
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.assembling import Assembler
 
 NAME: Final = "openai-chat"
 SHAPE: Final = ChatShape(
@@ -96,4 +115,178 @@ FORMAT: Final = replace(
     write=partial(write_request, shape=_STRICT),
     rules=replace(_RULES, reasoning=False),
     gateway=_GATEWAY,
+)
+
+
+_COUNT: Final = TokenCounting(
+    {
+        "input": "prompt_tokens",
+        "output": "completion_tokens",
+        "total": "total_tokens",
+        "cached": "prompt_tokens_details.cached_tokens",
+        "cache_written": "prompt_tokens_details.cache_write_tokens",
+        "reasoning": "completion_tokens_details.reasoning_tokens",
+    }
+)
+_STOPS: Final = endings("stop", tool_calls="tool_calls", length="length", content_filter="content_filter")
+KNOWN: Final = known("id", "object", "created", "model", "choices", "usage")
+CHOICE: Final = ("choices", known("index", "message", "finish_reason"))
+
+_BESIDE: Final = ("audio", "images")
+"""What a message may hold that no event reports."""
+
+
+def _read(value: JsonObject, made: Assembler) -> None:
+    if not made.info.id:
+        made.about(value.get("id"), value.get("model"), value.get("created"))
+    if value.get("usage"):
+        made.tokens(value["usage"], _COUNT.read)
+    if value.get("error"):
+        made.fail(value)
+    for choice in objects_in(value, "choices"):
+        if choice.get("index"):
+            made.note("choice", str(choice["index"]))  # another answer to the same question
+        else:
+            _choice(choice, made)
+
+
+def _choice(choice: JsonObject, made: Assembler) -> None:
+    said = choice.get("delta") or inner(choice, "message")
+    made.reasoning(said.get("reasoning_content") or said.get("reasoning"))
+    _content(said.get("content"), made)
+    made.refusal(said.get("refusal"))
+    for citation in objects_in(said, "annotations"):
+        made.cite(citation)
+    for key in _BESIDE:
+        if said.get(key):
+            made.note("provider_part", key)
+    if said.get("tool_calls") or said.get("function_call"):
+        _calls(said, made)
+    if choice.get("error"):
+        made.fail(choice)
+    made.ended(choice.get("finish_reason") or ("message" in choice and "stop"))
+    if choice.get("finish_reason") or "message" in choice:
+        made.finish(cut=made.info.stop in UNFINISHED)
+
+
+def _content(content: JsonValue, made: Assembler) -> None:
+    """Read a message's content: text, or, as Mistral has it, a list of parts, of which one may be thinking."""
+    if not is_array(content):
+        made.text(content)
+        return
+    for part in filter(is_object, content):
+        match part.get("type"):
+            case "text":
+                made.text(part.get("text"))
+            case "thinking":
+                for thought in objects_in(part, "thinking"):
+                    made.reasoning(thought.get("text"))
+            case other:
+                made.note("provider_part", str(other))
+
+
+def _calls(said: JsonObject, made: Assembler) -> None:
+    for at, call in enumerate(objects_in(said, "tool_calls")):
+        key = at if call.get("index") is None else call["index"]
+        custom = call.get("type") == "custom" or not is_object(call.get("function"))
+        body = inner(call, "custom" if custom else "function")
+        if body.get("name") or call.get("id"):
+            made.call(key, body.get("name"), call.get("id"), form="text" if custom and body else "json")
+        made.arguments(key, body.get("arguments", body.get("input")))
+    only = inner(said, "function_call")  # from before there were several
+    if only.get("name"):
+        made.call("function_call", only["name"], None)
+    made.arguments("function_call", only.get("arguments"))
+
+
+SHAPES: Final = (StepShape(lambda value: is_array(value.get("choices")), _read),)
+
+
+def open_choices(value: JsonObject) -> list[JsonValue]:
+    """Give the conversation of each choice."""
+    return [
+        {"messages": [{"role": "assistant", **inner(choice, "message")}]} for choice in objects_in(value, "choices")
+    ]
+
+
+def completion(choices: list[list[JsonObject]], head: AnswerHead, reason: str) -> JsonObject:
+    """Write an answer without its usage."""
+    made: list[JsonObject] = []
+    for at, messages in enumerate(choices):
+        message = {"role": "assistant", "content": None, **only(messages)}
+        made.append({"index": at, "message": message, "finish_reason": reason})
+    return {**chunk(head, made), "object": "chat.completion"}
+
+
+def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
+    made = completion(choices, ending.head, _STOPS[ending.stop])
+    for choice in made["choices"]:
+        message = choice["message"]
+        message.setdefault("refusal", None)
+        parts = message["content"]
+        if is_array(parts):  # an answer's content is text, whatever a request's may be
+            message["content"] = "".join(part["text"] for part in parts if isinstance(part.get("text"), str)) or None
+        choice["logprobs"] = None
+    return made | ending.counted("usage", _COUNT)
+
+
+def chunk(head: AnswerHead, choices: list[JsonObject]) -> JsonObject:
+    """Write a chunk of choices."""
+    about: JsonObject = {"id": head.id, "object": "chat.completion.chunk", "created": head.created}
+    return {**about, "model": head.model, "choices": choices}
+
+
+def delta(head: AnswerHead, said: JsonObject, reason: str | None = None) -> list[JsonObject]:
+    """Write a chunk of one choice."""
+    return [chunk(head, [{"index": 0, "delta": said, "finish_reason": reason}])]
+
+
+def call_delta(block: StreamBlock, **said: JsonValue) -> list[JsonObject]:
+    """Write a chunk of a call."""
+    return delta(block.head, {"tool_calls": [{"index": block.number, **said}]})
+
+
+def _start(block: StreamBlock) -> list[JsonObject]:
+    return call_delta(block, id=block.id, type="function", function={"name": block.name, "arguments": ""})
+
+
+def _custom(block: StreamBlock, text: str) -> list[JsonObject]:
+    return call_delta(block, id=block.id, type="custom", custom={"name": block.name, "input": text})
+
+
+def _finish(ending: AnswerEnding, _: object) -> list[JsonObject]:
+    counted = ending.counted("usage", _COUNT)
+    last = [chunk(ending.head, []) | counted] if counted else []
+    return [*delta(ending.head, {}, _STOPS[ending.stop]), *last]
+
+
+API: Final = AnswerApi(
+    name=NAME,
+    done=True,
+    shapes=SHAPES,
+    open=open_choices,
+    close=_close,
+    known=KNOWN,
+    choice=CHOICE,
+    several=True,
+    stream=Blocks(
+        interleaved=True,
+        begin=lambda head, _: delta(head, {"role": "assistant", "content": ""}),
+        start={"call": _start},
+        delta={
+            "text": lambda block, text: delta(block.head, {"content": text}),
+            "refusal": lambda block, text: delta(block.head, {"refusal": text}),
+            "reasoning": lambda block, text: delta(block.head, {"reasoning_content": text}),
+            "call": lambda block, text: call_delta(block, function={"arguments": text}),
+            "custom": _custom,
+        },
+        cite=citing(
+            nested,
+            lambda item: "url_citation" in item,
+            lambda block, made: delta(block.head, {"annotations": [made]}),
+            of_message=True,
+        ),
+        finish=_finish,
+        fail=lambda _, failure, __: [WRITERS[NAME](failure)],
+    ),
 )

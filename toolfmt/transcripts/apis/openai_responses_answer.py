@@ -7,37 +7,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import CallPart
 from toolfmt.jsontext import is_array
-from toolfmt.transcripts.answer_api import AnswerApi, AnswerEnding, Envelope, known
-from toolfmt.transcripts.answer_steps import StepShape, ended, inner, objects
-from toolfmt.transcripts.responses_items import OWNER, PROVIDER, read_item
-from toolfmt.transcripts.sinks.responses import COUNT, INCOMPLETE, ResponsesSink, response
+from toolfmt.transcripts.answer_api import AnswerApi, StepShape, known
+from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCounting
+from toolfmt.transcripts.citations import flat
+from toolfmt.transcripts.request import objects_in
+from toolfmt.transcripts.responses_items import OWNER, PROVIDER, annotates, read_item
+from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock, StreamBlockKind, citing
+from toolfmt.transcripts.values import inner
 
 if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.answer_info import Failure, Proof, Stop
     from toolfmt.transcripts.assembling import ArgumentsForm, Assembler
-    from toolfmt.transcripts.sinks.sink import AnswerHead
 
-
+_COUNT: Final = TokenCounting(
+    {
+        "input": "input_tokens",
+        "cached": "input_tokens_details.cached_tokens",
+        "cache_written": "input_tokens_details.cache_write_tokens",
+        "output": "output_tokens",
+        "reasoning": "output_tokens_details.reasoning_tokens",
+        "total": "total_tokens",
+    }
+)
+_INCOMPLETE: Final[dict[Stop, str]] = {
+    "length": "max_output_tokens",
+    "malformed_call": "max_output_tokens",
+    "content_filter": "content_filter",
+}
+_CODES: Final = {"rate_limit": "rate_limit_exceeded", "invalid": "invalid_prompt"}
+"""openai 3.54, types/responses/response_error.py: the codes for what is not simply the server's fault."""
+_PREFIXES: Final = {"message": "msg_", "reasoning": "rs_", "function_call": "fc_", "custom_tool_call": "ctc_"}
+_NUMBER: Final = "sequence_number"
 _FORMS: Final[dict[object, ArgumentsForm]] = {"function_call": "json", "custom_tool_call": "text"}
 
 
 def _read(value: JsonObject, made: Assembler) -> None:
     made.about(value.get("id"), value.get("model"), value.get("created_at"))
-    for item in objects(value, "output"):
+    for item in objects_in(value, "output"):
         _item(item, made)
     _end(value, made)
 
 
 def _end(value: JsonObject, made: Assembler) -> None:
-    made.tokens(value.get("usage"), COUNT.read)
+    made.tokens(value.get("usage"), _COUNT.read)
     status = value.get("status", "completed")
     if status in ("completed", "incomplete"):
-        ended(made, inner(value, "incomplete_details").get("reason") or "stop")
+        made.ended(inner(value, "incomplete_details").get("reason") or "stop")
     elif status in ("failed", "cancelled"):
         made.fail(value.get("error") or f"the response was {status}")
 
@@ -45,14 +68,14 @@ def _end(value: JsonObject, made: Assembler) -> None:
 def _item(item: JsonObject, made: Assembler) -> None:
     match item.get("type"):
         case "message":
-            for part in objects(item, "content"):
+            for part in objects_in(item, "content"):
                 made.piece()
                 made.text(part.get("text"))
                 made.refusal(part.get("refusal"))
-                for citation in objects(part, "annotations"):
+                for citation in objects_in(part, "annotations"):
                     made.cite(citation)
         case "reasoning":
-            for part in (*objects(item, "summary"), *objects(item, "content")):
+            for part in (*objects_in(item, "summary"), *objects_in(item, "content")):
                 made.reasoning(part.get("text"))
             made.prove(PROVIDER, encrypted=item.get("encrypted_content"))
         case "function_call" | "custom_tool_call":
@@ -130,13 +153,7 @@ def _words(kind: str, value: JsonObject, made: Assembler) -> None:
 
 
 def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
-    output = [_answered(item, at, ending.head) for at, item in enumerate(choices[0])]
-    reason = INCOMPLETE.get(ending.stop)
-    status = "completed" if reason is None else "incomplete"
-    return response(ending.head, output, status, reason, ending.info.usage)
-
-
-_PREFIXES: Final = {"message": "msg_", "reasoning": "rs_", "function_call": "fc_", "custom_tool_call": "ctc_"}
+    return _response(ending, [_answered(item, at, ending.head) for at, item in enumerate(choices[0])])
 
 
 def _answered(item: JsonObject, at: int, head: AnswerHead) -> JsonObject:
@@ -155,6 +172,160 @@ def _answered(item: JsonObject, at: int, head: AnswerHead) -> JsonObject:
     return made if kind == "reasoning" else {"status": "completed", **made}
 
 
+def _response(ending: AnswerEnding, output: list[JsonObject]) -> JsonObject:
+    reason = _INCOMPLETE.get(ending.stop)
+    return _envelope(ending.head, "incomplete" if reason else "completed", reason, output) | {
+        "usage": None if ending.info.usage is None else _COUNT.write(ending.info.usage)
+    }
+
+
+def _envelope(
+    head: AnswerHead, status: str, reason: str | None = None, output: Sequence[JsonObject] = ()
+) -> JsonObject:
+    """Make a response around its items; `reason` says why it is incomplete."""
+    return {
+        "id": head.id,
+        "object": "response",
+        "created_at": head.created,
+        "status": status,
+        "error": None,
+        "incomplete_details": None if reason is None else {"reason": reason},
+        "instructions": None,
+        "metadata": {},
+        "model": head.model,
+        "output": list(output),
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": None,
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kind:
+    """How a block is written: its item with the text under a key, or in the one part of a list; and its events."""
+
+    item: JsonObject
+    key: str
+    text: str
+    """The events of its text."""
+    part: str = ""
+    """The events of the part; empty: the text has no part around it."""
+    value: Callable[[str], JsonObject] = lambda text: {"type": "summary_text", "text": text}
+    """The part itself."""
+    beside: JsonObject = field(default_factory=dict[str, "JsonValue"])
+    """What the events of the text have beside it."""
+    whole: str = "text"
+    """The key of the whole text in the event that ends it."""
+
+
+_MESSAGE: Final[JsonObject] = {"type": "message", "role": "assistant"}
+_KINDS: Final[Mapping[StreamBlockKind, _Kind]] = {
+    "text": _Kind(
+        item=_MESSAGE,
+        key="content",
+        text="response.output_text",
+        part="response.content_part",
+        value=lambda text: {"type": "output_text", "text": text, "annotations": [], "logprobs": []},
+        beside={"logprobs": []},
+    ),
+    "refusal": _Kind(
+        item=_MESSAGE,
+        key="content",
+        text="response.refusal",
+        part="response.content_part",
+        value=lambda text: {"type": "refusal", "refusal": text},
+        whole="refusal",
+    ),
+    "reasoning": _Kind(
+        item={"type": "reasoning"},
+        key="summary",
+        text="response.reasoning_summary_text",
+        part="response.reasoning_summary_part",
+    ),
+    "call": _Kind(
+        item={"type": "function_call"}, key="arguments", text="response.function_call_arguments", whole="arguments"
+    ),
+    "custom": _Kind(
+        item={"type": "custom_tool_call"}, key="input", text="response.custom_tool_call_input", whole="input"
+    ),
+}
+
+
+def _written(block: StreamBlock, status: str = "") -> JsonObject:
+    """Write a block as an item; without a status, as it is when it has ended."""
+    kind = _KINDS[block.kind]
+    called = {} if kind.part else {"call_id": block.id, "name": block.name}
+    said = [_part(block, kind)] if kind.part and block.pieces else [] if kind.part else block.text
+    status = status or ("incomplete" if block.kind == "call" and block.call is None else "completed")
+    ident = block.head.mint(_PREFIXES[kind.item["type"]], block.index)
+    made: JsonObject = {"id": ident, **kind.item, **called, kind.key: said, "status": status}
+    return made if block.encrypted is None else {**made, "encrypted_content": block.encrypted}
+
+
+def _part(block: StreamBlock, kind: _Kind) -> JsonObject:
+    made = kind.value(block.text)
+    return {**made, "annotations": block.annotations[:]} if block.annotations else made
+
+
+def _said(event: str, *fields: JsonObject) -> JsonObject:
+    made: JsonObject = {"type": event, _NUMBER: 0}
+    for some in fields:
+        made.update(some)
+    return made
+
+
+def _added(block: StreamBlock) -> list[JsonObject]:
+    kind, item = _KINDS[block.kind], _written(block, "in_progress")
+    block.place = {"item_id": item["id"], "output_index": block.index}
+    if kind.part:
+        block.place[f"{kind.key}_index"] = 0
+    return [_said("response.output_item.added", {"output_index": block.index, "item": item})]
+
+
+def _grown(block: StreamBlock, text: str) -> list[JsonObject]:
+    """Write a piece of text; the first begins the item's part."""
+    kind = _KINDS[block.kind]
+    delta = _said(f"{kind.text}.delta", block.place, {"delta": text}, deepcopy(kind.beside))
+    if kind.part and len(block.pieces) == 1:
+        return [_said(f"{kind.part}.added", block.place, {"part": kind.value("")}), delta]
+    return [delta]
+
+
+def _ended(block: StreamBlock) -> list[JsonObject]:
+    """End a text and its item; where the text has been cut off or there is none, the item alone."""
+    kind, item = _KINDS[block.kind], _written(block)
+    done: list[JsonObject] = []
+    if item["status"] == "completed" and (block.pieces or not kind.part):
+        done.append(_said(f"{kind.text}.done", block.place, {kind.whole: block.text}, deepcopy(kind.beside)))
+        if kind.part:
+            done.append(_said(f"{kind.part}.done", block.place, {"part": _part(block, kind)}))
+    return [*done, _said("response.output_item.done", {"output_index": block.index, "item": item})]
+
+
+def _proved(block: StreamBlock, proof: Proof) -> list[JsonObject]:
+    """Keep what only the owner can read of the reasoning for its item."""
+    block.encrypted = proof.encrypted
+    return []
+
+
+def _cited(block: StreamBlock, made: JsonObject) -> list[JsonObject]:
+    block.annotations.append(made)
+    at = {"annotation_index": len(block.annotations) - 1, "annotation": made}
+    return [_said("response.output_text.annotation.added", block.place, at)]
+
+
+def _finish(ending: AnswerEnding, blocks: Sequence[StreamBlock]) -> list[JsonObject]:
+    made = _response(ending, list(map(_written, blocks)))
+    return [_said(f"response.{made['status']}", {"response": made})]
+
+
+def _fail(head: AnswerHead, failure: Failure, blocks: Sequence[StreamBlock]) -> list[JsonObject]:
+    error = {"code": _CODES.get(failure.kind, "server_error"), "message": failure.message}
+    made = _envelope(head, "failed", None, list(map(_written, blocks))) | {"error": error}
+    return [_said("response.failed", {"response": made})]
+
+
 API: Final = AnswerApi(
     name=OWNER,
     event_name="type",
@@ -162,12 +333,25 @@ API: Final = AnswerApi(
         StepShape(lambda value: str(value.get("type")).startswith("response."), _event),
         StepShape(lambda value: is_array(value.get("output")), _read),
     ),
-    envelope=Envelope(
-        open=lambda value: [{"input": objects(value, "output")}],
-        close=_close,
-        known=known("id", "object", "created_at", "completed_at", "model", "status", "output", "usage", "error")
-        | known("incomplete_details"),
-        proves=PROVIDER,
+    open=lambda value: [{"input": objects_in(value, "output")}],
+    close=_close,
+    known=known("id", "object", "created_at", "completed_at", "model", "status", "output", "usage", "error")
+    | known("incomplete_details"),
+    proves=PROVIDER,
+    stream=Blocks(
+        owner=PROVIDER,
+        interleaved=True,
+        numbered=_NUMBER,
+        begin=lambda head, _: [
+            _said(f"response.{event}", {"response": _envelope(head, "in_progress")})
+            for event in ("created", "in_progress")
+        ],
+        start=dict.fromkeys(_KINDS, _added),
+        delta=dict.fromkeys(_KINDS, _grown),
+        end=dict.fromkeys(_KINDS, _ended),
+        prove=_proved,
+        cite=citing(flat, annotates, _cited),
+        finish=_finish,
+        fail=_fail,
     ),
-    stream=ResponsesSink,
 )

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.transcripts.answer_api import AnswerApi, endings
-from toolfmt.transcripts.citations import source
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+from toolfmt.transcripts.answer_api import AnswerApi
+from toolfmt.transcripts.answer_ending import endings
+from toolfmt.transcripts.citations import sourced
+from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock, citing
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
@@ -30,16 +31,7 @@ def _call_end(block: StreamBlock) -> list[JsonObject]:
     about: JsonObject = {"toolCallId": block.id, "toolName": block.name}
     if block.call is not None:
         return [{"type": "tool-input-available", **about, "input": block.call.arguments}]
-    text = "".join(block.pieces)
-    return [{"type": "tool-input-error", **about, "input": text, "errorText": "the call is not complete"}]
-
-
-def _cite(_: StreamBlock, citation: JsonObject, __: int) -> list[JsonObject]:
-    said = source(citation)
-    if "url" not in said:
-        return []
-    title = {"title": said["title"]} if "title" in said else {}
-    return [{"type": "source-url", "sourceId": said["url"], "url": said["url"], **title}]
+    return [{"type": "tool-input-error", **about, "input": block.text, "errorText": "the call is not complete"}]
 
 
 API: Final = AnswerApi(
@@ -62,11 +54,11 @@ API: Final = AnswerApi(
             **dict.fromkeys(("text", "reasoning"), lambda block: _words("end", block)),
             "call": _call_end,
         },
-        cite=_cite,
-        finish=lambda _, stop, __, ___: [
+        cite=citing(sourced, lambda _: False, lambda _, made: [made]),
+        finish=lambda ending, _: [
             {"type": "finish-step"},
-            {"type": "finish", "finishReason": _STOPS[stop]},
+            {"type": "finish", "finishReason": _STOPS[ending.stop]},
         ],
-        fail=lambda _, failure: [{"type": "error", "errorText": failure.message}],
+        fail=lambda _, failure, __: [{"type": "error", "errorText": failure.message}],
     ),
 )

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.chat import ChatShape
-from toolfmt.transcripts.chat_request import calls_in, messages_in, parts_in, read_request, write_request
+from toolfmt.transcripts.chat_request import messages_in, parts_in, read_request, write_request
 from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.request import objects_in
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -42,7 +43,7 @@ SHAPE: Final = ChatShape(
 
 def recognise(value: JsonValue) -> bool:
     """Tell a conversation by calls of a type that have no id and an object of arguments, or by parts `image`."""
-    return any(_typed(call) for message in messages_in(value) for call in calls_in(message)) or any(
+    return any(_typed(call) for message in messages_in(value) for call in objects_in(message, "tool_calls")) or any(
         part.get("type") in ("image", "video") and not (is_object(part.get("source")) or "mediaType" in part)
         for part in parts_in(value)
     )
@@ -61,6 +62,7 @@ FORMAT: Final = TranscriptFormat(
     recognise=recognise,
     relative_of="openai-chat",
     rules=Rules(
+        trained=True,
         roles=frozenset({"system", "user", "assistant", "tool"}),
         call_ids="none",
         result_names=True,

@@ -44,6 +44,7 @@ FORMAT: Final = TranscriptFormat(
     recognise=recognise,
     relative_of="openai-chat",
     rules=Rules(
+        trained=True,
         call_id_length=40,
         schema=OPENAI,
         strict_schema=OPENAI_TUNED_STRICT,

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
-from toolfmt import jsontext
 from toolfmt.conversation import CallPart, Message, ResultPart, Role, TextPart, ToolDeclaration
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.values import argument_object, give, rest
+from toolfmt.transcripts.values import argument_object, give, json_at, pointer, rest
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Part
@@ -44,19 +43,19 @@ def row(value: JsonValue, owner: str) -> JsonObject:
     return whole
 
 
-def read_turn(item: JsonValue, at: int, owner: str) -> Message:
+def read_turn(item: JsonValue, where: tuple[str, int] | tuple[str], owner: str) -> Message:
     """Read a turn: its text, in a result if a tool says it; raises ParseError for a speaker that rows do not have."""
     text = item.get("value", "") if is_object(item) else None
     if not is_object(item) or not isinstance(text, str):
-        raise ParseError(f"/{TURNS}/{at}: expected a turn with `from` and a `value` of text")
+        raise ParseError(f"{pointer(where)}: expected a turn with `from` and a `value` of text")
     speaker = item.get("from")
     role = _ROLES.get(speaker) if isinstance(speaker, str) else None
     if role is None:
-        raise ParseError(f"/{TURNS}/{at}: `from` is one of {', '.join(_ROLES)}, not {_named(item)}")
+        raise ParseError(f"{pointer(where)}: `from` is one of {', '.join(_ROLES)}, not {_named(item)}")
     said = (TextPart(text),) if text else ()
     parts: tuple[Part, ...] = (ResultPart(said),) if role == "tool" else said
     message = Message(role, parts, extra={} if item.keys() <= _TURN else rest(item, _TURN, owner))
-    message.origin, message.source, message.where = owner, item, (f"/{TURNS}", at)
+    message.origin, message.source, message.where = owner, item, where
     return message
 
 
@@ -80,18 +79,11 @@ def texts(parts: Iterable[object]) -> str:
 
 def read_calls(text: str) -> tuple[CallPart, ...] | None:
     """Read calls from JSON: one object, or a list of them; None if it is anything else."""
-    try:
-        value = jsontext.loads(text)
-    except ParseError:
-        return None
+    value = json_at(text)
     items = value if is_array(value) else [value]
     if not all(is_object(item) and isinstance(item.get("name"), str) for item in items):
         return None
-    return tuple(_call(item) for item in items)
-
-
-def _call(item: JsonObject) -> CallPart:
-    return give(CallPart(item["name"]), item.get("arguments"))
+    return tuple(give(CallPart(item["name"]), item.get("arguments")) for item in items)
 
 
 def call_objects(parts: Iterable[object]) -> list[JsonValue]:
@@ -101,12 +93,8 @@ def call_objects(parts: Iterable[object]) -> list[JsonValue]:
 
 def json_list(text: JsonValue) -> list[JsonValue] | None:
     """Read a list that may be written as text; None if it is none."""
-    if isinstance(text, str):
-        try:
-            text = jsontext.loads(text)
-        except ParseError:
-            return None
-    return text if is_array(text) else None
+    found = json_at(text)
+    return found if is_array(found) else None
 
 
 def read_tool(item: JsonValue, owner: str) -> ToolDeclaration:
@@ -119,6 +107,13 @@ def read_tool(item: JsonValue, owner: str) -> ToolDeclaration:
         tool = ToolDeclaration("", kind="hosted", extra={f"{owner}.hosted": item})
     tool.origin, tool.source = owner, item
     return tool
+
+
+def read_tools(value: JsonValue, owner: str) -> list[ToolDeclaration]:
+    """Read a list of declarations."""
+    if not is_array(value):
+        raise ParseError(f": expected a list, not {type(value).__name__}")
+    return [read_tool(item, owner) for item in value]
 
 
 def tool_body(tool: ToolDeclaration) -> JsonObject:

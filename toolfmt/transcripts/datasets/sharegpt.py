@@ -8,15 +8,35 @@ r"""ShareGPT rows as LLaMA-Factory trains on them: a turn of calls, a turn of wh
  "system": "Be brief.",
  "tools": "[{\"name\": \"get_weather\", \"description\": \"Get the weather\", \"parameters\": {\"type\": \"object\"}}]"}
 
-Several calls are a JSON list, and so are their results. Text beside calls has no place.
+{"conversations": [{"from": "human", "value": "<image>What is it?"}], "images": ["a.png"],
+ "chosen": {"from": "gpt", "value": "A cat."}, "rejected": {"from": "gpt", "value": "A dog."}}
+
+Several calls are a JSON list, and so are their results. Text beside calls has no place. `videos` and `audios` are like
+`images`, and `kto_tag` rates the last answer.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
 
-from toolfmt.conversation import CallPart, Content, JsonPart, Message, OpaquePart, ResultPart, TextPart, Transcript
+from toolfmt.conversation import (
+    CallPart,
+    Content,
+    JsonPart,
+    MediaPart,
+    Message,
+    OpaquePart,
+    Part,
+    ResultPart,
+    TextPart,
+    Transcript,
+)
 from toolfmt.dialect.record import Provenance
+from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.datasets.rows import (
     TURNS,
@@ -31,12 +51,18 @@ from toolfmt.transcripts.datasets.rows import (
     write_tools,
 )
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.values import content_text, expected, json_text, own, rest
+from toolfmt.transcripts.media import MediaKind, from_url, to_url
+from toolfmt.transcripts.values import content_text, expected, json_text, own, rest, texts_at
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "sharegpt"
+_KINDS: Final[tuple[MediaKind, ...]] = ("image", "video", "audio")
+"""What a row shows: the files of each kind are a list under its plural, and `<image>` marks the place of each."""
+_MARK: Final = re.compile(f"<({'|'.join(_KINDS)})>")
+_LISTS: Final = frozenset(f"{kind}s" for kind in _KINDS)
+_PREFERENCE: Final = ("chosen", "rejected")
 _ROW: Final = frozenset({TURNS, "system", "tools"})
 _CALLS: Final = "function_call"
 _NAMES: Final = {"user": "human", "assistant": "gpt", "tool": "observation"}
@@ -51,20 +77,81 @@ def read(value: JsonValue) -> Transcript:
         messages.append(system_message(system, NAME))
     called = 0
     for at, item in enumerate(whole[TURNS]):
-        message = read_turn(item, at, NAME)
-        if item.get("from") == _CALLS:
-            message.parts = read_calls(item.get("value", "")) or (OpaquePart(NAME, item),)
-        elif message.role == "tool" and called > 1:
-            message.parts = _several(message.parts, called)
-        messages.append(message)
-        called = sum(isinstance(part, CallPart) for part in message.parts)
+        messages.append(_turn(item, (f"/{TURNS}", at), called))
+        called = sum(isinstance(part, CallPart) for part in messages[-1].parts)
+    known = _ROW
+    compared = [whole.get(key) for key in _PREFERENCE]
+    rejected: tuple[Message, ...] | None = None
+    if all(map(is_object, compared)):
+        answers = [_turn(item, (f"/{key}",)) for key, item in zip(_PREFERENCE, compared, strict=True)]
+        known = known | set(_PREFERENCE)
+        rejected = (*messages, answers[1])
+        messages.append(answers[0])
+    label = whole.get("kto_tag")
+    if isinstance(label, bool):
+        known = known | {"kto_tag"}
+    known = known | _show(messages, whole)
     tools = json_list(whole.get("tools"))
-    known = _ROW if tools is not None else _ROW - {"tools"}
     return Transcript(
         tuple(messages),
         None if tools is None else tuple(read_tool(item, NAME) for item in tools),
-        extra=rest(whole, known, NAME),
+        extra=rest(whole, known if tools is not None else known - {"tools"}, NAME),
+        rejected=rejected,
+        label=label if isinstance(label, bool) else None,
     )
+
+
+def _turn(item: JsonValue, where: tuple[str, int] | tuple[str], called: int = 0) -> Message:
+    """Read a turn; `called` calls were made in the one before."""
+    message = read_turn(item, where, NAME)
+    if is_object(item) and item.get("from") == _CALLS:
+        message.parts = read_calls(item.get("value", "")) or (OpaquePart(NAME, item),)
+    elif message.role == "tool" and called > 1:
+        message.parts = _several(message.parts, called)
+    return message
+
+
+def _show(messages: Sequence[Message], whole: JsonObject) -> frozenset[str]:
+    """Put what a row shows where its turns have a mark for it; give the keys that are read.
+
+    Raises ParseError where there are more marks of a kind than files, or fewer, as LLaMA-Factory does.
+    """
+    files: dict[MediaKind, list[str]] = {
+        kind: texts_at(whole, f"{kind}s") for kind in _KINDS if is_array(whole.get(f"{kind}s"))
+    }
+    shown = {kind: [from_url(address, kind) for address in found] for kind, found in files.items() if found}
+    if shown:
+        left: dict[str, Iterator[MediaPart]] = {kind: iter(found) for kind, found in shown.items()}
+        for message in messages:
+            if message.role != "system":
+                message.parts = tuple(chain.from_iterable(_marked(part, left) for part in message.parts))
+        for kind, found in left.items():
+            if next(found, None) is not None:
+                raise ParseError(f"/{kind}s: {len(shown[kind])} are given, and <{kind}> is in the turns less often")
+    return frozenset(f"{kind}s" for kind in files)
+
+
+def _marked(part: Part, left: Mapping[str, Iterator[MediaPart]]) -> Iterator[Any]:
+    """Take a text apart at its marks."""
+    if isinstance(part, ResultPart):
+        yield replace(part, content=tuple(chain.from_iterable(_marked(found, left) for found in part.content)))
+        return
+    if not isinstance(part, TextPart):
+        yield part
+        return
+    text = ""
+    for at, piece in enumerate(_MARK.split(part.text)):
+        if at % 2 == 0 or piece not in left:
+            text += piece if at % 2 == 0 else f"<{piece}>"
+            continue
+        if text:
+            yield TextPart(text)
+        text, shown = "", next(left[piece], None)
+        if shown is None:
+            raise ParseError(f"/{piece}s: <{piece}> is in the turns more often than files are given")
+        yield shown
+    if text:
+        yield TextPart(text)
 
 
 def _several(parts: tuple[object, ...], called: int) -> tuple[ResultPart, ...]:
@@ -77,23 +164,46 @@ def _several(parts: tuple[object, ...], called: int) -> tuple[ResultPart, ...]:
 
 
 def write(transcript: Transcript) -> JsonObject:
-    """Write a row."""
-    turns: list[JsonValue] = []
-    system: list[str] = []
-    for message in transcript.messages:
-        beside = message.where == ("/system",)
-        if message.origin == NAME and not beside:
-            turns.append(message.source)
-        elif message.role in ("system", "developer"):
-            system.append(texts(message.parts))
-        else:
-            turns.extend(_write(message))
+    """Write a row; two answers that differ in one turn alone are `chosen` and `rejected`."""
+    turns, system, shown = _turns(transcript.messages)
     value: JsonObject = {TURNS: turns, **own(transcript.extra, NAME)}
+    if transcript.rejected is not None:
+        others, _, _ = _turns(transcript.rejected)
+        if turns and others and turns[:-1] == others[:-1] and _is_answer(turns[-1]) and _is_answer(others[-1]):
+            value |= {TURNS: turns[:-1], "chosen": turns[-1], "rejected": others[-1]}
+    if transcript.label is not None:
+        value["kto_tag"] = transcript.label
     if system:
         value["system"] = "\n\n".join(system)
     if transcript.tools is not None:
         value["tools"] = json_text(write_tools(transcript.tools, NAME))
+    for kind in _KINDS:
+        if addresses := [to_url(part) for part in shown if part.kind == kind]:
+            value[f"{kind}s"] = addresses
     return value
+
+
+def _is_answer(turn: JsonValue) -> bool:
+    return is_object(turn) and turn.get("from") in ("gpt", _CALLS)
+
+
+def _turns(messages: Sequence[Message]) -> tuple[list[JsonValue], list[str], list[MediaPart]]:
+    """Write turns; beside them the instructions, and what is shown."""
+    turns: list[JsonValue] = []
+    system: list[str] = []
+    shown: list[MediaPart] = []
+    for message in messages:
+        if message.role in ("system", "developer") and (message.origin != NAME or message.where == ("/system",)):
+            system.append(texts(message.parts))
+            continue
+        turns.extend([message.source] if message.origin == NAME else _write(message))
+        for part in message.parts:
+            shown.extend(_media(part.content if isinstance(part, ResultPart) else (part,)))
+    return turns, system, shown
+
+
+def _media(parts: Iterable[object]) -> Iterator[MediaPart]:
+    return (part for part in parts if isinstance(part, MediaPart) and part.kind in _KINDS and to_url(part) is not None)
 
 
 def _write(message: Message) -> list[JsonValue]:
@@ -106,23 +216,36 @@ def _write(message: Message) -> list[JsonValue]:
         first = results[0]
         text = json_text(results) if len(results) > 1 else first if isinstance(first, str) else json_text(first)
     else:
-        text = texts(message.parts)
+        text = _said(part for part in message.parts if isinstance(part, (TextPart, MediaPart)))
     return [{"from": name, "value": text, **own(message.extra, NAME)}] if text or results or not message.parts else []
 
 
 def _content(content: tuple[Content, ...]) -> JsonValue:
     if len(content) == 1 and isinstance(content[0], JsonPart):
         return content[0].value
-    return content_text(content, "\n\n")
+    return _said(content)
+
+
+def _said(parts: Iterable[object]) -> str:
+    """Write texts with a blank line between them, and marks for what is shown."""
+    text, before = "", False
+    for part in parts:
+        mark = next((f"<{found.kind}>" for found in _media((part,))), "")
+        said = mark or content_text([part])
+        text += "\n\n" + said if before and said and not mark else said
+        before = bool(said) and not mark
+    return text
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a row by turns of calls or of what was observed, or by turns with `tools` beside them."""
+    """Tell a row by turns of calls or of what was observed, or by turns with tools, files or answers beside them."""
     turns = value.get(TURNS) if is_object(value) else value
     if not is_array(turns):
         return False
     names = {item.get("from") for item in turns if is_object(item) and isinstance(item.get("from"), str)}
-    return bool(names & {_CALLS, "observation"}) or (is_object(value) and bool(names) and "tools" in value)
+    return bool(names & {_CALLS, "observation"}) or (
+        is_object(value) and bool(names) and not value.keys().isdisjoint({"tools", *_PREFERENCE, *_LISTS})
+    )
 
 
 FORMAT: Final = TranscriptFormat(
@@ -133,12 +256,15 @@ FORMAT: Final = TranscriptFormat(
     recognise=recognise,
     common=1,
     messages=TURNS,
+    rated=True,
     rules=Rules(
+        trained=True,
         roles=frozenset({"system", "user", "assistant", "tool"}),
         system="first",
         call_ids="none",
         results_in_order=True,
-        user_kinds=frozenset({"text"}),
+        result_kinds=frozenset({"text", "json", *_KINDS}),
+        user_kinds=frozenset({"text", *_KINDS}),
         alternate=True,
         user_first=True,
         interleaved=False,

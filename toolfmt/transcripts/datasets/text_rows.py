@@ -39,6 +39,7 @@ _TRIED: Final = 8
 
 
 RULES: Final = Rules(
+    trained=True,
     roles=frozenset({"system", "user", "assistant", "tool"}),
     system="first",
     call_ids="none",
@@ -86,7 +87,7 @@ class TextRows:
         whole = row(value, self.owner)
         beside = whole.get("system")
         messages = [system_message(beside, self.owner)] if isinstance(beside, str) and beside else []
-        messages.extend(read_turn(item, at, self.owner) for at, item in enumerate(whole[TURNS]))
+        messages.extend(read_turn(item, (f"/{TURNS}", at), self.owner) for at, item in enumerate(whole[TURNS]))
         tools: tuple[ToolDeclaration, ...] | None = None
         if messages and messages[0].role == "system":
             tools, words = self._declared(texts(messages[0].parts))

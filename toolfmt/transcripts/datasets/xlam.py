@@ -136,6 +136,7 @@ FORMAT: Final = TranscriptFormat(
     write=write,
     recognise=recognise,
     rules=Rules(
+        trained=True,
         roles=frozenset({"user", "assistant"}),
         call_ids="none",
         user_kinds=frozenset({"text"}),

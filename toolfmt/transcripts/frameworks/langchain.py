@@ -13,6 +13,7 @@ r"""LangChain's messages as `messages_to_dict` writes them; those of `dumps` are
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import (
@@ -30,10 +31,10 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.chat_read import read_message
-from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.format import ALL_KINDS, TranscriptFormat
 from toolfmt.transcripts.frameworks.langchain_blocks import BLOCKS, OWNER, SHAPE, SIGNER, SIGNERS, read_blocks
 from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.values import argument_object, give, own, pointer, rest, text_at
+from toolfmt.transcripts.values import argument_object, give, located, own, pointer, rest, text_at
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -153,24 +154,17 @@ def _calls(data: JsonObject, key: str, extra: JsonObject) -> list[CallPart]:
     calls: list[CallPart] = []
     for at, item in enumerate(items):
         try:
-            calls.append(_call(item, extra))
+            call = CallPart(text_at(item, "name") or "", id=text_at(item, "id"), extra=extra | _further(item, _CALL))
         except ParseError as error:
-            raise ParseError(f"{key}/{at}/{error}") from None
+            raise located(f"{key}/{at}", error) from None
+        calls.append(give(call, item.get("args")))
     return calls
 
 
-def _call(item: JsonObject, extra: JsonObject) -> CallPart:
-    call = CallPart(text_at(item, "name") or "", id=text_at(item, "id"), extra=extra | _further(item, _CALL))
-    return give(call, item.get("args"))
-
-
 def _result(data: JsonObject) -> Message:
+    ident, name, failed = text_at(data, "tool_call_id"), text_at(data, "name"), data.get("status") == "error"
     content = BLOCKS.read_content(data.get("content"))
-    failed = data.get("status") == "error"
-    name = text_at(data, "name")
-    return Message(
-        "tool", (ResultPart(content, text_at(data, "tool_call_id"), name, failed, extra=_further(data, _RESULT)),)
-    )
+    return Message("tool", (ResultPart(content, ident, name, failed, extra=_further(data, _RESULT)),))
 
 
 def write(transcript: Transcript) -> JsonValue:
@@ -183,33 +177,22 @@ def write(transcript: Transcript) -> JsonValue:
 def _write_message(message: Message) -> list[JsonValue]:
     if message.origin == OWNER:
         return [message.source]
-    kind = _TYPES[message.role]
+    kind, results = _TYPES[message.role], [part for part in message.parts if isinstance(part, ResultPart)]
     if message.role == "tool":
-        return [_written(kind, _write_result(part)) for part in message.parts if isinstance(part, ResultPart)]
+        return [{"type": kind, "data": {"type": kind, **_write_result(part)}} for part in results]
+    calls = [part for part in message.parts if isinstance(part, CallPart)]
     data: JsonObject = {"content": BLOCKS.write_all([part for part in message.parts if not isinstance(part, CallPart)])}
     if message.name is not None:
         data["name"] = message.name
-    calls = [part for part in message.parts if isinstance(part, CallPart)]
     if calls:
-        valid = [part for part in calls if _sound(part)]
-        data["tool_calls"] = [_write_call(part, "tool_call", argument_object(part)) for part in valid]
-        data["invalid_tool_calls"] = [
-            _write_call(part, "invalid_tool_call", part.json) for part in calls if not _sound(part)
-        ]
-    return [_written(kind, data | own(message.extra, OWNER))]
-
-
-def _written(kind: str, data: JsonObject) -> JsonObject:
-    return {"type": kind, "data": {"type": kind, **data}}
-
-
-def _sound(part: CallPart) -> bool:
-    return part.custom or (not part.extra.get(f"{OWNER}.invalid") and not parse_failure(part))
-
-
-def _write_call(part: CallPart, kind: str, arguments: JsonValue) -> JsonObject:
-    further = {key: value for key, value in own(part.extra, OWNER).items() if key != "invalid"}
-    return {"type": kind, "id": part.id, "name": part.name, "args": arguments, **further}
+        data["tool_calls"], data["invalid_tool_calls"] = [], []
+    for part in calls:
+        further = {key: value for key, value in own(part.extra, OWNER).items() if key != "invalid"}
+        sound = part.custom or not (f"{OWNER}.invalid" in part.extra or parse_failure(part))
+        named = "tool_call" if sound else "invalid_tool_call"
+        given = argument_object(part) if sound else part.json
+        data[f"{named}s"].append({"type": named, "id": part.id, "name": part.name, "args": given, **further})
+    return [{"type": kind, "data": {"type": kind, **data, **own(message.extra, OWNER)}}]
 
 
 def _write_result(part: ResultPart) -> JsonObject:
@@ -235,14 +218,11 @@ FORMAT: Final = TranscriptFormat(
     read=read,
     write=write,
     recognise=recognise,
-    rules=Rules(
-        roles=frozenset({"system", "user", "assistant", "tool"}),
-        result_kinds=frozenset({"text", "image", "audio", "video", "document"}),
-        user_kinds=frozenset({"text", "image", "audio", "video", "document"}),
+    rules=replace(
+        ALL_KINDS,
+        assistant_kinds=frozenset({"text"}),
         owners=frozenset({OWNER, *SIGNERS.values()}),
-        joined_answers=True,
         interleaved=False,
-        arguments="any",
     ),
     aliases=("langchain-core", "langgraph"),
     sources=(

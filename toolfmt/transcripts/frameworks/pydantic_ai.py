@@ -42,9 +42,9 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.blocks import PartRow, PartTable
 from toolfmt.transcripts.citations import anchored
 from toolfmt.transcripts.fields import PartField, citations, ident, text
-from toolfmt.transcripts.format import ANYTHING, Kind, Rules, TranscriptFormat
+from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
 from toolfmt.transcripts.media import kind_of, known_type
-from toolfmt.transcripts.pieces import kept_or_new
+from toolfmt.transcripts.pieces import kept_or_new, runs
 from toolfmt.transcripts.request import RequestTable, objects_in
 from toolfmt.transcripts.values import argument_value, content_text, give, misread, own, plain_text, rest, tagged, word
 
@@ -308,25 +308,15 @@ def write(transcript: Transcript) -> JsonValue:
     for kept, new in kept_or_new(transcript.messages, NAME):
         if not new:
             items.append(kept)
-        for run in _runs(new):
-            if run[0].role == "assistant":
-                items += _response(run[0])
-            else:
-                items += _write_request(run)
+        for run in runs(new, _joins):
+            items += _response(run[0]) if run[0].role == "assistant" else _write_request(run)
     beside = own(transcript.extra, NAME)
     return {**beside, "messages": items} if beside else items
 
 
-def _runs(messages: Sequence[Message]) -> Iterator[list[Message]]:
-    """Split messages into responses, one each, and what a request says together."""
-    run: list[Message] = []
-    for message in messages:
-        if (run and "assistant" in (message.role, run[0].role)) or (run and own(message.extra, _REQUEST)):
-            yield run
-            run = []
-        run.append(message)
-    if run:
-        yield run
+def _joins(run: list[Message], message: Message) -> bool:
+    """Whether a message belongs to a request; a response is one message, and another's own fields begin another."""
+    return "assistant" not in (message.role, run[0].role) and not own(message.extra, _REQUEST)
 
 
 def _response(message: Message) -> list[JsonValue]:
@@ -376,16 +366,7 @@ FORMAT: Final = TranscriptFormat(
     read=read,
     write=write,
     recognise=recognise,
-    rules=Rules(
-        roles=frozenset({"system", "user", "assistant", "tool"}),
-        result_names=True,
-        result_kinds=ANYTHING | frozenset[Kind]({"json"}),
-        user_kinds=ANYTHING,
-        assistant_kinds=ANYTHING,
-        empty_messages=False,
-        joined_answers=True,
-        arguments="any",
-    ),
+    rules=replace(JSON_RESULTS, result_names=True, empty_messages=False),
     aliases=("pydanticai", "pydantic"),
     sources=(
         Provenance(reference="pydantic-ai-slim, pydantic_ai.messages", revision="2.68.0", kind="source", license="MIT"),

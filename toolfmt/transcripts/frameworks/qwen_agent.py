@@ -37,10 +37,10 @@ from toolfmt.transcripts.blocks import PartRow, PartTable
 from toolfmt.transcripts.chat import ChatShape
 from toolfmt.transcripts.chat_request import list_tools, messages_in, write_tools
 from toolfmt.transcripts.fields import arguments, text
-from toolfmt.transcripts.format import ANYTHING, Kind, Rules, TranscriptFormat
+from toolfmt.transcripts.format import ALL_KINDS, Kind, TranscriptFormat
 from toolfmt.transcripts.media import MediaKind, from_url, to_url
 from toolfmt.transcripts.request import RequestTable
-from toolfmt.transcripts.values import argument_object, misread, own, rest, word
+from toolfmt.transcripts.values import argument_object, misread, own, rest, text_or_list, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -189,11 +189,7 @@ def _noted(item: JsonObject, further: JsonObject) -> JsonObject:
 
 
 def _write_content(parts: Sequence[Part]) -> JsonValue:
-    """Write a content: text where it is one text, else a list; what has no place is left out."""
-    written = BLOCKS.write_all([part for part in parts if not isinstance(part, (CallPart, ReasoningPart))])
-    if is_array(written) and len(written) == 1 and is_object(written[0]) and written[0].keys() == {"text"}:
-        return written[0]["text"]
-    return written or ""
+    return text_or_list(BLOCKS.write_list(part for part in parts if not isinstance(part, (CallPart, ReasoningPart))))
 
 
 _TABLE: Final = RequestTable(owner=NAME, roles=_ROLES, blocks=BLOCKS, write_message=_write_message, request=False)
@@ -224,15 +220,15 @@ FORMAT: Final = TranscriptFormat(
     read=read,
     write=write,
     recognise=recognise,
-    rules=Rules(
-        roles=frozenset({"system", "user", "assistant", "tool"}),
+    rules=replace(
+        ALL_KINDS,
         call_ids="optional",
         result_names=True,
         results_in_order=True,
         neighbours="joined",
         result_kinds=frozenset[Kind]({"text", "image"}),
-        user_kinds=ANYTHING,
-        assistant_kinds=ANYTHING,
+        joined_answers=False,
+        arguments="text",
     ),
     aliases=("qwen_agent",),
     sources=(

@@ -18,6 +18,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import (
@@ -38,10 +39,10 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.blocks import PartRow, PartTable
 from toolfmt.transcripts.declaring import Declaring
 from toolfmt.transcripts.fields import PartField, arguments, text
-from toolfmt.transcripts.format import ANYTHING, Kind, Rules, TranscriptFormat
-from toolfmt.transcripts.frameworks.vercel_parts import further, put_further, read_file, taken
+from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
+from toolfmt.transcripts.frameworks.vercel_parts import further, read_file, taken
 from toolfmt.transcripts.media import known_type
-from toolfmt.transcripts.request import ChoicePlace, RequestTable, objects_in
+from toolfmt.transcripts.request import ROLES, ChoicePlace, RequestTable, objects_in
 from toolfmt.transcripts.values import plain_text
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ _INSIDE: Final = {
     "image-file-reference": "providerReference",
 }
 """The key that holds the data or the address, for each kind of file in a result."""
-_FURTHER: Final = taken(NAME, "providerOptions")
+_FURTHER: Final = taken(NAME)
+_PUT: Final = _FURTHER[1]
 
 
 def _media(type: str, key: str) -> PartRow:  # noqa: A002 - the wire's word
@@ -102,7 +104,7 @@ def _file(part: MediaPart, item: JsonObject, key: str) -> JsonObject | None:
     if data is None:
         return None
     name = {} if part.name is None else {"filename": part.name}
-    return put_further({**item, key: data, "mediaType": known_type(part), **name}, part, NAME)
+    return _PUT({**item, key: data, "mediaType": known_type(part), **name}, part)
 
 
 def _write_inside(part: MediaPart) -> JsonObject | None:
@@ -213,11 +215,11 @@ def _write_message(message: Message) -> list[JsonValue]:
         return [{"role": role, "content": results}] if results else []
     if role in ("system", "developer"):
         said = [part for part in parts if isinstance(part, TextPart)]
-        return [put_further({"role": "system", "content": part.text}, part, NAME) for part in said]
+        return [_PUT({"role": "system", "content": part.text}, part) for part in said]
     written = _PROMPT.write_all(parts) if role == "user" else BLOCKS.write_all(parts)
     if written == [] and parts:
         return []
-    return [put_further({"role": role, "content": written}, TextPart("", extra=message.extra), NAME)]
+    return [_PUT({"role": role, "content": written}, message)]
 
 
 _FUNCTION: Final = Declaring(owner=NAME, schema="inputSchema", typed=True, strict=True, bare="any", further=_FURTHER)
@@ -239,10 +241,9 @@ def _write_choice(choice: ToolChoice) -> JsonValue:
     return None if choice.names else {"type": choice.mode}
 
 
-_ROLES: Final[dict[str, Role]] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 _REQUEST: Final = RequestTable(
     owner=NAME,
-    roles=_ROLES,
+    roles=ROLES,
     blocks=BLOCKS,
     read_message=_read_message,
     write_message=_write_message,
@@ -267,15 +268,7 @@ FORMAT: Final = TranscriptFormat(
     read=_REQUEST.read,
     write=_REQUEST.write,
     recognise=recognise,
-    rules=Rules(
-        roles=frozenset({"system", "user", "assistant", "tool"}),
-        result_names=True,
-        result_kinds=ANYTHING | frozenset[Kind]({"json"}),
-        user_kinds=ANYTHING,
-        assistant_kinds=ANYTHING,
-        joined_answers=True,
-        arguments="any",
-    ),
+    rules=replace(JSON_RESULTS, result_names=True),
     aliases=("ai-sdk", "vercel", "vercel-modelmessage"),
     sources=(
         Provenance(

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import (
@@ -38,10 +39,10 @@ from toolfmt.jsontext import is_array
 from toolfmt.transcripts.blocks import PartRow, PartTable
 from toolfmt.transcripts.citations import cited, sourced
 from toolfmt.transcripts.fields import PartField, option, text
-from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
-from toolfmt.transcripts.frameworks.vercel_parts import further, proven, put_further, taken
+from toolfmt.transcripts.format import ALL_KINDS, TranscriptFormat
+from toolfmt.transcripts.frameworks.vercel_parts import taken
 from toolfmt.transcripts.media import from_url, kind_of, known_type
-from toolfmt.transcripts.pieces import kept_or_new
+from toolfmt.transcripts.pieces import forget_ids, kept_or_new, runs
 from toolfmt.transcripts.request import RequestTable, objects_in
 from toolfmt.transcripts.values import argument_value, content_text, own, rest, word
 
@@ -55,6 +56,10 @@ _TOOL: Final = frozenset({"type", "toolName", "toolCallId", "state", "input", "o
 _CALLED: Final = frozenset({"input-available", "approval-requested", "approval-responded"})
 _STATES: Final = _CALLED | {"output-available", "output-error", "output-denied"}
 _ID: Final = f"{NAME}.id"
+_START: Final = "message-"
+"""What the id of a message that nobody has named begins with; its number follows."""
+_RAW: Final = f"{NAME}.rawInput"
+_CALLED_WITH: Final = taken(NAME, "callProviderMetadata")
 
 
 def _is_tool(item: JsonValue) -> bool:
@@ -70,58 +75,44 @@ def _is_tool(item: JsonValue) -> bool:
 def _read_tool(item: JsonObject) -> tuple[CallPart, ResultPart | None]:
     """Read a call, and its result if it has one."""
     dynamic, ident, state = item["type"] == _DYNAMIC, item["toolCallId"], item["state"]
-    extra = further(item, _TOOL, NAME, "callProviderMetadata")
-    call = CallPart(item["toolName"] if dynamic else item["type"][len(_PREFIX) :], id=ident, extra=extra)
+    call = CallPart(item["toolName"] if dynamic else item["type"][len(_PREFIX) :], id=ident)
+    _CALLED_WITH[0](item, call, _TOOL)
     given = item.get("input")
-    if given is None and isinstance(extra.get(f"{NAME}.rawInput"), str):
-        given = extra.pop(f"{NAME}.rawInput")
-    if isinstance(given, str):
-        call.text = given
-    else:
-        call.arguments = given
+    if given is None and isinstance(call.extra.get(_RAW), str):
+        given = call.extra.pop(_RAW)
+    call.text, call.arguments = (given, None) if isinstance(given, str) else (None, given)
     if dynamic:
-        extra[f"{NAME}.type"] = _DYNAMIC
-    proven(call)
-    content: tuple[Content, ...]
-    if state == "output-available":
-        output = item.get("output")
-        content = ((TextPart(output),) if output else ()) if isinstance(output, str) else (JsonPart(output),)
-    elif state == "output-error":
-        content = (TextPart(text),) if (text := word(item, "errorText")) else ()
-    elif state == "output-denied":
-        extra[f"{NAME}.state"] = state
-        content = (TextPart(text),) if (text := word(item.get("approval"), "reason")) else ()
-    else:
-        if state != "input-available":
-            extra[f"{NAME}.state"] = state
+        call.extra[f"{NAME}.type"] = _DYNAMIC
+    said: JsonValue = item.get("output")
+    if state != "output-available":
+        said = word(item, "errorText") if state == "output-error" else word(item.get("approval"), "reason")
+    if state not in ("input-available", "output-available", "output-error"):
+        call.extra[f"{NAME}.state"] = state
+    if not state.startswith("output-"):
         return call, None
+    content: tuple[Content, ...] = (TextPart(said) if isinstance(said, str) else JsonPart(said),) if said != "" else ()
     return call, ResultPart(content, ident, None, state != "output-available")
 
 
 def _write_tool(call: CallPart, result: ResultPart | None) -> JsonObject:
     """Write a call with its result."""
+    kind, state = call.extra.get(f"{NAME}.type", _PREFIX + call.name), call.extra.get(f"{NAME}.state")
     item: JsonObject = {
-        "type": _PREFIX + call.name,
+        "type": kind,
         "toolCallId": call.id,
-        "state": "input-available",
+        "state": state or "input-available",
         "input": argument_value(call),
     }
-    put_further(item, call, NAME, "callProviderMetadata")
-    if item["type"] == _DYNAMIC:
+    item = _CALLED_WITH[1](item, call)
+    if kind == _DYNAMIC:
         item["toolName"] = call.name
-    if result is not None and not result.is_error:
-        item |= {"state": "output-available", "output": _output(result)}
-    elif result is not None and item["state"] != "output-denied":
-        item |= {"state": "output-error", "errorText": content_text(result.content)}
-    return item
-
-
-def _output(result: ResultPart) -> JsonValue:
-    match result.content:
-        case (JsonPart(value=value),):
-            return value
-        case _:
-            return content_text(result.content)
+    if result is None or (result.is_error and state == "output-denied"):
+        return item
+    if result.is_error:
+        return item | {"state": "output-error", "errorText": content_text(result.content)}
+    alone = result.content[0] if len(result.content) == 1 else None
+    output = alone.value if isinstance(alone, JsonPart) else content_text(result.content)
+    return item | {"state": "output-available", "output": output}
 
 
 def _read_file(item: JsonObject, part: MediaPart) -> bool:
@@ -160,11 +151,6 @@ def _read_message(item: JsonObject, role: Role) -> Sequence[Message]:
     else:
         messages = [Message(role, BLOCKS.read_all(item["parts"]), extra=extra)]
     return messages
-
-
-def _ident(at: int) -> str:
-    """Name a message by its place, where nobody has named it."""
-    return f"message-{at}"
 
 
 def _steps(items: list[JsonValue]) -> Iterator[Message]:
@@ -209,11 +195,7 @@ _REQUEST: Final = RequestTable(owner=NAME, roles=_ROLES, blocks=BLOCKS, read_mes
 
 def read(value: JsonValue) -> Transcript:
     """Read a chat's object or a list of messages; the id of a message that nobody has named says nothing."""
-    found = _REQUEST.read(value)
-    for message in found.messages:
-        if len(message.where) > 1 and message.extra.get(_ID) == _ident(message.where[1]):
-            del message.extra[_ID]
-    return found
+    return forget_ids(_REQUEST.read(value), _ID, _START)
 
 
 def write(transcript: Transcript) -> JsonValue:
@@ -224,54 +206,32 @@ def write(transcript: Transcript) -> JsonValue:
     for kept, new in kept_or_new(transcript.messages, NAME, answered_inside=True):
         if not new:
             items.append(kept)
-        for run in _answers(new):
+        for run in runs(new, _answers):
             item = _write_run(run)
             if item is not None:
-                number = _free(max(len(items), number + 1), taken)
-                items.append({"id": _ident(number), **item})
+                number = max(len(items), number + 1)
+                while (ident := f"{_START}{number}") in taken:
+                    number += 1
+                items.append({"id": ident, **item})
     beside = own(transcript.extra, NAME)
     return {**beside, "messages": items} if beside else items
 
 
-def _free(at: int, taken: set[str]) -> int:
-    """Find a number from `at` on whose id is free."""
-    while _ident(at) in taken:
-        at += 1
-    taken.add(_ident(at))
-    return at
-
-
-def _answers(messages: Sequence[Message]) -> Iterator[list[Message]]:
-    """Split messages where another speaks, or where another message's own fields begin."""
-    run: list[Message] = []
-    for message in messages:
-        answers = message.role == "tool" or (message.role == "assistant" and not message.extra)
-        if run and not (answers and run[0].role in ("assistant", "tool")):
-            yield run
-            run = []
-        run.append(message)
-    if run:
-        yield run
+def _answers(run: list[Message], message: Message) -> bool:
+    """Whether a message belongs to an answer's: another's own fields begin another."""
+    follows = message.role == "tool" or (message.role == "assistant" and not message.extra)
+    return follows and run[0].role in ("assistant", "tool")
 
 
 def _write_run(run: list[Message]) -> JsonObject | None:
     first = run[0]
-    if first.role in ("assistant", "tool"):
-        role, parts = "assistant", [part for step in _of_steps(run) for part in _write_step(step)]
+    role: Role = "assistant" if first.role == "tool" else first.role
+    if role == "assistant":
+        steps = runs(run, lambda _, message: message.role != "assistant")
+        parts = [part for step in steps for part in _write_step(step)]
     else:
-        role = "user" if first.role == "user" else "system"
         parts = BLOCKS.write_list(first.parts)
-    return {"role": role, "parts": parts, **own(first.extra, NAME)} if parts else None
-
-
-def _of_steps(run: list[Message]) -> Iterator[list[Message]]:
-    step: list[Message] = []
-    for message in run:
-        if message.role == "assistant" and step:
-            yield step
-            step = []
-        step.append(message)
-    yield step
+    return {"role": _REQUEST.words[role], "parts": parts, **own(first.extra, NAME)} if parts else None
 
 
 def _write_step(step: list[Message]) -> list[JsonValue]:
@@ -312,15 +272,7 @@ FORMAT: Final = TranscriptFormat(
     read=read,
     write=write,
     recognise=recognise,
-    rules=Rules(
-        roles=frozenset({"system", "user", "assistant", "tool"}),
-        result_kinds=frozenset({"text", "json"}),
-        user_kinds=ANYTHING,
-        assistant_kinds=ANYTHING,
-        empty_messages=False,
-        joined_answers=True,
-        arguments="any",
-    ),
+    rules=replace(ALL_KINDS, result_kinds=frozenset({"text", "json"}), empty_messages=False),
     aliases=("ai-sdk-ui", "vercel-uimessage"),
     sources=(
         Provenance(

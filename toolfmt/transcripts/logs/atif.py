@@ -17,6 +17,7 @@ There is no place for a choice of tools, for the flag of an error, or for a proo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import (
@@ -33,15 +34,15 @@ from toolfmt.conversation import (
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.blocks import PartRow, PartTable
+from toolfmt.transcripts.blocks import PartRow, PartTable, content
 from toolfmt.transcripts.chat import ChatShape
 from toolfmt.transcripts.chat_request import list_tools, write_tools
 from toolfmt.transcripts.fields import PartField, arguments, ident, text
-from toolfmt.transcripts.format import Kind, Rules, TranscriptFormat
+from toolfmt.transcripts.format import ALL_KINDS, Kind, TranscriptFormat
 from toolfmt.transcripts.media import from_url, media_type_in, media_type_of, to_url
-from toolfmt.transcripts.pieces import kept_or_new
+from toolfmt.transcripts.pieces import kept_or_new, runs
 from toolfmt.transcripts.request import RequestTable
-from toolfmt.transcripts.values import own, rest, word
+from toolfmt.transcripts.values import own, rest, text_or_list, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -50,8 +51,6 @@ NAME: Final = "atif"
 _SHAPE: Final = ChatShape(owner=NAME, provider=NAME, custom=False)
 _TOOLS: Final = "tool_definitions"
 _SHOWN: Final = frozenset[Kind]({"text", "image"})
-_SOURCES: Final = {"system": "system", "developer": "system", "user": "user"}
-_RESULT: Final = frozenset({"source_call_id", "content"})
 _OBSERVED: Final = f"{NAME}.observed"
 """The key of a message that was observed without a call; its value is what further was said of it."""
 _TYPES: Final = {
@@ -102,73 +101,56 @@ BLOCKS: Final = PartTable(
         PartRow("audio", MediaPart, _MEDIA, write=_write_source),
     ),
 )
-_CALL: Final = PartRow(
-    "", CallPart, ident("tool_call_id"), text("function_name", "name"), arguments("arguments", "either")
-)
-_CALLS: Final = PartTable(NAME, (_CALL,), tag=None)
+_CALL: Final = (ident("tool_call_id"), text("function_name", "name"), arguments("arguments", "either"))
+_CALLS: Final = PartTable(NAME, (PartRow("", CallPart, *_CALL),), tag=None)
+_RESULT: Final = PartRow("", ResultPart, ident("source_call_id"), content("content", BLOCKS))
+_RESULTS: Final = PartTable(NAME, (_RESULT,), tag=None)
 
 
 def _read_step(item: JsonObject, role: Role) -> Sequence[Message]:
     """Read a step: a message, and one for each result after it."""
     parts: list[Part] = list(BLOCKS.read_all(item.get("message")))
-    read = {"step_id", "source", "message"}
+    known = {"step_id", "source", "message"}
     thought, calls = item.get("reasoning_content"), item.get("tool_calls")
     if isinstance(thought, str) and role == "assistant":
         parts.insert(0, ReasoningPart(thought))
-        read.add("reasoning_content")
+        known.add("reasoning_content")
     called: list[Part] = []
     if is_array(calls) and role == "assistant" and all(word(call, "function_name") for call in calls):
         called = [_CALLS.read(call) for call in calls]
-        read.add("tool_calls")
-    results = _results(item.get("observation"))
-    if results is not None:
-        read.add("observation")
-    observed = list(_observed(results or (), called))
-    said = Message(role, (*parts, *called), extra=rest(item, read, NAME))
+        known.add("tool_calls")
+    observation = item.get("observation")
+    results = observation.get("results") if is_object(observation) and len(observation) == 1 else None
+    observed: list[Message] = []
+    if is_array(results) and all(map(is_object, results)):
+        observed = list(_observed([_RESULTS.read(result) for result in results], called))
+        known.add("observation")
+    said = Message(role, (*parts, *called), extra=rest(item, known, NAME))
     return [said, *observed] if said.parts or said.extra or not observed else observed
 
 
-def _results(observation: JsonValue) -> list[JsonObject] | None:
-    """List the results of an observation; None if it is not just a list of them."""
-    found = observation.get("results") if is_object(observation) and len(observation) == 1 else None
-    if not is_array(found):
-        return None
-    results = [item for item in found if is_object(item)]
-    return results if len(results) == len(found) else None
-
-
-def _observed(items: Sequence[JsonObject], calls: Sequence[Part]) -> Iterator[Message]:
-    """Read results, each a message; one that names no call answers the next that is open."""
-    named = {word(item, "source_call_id") for item in items}
+def _observed(results: Sequence[Part], calls: Sequence[Part]) -> Iterator[Message]:
+    """Give each result a message; one that names no call answers the next that is open."""
+    found = [result for result in results if isinstance(result, ResultPart)]
+    named = {result.id for result in found}
     waiting = sum(isinstance(call, CallPart) and call.id not in named for call in calls)
-    for item in items:
-        content, ident = BLOCKS.read_content(item.get("content")), word(item, "source_call_id") or None
-        extra = rest(item, _RESULT, NAME)
-        if ident is None and not waiting:
-            yield Message("user", content, extra={_OBSERVED: own(extra, NAME)})
-            continue
-        waiting -= ident is None
-        yield Message("tool", (ResultPart(content, ident, extra=extra),))
+    for result in found:
+        if result.id is None and not waiting:
+            yield Message("user", result.content, extra={_OBSERVED: own(result.extra, NAME)})
+        else:
+            waiting -= result.id is None
+            yield Message("tool", (result,))
 
 
-def _steps_of(messages: Sequence[Message]) -> Iterator[list[Message]]:
-    """Split messages into steps: what was observed belongs to the message before."""
-    run: list[Message] = []
-    for message in messages:
-        if run and message.role != "tool" and _OBSERVED not in message.extra:
-            yield run
-            run = []
-        run.append(message)
-    if run:
-        yield run
+def _observes(message: Message) -> bool:
+    return message.role == "tool" or _OBSERVED in message.extra
 
 
 def _write_step(run: Sequence[Message]) -> JsonObject | None:
     """Write a message, with the results after it; None if nothing of them has a place."""
-    first = run[0]
-    says = first.role != "tool" and _OBSERVED not in first.extra
+    first, says = run[0], not _observes(run[0])
     parts = first.parts if says else ()
-    source = _SOURCES.get(first.role, "agent") if says else "agent"
+    source = _TABLE.words[first.role] if says else "agent"
     item: JsonObject = {"source": source, "message": _write_content(parts)}
     thought = "\n\n".join(part.text for part in parts if isinstance(part, ReasoningPart) and part.text)
     if thought:
@@ -181,13 +163,12 @@ def _write_step(run: Sequence[Message]) -> JsonObject | None:
         item["observation"] = {"results": results}
     if first.parts and not item["message"] and len(item) == 2:  # noqa: PLR2004 - its source and an empty message
         return None
-    return item | own(first.extra, NAME) if says and first.extra else item
+    return item | own(first.extra, NAME) if says else item
 
 
 def _write_observed(message: Message) -> Iterator[JsonObject]:
     if _OBSERVED in message.extra:
         yield {"content": _write_content(message.parts), **message.extra[_OBSERVED]}
-        return
     for part in message.parts:
         if isinstance(part, ResultPart):
             link = {} if part.id is None else {"source_call_id": part.id}
@@ -195,11 +176,7 @@ def _write_observed(message: Message) -> Iterator[JsonObject]:
 
 
 def _write_content(parts: Sequence[Part]) -> JsonValue:
-    """Write a content: text where it is one text, else a list."""
-    written = BLOCKS.write_all([part for part in parts if not isinstance(part, (CallPart, ReasoningPart))])
-    if is_array(written) and len(written) == 1 and is_object(written[0]) and written[0].keys() == {"type", "text"}:
-        return written[0]["text"]
-    return written or ""
+    return text_or_list(BLOCKS.write_list(part for part in parts if not isinstance(part, (CallPart, ReasoningPart))))
 
 
 _TABLE: Final = RequestTable(
@@ -229,7 +206,7 @@ def write(transcript: Transcript) -> JsonObject:
     for kept, new in kept_or_new(transcript.messages, NAME, answered_inside=True):
         if is_object(kept):
             steps.append({**kept, "step_id": len(steps) + 1})
-        for run in _steps_of(new):
+        for run in runs(new, lambda _, message: _observes(message)):
             item = _write_step(run)
             if item is not None:
                 steps.append({"step_id": len(steps) + 1, **item})
@@ -258,14 +235,8 @@ FORMAT: Final = TranscriptFormat(
     write=write,
     recognise=recognise,
     messages="steps",
-    rules=Rules(
-        roles=frozenset({"system", "user", "assistant", "tool"}),
-        result_kinds=_SHOWN,
-        user_kinds=_SHOWN,
-        assistant_kinds=_SHOWN,
-        joined_answers=True,
-        interleaved=False,
-        arguments="object",
+    rules=replace(
+        ALL_KINDS, result_kinds=_SHOWN, user_kinds=_SHOWN, assistant_kinds=_SHOWN, interleaved=False, arguments="object"
     ),
     aliases=("harbor",),
     sources=(

@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import (
@@ -31,10 +32,10 @@ from toolfmt.jsontext import is_array
 from toolfmt.transcripts.blocks import PartRow, PartTable, content
 from toolfmt.transcripts.citations import addressed
 from toolfmt.transcripts.fields import PartField, citations, constant, ident, option, text, where
-from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
+from toolfmt.transcripts.format import ALL_KINDS, TranscriptFormat
 from toolfmt.transcripts.hosted import INSPECT, hosted
 from toolfmt.transcripts.media import MediaKind, from_url, known_type, to_url
-from toolfmt.transcripts.request import RequestTable, objects_in
+from toolfmt.transcripts.request import ROLES, RequestTable, objects_in
 from toolfmt.transcripts.values import INVALID, argument_object, content_text, own, rest, word
 
 if TYPE_CHECKING:
@@ -181,9 +182,8 @@ def _write_message(message: Message) -> list[JsonValue]:
     return [item | ({"tool_calls": calls} if calls else {}) | own(message.extra, NAME)]
 
 
-_ROLES: Final[dict[str, Role]] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 _REQUEST: Final = RequestTable(
-    owner=NAME, roles=_ROLES, blocks=BLOCKS, read_message=_read_message, write_message=_write_message, request=False
+    owner=NAME, roles=ROLES, blocks=BLOCKS, read_message=_read_message, write_message=_write_message, request=False
 )
 
 
@@ -205,16 +205,7 @@ FORMAT: Final = TranscriptFormat(
     write=_REQUEST.write,
     recognise=recognise,
     relative_of="hf-chat",
-    rules=Rules(
-        roles=frozenset({"system", "user", "assistant", "tool"}),
-        result_names=True,
-        result_kinds=ANYTHING,
-        user_kinds=ANYTHING,
-        assistant_kinds=ANYTHING,
-        interleaved=False,
-        joined_answers=True,
-        arguments="object",
-    ),
+    rules=replace(ALL_KINDS, result_names=True, interleaved=False, arguments="object"),
     aliases=("inspect-ai", "inspect-log"),
     sources=(
         Provenance(

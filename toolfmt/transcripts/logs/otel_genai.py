@@ -28,10 +28,10 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.blocks import PartRow, PartTable, returned
 from toolfmt.transcripts.declaring import Declaring
 from toolfmt.transcripts.fields import PartField, arguments, ident, text, where
-from toolfmt.transcripts.format import ANYTHING, Kind, Rules, TranscriptFormat
+from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
 from toolfmt.transcripts.hosted import OTEL, hosted
 from toolfmt.transcripts.media import kind_of
-from toolfmt.transcripts.request import RequestTable, SystemPlace
+from toolfmt.transcripts.request import ROLES, RequestTable, SystemPlace
 from toolfmt.transcripts.values import misread, own, rest, word
 
 if TYPE_CHECKING:
@@ -100,10 +100,9 @@ def _write_message(message: Message) -> list[JsonValue]:
     return [{"role": _REQUEST.words[message.role], "parts": parts, **name, **own(message.extra, NAME)}]
 
 
-_ROLES: Final[dict[str, Role]] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 _REQUEST: Final = RequestTable(
     owner=NAME,
-    roles=_ROLES,
+    roles=ROLES,
     blocks=BLOCKS,
     read_message=_read_message,
     write_message=_write_message,
@@ -168,14 +167,7 @@ FORMAT: Final = TranscriptFormat(
     write=write,
     recognise=recognise,
     messages=_INPUT,
-    rules=Rules(
-        roles=frozenset({"system", "user", "assistant", "tool"}),
-        result_kinds=ANYTHING | frozenset[Kind]({"json"}),
-        user_kinds=ANYTHING,
-        assistant_kinds=ANYTHING,
-        joined_answers=True,
-        arguments="any",
-    ),
+    rules=JSON_RESULTS,
     aliases=("otel", "opentelemetry"),
     sources=(
         Provenance(

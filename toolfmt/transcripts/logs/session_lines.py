@@ -7,12 +7,12 @@ r"""The lines of an agent's session, which are read and never written.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError, UnrepresentableError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.values import json_at
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Transcript
@@ -65,20 +65,9 @@ def _last(text: str, at: int, owner: str) -> JsonObject:
 def first_lines(value: JsonValue) -> list[JsonObject]:
     """Give the first lines of what may be a session; none if it is something else."""
     if isinstance(value, str):
-        if not value.lstrip().startswith("{"):
-            return []
-        texts = (text for text in value[: 1 << 20].split("\n")[:_SEEN] if text.strip())
-        found = map(_tried, texts)
-    else:
-        found = islice(value, _SEEN) if is_array(value) else ()
-    return [item for item in found if is_object(item)]
-
-
-def _tried(text: str) -> JsonValue:
-    try:
-        return jsontext.loads(text)
-    except ParseError:
-        return None
+        lines = value[: 1 << 20].split("\n")[:_SEEN] if value.lstrip().startswith("{") else []
+        return list(filter(is_object, map(json_at, lines)))
+    return list(filter(is_object, value[:_SEEN])) if is_array(value) else []
 
 
 def unwritable(owner: str) -> Callable[[Transcript], JsonValue]:

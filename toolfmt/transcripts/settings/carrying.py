@@ -6,19 +6,19 @@ name; there the settings are read, translated, and put under the name of the for
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.settings import reasoning
-from toolfmt.transcripts.settings.engine import ReadSettings, left_out, lost, missing, read, write
-from toolfmt.transcripts.settings.record import at, put
+from toolfmt.transcripts.settings.engine import ReadSettings, left_out, lost, missing, read, refused, write
 from toolfmt.transcripts.settings.relatives import RELATIVES
 from toolfmt.transcripts.settings.tables import TABLES
-from toolfmt.transcripts.values import own
+from toolfmt.transcripts.signing import signed
+from toolfmt.transcripts.values import at, own, put
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Transcript
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from toolfmt.transcripts.format import TranscriptFormat
     from toolfmt.transcripts.loss import Loss
     from toolfmt.transcripts.settings.record import Table, Values
+
+_NONE: Final[Mapping[str, str]] = {}
 
 
 @dataclass(slots=True)
@@ -42,18 +44,28 @@ class Carried:
     context: frozenset[str] = frozenset()
     whole: bool = False
     """The target has to have what a request needs."""
-    forced: bool = False
-    """The target does not think within a budget, because a call is demanded."""
+    reasons: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Why the target refuses settings that it has a place for."""
+    signatures: list[Loss] = field(default_factory=list["Loss"])
+    """Signatures that stand for those which calls of other models do not have."""
 
     def losses(self, after: Transcript, goal: TranscriptFormat) -> Iterator[Loss]:
         """List what the settings that were written do not say."""
+        yield from self.signatures
         table = _table(goal.name)
         if table is not None and self.said is not None:
             now = own(after.extra, goal.name)
-            yield from lost(self.said, table, now, forced=self.forced)
+            yield from lost(self.said, table, now, self.reasons)
             yield from left_out(self.said, self.context)
             if self.whole:
                 yield from missing(table, now)
+
+    def explained(self, found: Iterable[Loss]) -> Iterator[Loss]:
+        """Say of tools that were left out why the target refuses them."""
+        reason = self.reasons.get("hosted")
+        for loss in found:
+            dropped = reason and (loss.code, loss.action) in (("tool", "dropped"), ("tools", "dropped"))
+            yield replace(loss, detail=f"{loss.detail}: {reason}") if dropped else loss
 
 
 def carried(  # noqa: PLR0913 - a request, its way, and what is given beside it
@@ -74,23 +86,51 @@ def carried(  # noqa: PLR0913 - a request, its way, and what is given beside it
     said.values = {**defaults, **said.values, **settings}
     for name in settings:
         said.where[name] = ""
-    fields = write(said.values, written)
-    forced = thinks_forced(replace(before, extra=_named(fields, goal.name)), goal.name)
-    if forced:
-        fields = write({name: value for name, value in said.values.items() if name not in reasoning.NAMES}, written)
+    values, reasons = said.values, dict[str, str]()
+    fields = write(values, written)
+    while more := _refused(replace(before, extra=_named(fields, goal.name)), goal.name, values.get("model"), reasons):
+        reasons |= more
+        values = {name: value for name, value in values.items() if name not in more}
+        fields = write(values, written)
     extra = _named(fields, goal.name)
+    sent = replace(before, extra=extra)
+    if "hosted" in reasons and before.tools is not None:
+        sent = replace(sent, tools=tuple(tool for tool in before.tools if tool.kind != "hosted"))
     if table is not None:
         before = replace(before, extra={})
     context = table.context if table is not None else frozenset[str]()
-    return Carried(before, replace(before, extra=extra), said.values, said, context, whole, forced)
+    signatures: list[Loss] = []
+    model = values.get("model")
+    if written.unsigned is not None and isinstance(model, str) and re.search(written.unsigned.models, model):
+        messages, signatures = signed(before.messages, written.unsigned)
+        sent = replace(sent, messages=messages)
+    return Carried(before, sent, said.values, said, context, whole, reasons, signatures)
 
 
-def thinks_forced(transcript: Transcript, name: str) -> bool:
-    """Whether a request demands a call and a budget of thinking, where an API refuses the two together."""
-    table, choice = _table(name), transcript.tool_choice
-    if table is None or table.forced_thinks or choice is None or choice.mode != "required":
-        return False
-    return "budget" in read(own(transcript.extra, name), table).values
+def _refused(transcript: Transcript, name: str, model: JsonValue, known: Mapping[str, str] = _NONE) -> dict[str, str]:
+    """Find what the API of a format refuses of a request, beside what is `known`; each with the reason."""
+    table, choice, tools = _table(name), transcript.tool_choice, transcript.tools or ()
+    if table is None or not table.refusals:
+        return {}
+    hosted: JsonObject = {"hosted": True} if any(tool.kind == "hosted" for tool in tools) else {}
+    found = refused(
+        read(own(transcript.extra, name), table).values | hosted,
+        table,
+        model,
+        functions=any(tool.kind != "hosted" for tool in tools),
+        forced=choice is not None and choice.mode == "required",
+    )
+    return {name: reason for name, reason in found.items() if name not in known}
+
+
+def refusals(transcript: Transcript, name: str) -> Iterator[tuple[str, str]]:
+    """List the settings that the API of a format refuses in a request: the JSON pointer of each, and the reason."""
+    table = _table(name)
+    if table is not None and table.refusals:
+        fields = own(transcript.extra, name)
+        where = read(fields, table).where | ({"hosted": "/tools"} if transcript.tools else {})
+        found = _refused(transcript, name, fields.get("model", fields.get("modelId")))
+        yield from ((where[setting], reason) for setting, reason in found.items() if setting in where)
 
 
 def _named(fields: JsonObject, name: str) -> JsonObject:

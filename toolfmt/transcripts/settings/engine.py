@@ -18,11 +18,14 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.comparing import differences
 from toolfmt.transcripts.loss import Loss
 from toolfmt.transcripts.settings import reasoning
-from toolfmt.transcripts.settings.record import Setting, SettingKind, Table, Values, at, put
+from toolfmt.transcripts.values import at, put
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.settings.record import Setting, SettingKind, Table, Values
 
+_BUDGET: Final = "the model has another range, or the answer needs room below max_tokens"
+_NONE: Final[Mapping[str, str]] = {}
 SILENT: Final[Mapping[str, JsonValue]] = {
     "n": 1,
     "logprobs": False,
@@ -217,8 +220,25 @@ def _fitted(value: JsonValue, setting: Setting) -> JsonValue:
     return value
 
 
-def lost(before: ReadSettings, table: Table, after: JsonObject, *, forced: bool = False) -> Iterator[Loss]:
-    """List what a request in another API's words does not say as the settings did."""
+def refused(
+    values: Values, table: Table, model: JsonValue, *, functions: bool = False, forced: bool = False
+) -> dict[str, str]:
+    """Find the settings that an API refuses beside those that a request would say; each with the reason."""
+    given = {"": True, "functions": functions, "forced": forced}
+    model = model if isinstance(model, str) else ""
+    return {
+        name: refusal.reason
+        for refusal in table.refusals
+        if given[refusal.tools]
+        and re.search(refusal.models, model)
+        and (not refusal.beside or values.get(refusal.beside) is not None)
+        and not values.keys().isdisjoint(refusal.names)
+        for name in refusal.names
+    }
+
+
+def lost(before: ReadSettings, table: Table, after: JsonObject, reasons: Mapping[str, str] = _NONE) -> Iterator[Loss]:
+    """List what a request in another API's words does not say as the settings did; `reasons` of what is refused."""
     now = read(after, table)
     table = fitting(table, before.values)
     thinks = bool(reasoning.on(now.values))
@@ -235,8 +255,8 @@ def lost(before: ReadSettings, table: Table, after: JsonObject, *, forced: bool 
         else:
             code = "delivery" if name in _BESIDE else "setting"
             reason = _why(name, value, table, thinks=thinks)
-            if forced and name in reasoning.NAMES:
-                reason = "the target has no budget of thinking where tool_choice demands a call"
+            if name in reasons:
+                reason = reasons[name]
             elif name not in table.names:
                 reason = "the target has no such setting"
             yield Loss(code, where, "dropped", f"{name}: {_short(value)}: {reason}")
@@ -246,7 +266,7 @@ def _why(name: str, value: JsonValue, table: Table, *, thinks: bool) -> str:
     """Say why a setting that has a place is not there as it was."""
     place = table.one(name)
     if place is None or place.words:
-        return "the target has no such value"
+        return _BUDGET if name == "budget" else "the target has no such value"
     if _number(value):
         if place.low is not None and value < place.low:
             return f"the target takes at least {place.low}"
@@ -256,7 +276,7 @@ def _why(name: str, value: JsonValue, table: Table, *, thinks: bool) -> str:
         return "the target takes no blank text"
     if place.most and (is_array(value) or is_object(value)) and len(value) > place.most:
         return f"the target takes at most {place.most}"
-    return "the target does not take it where the model thinks" if thinks else "the target has no such value"
+    return "the target does not accept it together with reasoning" if thinks else "the target has no such value"
 
 
 def missing(table: Table, after: JsonObject) -> Iterator[Loss]:

@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.settings.record import Group, Setting, Table, Values, at, put
+from toolfmt.transcripts.settings.record import Group, Setting, Table, Values
+from toolfmt.transcripts.values import at, put
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -45,7 +46,7 @@ def suited(values: Values, table: Table) -> JsonObject:
     if isinstance(effort, str) and words:
         made["effort"] = _nearest(effort, words)
     elif isinstance(effort, str) and "budget" in table.names:
-        made["budget"] = BUDGETS.get(effort, BUDGETS["medium"])
+        made["budget"] = _share(BUDGETS.get(effort, BUDGETS["medium"]), said.get("max_tokens"))
     if isinstance(budget, int) and "budget" in table.names:
         made["budget"] = budget
     elif isinstance(budget, int) and "effort" not in made and words and budget > 0:
@@ -60,10 +61,13 @@ def _without(values: JsonObject) -> JsonObject:
 
 
 def _off(table: Table) -> JsonObject:
-    """Say that the model does not think."""
-    if "thinks" in table.names:
-        return {"thinks": False}
+    """Say that the model does not think, or as little as it can."""
     words = _efforts(table)
+    always = next((group for group in table.groups if group.always), None)
+    if always is not None and always.budget is not None:
+        return {"budget": always.budget[0]}
+    if always is None and "thinks" in table.names:
+        return {"thinks": False}
     if words and "none" in words:
         return {"effort": "none"}
     return {"effort": words[0]} if words else {}
@@ -110,13 +114,17 @@ def _read_thinking(found: JsonValue, key: str) -> JsonObject:
     return {**made, "budget": tokens} if made and isinstance(tokens, int) else made
 
 
+def _share(budget: int, limit: JsonValue) -> int:
+    """Leave half of the limit of the whole answer to what follows the thinking; a budget is `LEAST` at least."""
+    return max(min(budget, limit // 2), LEAST) if isinstance(limit, int) else budget
+
+
 def _room(values: Values) -> int | None:
     """Give the budget that fits below the limit of the whole answer; None where none does."""
-    budget, limit = values["budget"], values.get("max_tokens")
-    budget = max(budget, LEAST)
-    if isinstance(limit, int):
-        budget = min(budget, limit - 1)
-    return budget if budget >= LEAST else None
+    budget, limit = max(values["budget"], LEAST), values.get("max_tokens")
+    if not isinstance(limit, int) or budget < limit:
+        return budget
+    return _share(budget, limit) if limit > LEAST else None
 
 
 _DISPLAYS: Final = {"auto": "summarized", "concise": "summarized", "detailed": "summarized", "none": "omitted"}
@@ -202,15 +210,33 @@ def _read_gemini(fields: JsonObject) -> JsonObject:
     return {**made, "thoughts": "auto" if shown else "none"} if isinstance(shown, bool) else made
 
 
-def _write_gemini(values: Values, fields: JsonObject) -> None:
-    if values.get("thinks") is False:
-        put(fields, f"{_CONFIG}.thinkingBudget", 0)
-    elif "budget" in values:
-        put(fields, f"{_CONFIG}.thinkingBudget", values["budget"])
-    elif values.get("thinks") and "effort" not in values:
-        put(fields, f"{_CONFIG}.thinkingBudget", -1)
-    if "thoughts" in values:
-        put(fields, f"{_CONFIG}.includeThoughts", values["thoughts"] != "none")
+def _gemini(models: str, budget: tuple[int, int] | None = None, *, always: bool = False, levels: bool = False) -> Group:
+    """Make the group of Gemini's `thinkingConfig`; models with `levels` have an effort in place of a budget."""
+    low, high = budget or (0, None)
+
+    def write(values: Values, fields: JsonObject) -> None:
+        tokens = None
+        if values.get("thinks") is False:
+            tokens = 0
+        elif "budget" in values:
+            tokens = max(values["budget"], low)
+            tokens = tokens if high is None else min(tokens, high)
+        elif values.get("thinks") and "effort" not in values:
+            tokens = -1
+        if tokens is not None and not levels:
+            put(fields, f"{_CONFIG}.thinkingBudget", tokens)
+        if "thoughts" in values:
+            put(fields, f"{_CONFIG}.includeThoughts", values["thoughts"] != "none")
+
+    return Group(
+        names=("thoughts",) if levels else ("thinks", "budget", "thoughts"),
+        at=(f"{_CONFIG}.thinkingBudget", f"{_CONFIG}.includeThoughts"),
+        read=_read_gemini,
+        write=write,
+        models=models,
+        budget=budget,
+        always=always,
+    )
 
 
 _THINK: Final = ("low", "medium", "high")
@@ -243,12 +269,14 @@ COHERE: Final = Group(
     read=lambda fields: _read_thinking(fields.get("thinking"), "token_budget"),
     write=_write_cohere,
 )
-GEMINI: Final = Group(
-    names=("thinks", "budget", "thoughts"),
-    at=(f"{_CONFIG}.thinkingBudget", f"{_CONFIG}.includeThoughts"),
-    read=_read_gemini,
-    write=_write_gemini,
+GEMINI: Final = (
+    _gemini(r"^(?!.*gemini-(?:2\.5|[3-9]))"),
+    _gemini(r"gemini-2\.5-pro", (128, 32768), always=True),
+    _gemini(r"gemini-2\.5-flash-lite", (512, 24576)),
+    _gemini(r"gemini-2\.5-(?!pro|flash-lite)", (1, 24576)),
+    _gemini("gemini-[3-9]", always=True, levels=True),
 )
+"""Ranges of budgets, and that models from Gemini 3 on have levels: Gemini API, "Thinking"."""
 OLLAMA: Final = Group(names=("thinks", "effort"), at=("think",), read=_read_ollama, write=_write_ollama)
 
 

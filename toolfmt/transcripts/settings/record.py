@@ -13,8 +13,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from toolfmt.jsontext import is_object
-
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
@@ -66,6 +64,35 @@ class Group:
     """Put them into a request's fields."""
     models: str = ""
     """A regular expression for the models that it is for; one that is not known has no name."""
+    budget: tuple[int, int] | None = None
+    """The least and the greatest budget of these models; None: any."""
+    always: bool = False
+    """These models always think."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedSettings:
+    """Settings that an API refuses, for some models or beside something else."""
+
+    names: tuple[str, ...]
+    """The settings that are left out; `hosted` stands for the tools that the provider runs."""
+    reason: str
+    models: str = ""
+    """A regular expression for the models; a model whose name is not known matches the empty one alone."""
+    beside: str = ""
+    """Refused only beside this setting."""
+    tools: Literal["", "functions", "forced"] = ""
+    """Refused only where functions are declared, or where a call is demanded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsigned:
+    """What stands for the signature of a call that another model made."""
+
+    models: str
+    """A regular expression for the models that refuse calls without a signature."""
+    owner: str
+    signature: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +109,8 @@ class Table:
     """Fields that refer to messages which the provider keeps: without them, what was said is lost."""
     spelled: Callable[[JsonObject], JsonObject] | None = None
     """Spells a request's keys as the table does."""
-    forced_thinks: bool = True
-    """A model may have a budget of thinking where the request demands a call of it."""
+    refusals: tuple[RefusedSettings, ...] = ()
+    unsigned: Unsigned | None = None
     streams: Values = field(default_factory=_words)
     """What holds for every stream of the API, whether or not the request says it."""
 
@@ -96,20 +123,3 @@ class Table:
     def one(self, name: str) -> Setting | None:
         """Get a setting's own place."""
         return next((setting for setting in self.settings if setting.name == name and setting.at), None)
-
-
-def at(fields: JsonObject, place: str) -> JsonValue:
-    """Get what is at a place; None where nothing is."""
-    found: JsonValue = fields
-    for key in place.split("."):
-        found = found.get(key) if is_object(found) else None
-    return found
-
-
-def put(fields: JsonObject, place: str, value: JsonValue) -> None:
-    """Put a value at a place; the objects around it are copied or made."""
-    *outer, last = place.split(".")
-    for key in outer:
-        inside = fields.get(key)
-        fields[key] = fields = dict(inside) if is_object(inside) else {}
-    fields[last] = value

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.gemini_parts import camel
+from toolfmt.transcripts.gemini_parts import PROVIDER, camel
 from toolfmt.transcripts.settings import output_format, reasoning
-from toolfmt.transcripts.settings.record import Setting, Table
+from toolfmt.transcripts.settings.record import RefusedSettings, Setting, Table, Unsigned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -122,6 +122,34 @@ RESPONSES: Final = Table(
     streams=_ALWAYS,
 )
 
+_NOT_FORCED: Final = RefusedSettings(
+    names=reasoning.NAMES,
+    beside="budget",
+    tools="forced",
+    reason="the target has no budget of thinking where tool_choice demands a call",
+)
+"""Anthropic API, "Extended thinking": a budget goes with the choices auto and none alone.
+
+Adaptive thinking goes with all (recorded: claude-opus-4-6 with `any`, HTTP 200). Bedrock refuses the same:
+can1357/oh-my-pi#341.
+"""
+_CLAUDE: Final = (
+    _NOT_FORCED,
+    RefusedSettings(
+        names=("temperature", "top_p", "top_k"),
+        models=reasoning.NEWER,
+        reason="the model takes no temperature, top_p or top_k",
+    ),
+    RefusedSettings(
+        names=("top_p",),
+        models=r"claude-(?:opus-4-[1-9](?!\d)|(?:sonnet|haiku)-4-[5-9](?!\d)|(?:opus|sonnet|haiku)-[5-9])",
+        beside="temperature",
+        reason="the model takes temperature or top_p, not both",
+    ),
+)
+"""Claude from 4.1 on: SalesforceAIResearch/MCP-Universe#49; from Opus 4.7 on: The-PR-Agent/pr-agent#2456 and
+pollinations/pollinations#11319."""
+
 # The types of 2.12 have no `temperature`, `top_p` and `top_k` any more; the API takes them for the models that have
 # them (recorded: claude-haiku-4-5 with both, HTTP 200). Ranges: Anthropic API reference, Messages.
 ANTHROPIC: Final = Table(
@@ -140,9 +168,7 @@ ANTHROPIC: Final = Table(
     ),
     groups=(output_format.ANTHROPIC, *reasoning.ANTHROPIC),
     required=("model", "max_tokens"),
-    # Anthropic API, "Extended thinking": a budget goes with the choices auto and none alone. Adaptive thinking goes
-    # with all (recorded: claude-opus-4-6 with `any`, HTTP 200).
-    forced_thinks=False,
+    refusals=_CLAUDE,
     streams=_ALWAYS,
 )
 
@@ -159,8 +185,13 @@ def _camel(fields: JsonObject) -> JsonObject:
     return fields
 
 
-_LEVELS: Final = {word: word.upper() for word in ("minimal", "low", "medium", "high", "xhigh")}
+def _levels(*words: str) -> dict[str, JsonValue]:
+    return {word: word.upper() for word in words}
+
+
+_LEVELS: Final = _levels("minimal", "low", "medium", "high", "xhigh")
 _CONFIG: Final = "generationConfig."
+_LEVEL: Final = f"{_CONFIG}thinkingConfig.thinkingLevel"
 
 # Ranges: Gemini API reference, GenerationConfig. Levels of thinking are for models from Gemini 3 on, budgets for those
 # before: Gemini API, "Thinking".
@@ -185,11 +216,23 @@ GEMINI: Final = Table(
         Setting("service_tier", "serviceTier", "text", words=_same("flex", "standard", "priority")),
         Setting("labels", "labels", "object"),
         Setting("store", "store", "flag"),
-        Setting(
-            "effort", _CONFIG + "thinkingConfig.thinkingLevel", "text", words=_LEVELS, models=r"^(?!.*gemini-[12])"
+        Setting("effort", _LEVEL, "text", words=_LEVELS, models=r"^(?!.*gemini-(?:[12]|3(?:\.\d)?-pro))"),
+        Setting("effort", _LEVEL, "text", words=_levels("low", "high"), models="gemini-3-pro"),
+        Setting("effort", _LEVEL, "text", words=_levels("low", "medium", "high"), models=r"gemini-3\.\d-pro"),
+    ),
+    groups=(output_format.GEMINI, *reasoning.GEMINI),
+    # googleapis/python-genai#867, and the refusal "Tool use with function calling is unsupported". Models from
+    # Gemini 3 on take both (recorded: gemini-3-flash-preview with googleSearch and functions, HTTP 200).
+    refusals=(
+        RefusedSettings(
+            names=("format", "hosted"),
+            models="gemini-[12]",
+            tools="functions",
+            reason="the model takes functions alone, without JSON answers and the provider's tools",
         ),
     ),
-    groups=(output_format.GEMINI, reasoning.GEMINI),
+    # Gemini API, "Thought signatures": calls from elsewhere; octos-org/octos#1897 has the refusal.
+    unsigned=Unsigned("gemini-[3-9]", PROVIDER, "skip_thought_signature_validator"),
     elsewhere=frozenset({"model", "stream"}),
     context=frozenset({"cachedContent"}),
     spelled=_camel,
@@ -243,6 +286,7 @@ BEDROCK: Final = Table(
     ),
     groups=(output_format.BEDROCK, *reasoning.BEDROCK),
     required=("model",),
+    refusals=_CLAUDE,
     elsewhere=frozenset({"stream"}),
     streams=_ALWAYS,
 )

@@ -1,25 +1,28 @@
 """Streams of blocks: each block of text, of reasoning or of a call begins, grows and ends.
 
-    contentBlockStart, contentBlockDelta, contentBlockStop        Bedrock
-    content-start, content-delta, content-end                     Cohere
-    step.start, step.delta, step.stop                             Gemini Interactions
-    text-start, text-delta, text-end                              AI SDK
-    {"delta": {"content": "Hi"}}                                  Chat Completions: beginning and end say nothing
+    response.output_item.added, ...delta, response.output_item.done    Responses
+    contentBlockStart, contentBlockDelta, contentBlockStop             Bedrock
+    content-start, content-delta, content-end                          Cohere
+    step.start, step.delta, step.stop                                  Gemini Interactions
+    text-start, text-delta, text-end                                   AI SDK
+    {"delta": {"content": "Hi"}}                                       Chat Completions: only deltas
 
-What each API writes is a table of functions in its module of `apis`; when, is said here.
+The functions that write the events of an API are a table in its module of `apis`; the sink decides when each is called.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from toolfmt.transcripts.sinks.sink import AnswerHead, StreamSink
+from toolfmt.transcripts.citations import cited_at
 
 if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, ToolInvocation
-    from toolfmt.transcripts.answer_info import Cited, Failure, Proof, Stop, Usage
+    from toolfmt.conversation import TextPart
+    from toolfmt.model import JsonObject, JsonValue, ToolInvocation
+    from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead
+    from toolfmt.transcripts.answer_info import Cited, Failure, Proof, Usage
 
 StreamBlockKind: TypeAlias = Literal["text", "refusal", "reasoning", "hidden", "call", "custom"]
 """`hidden` is reasoning that only its owner can read, `custom` a call of free text."""
@@ -39,11 +42,20 @@ class StreamBlock:
     call: ToolInvocation | None = None
     """The call, when it is complete."""
     encrypted: str | None = None
-    """What is hidden."""
+    """Reasoning that only its owner can read."""
     before: int = 0
     """How many characters of text come before the block."""
     cited: int = 0
-    """How many sources the texts have named before the next one."""
+    """How many citations the texts have before the next one."""
+    annotations: list[JsonObject] = field(default_factory=list["JsonObject"])
+    """The citations that were written, where the end of the block repeats them."""
+    place: JsonObject = field(default_factory=dict[str, "JsonValue"])
+    """How events name the block, where that is more than its index."""
+
+    @property
+    def text(self) -> str:
+        """What the block says so far."""
+        return "".join(self.pieces)
 
 
 def _no_words() -> dict[StreamBlockKind, Callable[[StreamBlock], list[JsonObject]]]:
@@ -55,9 +67,12 @@ class Blocks:
     """What one API writes; each function gives the events."""
 
     delta: Mapping[StreamBlockKind, Callable[[StreamBlock, str], list[JsonObject]]]
-    """A refusal or a call of free text without a row is text, or an ordinary call."""
-    finish: Callable[[AnswerHead, Stop, str | None, Usage | None], list[JsonObject]]
-    fail: Callable[[AnswerHead, Failure], list[JsonObject]]
+    """A refusal or a call of free text without a row is text, or an ordinary call.
+
+    Without a row for calls, a call is written when it is complete, so one that fails has never begun.
+    """
+    finish: Callable[[AnswerEnding, Sequence[StreamBlock]], list[JsonObject]]
+    fail: Callable[[AnswerHead, Failure, Sequence[StreamBlock]], list[JsonObject]]
     begin: Callable[[AnswerHead, Usage | None], list[JsonObject]] = lambda _, __: []
     start: Mapping[StreamBlockKind, Callable[[StreamBlock], list[JsonObject]]] = field(default_factory=_no_words)
     end: Mapping[StreamBlockKind, Callable[[StreamBlock], list[JsonObject]]] = field(default_factory=_no_words)
@@ -65,62 +80,80 @@ class Blocks:
     cite: Callable[[StreamBlock, JsonObject, int], list[JsonObject]] = lambda _, __, ___: []
     """The citation's places count from so many characters after the block's beginning; nothing without a place."""
     owner: str = ""
+    """Whose proofs of reasoning have a place."""
     call_prefix: str = "call_"
+    """How the id begins that a call without one is given; empty: calls need none."""
     interleaved: bool = False
     """Several blocks may be open at a time."""
+    numbered: str = ""
+    """The key under which every event has its number."""
 
 
-class BlockSink(StreamSink):
-    """Writes an answer as a stream of blocks."""
+def citing(
+    form: Callable[[JsonObject, TextPart], JsonObject],
+    own: Callable[[JsonObject], bool],
+    write: Callable[[StreamBlock, JsonObject], list[JsonObject]],
+    *,
+    of_message: bool = False,
+) -> Callable[[StreamBlock, JsonObject, int], list[JsonObject]]:
+    """Make `cite` of a format's citations and their events; places count from the block, or from the message."""
+
+    def cite(block: StreamBlock, citation: JsonObject, before: int) -> list[JsonObject]:
+        made = cited_at(citation, before + (block.before if of_message else 0), block.text, form, own)
+        return [] if made is None else write(block, made)
+
+    return cite
+
+
+class BlockSink:
+    """Writes one answer as a stream of blocks; each step appends its events to `out`.
+
+    begin    say("text", "Let me look.")    prove(Proof(...))
+    start(0, "get_weather", "call_1")    arguments(0, '{"city": "Paris"')    end(0, call)    or: cut(0, raw)
+    finish(ending)    or: fail(Failure(...))
+
+    Calls are numbered from 0 without gaps.
+    """
 
     def __init__(self, table: Blocks, head: AnswerHead, out: list[JsonObject]) -> None:
         """Write to `out`."""
-        super().__init__(head, out)
-        self.owner, self.call_prefix = table.owner, table.call_prefix
+        self.head, self.table, self.out = head, table, out
         self.custom_calls = "custom" in table.delta
         self.whole_calls = "call" not in table.delta
-        self._table = table
-        self._count = 0
-        self._length = 0
-        self._cited = 0
+        self._events = self._length = self._cited = 0
+        self._blocks: list[StreamBlock] = []
         self._words: StreamBlock | None = None
         self._calls: dict[int, StreamBlock] = {}
 
     def begin(self, usage: Usage | None) -> None:
         """Write what comes first."""
-        self.out.extend(self._table.begin(self.head, usage))
+        self._emit(self.table.begin(self.head, usage))
 
-    def text(self, text: str) -> None:
-        """Write text, in the block that is open if that is one of text."""
-        self._say("text", text)
-
-    def refusal(self, text: str) -> None:
-        """Write a refusal."""
-        self._say("refusal" if "refusal" in self._table.delta else "text", text)
-
-    def reasoning(self, text: str) -> None:
-        """Write reasoning."""
-        self._say("reasoning", text)
+    def say(self, kind: StreamBlockKind, text: str) -> None:
+        """Write text, a refusal or reasoning, in the block that is open if that is of the same kind."""
+        kind = kind if kind in self.table.delta else "text"
+        block = self._words
+        self._grow(block if block is not None and block.kind == kind else self._open(kind), text)
 
     def prove(self, proof: Proof) -> None:
         """Write what proves the reasoning before it, which ends its block, or reasoning that is hidden."""
-        if proof.encrypted is not None and "hidden" in self._table.start:
+        if proof.encrypted is not None and "hidden" in self.table.start:
             self._open("hidden", encrypted=proof.encrypted)
         else:
             block = self._words
             if block is None or block.kind != "reasoning":
                 block = self._open("reasoning")
-            self.out.extend(self._table.prove(block, proof))
+            self._emit(self.table.prove(block, proof))
         self._close(self._words)
 
     def cite(self, cited: Cited) -> bool:
-        """Write a source of the text so far, where its block is open."""
+        """Write a source of the text so far, where its block is open; whether it has a place."""
         block = self._words
         if block is None or block.kind != "text":
             return False
         block.cited, self._cited = self._cited, self._cited + 1
-        written = self._table.cite(block, cited.citation, cited.before - block.before)
-        self.out.extend(written)
+        written = self.table.cite(block, cited.citation, cited.before - block.before)
+        self._emit(written)
         return bool(written)
 
     def start(self, number: int, name: str, ident: str) -> None:
@@ -143,42 +176,39 @@ class BlockSink(StreamSink):
         self._close(self._calls.pop(number))
 
     def custom(self, number: int, name: str, ident: str, text: str) -> None:
-        """Write a call of free text."""
+        """Write a call of free text; only where `custom_calls` says so."""
         block = self._open("custom", ident, name, number)
         self._grow(block, text)
         self._close(block)
 
-    def finish(self, stop: Stop, sequence: str | None, usage: Usage | None) -> None:
+    def finish(self, ending: AnswerEnding) -> None:
         """Write what comes last."""
         self._close(self._words)
-        self.out.extend(self._table.finish(self.head, stop, sequence, usage))
+        self._emit(self.table.finish(ending, self._blocks))
 
     def fail(self, failure: Failure) -> None:
-        """Write the error."""
+        """Write, in place of what comes last, that the answer ends in an error."""
         self._close(self._words)
-        self.out.extend(self._table.fail(self.head, failure))
-
-    def _say(self, kind: StreamBlockKind, text: str) -> None:
-        block = self._words
-        self._grow(block if block is not None and block.kind == kind else self._open(kind), text)
+        self._emit(self.table.fail(self.head, failure, self._blocks))
 
     def _grow(self, block: StreamBlock, text: str) -> None:
         block.pieces.append(text)
         self._length += len(text) if block.kind in ("text", "refusal") else 0
-        self.out.extend(self._table.delta[block.kind](block, text))
+        self._emit(self.table.delta[block.kind](block, text))
 
     def _open(
         self, kind: StreamBlockKind, ident: str = "", name: str = "", number: int = 0, *, encrypted: str | None = None
     ) -> StreamBlock:
         """Begin a block, where the words before it end."""
         self._close(self._words)
-        ident = ident or self.head.mint("block_", self._count)
-        block = StreamBlock(kind, self.head, self._count, ident, name, number, encrypted=encrypted, before=self._length)
+        index = len(self._blocks)
+        ident = ident or self.head.mint("block_", index)
+        block = StreamBlock(kind, self.head, index, ident, name, number, encrypted=encrypted, before=self._length)
         if kind not in ("call", "custom"):
             self._words = block
-        self._count += 1
-        if kind in self._table.start:
-            self.out.extend(self._table.start[kind](block))
+        self._blocks.append(block)
+        if kind in self.table.start:
+            self._emit(self.table.start[kind](block))
         return block
 
     def _close(self, block: StreamBlock | None) -> None:
@@ -186,5 +216,12 @@ class BlockSink(StreamSink):
             return
         if block is self._words:
             self._words = None
-        if block.kind in self._table.end:
-            self.out.extend(self._table.end[block.kind](block))
+        if block.kind in self.table.end:
+            self._emit(self.table.end[block.kind](block))
+
+    def _emit(self, events: list[JsonObject]) -> None:
+        if self.table.numbered:
+            for event in events:
+                event[self.table.numbered] = self._events
+                self._events += 1
+        self.out.extend(events)

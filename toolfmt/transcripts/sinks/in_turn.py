@@ -16,8 +16,8 @@ from toolfmt.transcripts.sinks.blocks import Blocks, BlockSink, StreamBlockKind
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolInvocation
+    from toolfmt.transcripts.answer_ending import AnswerHead
     from toolfmt.transcripts.answer_info import Cited, Proof
-    from toolfmt.transcripts.sinks.sink import AnswerHead
 
 
 @dataclass(slots=True)
@@ -93,9 +93,10 @@ class InTurn(BlockSink):
         else:
             self._late.pop(number).failed = raw
 
-    def _say(self, kind: StreamBlockKind, text: str) -> None:
+    def say(self, kind: StreamBlockKind, text: str) -> None:
+        """Write it unless a call is open."""
         if self._open_call is None:
-            super()._say(kind, text)
+            super().say(kind, text)
             return
         last = self._waiting[-1] if self._waiting else None
         if isinstance(last, _Words) and last.kind == kind:
@@ -108,13 +109,13 @@ class InTurn(BlockSink):
         while self._waiting and self._open_call is None:
             part = self._waiting.popleft()
             if isinstance(part, _Words):
-                super()._say(part.kind, "".join(part.pieces))
+                super().say(part.kind, "".join(part.pieces))
             elif not isinstance(part, _Call):
                 super().prove(part)
             elif part.failed is None:
                 self._begin(part)
             elif part.failed:
-                super().text(part.failed)
+                super().say("text", part.failed)
 
     def _begin(self, part: _Call) -> None:
         super().start(part.number, part.name, part.ident)

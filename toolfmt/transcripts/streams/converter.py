@@ -6,7 +6,7 @@
     connection.send(relay.close_text())
     relay.losses
 
-Nothing is read or sent here, and nothing waits but what the target cannot say yet.
+It does no input or output of its own. An event is held back only if the target's stream cannot express it yet.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from toolfmt.transcripts.answer_ending import AnswerHead
 from toolfmt.transcripts.answers import AnswerReader, plain
 from toolfmt.transcripts.loss import Loss
-from toolfmt.transcripts.sinks.sink import AnswerHead
+from toolfmt.transcripts.sse import EventText, end_text, event_text
 from toolfmt.transcripts.streams.emitter import Emitter
-from toolfmt.transcripts.streams.relay import sink_of
-from toolfmt.transcripts.streams.sse import EventText, end_text, event_text
+from toolfmt.transcripts.streams.relay import stream_of
 
 if TYPE_CHECKING:
     from toolfmt.events import Event
@@ -45,11 +45,12 @@ class StreamConverter:
         says; without them, a stream that stays in its format stays as it is.
         Raises `UnknownFormatError` for a format without streams.
         """
-        self._target, sink = sink_of(target)
+        api = stream_of(target)
+        self._target = api.name
         self._reader = AnswerReader(source)
         self._same = not (id or model or created) and source == target
         self.info: AnswerInfo = self._reader.info
-        self._emitter = Emitter(sink, self.info, AnswerHead(id, model, created))
+        self._emitter = Emitter(api.stream, self.info, AnswerHead(id, model, created))
         self._text = EventText()
 
     def feed(self, event: object) -> list[JsonObject]:
@@ -73,7 +74,7 @@ class StreamConverter:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What the answer held so far that the new stream does not say."""
+        """The losses so far: what the answer held and the new stream cannot express."""
         dropped = () if self._same else self.info.dropped | self._emitter.dropped
         return tuple(Loss(code, "", "dropped", detail) for code, detail in dropped)
 

@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt import jsontext
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
-from toolfmt.transcripts.answer_info import Failure, is_cut, unusable
-from toolfmt.transcripts.sinks.sink import AnswerHead
+from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead
+from toolfmt.transcripts.answer_info import Failure, ended_by, stopped, unusable
+from toolfmt.transcripts.sinks.blocks import BlockSink
+from toolfmt.transcripts.sinks.in_turn import InTurn
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
     from toolfmt.transcripts.answer_info import AnswerInfo, Stop
-    from toolfmt.transcripts.sinks.sink import SinkMaker, StreamSink
+    from toolfmt.transcripts.sinks.blocks import Blocks
 
 _CLOSING: Final = "} \t\r\n"
 """How the text of a JSON object ends: with these, and a brace among them."""
@@ -39,24 +41,24 @@ class _Open:
 class Emitter:
     """Writes the events of one answer as one provider's stream."""
 
-    def __init__(self, sink: SinkMaker, info: AnswerInfo, known: AnswerHead) -> None:
-        """Write with `sink`; what `known` leaves open is taken from `info` when the first event comes."""
-        self._make = sink
+    def __init__(self, table: Blocks, info: AnswerInfo, known: AnswerHead) -> None:
+        """Write the events of `table`; what `known` leaves open is taken from `info` when the first event comes."""
+        self._table = table
         self._info = info
         self._known = known
         self._out: list[JsonObject] = []
-        self._sink: StreamSink | None = None
+        self._sink: BlockSink | None = None
         self._open: dict[int, _Open] = {}
         self._named: set[int] = set()
         self._begun = 0
         self._ended = 0
-        self._cut = False
+        self._cut: Stop | None = None
         self._at = 0
         self._proved = 0
         self._cited = 0
         self.dropped: dict[tuple[str, str], None] = {}
         """What the stream has no place for, by the code of its loss and what it is."""
-        self._steps: dict[type, Callable[[StreamSink, Any], None]] = {
+        self._steps: dict[type, Callable[[BlockSink, Any], None]] = {
             TextDelta: self._text,
             ReasoningDelta: self._reasoning,
             CallStart: self._start,
@@ -89,49 +91,51 @@ class Emitter:
         if self._info.error is not None:
             sink.fail(self._info.failure or Failure(kind="server", message=self._info.error))
         else:
-            sink.finish(self._stop(), self._info.stop_sequence, self._info.usage)
+            stop = stopped(self._info, cut=self._cut, calls=bool(self._ended))
+            sink.finish(AnswerEnding(stop, self._info, sink.head))
         return self._out
 
-    def _begin(self) -> StreamSink:
+    def _begin(self) -> BlockSink:
         known, info = self._known, self._info
         head = AnswerHead(known.id or info.id, known.model or info.model, known.created or info.created)
-        self._sink = sink = self._make(head, self._out)
+        self._sink = sink = (BlockSink if self._table.interleaved else InTurn)(self._table, head, self._out)
         sink.begin(info.usage)
         return sink
 
-    def _prove(self, sink: StreamSink) -> None:
+    def _prove(self, sink: BlockSink) -> None:
         proofs = self._info.proofs
         while self._proved < len(proofs) and proofs[self._proved].at <= self._at:
             proof = proofs[self._proved]
             self._proved += 1
-            if proof.owner == sink.owner:
+            if proof.owner == sink.table.owner:
                 sink.prove(proof)
             else:
                 self.dropped["signature", proof.owner] = None
 
-    def _text(self, sink: StreamSink, event: TextDelta) -> None:
+    def _text(self, sink: BlockSink, event: TextDelta) -> None:
         self._at = event.start + len(event.text)
-        (sink.refusal if event.start in self._info.refusals else sink.text)(event.text)
+        sink.say("refusal" if event.start in self._info.refusals else "text", event.text)
 
-    def _reasoning(self, sink: StreamSink, event: ReasoningDelta) -> None:
+    def _reasoning(self, sink: BlockSink, event: ReasoningDelta) -> None:
         self._at = event.start + len(event.text)
-        sink.reasoning(event.text)
+        sink.say("reasoning", event.text)
 
-    def _start(self, sink: StreamSink, event: CallStart) -> None:
+    def _start(self, sink: BlockSink, event: CallStart) -> None:
         if event.name:
             self._named.add(event.index)
         if event.name and not sink.whole_calls and not (sink.custom_calls and event.index in self._info.custom):
             self._open[event.index] = self._call(sink, event.name, event.id)
 
-    def _call(self, sink: StreamSink, name: str, ident: str | None) -> _Open:
+    def _call(self, sink: BlockSink, name: str, ident: str | None) -> _Open:
         call = _Open(self._begun)
         self._begun += 1
         if not ident:
-            ident = sink.head.mint(sink.call_prefix, call.number) if sink.call_prefix else ""
+            prefix = sink.table.call_prefix
+            ident = sink.head.mint(prefix, call.number) if prefix else ""
         sink.start(call.number, name, ident)
         return call
 
-    def _arguments(self, sink: StreamSink, event: ArgumentsDelta) -> None:
+    def _arguments(self, sink: BlockSink, event: ArgumentsDelta) -> None:
         call = self._open.get(event.index)
         if call is None:
             return
@@ -147,7 +151,7 @@ class Emitter:
         else:
             sink.arguments(call.number, certain)
 
-    def _notice(self, sink: StreamSink, event: Notice) -> None:
+    def _notice(self, sink: BlockSink, event: Notice) -> None:
         """Write a source; every other notice is for whoever reads the events, and has no place in a stream."""
         if event.kind == "citations" and self._cited < len(self._info.citations):
             cited = self._info.citations[self._cited]
@@ -155,9 +159,9 @@ class Emitter:
             if not sink.cite(cited):
                 self.dropped["citations", event.detail] = None
 
-    def _end(self, sink: StreamSink, event: CallEnd) -> None:
+    def _end(self, sink: BlockSink, event: CallEnd) -> None:
         if sink.custom_calls and event.index in self._info.custom:
-            ident = event.call.id or sink.head.mint(sink.call_prefix, self._begun)
+            ident = event.call.id or sink.head.mint(sink.table.call_prefix, self._begun)
             sink.custom(self._begun, event.call.name, ident, event.call.raw_arguments or "")
             self._begun += 1
             self._ended += 1
@@ -172,27 +176,17 @@ class Emitter:
         self._ended += 1
         sink.end(call.number, event.call)
 
-    def _failed(self, sink: StreamSink, event: CallFailed) -> None:
-        self._cut = self._cut or is_cut(event, self._named)
+    def _failed(self, sink: BlockSink, event: CallFailed) -> None:
+        self._cut = self._cut or ended_by(event, self._named)
         self.dropped["call", unusable(event)] = None
         call = self._open.pop(event.index, None)
         if call is not None:
             self._give_up(sink, call, event.raw)
         elif event.raw:
-            sink.text(event.raw)
+            sink.say("text", event.raw)
 
-    def _give_up(self, sink: StreamSink, call: _Open, raw: str) -> None:
-        self._cut = True
+    def _give_up(self, sink: BlockSink, call: _Open, raw: str) -> None:
+        self._cut = self._cut or "length"
         if not call.written:
             sink.arguments(call.number, "{")
         sink.cut(call.number, raw)
-
-    def _stop(self) -> Stop:
-        stop = self._info.stop
-        if stop == "content_filter":
-            return stop
-        if self._cut or stop is None:
-            return "length"
-        if stop in ("stop", "tool_calls"):
-            return "tool_calls" if self._ended else "stop"
-        return stop

@@ -4,43 +4,31 @@
     for event in write_stream(parse_stream(pieces, dialect="hermes"), target="anthropic", id="msg_1", model="m"): ...
     list(write_stream(message, target="gemini"))
 
-A `StreamSink` decides what to write for each part of an answer; the `Emitter` decides when.
+The API's table of `Blocks` says what to write for each part of an answer; the `Emitter` decides when.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
-from functools import partial
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, JsonPart, Message, ReasoningPart, RefusalPart, TextPart
 from toolfmt.errors import UnknownFormatError
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answer_apis import APIS
+from toolfmt.transcripts.answer_ending import AnswerHead
 from toolfmt.transcripts.answer_info import AnswerInfo
 from toolfmt.transcripts.answers import AnswerEvents, AsyncAnswerEvents, answered
 from toolfmt.transcripts.assembling import Assembler
 from toolfmt.transcripts.formats import known_as
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER
-from toolfmt.transcripts.sinks.blocks import Blocks, BlockSink
-from toolfmt.transcripts.sinks.in_turn import InTurn
-from toolfmt.transcripts.sinks.sink import AnswerHead, SinkMaker
 from toolfmt.transcripts.streams.emitter import Emitter
 
 if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.model import JsonObject
-
-
-def _sink(stream: Blocks | SinkMaker) -> SinkMaker:
-    if isinstance(stream, Blocks):
-        return partial(BlockSink if stream.interleaved else InTurn, stream)
-    return stream
-
-
-SINKS: Final[Mapping[str, SinkMaker]] = {name: _sink(api.stream) for name, api in APIS.items()}
-"""What writes the stream of a provider, by the name of its format."""
+    from toolfmt.transcripts.answer_api import AnswerApi
 
 
 def write_stream(  # noqa: PLR0913 - each is a choice of the caller's
@@ -62,7 +50,7 @@ def write_stream(  # noqa: PLR0913 - each is a choice of the caller's
     `UnknownFormatError` for a target without streams.
     """
     events, known = _opened(answer)
-    return _written(events, Emitter(sink_of(target)[1], info or known, AnswerHead(id, model, created)))
+    return _written(events, Emitter(stream_of(target).stream, info or known, AnswerHead(id, model, created)))
 
 
 def awrite_stream(  # noqa: PLR0913 - as above
@@ -80,7 +68,7 @@ def awrite_stream(  # noqa: PLR0913 - as above
             f"an asynchronous iterable of events is expected, not {type(answer).__name__}; see write_stream"
         )
     known = answer.info if isinstance(answer, AsyncAnswerEvents) else AnswerInfo(stop="stop")
-    return _awritten(answer, Emitter(sink_of(target)[1], info or known, AnswerHead(id, model, created)))
+    return _awritten(answer, Emitter(stream_of(target).stream, info or known, AnswerHead(id, model, created)))
 
 
 def _written(events: Iterable[Event], emitter: Emitter) -> Iterator[JsonObject]:
@@ -97,12 +85,12 @@ async def _awritten(events: AsyncIterable[Event], emitter: Emitter) -> AsyncIter
         yield written
 
 
-def sink_of(target: str) -> tuple[str, SinkMaker]:
-    """Find what writes a provider's streams, with the name of its format; raises `UnknownFormatError`."""
-    name = known_as(target, SINKS)
+def stream_of(target: str) -> AnswerApi:
+    """Find the API that writes a format's streams; raises `UnknownFormatError`."""
+    name = known_as(target, APIS)
     if not name:
-        raise UnknownFormatError(target, sorted(SINKS))
-    return name, SINKS[name]
+        raise UnknownFormatError(target, sorted(APIS))
+    return APIS[name]
 
 
 def _opened(answer: object) -> tuple[Iterable[Event], AnswerInfo]:

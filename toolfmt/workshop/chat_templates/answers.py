@@ -1,23 +1,23 @@
-r"""What a chat template writes for answers that are known: the material from which its format is inferred.
+r"""Renders known answers with a chat template: the material from which its format is recognised or inferred.
 
     answers("...", {"eos_token": "<|im_end|>"}).one.text
     # '<tool_call>\n{"name": "probe_weather", "arguments": {"city": "Paris", "days": 3}}\n</tool_call>'
 
-Small conversations are rendered that differ in one thing, the answer; what
-follows the conversation before it, without what begins and ends every
-turn, is what the model writes. Names, values and the number of calls vary.
+Small conversations that differ only in the answer are rendered. What follows the conversation before it, without what
+begins and ends every turn, is what the model writes. Names, values and the number of calls vary.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from os.path import commonprefix
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
 from toolfmt.errors import TemplateError
+from toolfmt.formatters.json_schemas import openai_tool
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.workshop.chat_templates.common import beginning, ending
 from toolfmt.workshop.chat_templates.needs import NO_CONTENT, NO_TOKENS, needs
 from toolfmt.workshop.chat_templates.sandbox import SMALL, STILL, render
 
@@ -33,7 +33,7 @@ _ASKED: Final = "probe question"
 _GAVE: Final = "probe result"
 NAMED_ID: Final = "functions.{name}:{index}"
 _IDS: Final = ("probe00{number}", NAMED_ID, "{index}")
-"""How calls are named; the first under which a template writes the tool's name."""
+"""Ids of calls, in the order in which they are tried: some templates write the tool's name only from the id."""
 _PROPERTIES: Final[JsonObject] = {
     "city": {"type": "string", "description": "Where."},
     "days": {"type": "integer", "description": "How many."},
@@ -61,7 +61,7 @@ _EMPTY: Final = ToolInvocation(name="probe_weather", arguments={})
 _CUT_MARKER: Final = re.compile(r"[<\[][^<>\[\]]*\Z")
 _CUT_WORD: Final = re.compile(r"(?<![^>\]\s])[^>\]\s]+\Z")
 LONGEST: Final = 4096
-"""Characters of an answer; those that are asked for take some hundred."""
+"""Characters of an answer; the known ones take some hundred."""
 _MARKER_BEGINS: Final = re.compile(r"[<\[\]\n][\s\S]*")
 _MARKUP: Final = ToolInvocation(name="probe_weather", arguments={"city": "Paris & <b>Rome</b>"})
 
@@ -73,18 +73,18 @@ class TemplateAnswer:
     text: str
     calls: tuple[ToolInvocation, ...] = ()
     heads: tuple[str, ...] = ("",)
-    """What may belong to the beginning of the turn: the text with any of these taken off is the answer."""
+    """What may be the beginning of the turn: the text without any one of these is the answer."""
     tail: str = ""
-    """What the template writes at the end of every answer, and no part of the text."""
+    """What the template writes at the end of every answer; not part of the text."""
 
     def bodies(self) -> list[str]:
-        """Give the answer as it may have begun, the likeliest first."""
+        """Return the answer from each possible beginning, the likeliest first."""
         return [self.text[len(head) :] for head in self.heads]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What a template writes for each kind of answer; None where it fails, or leaves the calls out."""
+    """What a template writes for each kind of answer; None where it fails or omits the calls."""
 
     said: TemplateAnswer
     one: TemplateAnswer | None
@@ -93,11 +93,11 @@ class Answers:
     nested: TemplateAnswer | None
     empty: TemplateAnswer | None
     markup: TemplateAnswer | None
-    """One whose text has what is markup elsewhere."""
+    """A call with markup in an argument."""
     thought: tuple[str, str] | None = None
-    """What comes before reasoning and between it and the text."""
+    """What is before reasoning, and between it and the text."""
     wrapper: str = ""
-    """What comes before a text, after what begins every turn."""
+    """What is before a text, after what begins every turn."""
     results: str = ""
     """What it writes for the result of a call."""
     shown: str = ""
@@ -106,8 +106,18 @@ class Answers:
     """Why there are no calls."""
 
     def with_calls(self) -> list[TemplateAnswer]:
-        """Give the answers with calls, those that tell most first."""
+        """Return the answers with calls, the most informative first."""
         return [answer for answer in (self.one, self.other, self.two, self.nested, self.empty) if answer is not None]
+
+
+def beginning(*texts: str) -> str:
+    """Return what all texts begin with."""
+    return commonprefix(texts)  # noqa: RUF071 - of texts, not of paths
+
+
+def ending(*texts: str) -> str:
+    """Return what all texts end with."""
+    return beginning(*(text[::-1] for text in texts))[::-1]
 
 
 def answers(source: str, tokens: Mapping[str, str]) -> Answers:
@@ -162,7 +172,7 @@ class _Probe:
             return self._render(messages)
 
     def _calls(self, *calls: ToolInvocation) -> TemplateAnswer | None:
-        """Render an answer that is calls, under the first kind of ids that lets their names be seen."""
+        """Render an answer of calls, with the first kind of ids that shows their names."""
         for pattern in _IDS:
             text = self._tried([_USER, self._message(calls, pattern)])
             if text is None or not all(_shown(call, text[len(self._before) :]) for call in calls):
@@ -186,7 +196,7 @@ class _Probe:
         return TemplateAnswer(text=text, calls=calls, heads=heads, tail=end.strip())
 
     def _thought(self) -> tuple[str, str] | None:
-        """Find what is around reasoning, where the template writes it for the last answer."""
+        """Find what is around reasoning, if the template writes it for the last answer."""
         keys = dict.fromkeys(("reasoning_content", "thinking", "reasoning"), _THOUGHT)
         text = self._tried([_USER, {"role": "assistant", "content": SAID, **keys}]) or ""
         at, after = text.find(_THOUGHT), text.find(SAID)
@@ -227,13 +237,7 @@ class _Probe:
             return None
 
     def _render(self, messages: list[JsonObject], *, prompt: bool = False, tools: bool = True) -> str:
-        declared: list[JsonValue] = [
-            {
-                "type": "function",
-                "function": {"name": one.name, "description": one.description, "parameters": one.parameters},
-            }
-            for one in (self._tools if tools else ())
-        ]
+        declared: list[JsonValue] = [openai_tool(one) for one in (self._tools if tools else ())]
         variables: JsonObject = {"messages": messages, "tools": declared or None, "add_generation_prompt": prompt}
         return render(self._source, {**self._tokens, **variables}, now=STILL, limits=SMALL)
 
@@ -250,5 +254,5 @@ def _with_ids(calls: Sequence[ToolInvocation], pattern: str) -> tuple[ToolInvoca
 
 
 def _shown(call: ToolInvocation, text: str) -> bool:
-    """Whether a call can be seen in what was written."""
+    """Whether the name and the arguments of a call are in a text."""
     return call.name in text and all(key in text for key in call.arguments)

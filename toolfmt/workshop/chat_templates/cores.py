@@ -1,4 +1,4 @@
-r"""How one call is written, from its name to the end of its arguments, found in a text with a known call.
+r"""Finds how one known call is written in a text, from its name to the end of its arguments.
 
 {"name": "probe_weather", "arguments": {"city": "Paris"}}      {call}                      a JSON object
 probe_weather{"city": "Paris"}                                 {name}{args}                JSON after the name
@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from toolfmt import jsontext
 from toolfmt.dialect.literals import JSON_WORDS, PYTHON_WORDS, Literals
 from toolfmt.dialect.syntax import Elements, JsonCall
-from toolfmt.workshop.chat_templates.common import beginning
+from toolfmt.schema.places import kind_of
+from toolfmt.workshop.chat_templates.answers import beginning
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue, ToolInvocation
@@ -181,12 +182,7 @@ def _members(text: str, call: ToolInvocation, start: int) -> Core | None:
     )
     end = places[-1][1][1] + len(closer.replace("{key}", last))
     end += len(separator) if text.startswith(separator, end) else 0
-    return Core(
-        start=name,
-        end=end,
-        template="{name}" + head.removesuffix(opener) + "{members}",
-        elements=elements,
-    )
+    return Core(start=name, end=end, template="{name}" + head.removesuffix(opener) + "{members}", elements=elements)
 
 
 def _unkeyed(text: str, key: str) -> str:
@@ -235,7 +231,7 @@ def _typed(middles: list[str], values: list[JsonValue]) -> tuple[str | None, dic
         return None, {}
     if types == [json.dumps(isinstance(value, str)) for value in values]:
         return f"{before}{{string}}{after.pop()}", {}
-    kinds = [_kind(value) for value in values]
+    kinds = [kind_of(value) for value in values]
     names = {kind: word for kind, word in zip(kinds, types, strict=True) if kind != word}
     if any(word not in _KINDS for word in types):
         return None, {}
@@ -243,10 +239,3 @@ def _typed(middles: list[str], values: list[JsonValue]) -> tuple[str | None, dic
 
 
 _KINDS: Final = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
-
-
-def _kind(value: JsonValue) -> str:
-    if value is None:
-        return "null"
-    kinds = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
-    return kinds[type(value)]

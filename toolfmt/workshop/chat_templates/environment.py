@@ -1,8 +1,13 @@
-"""What chat templates run in: Jinja's immutable sandbox with what transformers offers, each operation counted.
+"""The environment of chat templates: Jinja's immutable sandbox with transformers' additions, each operation counted.
 
     Sandbox(Meter(steps=1000, text=10_000), now=None).from_string("{{ messages | tojson }}")
 
-The functions and filters are those of `transformers/utils/chat_template_utils.py`.
+The functions and filters are those of `transformers/utils/chat_template_utils.py`. Jinja passes calls, filters, tests
+and most operators to its environment, which counts them. Loops, macros, `~`, comparisons, slices and keys are compiled
+to plain Python, so counting is added to the parsed template, under names that no template can write:
+
+    {% for m in messages %}{{ m.a ~ m.b }}{% endfor %}
+    ->  {% for m in messages %}{% do 9|(turn) %}{{ [m.a, m.b]|(joined) }}{% endfor %}
 """
 
 from __future__ import annotations
@@ -18,8 +23,7 @@ from jinja2.ext import Extension, loopcontrols
 from jinja2.runtime import LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace, pass_context
-
-from toolfmt.workshop.chat_templates import metered as names
+from jinja2.visitor import NodeTransformer
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -30,8 +34,20 @@ if TYPE_CHECKING:
     from toolfmt.workshop.chat_templates.metering import Meter
 
 
+_TURN: Final = "(turn)"
+_WEIGHED: Final = "(weighed)"
+_SEARCHED: Final = "(searched)"
+_MADE: Final = "(made)"
+_JOINED: Final = "(joined)"
+
+_WRITTEN: Final = 16
+"""Characters of the template's own text for one step."""
+_SCALARS: Final = (str, int, float, bool, type(None))
+_SEARCHES: Final = frozenset({"in", "notin"})
+
+
 class Refusal(jinja2.TemplateError):
-    """What `raise_exception` raises."""
+    """Raised by the template function `raise_exception`."""
 
 
 class _Generation(Extension):
@@ -50,7 +66,7 @@ class _Generation(Extension):
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
-    """What one rendering runs in; it belongs to that one alone, with its meter."""
+    """The environment of one rendering, with its meter."""
 
     intercepted_binops = frozenset({"+", "-", "*", "**", "%"})
 
@@ -60,7 +76,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             trim_blocks=True,
             lstrip_blocks=True,
             extensions=[_Generation, loopcontrols],
-            optimized=False,  # else what is constant is worked out before it is counted
+            optimized=False,  # else constants are computed before they are counted
             finalize=_written,
             cache_size=0,
         )
@@ -71,24 +87,24 @@ class Sandbox(ImmutableSandboxedEnvironment):
             functions["strftime_now"] = now.strftime
         filters = cast("dict[str, Callable[..., Any]]", self.filters)
         filters.update(tojson=_tojson, random=_no_chance)
-        filters.update({name: self._metered(name, filters[name]) for name in filters})
+        filters.update({name: self._wrapped(name, filters[name]) for name in filters})
         tests = cast("dict[str, Callable[..., Any]]", self.tests)
-        tests.update({name: self._metered(name, tests[name]) for name in _COMPARING})
+        tests.update({name: self._wrapped(name, tests[name]) for name in _COMPARING})
         filters.update(
             {
-                names.TURN: meter.work,
-                names.WEIGHED: self._weighed,
-                names.SEARCHED: self._searched,
-                names.MADE: self._made,
-                names.JOINED: self._joined,
+                _TURN: meter.work,
+                _WEIGHED: self._weighed,
+                _SEARCHED: self._searched,
+                _MADE: self._made,
+                _JOINED: self._joined,
             }
         )
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        return names.metered(super()._parse(source, name, filename))
+        return _metered(super()._parse(source, name, filename))
 
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805, PYI063 - as Jinja
-        """Count what a call costs, then make it."""
+        """Count the cost of a call, then make it."""
         method = getattr(__obj, "__wrapped__", __obj)
         owner = getattr(method, "__self__", None)
         if isinstance(__obj, Macro | LoopContext | type):
@@ -98,17 +114,17 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return __self._made(super().call(__context, __obj, *args, **kwargs))
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Count what an operator costs, then apply it."""
+        """Count the cost of an operator, then apply it."""
         self.meter.operator(operator, left, right)
         return super().call_binop(context, operator, left, right)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
-        """Count what a key costs to look up, then look it up."""
+        """Count the cost of a key, then look it up."""
         if type(argument) is not str:
             self.meter.deep(argument)
         return super().getitem(obj, argument)
 
-    def _metered(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _wrapped(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         at = 1 if hasattr(function, "jinja_pass_arg") else 0
 
         @wraps(function)  # Jinja's mark of a function that takes the context goes along
@@ -123,7 +139,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return value
 
     def _searched(self, value: Any) -> Any:
-        """Count a value in which something is looked for; a key is found at once."""
+        """Count a value that is searched; in a mapping a key is found at once."""
         if not isinstance(value, dict):
             self.meter.deep(value)
         return cast("Any", value)
@@ -144,7 +160,7 @@ _COMPARING: Final = (
 """The tests whose cost depends on how large their values are."""
 
 
-@pass_context  # so that Jinja does not work it out while it compiles
+@pass_context  # so that Jinja does not evaluate it at compile time
 def _written(context: Context, value: Any) -> Any:
     meter = cast("Sandbox", context.environment).meter
     meter.make(meter.deep(value))
@@ -190,7 +206,7 @@ class _Dict:
 
 
 class _Namespace(Namespace):
-    """`namespace` that holds no names of Python's own, and does not write out what it holds."""
+    """A `namespace` without Python's own names, and whose text does not show its values."""
 
     def __init__(*args: Any, **kwargs: Any) -> None:  # so that `namespace(self=...)` is possible
         self, given = args[0], dict(*args[1:], **kwargs)
@@ -209,3 +225,61 @@ class _Namespace(Namespace):
 def _own_name(name: object) -> None:
     if isinstance(name, str) and name.startswith("_"):
         raise jinja2.exceptions.SecurityError(f"a namespace holds no name that begins with an underscore: {name!r}")
+
+
+def _metered(template: nodes.Template) -> nodes.Template:
+    """Change a parsed template so that all its operations are counted."""
+    for body in template.find_all((nodes.For, nodes.Macro, nodes.CallBlock, nodes.Block)):
+        assert isinstance(body, nodes.For | nodes.Macro | nodes.CallBlock | nodes.Block)  # noqa: S101 - for the types
+        turn = _filter(_TURN, nodes.Const(sum(map(_size, body.body))), body)
+        if isinstance(body, nodes.For) and body.test is not None:
+            body.test = _counted(_WEIGHED, cast("nodes.Expr", body.test))
+        body.body.insert(0, nodes.ExprStmt(turn, lineno=body.lineno))
+    return _Metering().visit(template)
+
+
+def _size(node: nodes.Node) -> int:
+    """Count the nodes that may cost a step, and the text that is written; a loop's body counts for itself."""
+    if isinstance(node, nodes.TemplateData):
+        return 1 + len(node.data) // _WRITTEN
+    inner = 0 if isinstance(node, nodes.For | nodes.Macro) else sum(map(_size, node.iter_child_nodes()))
+    return inner + isinstance(node, nodes.Stmt | nodes.Expr)
+
+
+class _Metering(NodeTransformer):
+    def visit_Compare(self, node: nodes.Compare) -> nodes.Node:  # noqa: N802 - the visitor's names
+        self.generic_visit(node)
+        ends = [node.expr, *(operand.expr for operand in node.ops)]
+        searches = any(operand.op in _SEARCHES for operand in node.ops)
+        if not searches and any(map(_scalar, ends)):
+            return node  # a comparison with a scalar ends at once
+        node.expr = _counted(_WEIGHED, node.expr)
+        for operand in node.ops:
+            operand.expr = _counted(_SEARCHED if operand.op in _SEARCHES else _WEIGHED, operand.expr)
+        return node
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802
+        self.generic_visit(node)
+        return _filter(_JOINED, nodes.List(node.nodes, lineno=node.lineno), node)
+
+    def visit_Getitem(self, node: nodes.Getitem) -> nodes.Node:  # noqa: N802
+        self.generic_visit(node)
+        return _filter(_MADE, node, node) if isinstance(node.arg, nodes.Slice) else node
+
+    def visit_Pair(self, node: nodes.Pair) -> nodes.Node:  # noqa: N802
+        self.generic_visit(node)
+        node.key = _counted(_WEIGHED, node.key)
+        return node
+
+
+def _scalar(node: nodes.Expr) -> bool:
+    return isinstance(node, nodes.Const) and isinstance(node.value, _SCALARS)
+
+
+def _counted(name: str, node: nodes.Expr) -> nodes.Expr:
+    return node if _scalar(node) and name == _WEIGHED else _filter(name, node, node)
+
+
+def _filter(name: str, value: nodes.Expr, at: nodes.Node) -> nodes.Filter:
+    arguments: tuple[Any, ...] = (value, name, [], [], None, None)
+    return nodes.Filter(*arguments, lineno=at.lineno)

@@ -15,24 +15,24 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 from toolfmt.errors import ResponseTemplateError, TemplateError, UnknownDialectError
 from toolfmt.lookup.registry import default_registry
 from toolfmt.workshop.chat_templates.answers import Answers, answers
 from toolfmt.workshop.chat_templates.folder import TokenizerFolder, read_folder
 from toolfmt.workshop.chat_templates.inferring import NotInferredError, infer
-from toolfmt.workshop.chat_templates.marked import Marked, marked
-from toolfmt.workshop.chat_templates.recognising import Fit, recognised
+from toolfmt.workshop.chat_templates.recognising import Fit, Marked, marked, recognised
 from toolfmt.workshop.response_templates import response_dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from toolfmt.dialect.record import Dialect
     from toolfmt.lookup.registry import Registry
 
 How: TypeAlias = Literal["response_template", "known", "markers", "inferred"]
+_Known = TypeVar("_Known", Fit, Marked)
 
 _ENDS: Final = ("eos_token", "eot_token", "eom_token")
 _GENERIC: Final = frozenset({"chat_template", "tokenizer_config", "processor_config", "default", "tool_use"})
@@ -46,10 +46,10 @@ class FoundDialect:
 
     dialect: Dialect[str]
     how: How
-    """`response_template`: the checkpoint says it. `known`: it reads what the chat template writes. `markers`: the
-    template has its markers, and writes no calls. `inferred`: a new one, made from what the template writes."""
+    """`response_template`: the checkpoint has one. `known`: it reads what the chat template writes. `markers`: the
+    template has its markers, but writes no calls. `inferred`: a new dialect, made from what the template writes."""
     reasons: tuple[str, ...]
-    """What speaks for it, and what was tried before, in words."""
+    """Why it was chosen, and what was tried before, in words."""
     others: tuple[str, ...] = ()
     """Known dialects that read the same calls, the likeliest first."""
 
@@ -67,7 +67,7 @@ def find_dialect(path: str | Path, *, template: str | None = None, registry: Reg
 
 
 def found_in(folder: TokenizerFolder, *, template: str | None = None, registry: Registry | None = None) -> FoundDialect:
-    """Do the same for a folder that was read."""
+    """Find the dialect of a folder that was read."""
     reasons: list[str] = []
     own = _own(folder, reasons)
     if own is not None:
@@ -97,7 +97,7 @@ def found_in(folder: TokenizerFolder, *, template: str | None = None, registry: 
 
 
 def _own(folder: TokenizerFolder, reasons: list[str]) -> Dialect[str] | None:
-    """Make the dialect of the checkpoint's own response template, if it ships one that is fine."""
+    """Make the dialect of the checkpoint's own response template, if it has a valid one."""
     if folder.response_schema is not None:
         reasons.append("its response_schema is of an older kind, which transformers has given up: it is not read")
     if folder.response_template is None:
@@ -112,15 +112,12 @@ def _own(folder: TokenizerFolder, reasons: list[str]) -> Dialect[str] | None:
 
 
 def _by_reading(folder: TokenizerFolder, fits: list[Fit], written: Answers, reasons: list[str]) -> FoundDialect:
-    best = [fit for fit in fits if fit.rank == fits[0].rank]
-    named = _named(folder)
-    chosen = next((fit for fit in best if fit.dialect.name in named), best[0])
+    chosen = _preferred(folder, [fit for fit in fits if fit.rank == fits[0].rank])
     of = len(written.with_calls())
     reasons.append(f"it reads {chosen.read} of {of} answers that the chat template was made to write")
     if chosen.exact:
         reasons.append(f"and writes {chosen.exact} of them just so")
-    others = tuple(fit.dialect.name for fit in fits if fit is not chosen)
-    return FoundDialect(dialect=chosen.dialect, how="known", reasons=tuple(reasons), others=others)
+    return _found(chosen, fits, "known", reasons)
 
 
 def _by_markers(folder: TokenizerFolder, found: list[Marked], reasons: list[str]) -> FoundDialect:
@@ -133,11 +130,14 @@ def _by_markers(folder: TokenizerFolder, found: list[Marked], reasons: list[str]
         names = ", ".join(one.dialect.name for one in best)
         reasons.append(f"its markers may be those of {names}: choose one")
         raise _unknown(folder, reasons)
-    named = _named(folder)
-    chosen = next((one for one in best if one.dialect.name in named), best[0])
+    chosen = _preferred(folder, best)
     reasons.append(f"it has the markers of {chosen.dialect.name}: {' '.join(chosen.markers)}")
-    others = tuple(one.dialect.name for one in found if one is not chosen)
-    return FoundDialect(dialect=chosen.dialect, how="markers", reasons=tuple(reasons), others=others)
+    return _found(chosen, found, "markers", reasons)
+
+
+def _found(chosen: Fit | Marked, among: Sequence[Fit | Marked], how: How, reasons: list[str]) -> FoundDialect:
+    others = tuple(one.dialect.name for one in among if one is not chosen)
+    return FoundDialect(dialect=chosen.dialect, how=how, reasons=tuple(reasons), others=others)
 
 
 def _unknown(folder: TokenizerFolder, reasons: list[str]) -> UnknownDialectError:
@@ -149,17 +149,17 @@ def _stops(folder: TokenizerFolder) -> tuple[str, ...]:
 
 
 def _name(folder: TokenizerFolder) -> str:
-    """Make a dialect's name of the model's."""
+    """Make a dialect's name from the model's."""
     return next((_ODD.sub("-", name.lower()).strip("-") for name in _model_names(folder)), "") or "chat-template"
 
 
-def _named(folder: TokenizerFolder) -> set[str]:
-    """The dialects that models of this name are known to use; they decide between equals alone."""
-    found: set[str] = set()
+def _preferred(folder: TokenizerFolder, best: list[_Known]) -> _Known:
+    """Choose among equals: a dialect of models with this name, else the first."""
+    named: set[str] = set()
     for name in _model_names(folder):
         with suppress(UnknownDialectError):
-            found.add(default_registry().resolve(model=name).name)
-    return found
+            named.add(default_registry().resolve(model=name).name)
+    return next((one for one in best if one.dialect.name in named), best[0])
 
 
 def _model_names(folder: TokenizerFolder) -> Iterator[str]:

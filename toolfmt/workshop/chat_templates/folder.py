@@ -1,4 +1,4 @@
-"""Reads what a model's folder says of its chat: templates, special tokens, its own response template.
+"""Reads the chat settings of a model's folder: templates, special tokens, its own response template.
 
     Qwen3-8B/
       tokenizer_config.json       {"chat_template": "{%- if tools %}...", "eos_token": "<|im_end|>", ...}
@@ -6,20 +6,19 @@
       additional_chat_templates/  tool_use.jinja, ...
       config.json                 {"model_type": "qwen3", ...}
 
-`chat_template` may be a list, `[{"name": "tool_use", "template": "..."}]`, or an
-object of names. A processor's `chat_template.json` and `processor_config.json` hold
-the same key. Weights and vocabularies are not read.
+`chat_template` may be a list, `[{"name": "tool_use", "template": "..."}]`, or an object of names. A processor's
+`chat_template.json` and `processor_config.json` have the same key. Weights and vocabularies are not read.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError, TemplateError, UnsafeInputError
-from toolfmt.workshop.chat_templates.foreign import foreign
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,11 +26,13 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 MAX_BYTES: Final = 64 * 1024 * 1024
-"""No file that is read is larger; a `tokenizer_config.json` that lists its tokens has some megabytes."""
+"""Largest file that is read; a `tokenizer_config.json` that lists its tokens has some megabytes."""
 DEFAULT: Final = "default"
 TOOL_USE: Final = "tool_use"
 
 _CONFIG: Final = "tokenizer_config.json"
+_MODEL: Final = "config.json"
+_SPECIAL: Final = "special_tokens_map.json"
 _JINJA: Final = "chat_template.jinja"
 _FOLDERS: Final = ("additional_chat_templates", "chat_templates")
 _IN_JSON: Final = (_CONFIG, "chat_template.json", "processor_config.json")
@@ -39,24 +40,24 @@ _IN_JSON: Final = (_CONFIG, "chat_template.json", "processor_config.json")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenizerFolder:
-    """What a model's folder, or a single template, says of its chat."""
+    """The chat settings of a model's folder, or a single template."""
 
     path: str
     templates: Mapping[str, str]
-    """By name; the one that is meant without a name is `default`."""
+    """By name; the default one is called `default`."""
     tokens: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The special tokens as templates know them: `{"bos_token": "<s>", ...}`."""
+    """The special tokens by their names in templates: `{"bos_token": "<s>", ...}`."""
     response_template: JsonValue = None
-    """How the model's answers are read, as transformers 5 ships it; the JSON as it is, None without one."""
+    """How the model's answers are read, as transformers 5 has it; its JSON, None without one."""
     response_schema: JsonValue = None
     """The same in the older form."""
     model_type: str = ""
     """The architecture, such as `qwen3`, from `config.json`."""
     name: str = ""
-    """The model's name, where one of the files has it."""
+    """The model's name, if one of the files has it."""
 
     def template(self, name: str | None = None, *, tools: bool = False) -> str:
-        """Give the template that transformers would use."""
+        """Return the template that transformers would use."""
         return self.templates[self.name_of(name, tools=tools)]
 
     def name_of(self, name: str | None = None, *, tools: bool = False) -> str:
@@ -91,28 +92,23 @@ def read_folder(path: str | Path) -> TokenizerFolder:
 
 
 def _folder(place: Path) -> TokenizerFolder:
-    files = {name: _object(place / name) for name in (*_IN_JSON, "config.json") if (place / name).is_file()}
-    special = place / "special_tokens_map.json"
-    tokens = dict(_tokens(_object(special))) if special.is_file() else {}
-    return _described(place, files, tokens)
+    names = (*_IN_JSON, _MODEL, _SPECIAL)
+    return _described(place, {name: _object(place / name) for name in names if (place / name).is_file()})
 
 
-def _described(
-    place: Path, files: Mapping[str, JsonObject], tokens: Mapping[str, str] | None = None
-) -> TokenizerFolder:
+def _described(place: Path, files: Mapping[str, JsonObject]) -> TokenizerFolder:
     templates = dict(_separate(place))
     for name in (one for one in _IN_JSON if one in files and not templates):
         templates.update(_templates(files[name].get("chat_template"), place / name))
-    if not templates and files.get(_CONFIG, {}).get("response_template") is None:
+    config, model, special = (files.get(name, {}) for name in (_CONFIG, _MODEL, _SPECIAL))
+    if not templates and config.get("response_template") is None:
         raise TemplateError(
             f"{place}: there is no chat template in it: neither {_JINJA} nor `chat_template` in {_CONFIG}"
         )
-    config: JsonObject = files.get(_CONFIG, {})
-    model: JsonObject = files.get("config.json", {})
     return TokenizerFolder(
         path=str(place),
         templates=templates,
-        tokens={**(tokens if tokens is not None else {}), **dict(_tokens(config))},
+        tokens=dict((*_tokens(special), *_tokens(config))),
         response_template=config.get("response_template"),
         response_schema=config.get("response_schema"),
         model_type=_string(model.get("model_type")),
@@ -121,7 +117,7 @@ def _described(
 
 
 def _separate(place: Path) -> Iterator[tuple[str, str]]:
-    """Give the templates that are files of their own."""
+    """Yield the templates that are files of their own."""
     if (place / _JINJA).is_file():
         yield DEFAULT, _text(place / _JINJA)
     for folder in _FOLDERS:
@@ -180,3 +176,28 @@ def _text(path: Path) -> str:
 
 def _string(value: JsonValue) -> str:
     return value if isinstance(value, str) else ""
+
+
+_TAGS: Final = re.compile(r"\{\{[-~]?\s*(.{0,80}?)\s*[-~]?\}\}|\{%", re.DOTALL)
+_KINDS: Final = (
+    ("a Go template, as Ollama has them", re.compile(r"[.$][A-Za-z_]|(?:if|else if|range|with)\b[^'\"]*[.$]|end$")),
+    ("a Handlebars or Mustache template", re.compile(r"[#/^>&][A-Za-z]")),
+)
+_ERB: Final = re.compile(r"<%[=-]?\s*\w")
+
+
+def foreign(source: str) -> str:
+    """Name the kind of a template that is not Jinja; "" if it may be Jinja.
+
+    {{- range .Messages }}{{ .Content }}{{ end }}       a Go template, as Ollama has them
+    {{#each messages}}{{content}}{{/each}}              Handlebars or Mustache
+    <%= messages %>                                     ERB or EJS
+    ### Instruction: {prompt}                           a text without Jinja
+    """
+    tags = [(found.group(1) or "") for found in _TAGS.finditer(source)]
+    if not tags:
+        return "an ERB or EJS template" if _ERB.search(source) else "a text without anything to fill in"
+    for kind, sign in _KINDS:
+        if any(sign.match(tag) for tag in tags) and not re.search(r"\{%-?\s*\w", source):
+            return kind
+    return ""

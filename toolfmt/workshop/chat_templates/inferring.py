@@ -1,11 +1,10 @@
-"""A new dialect from what a chat template writes: what stays the same between answers is the format.
+"""Infers a new dialect from what a chat template writes: what stays the same between answers is the format.
 
     [CALL]f{"a": 1}[/CALL]              one call: what is around it
     [CALL]f{"a": 1}[/CALL][CALL]g{}[/CALL]      two: what belongs to each, and what to all
 
-The way of llama.cpp's template analysis: names, values and the number of calls
-change, and the answers are compared. What comes out is data, and counts only if
-the dialect made of it reads back every answer that was rendered.
+Like llama.cpp's template analysis: names, values and the number of calls change, and the answers are compared. The
+result is data, and is used only if the dialect made from it reads back every rendered answer.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ _FIRST: Final = re.compile(r"\s*(?:<[^<>]*>|\[[^\[\]]*\])\s*")
 _LONGEST: Final = 512
 """Characters that all markers of a format may have together."""
 _LEAST_ID: Final = 4
-"""A shorter id may stand in a text for something else."""
+"""A shorter id may be in a text by chance."""
 _MARKER: Final = re.compile(r"[<\[]|[^\w\s]{2}|\w{3}")
 
 
 class NotInferredError(Exception):
-    """Why no dialect comes out of a template's answers."""
+    """Why no dialect can be inferred."""
 
 
 def infer(found: Answers, *, name: str, stop: tuple[str, ...] = ()) -> Dialect[str]:

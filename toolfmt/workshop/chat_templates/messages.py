@@ -1,12 +1,12 @@
-r"""Puts a conversation of any format into the messages that a template takes.
+r"""Writes the messages of a conversation in the form that a template takes.
 
     fitted([{"role": "assistant", "content": None, "tool_calls": [
         {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{\"a\": 1}"}}]}], needs)
     ->     [{"role": "assistant", "tool_calls": [
         {"id": "c1", "type": "function", "function": {"name": "f", "arguments": {"a": 1}}}]}]
 
-The messages are those of the `hf-chat` format, with the ids of calls: transformers
-hands over whatever is in a message, and some templates write the ids.
+The messages are those of the `hf-chat` format, with the ids of calls: transformers passes messages unchanged, and some
+templates write the ids.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _REASONING: Final = ("reasoning_content", "thinking", "reasoning")
 
 
 def fitted(messages: Iterable[JsonObject], needs: Needs) -> tuple[list[JsonValue], list[Loss]]:
-    """Write messages as the template needs them, and say what had no place."""
+    """Write messages as the template needs them, and return what has no place there."""
     lost: list[Loss] = []
     written: list[JsonValue] = []
     for at, message in enumerate(messages):

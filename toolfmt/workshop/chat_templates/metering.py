@@ -1,11 +1,10 @@
-"""Counts what a template's operations cost, so that no template runs on without end or fills the memory.
+"""Counts the cost of a template's operations, so that no template runs without end or fills the memory.
 
     meter = Meter(steps=5_000_000, text=64_000_000)
-    meter.deep({"a": ["text"]})     # as many steps as there are values, and one per 1024 characters
-    meter.call("ljust", "x", (10**9,), {})    # Stopped, before the text is made
+    meter.deep({"a": ["text"]})               # one step per value and per 1024 characters
+    meter.call("ljust", "x", (10**9,), {})    # raises Stopped before the text is made
 
-What is counted is work, not time: the same template with the same conversation
-is refused, or not, on every machine.
+Work is counted, not time: the same template with the same conversation has the same result on every machine.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 TEXT: Final = 1024
-"""How many characters are read, compared or copied for one step."""
+"""Characters that are read, compared or copied for one step."""
 _ITEM: Final = 8
-"""As many characters is an item of a list worth."""
+"""Characters that an item of a list counts for."""
 _BITS: Final = 4096
-"""A number has no more bits."""
+"""Bits of the largest number."""
 
 _GROWING: Final = frozenset(
     {
@@ -32,32 +31,30 @@ _GROWING: Final = frozenset(
         *("indent", "batch", "slice", "round", "tojson", "wordwrap", "xmlattr"),
     }
 )
-"""What makes text, or lists, as long as its arguments say: a width, an indent, a separator for each item."""
+"""Functions whose result is as long as an argument says: a width, an indent, a separator for each item."""
 _POWERS: Final = frozenset({"round"})
-"""Of these, those that work out ten to the power of their argument."""
+"""Of these, those that compute ten to the power of their argument."""
 _FORMATTING: Final = frozenset({"format", "format_map"})
-"""Of these, those whose text says how wide it is."""
+"""Of these, those whose text holds the width."""
 _SQUARE: Final = frozenset({"striptags", "sum", "unescape", "urlize", "wordwrap"})
-"""What goes through its value again and again."""
+"""Functions that pass through their value repeatedly."""
 _AT_ONCE: Final = frozenset({"attr", "count", "d", "default", "first", "items", "last", "length"})
 """The filters that cost the same whatever their value holds."""
 _BY_ITEM: Final = frozenset(
-    {
-        *("batch", "list", "map", "reject", "rejectattr", "reverse", "select", "selectattr", "slice"),
-    }
+    ("batch", "list", "map", "reject", "rejectattr", "reverse", "select", "selectattr", "slice")
 )
-"""The filters that go through the items of their value, but not into them."""
+"""The filters that visit the items of their value, but not what is in them."""
 _LISTS: Final = frozenset({list, tuple})
 _DIGITS: Final = re.compile(r"\d+")
 _NESTED: Final = re.compile(r"\{[^{}]*\{|\*")
 
 
-class Stopped(Exception):  # noqa: N818 - no error of the template's: it was ended
-    """The template has done more than it may."""
+class Stopped(Exception):  # noqa: N818 - not an error of the template
+    """The template exceeded its limits."""
 
 
 class Meter:
-    """Counts steps, and characters of text that are made, down from a limit; raises `Stopped` when none are left."""
+    """Counts steps and characters of text down from their limits; raises `Stopped` when none are left."""
 
     __slots__ = ("_limits", "steps", "text")
 
@@ -79,7 +76,7 @@ class Meter:
         self.work(characters // TEXT)
 
     def deep(self, value: object) -> int:
-        """Count a value with all that is in it, as often as it is in it; give its characters."""
+        """Count a value and all that is in it, each time that it is in it; returns its characters."""
         size = 0
         stack = [value]
         while stack:
@@ -89,13 +86,8 @@ class Meter:
                 if len(one) >= TEXT:
                     self.work(len(one) // TEXT)
                 continue
-            if type(one) in _LISTS:  # most of what is counted: the checks below are slow
-                items = cast("list[object]", one)
-                self.work(len(items))
-                size += 2 * len(items)
-                stack += items
-                continue
-            inner = _inside(one)
+            # Lists are most of what is counted: the checks in `_inside` are slow.
+            inner = cast("list[object]", one) if type(one) in _LISTS else _inside(one)
             if isinstance(one, range):
                 size += len(one)
                 self.work(len(one))
@@ -109,14 +101,14 @@ class Meter:
         return size
 
     def made(self, value: object) -> None:
-        """Count a value that was made, but not what is in it."""
+        """Count a new value, but not what is in it."""
         if isinstance(value, str | bytes):
             self.make(len(value))
         elif isinstance(value, list | tuple | dict | set):
             self.make(len(cast("list[Any]", value)) * _ITEM)
 
     def call(self, name: str, value: object, given: tuple[object, ...], named: dict[str, object]) -> None:
-        """Count what a method or filter `name` of a value costs with these arguments, before it runs."""
+        """Count the cost of a method or filter with these arguments, before it runs."""
         own = _length(value) if name in _AT_ONCE or name in _BY_ITEM else self.deep(value)
         arguments = [*given, *named.values()]
         text = sum(map(self.deep, arguments))
@@ -132,7 +124,7 @@ class Meter:
             self.make((own + 1) * (text + width + 1))
 
     def operator(self, sign: str, left: object, right: object) -> None:
-        """Count what `left sign right` costs, before it is worked out."""
+        """Count the cost of `left sign right`, before it is computed."""
         if isinstance(left, int) and isinstance(right, int):
             bits = {"*": left.bit_length() + right.bit_length(), "**": left.bit_length() * max(right, 0)}
             if bits.get(sign, 0) > _BITS:
@@ -142,28 +134,27 @@ class Meter:
         elif sign == "*":
             for times, value in ((left, right), (right, left)):
                 if isinstance(times, int) and isinstance(value, Sequence):
-                    self.make(
-                        max(times, 0) * len(cast("Sequence[Any]", value)) * (1 if isinstance(value, str) else _ITEM)
-                    )
+                    size = len(cast("Sequence[Any]", value)) * (1 if isinstance(value, str) else _ITEM)
+                    self.make(max(times, 0) * size)
         else:
             self.made(left)
             self.made(right)
 
 
 def _width(arguments: Iterable[object]) -> int:
-    """Give the widths among arguments; one below 0 is as wide, to the other side."""
+    """Sum up the widths among arguments; a negative one pads the other side."""
     return sum(abs(one) for one in _flat(arguments) if isinstance(one, int))
 
 
 def _written_width(text: str, arguments: list[object]) -> int:
-    """Give the widths in a text that is formatted, and those that it takes from the arguments, numbers and texts."""
+    """Sum up the widths in a format string, and those that it takes from the arguments, numbers and texts."""
     taken = list(_flat(arguments)) if _NESTED.search(text) else []
     texts = [text, *(one for one in taken if isinstance(one, str))]
     return sum(int(found[:20]) for one in texts for found in _DIGITS.findall(one)) + _width(taken)
 
 
 def _flat(arguments: Iterable[object]) -> Iterator[object]:
-    """Give arguments, and what is in those that are a list or an object, at any depth."""
+    """Yield the values in arguments, at any depth."""
     stack = list(arguments)
     while stack:
         inner = _inside(one := stack.pop())

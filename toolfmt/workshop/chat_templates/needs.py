@@ -1,11 +1,10 @@
-"""Finds out in which form a template takes what messages hold, by rendering a small conversation in each.
+"""Finds the form in which a template takes the content of messages, by rendering a small conversation in each form.
 
     needs("...{{ call.arguments | tojson }}...").arguments    # "object"
     needs("...{{ '(' + call.arguments + ')' }}...").arguments     # "text"
 
-Templates differ: some write arguments with `tojson` and so want an object, some
-add them to a text; some fail where a message has no `content`, some read it only
-as a list of parts, some only as text.
+Templates differ: some write arguments with `tojson` and need an object, some append them to a text; some fail for a
+message without `content`, some read it only as a list of parts, some only as text.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ ArgumentsNeed: TypeAlias = Literal["object", "text"]
 NoContent: TypeAlias = Literal["absent", "empty", "null"]
 
 NO_CONTENT: Final[Mapping[NoContent, JsonObject]] = {"absent": {}, "empty": {"content": ""}, "null": {"content": None}}
-"""What is in a message that has calls and no text."""
+"""The content of a message that has calls and no text."""
 NO_TOKENS: Final[JsonObject] = dict.fromkeys(("bos_token", "eos_token", "pad_token", "unk_token"), "")
-"""The tokens that templates name, where they matter to nothing."""
+"""The tokens that templates use, where their text does not matter."""
 _FORMS: Final[tuple[ArgumentsNeed, ...]] = ("object", "text")
 _KEY: Final = "probe_key"
 _VALUE: Final = "probe-value"
@@ -52,12 +51,12 @@ _TOOL: Final[JsonObject] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What a template takes."""
+    """The forms that a template takes."""
 
     arguments: ArgumentsNeed = "object"
     """Whether a call's arguments are an object, or its JSON text."""
     no_content: NoContent = "absent"
-    """What the `content` of a message is that has calls and no text."""
+    """The `content` of a message that has calls and no text."""
     text: frozenset[str] = frozenset()
     """The roles whose content may be a text."""
     parts: frozenset[str] = frozenset()
@@ -66,9 +65,9 @@ class Needs:
 
 @lru_cache(maxsize=64)
 def needs(source: str) -> Needs:
-    """Find out what a template takes.
+    """Find the forms that a template takes.
 
-    Where no form makes it write a call, the first with which it does not fail; else the usual.
+    If no form makes it write a call, it is the first one that does not fail, else the usual one.
     """
     tried = list(_calls(source))
     arguments, no_content, _ = max(tried, key=lambda one: one[2], default=("object", "absent", 0))
@@ -82,7 +81,7 @@ def needs(source: str) -> Needs:
 
 
 def _calls(source: str) -> Iterator[tuple[ArgumentsNeed, NoContent, int]]:
-    """Give the forms of arguments and content with which the template does not fail, and how well a call comes out."""
+    """Yield the forms of arguments and content that do not fail, with a rank of how the call is written."""
     for none, form in product(NO_CONTENT, _FORMS):
         text = _rendered(source, _conversation(form, none))
         if text is None:
@@ -106,11 +105,11 @@ _ROLES: Final[Mapping[str, Callable[[JsonValue], list[JsonValue]]]] = {
     "assistant": lambda content: [_QUESTION, {"role": "assistant", "content": content}],
     "tool": lambda content: [*_conversation("object", "empty")[:2], {**_RESULT, "content": content}],
 }
-"""Conversations in which a role says something."""
+"""Conversations with a message of each role."""
 
 
 def _shows(source: str, messages: list[JsonValue]) -> bool | None:
-    """Say whether what is said comes out as text; None if the template fails."""
+    """Whether the content is written as text; None if the template fails."""
     text = _rendered(source, messages)
     return None if text is None else _SAID in text and f"'{_SAID}'" not in text
 

@@ -1,17 +1,23 @@
-"""Which known dialects read what a chat template writes, and which of them is the template's own.
+"""Which known dialect a chat template uses.
 
-    recognised(source, answers)[0]     # Fit(dialect=<hermes>, read=5, exact=5, ...)
+    recognised(source, answers, dialects)[0]     # Fit(dialect=<hermes>, read=5, exact=5, ...)
+    marked("... respond only with <|tool_call|> followed by a JSON list ...", dialects)[0]     # Marked(<granite3>, ...)
 
-A dialect is a candidate only if it gives back exactly the calls that were
-rendered, and leaves no markup over. Of those that do, the one wins whose own
-words the template has: it writes the same text, and the markers around tools and
-results, of reasoning and of the turn's end stand in the template.
+If the template writes calls, a dialect is a candidate only if it reads exactly the rendered calls and leaves no markup
+over. The best candidate writes the same text, and the template contains its markers around tools and results, of
+reasoning and of the turn's end.
+
+Some templates only instruct the model how to call tools, or write just tools and results. Then all markers of a
+dialect's calls must be in the template, or all of those around its tools or its results; the rarest markers decide.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from math import log
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
@@ -20,16 +26,16 @@ from toolfmt.model import ToolResult
 from toolfmt.parsing import parse
 from toolfmt.rendering import render_calls
 from toolfmt.workshop.chat_templates.answers import TOOLS, Answers, TemplateAnswer
-from toolfmt.workshop.marking import markers
+from toolfmt.workshop.marking import call_markers, markers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from toolfmt.dialect.record import AnyDialect, Dialect
-    from toolfmt.model import ToolInvocation
+    from toolfmt.dialect.syntax import Syntax
 
 _TURN_END: Final = re.compile(r"(?:\s|</?[\w|｜▁]+>|<[|｜][^<>\s]*[|｜]>|\[e~\[|\]~b\])*")
-"""What may come after the calls and end the turn, for a dialect that does not know it."""
+"""What may end a turn after the calls, for a dialect that does not know it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,31 +44,31 @@ class Fit:
 
     dialect: Dialect[str]
     read: int
-    """How many of the answers it reads."""
+    """The answers that it reads."""
     clean: int
-    """In how many of them nothing is left over."""
+    """Those of them in which no text is left over."""
     ended: int
-    """In how many of them not even the end of the turn is."""
+    """Those of them in which not even the end of the turn is left over."""
     exact: int
-    """How many of them it would write just so."""
+    """Those of them that it writes in exactly this way."""
     around: int
-    """How much of what is around calls it shares with the template: results, tools, reasoning, the turn's end."""
+    """Its markers around results, tools, reasoning and turns that the template has."""
     foreign: int
-    """How many of its markers the template does not have."""
+    """Its markers that the template does not have."""
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """What orders fits, the best last."""
+        """The key that orders fits, the best last."""
         return (self.read, self.clean, self.ended, self.exact, self.around, -self.foreign)
 
     @property
     def known(self) -> int:
-        """How widely the dialect is used, which orders those that fit as well."""
+        """How widely the dialect is used, which breaks ties."""
         return len(self.dialect.aliases) + len(self.dialect.sources)
 
 
 def recognised(source: str, found: Answers, dialects: Iterable[AnyDialect]) -> list[Fit]:
-    """Give the dialects that read the template's calls, the best first."""
+    """Return the dialects that read the template's calls, the best first."""
     fits = [fit for dialect in dialects if dialect.syntax is not None and (fit := _fit(dialect, source, found))]
     return sorted(fits, key=lambda fit: (fit.rank, fit.known), reverse=True)
 
@@ -94,7 +100,7 @@ def _ended(answer: TemplateAnswer) -> TemplateAnswer:
 
 
 def reads(dialect: Dialect[str], answer: TemplateAnswer, *, whole: bool = False) -> bool:
-    """Say whether a dialect gives the answer's calls and no more; under `whole`, with nothing left over."""
+    """Whether a dialect reads exactly the answer's calls; with `whole`, with no text left over."""
     return any(_reads(dialect, body, answer, whole=whole) for body in answer.bodies())
 
 
@@ -110,21 +116,58 @@ def _reads(dialect: Dialect[str], body: str, answer: TemplateAnswer, *, whole: b
 
 
 def _writes(dialect: Dialect[str], answer: TemplateAnswer) -> bool:
-    unnamed = [call.model_copy(update={"id": None}) for call in answer.calls]
-    return any(_wrote(dialect, calls, answer.text) for calls in (answer.calls, unnamed))
-
-
-def _wrote(dialect: Dialect[str], calls: Sequence[ToolInvocation], text: str) -> bool:
-    try:
-        return render_calls(calls, dialect=dialect, tools=TOOLS).strip() in text
-    except RenderError:
-        return False
+    for calls in (answer.calls, [call.model_copy(update={"id": None}) for call in answer.calls]):
+        with suppress(RenderError):
+            if render_calls(calls, dialect=dialect, tools=TOOLS).strip() in answer.text:
+                return True
+    return False
 
 
 def _results(dialect: Dialect[str], found: Answers) -> int:
-    """Whether results are written as the template does, weighed as more than a marker."""
+    """Return 3 if the dialect writes results as the template does, else 0: it weighs more than a marker."""
     if not found.results:
         return 0
-    result = ToolResult(name="probe_weather", content="probe result", id="probe0001")
-    written = dialect.results([result]).strip()
+    written = dialect.results([ToolResult(name="probe_weather", content="probe result", id="probe0001")]).strip()
     return 3 if written in found.results and written != "probe result" else 0
+
+
+_SPECIAL: Final = re.compile(r"<[|｜/]?[\w:.|｜▁\-]{3,}[|｜]?>|\[/?[A-Z_]{4,}\]")
+"""A marker that is neither a plain word nor common markup."""
+_WORD: Final = re.compile("[a-z]{8,}")
+_TELLS: Final = re.compile("tool|call|func|action|invoke", re.IGNORECASE)
+"""What is in markers of calls; markers of turns are shared by many dialects."""
+LEAST: Final = 4.0
+"""The weight from which on markers identify a dialect."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked:
+    """A dialect whose markers the template has."""
+
+    dialect: Dialect[str]
+    markers: tuple[str, ...]
+    weight: float
+    """The sum of the rarities of the markers among all dialects."""
+
+
+def marked(source: str, dialects: Iterable[AnyDialect]) -> list[Marked]:
+    """Return the dialects whose markers a template has, the likeliest first."""
+    own = [(dialect, _groups(dialect.syntax)) for dialect in dialects if dialect.syntax is not None]
+    spread = Counter(marker for _, groups in own for marker in frozenset[str]().union(*groups))
+    found: list[Marked] = []
+    for dialect, groups in own:
+        if not any(all(marker in source for marker in group) for group in groups):
+            continue
+        present = tuple(dict.fromkeys(marker for group in groups for marker in group if marker in source))
+        weight = sum(log(1 + len(own) / spread[marker]) for marker in present)
+        if weight >= LEAST:
+            found.append(Marked(dialect=dialect, markers=present, weight=weight))
+    return sorted(found, key=lambda one: one.weight, reverse=True)
+
+
+def _groups(syntax: Syntax) -> tuple[frozenset[str], ...]:
+    """Return the groups of markers, around calls, tools and results, that identify a dialect."""
+    written = call_markers(syntax)
+    calls = frozenset(marker for marker in written if _SPECIAL.fullmatch(marker) or _WORD.fullmatch(marker))
+    shown = [frozenset(_SPECIAL.findall(text)) for text in (syntax.tools, syntax.result + syntax.results)]
+    return tuple(group for group in (calls, *shown) if any(_TELLS.search(marker) for marker in group))

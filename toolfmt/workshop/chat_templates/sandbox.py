@@ -1,13 +1,11 @@
-"""Renders a chat template as transformers does, without trust in it.
+"""Renders an untrusted chat template as transformers does.
 
     render("{% for m in messages %}{{ m.content }}{% endfor %}", {"messages": [{"content": "Hi"}]})  # 'Hi'
 
-A template sees plain data and what transformers offers: Jinja's own filters,
-tests and functions, `tojson` without HTML escapes, `raise_exception`,
-`strftime_now` (if `now` is given), `{% generation %}`, `{% break %}` and
-`{% continue %}`. It cannot change what it is given, reach Python's internals,
-load files, run without end or write without measure. Two of Jinja's names are
-refused, `lipsum` and the filter `random`: a prompt depends on its arguments alone.
+A template sees plain data and what transformers offers: Jinja's own filters, tests and functions, `tojson` without HTML
+escapes, `raise_exception`, `strftime_now` (if `now` is given), `{% generation %}`, `{% break %}` and `{% continue %}`.
+It cannot change its data, reach Python's internals, load files, run without end or write without a limit. Jinja's
+`lipsum` and the filter `random` are refused: a prompt depends on its arguments alone.
 """
 
 from __future__ import annotations
@@ -32,21 +30,20 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonValue
 
 STILL: Final = datetime(2025, 1, 1, tzinfo=UTC)
-"""The time of renderings of which only the form matters."""
+"""The time for renderings in which the date does not matter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateLimits:
-    """How much a template may do; what goes beyond raises `TemplateError`.
+    """What a template may use; more raises `TemplateError`.
 
-    A long conversation needs more: each character that the template is given adds
-    8 steps, 512 characters of text and 16 of the prompt.
+    Each character of the template's variables adds 8 steps, 512 characters of text and 16 of the prompt.
     """
 
     steps: int = 5_000_000
     """Operations: some seconds of work, the same on every machine."""
     text: int = 64 * 1024 * 1024
-    """Characters of text that are made on the way, in all."""
+    """Characters of all intermediate text."""
     output: int = 16 * 1024 * 1024
     """Characters of the rendered prompt."""
     source: int = 1024 * 1024
@@ -94,9 +91,7 @@ _FAILURES: Final = (
     *(jinja2.TemplateError, Stopped, ArithmeticError, AssertionError, AttributeError, LookupError),
     *(MemoryError, NameError, RuntimeError, StopIteration, SyntaxError, TypeError, ValueError),
 )
-"""What a template can make Jinja and Python raise."""
-
-
+"""What Jinja and Python raise for a faulty template."""
 _UNDEFINED: Final = re.compile(r"'(\w+)' is undefined")
 
 

@@ -1,4 +1,4 @@
-r"""The result of checking a template, as a value.
+r"""Checks a template in all scenarios; the result is a value.
 
 Diagnosis(path="Qwen3-8B", template="default", dialect="qwen25", checks=(
 Check("one call", "ok", (), '<tool_call>\n{"name": ...'),
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
+
+from pydantic_core import to_jsonable_python
 
 from toolfmt.errors import TemplateError, TemplateRefusedError, UnknownDialectError
 from toolfmt.lookup.registry import default_registry
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One scenario: the worst that was found, all that was found, and what the template wrote."""
+    """One scenario: the worst status, all findings, and what the template wrote."""
 
     scenario: str
     status: FindingStatus
@@ -41,7 +43,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What is right and wrong between a template and a dialect."""
+    """How well a template and a dialect fit."""
 
     path: str
     template: str
@@ -55,22 +57,10 @@ class Diagnosis:
         return all(check.status != "fail" for check in self.checks)
 
     def report(self) -> JsonObject:
-        """Give the diagnosis as JSON."""
-        return {
-            "path": self.path,
-            "template": self.template,
-            "dialect": self.dialect,
-            "ok": self.ok,
-            "checks": [
-                {
-                    "scenario": check.scenario,
-                    "status": check.status,
-                    "findings": [{"status": one.status, "message": one.message} for one in check.findings],
-                    "wrote": check.wrote,
-                }
-                for check in self.checks
-            ],
-        }
+        """Return the diagnosis as JSON."""
+        made: JsonObject = to_jsonable_python(self)
+        checks = made.pop("checks")
+        return {**made, "ok": self.ok, "checks": checks}
 
 
 def diagnose(
@@ -106,7 +96,7 @@ def diagnose(
 def dialect_of(
     folder: TokenizerFolder, template: str, named: AnyDialect | str | None
 ) -> tuple[Check, AnyDialect | None]:
-    """Find the dialect that reads the model's answers, and say how it was found; None if that is unknown."""
+    """Find the dialect of the model's answers, and how it was found; None if it is unknown."""
     if named is not None:
         return Check("dialect", "ok"), default_registry().resolve(dialect=named)
     try:
@@ -119,7 +109,7 @@ def dialect_of(
 
 
 _USUAL: Final = {True: "response_template", False: "known"}
-"""How a dialect is found where the checkpoint has a response template, and where not; all else is worth a note."""
+"""How a dialect is usually found, with and without a response template; any other way is a note."""
 
 
 def _named(dialect: AnyDialect | str | None) -> str:
@@ -127,7 +117,7 @@ def _named(dialect: AnyDialect | str | None) -> str:
 
 
 def _written(pen: Pen) -> Iterator[TemplateFinding]:
-    """Say what keeps the template from writing anything at all."""
+    """Report what keeps the template from writing anything."""
     if USER not in pen.write([user(USER)], prompt=True):
         yield TemplateFinding("fail", "the template does not write the user's text")
 
@@ -147,7 +137,7 @@ def _answered(scenario: str, pen: Pen, dialect: AnyDialect | None) -> Check:
 
 
 def _check(scenario: str, find: Callable[[], Iterable[TemplateFinding]], *, single: bool = False) -> Check:
-    """Examine one scenario; a template that refuses several calls is right where the format holds but one."""
+    """Check one scenario; if the dialect holds a `single` call, a template may refuse several."""
     try:
         found = tuple(dict.fromkeys(find()))
     except TemplateRefusedError as error:

@@ -1,6 +1,6 @@
-"""What a template shows of tools, results and earlier turns, found by what was said nowhere else.
+"""Checks what a template shows of tools, results and earlier turns, by texts that occur only once.
 
-"the template drops the reasoning of earlier turns"
+TemplateFinding("note", "the template drops the reasoning of earlier turns")
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def tool_findings(pen: Pen) -> Iterator[TemplateFinding]:
-    """Say what the prompt lacks of the offered tools."""
+    """Report what of the offered tools is not in the prompt."""
     if needs(pen.source).arguments == "text":
         yield TemplateFinding(
             "note", "a call's arguments must be JSON text: an object raises, or is not written as JSON"
@@ -57,7 +57,7 @@ def tool_findings(pen: Pen) -> Iterator[TemplateFinding]:
 
 
 def result_findings(pen: Pen, dialect: AnyDialect | None) -> Iterator[TemplateFinding]:
-    """Say what the prompt lacks of results: their text, their order, and what links them to calls."""
+    """Report what of the results is not in the prompt: their text, their order, their ids."""
     asked = [user(USER), ANSWERS["one call"](())]
     for content in (RESULT, ERROR):
         text = pen.write([*asked, result(1, "get_weather", content)], prompt=True)
@@ -73,13 +73,13 @@ def result_findings(pen: Pen, dialect: AnyDialect | None) -> Iterator[TemplateFi
     try:
         text = pen.write([user(USER), both, *answers], prompt=True)
     except TemplateError:
-        return  # said of the parallel calls
+        return  # reported for the parallel calls
     if not 0 <= text.find(RESULT) < text.find(SECOND):
         yield TemplateFinding("fail", "the results of parallel calls are not all shown in their order")
 
 
 def history_findings(pen: Pen, dialect: AnyDialect | None) -> Iterator[TemplateFinding]:
-    """Read the turns of a conversation back from its prompt, and say what the prompt lacks."""
+    """Read the turns of a conversation back from its prompt, and report what is not there."""
     messages = history()
     try:
         text = pen.write(messages, prompt=True)
@@ -99,7 +99,7 @@ def history_findings(pen: Pen, dialect: AnyDialect | None) -> Iterator[TemplateF
 
 
 def _dropped(text: str, messages: Sequence[JsonObject]) -> Iterator[TemplateFinding]:
-    """Say what is nowhere in the prompt, of earlier turns and of the one that is under way."""
+    """Report what is not in the prompt, of earlier turns and of the current one."""
     running = max(at for at, message in enumerate(messages) if message["role"] == "user")
     for when, part in (("earlier turns", messages[:running]), ("the current turn", messages[running:])):
         said = [message for message in part if message["role"] == "assistant"]

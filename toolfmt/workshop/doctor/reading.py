@@ -1,7 +1,7 @@
-"""Reads a turn back with a dialect and says what is not as it was said.
+r"""Compares a turn as a dialect reads it with what the assistant said.
 
 judged(turn, said, dialect)
-# [Finding("fail", 'call 1: days is written as 3 and read as "3"')]
+# [TemplateFinding("fail", 'call 1: /days: said 3, read "3"')]
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from toolfmt import jsontext
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.parsing import parse
 from toolfmt.tools import tools as definitions
+from toolfmt.workshop.chat_templates.answers import beginning
 from toolfmt.workshop.doctor.scenarios import TOOLS
 
 if TYPE_CHECKING:
@@ -31,19 +32,19 @@ OFFERED: Final = definitions(TOOLS)
 
 @dataclass(frozen=True, slots=True)
 class TemplateFinding:
-    """One thing about a template: a `note` to know of, or a `fail`, where something is lost or read wrong."""
+    """One finding about a template: a `note`, or a `fail` where something is lost or read wrong."""
 
     status: FindingStatus
     message: str
 
 
 def read(turn: TemplateTurn, dialect: AnyDialect) -> ParseResult:
-    """Read what was written for an answer."""
+    """Read an answer as it was written."""
     return parse(turn.wrote, dialect=dialect, tools=OFFERED, generation_prompt=turn.prompt)
 
 
 def judged(turn: TemplateTurn, said: JsonObject, dialect: AnyDialect | None) -> Iterator[TemplateFinding]:
-    """Compare what is read of an answer with what was said; without a dialect, what was written."""
+    """Compare an answer as it is read, or without a dialect as it is written, with what was said."""
     wanted = said_calls(said)
     yield from called(turn, said, dialect)
     for key, what in (("content", "text beside calls" if wanted else "text"), ("reasoning_content", "reasoning")):
@@ -58,7 +59,7 @@ def judged(turn: TemplateTurn, said: JsonObject, dialect: AnyDialect | None) -> 
 
 
 def said_calls(said: JsonObject) -> list[tuple[str, JsonObject]]:
-    """Give the calls of a message: names and arguments."""
+    """Return the calls of a message: names and arguments."""
     calls: list[JsonObject] = said.get("tool_calls", [])
     return [(call["function"]["name"], call["function"]["arguments"]) for call in calls]
 
@@ -99,14 +100,14 @@ def _compared(number: int, want: tuple[str, JsonObject], got: ToolInvocation) ->
 
 
 def _twice(number: int, arguments: JsonObject, wrote: str) -> Iterator[TemplateFinding]:
-    """Tell arguments that stand as JSON text inside JSON."""
+    """Report arguments that are JSON text inside JSON."""
     first = next(iter(arguments), None)
     if first is not None and f'\\"{first}\\"' in wrote:
         yield TemplateFinding("note", f"call {number}: arguments are encoded twice, as JSON text inside JSON")
 
 
 def differences(place: str, said: JsonValue, found: JsonValue) -> Iterator[tuple[str, str, str]]:
-    """Give each place at which two values differ, with both values."""
+    """Yield each place at which two values differ, with both values."""
     if is_object(said) and is_object(found):
         for key in (*said, *(key for key in found if key not in said)):
             if key not in said or key not in found:
@@ -127,9 +128,7 @@ def _value(holder: JsonObject, key: str) -> str:
 def _apart(one: JsonValue, other: JsonValue) -> str:
     """Show a value; a long text from where it differs."""
     if isinstance(one, str) and isinstance(other, str):
-        same = next(
-            (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-        )
+        same = len(beginning(one, other))
         return ("..." if same > _SHOWN // 3 else "") + shown(jsontext.dumps(one[max(0, same - _SHOWN // 3) :]))
     return shown(jsontext.dumps(one))
 

@@ -1,10 +1,10 @@
-"""What a template is given to write: tools, answers with their calls, and a conversation of several turns.
+"""What templates have to write: tools, answers with their calls, and a conversation of several turns.
 
     ANSWERS["one call"](markers)
     # {"role": "assistant", "tool_calls": [{"id": "call00001", ..., "name": "get_weather", "arguments": {...}}]}
 
-Ids have the nine letters and digits that the strictest family wants. Each thing that is
-said appears nowhere else, so that one sees in a prompt what is missing.
+Ids have the nine letters and digits that the strictest family requires. Each text occurs only once, so that a prompt
+shows what is missing.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ ANSWERS: Final[Mapping[str, Callable[[Sequence[str]], JsonObject]]] = {
     "reasoning": lambda _: answer(call(1, "get_weather", _WEATHER), reasoning=THOUGHT),
     "answer": lambda _: answer(text=SAID, reasoning=THOUGHT),
 }
-"""The assistant's answers, each of one kind; they are given the strings with which the dialect marks calls."""
+"""The assistant's answers by kind; each is made from the strings with which the dialect marks calls."""
 
 RESULT: Final = "Eighteen degrees & rain."
 ERROR: Final = "Error: no such town."

@@ -1,10 +1,9 @@
-r"""Gets out of a rendered prompt what the model would have written in one turn.
+r"""Extracts from a rendered prompt what the model would have written in one turn.
 
     <|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<tool_call>...</tool_call><|im_end|>\n
     `------------- the prompt, with what begins an answer ------------'`------ wrote ------'`-- end --'
 
-A template writes a turn as the model should: so what it writes for an answer is
-what the prompt of that answer lacks, without what ends every answer.
+A template writes a turn as the model should. So the answer is what its prompt lacks, without the end of every answer.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.errors import TemplateError
+from toolfmt.workshop.chat_templates.answers import beginning, ending
 from toolfmt.workshop.chat_templates.messages import fitted
 from toolfmt.workshop.chat_templates.needs import NO_TOKENS, needs
 from toolfmt.workshop.chat_templates.sandbox import SMALL, STILL, render
@@ -35,12 +35,12 @@ class TemplateTurn:
 
     wrote: str
     prompt: str
-    """The text before it; a block of reasoning that it opens is open in the answer."""
+    """The text before it; a block of reasoning that it opens continues in the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pen:
-    """A template that writes conversations, each in the form that it takes."""
+    """Renders conversations with a template, in the form that it takes."""
 
     source: str
     tokens: Mapping[str, str]
@@ -80,7 +80,7 @@ class Pen:
         return TemplateTurn(_without(wrote[begin:], self._end()), text[: at + begin])
 
     def _end(self) -> str:
-        """Give what ends an answer that is a text and nothing else."""
+        """Return what ends an answer of text alone."""
         try:
             whole = self.write([user(USER), _PLAIN])
         except TemplateError:
@@ -89,19 +89,19 @@ class Pen:
 
 
 def _without(wrote: str, end: str) -> str:
-    """Take off what ends every answer: all of it, or the markers that both end in."""
+    """Remove what ends every answer: all of it, or the markers that both end with."""
     if not wrote.endswith(end):
-        same = wrote[len(wrote) - same_start(wrote[::-1], end[::-1]) :]
+        same = ending(wrote, end)
         marker = _MARKER.search(same)
         end = same[marker.start() :] if marker is not None else ""
     return wrote.removesuffix(end)
 
 
 def _begin(rest: str, lead: str) -> int:
-    """Find where an answer begins: after what leads to it, or after as much of that as is here too."""
+    """Find where an answer begins: after its whole lead, or after the part of the lead that is here."""
     if rest.startswith(lead):
         return len(lead)
-    boundary = _BOUNDARY.match(rest[: same_start(lead, rest)])
+    boundary = _BOUNDARY.match(beginning(lead, rest))
     begin = boundary.end() if boundary is not None else 0
     for marker in _MARKER.finditer(lead):
         end = lead[marker.start() :]
@@ -109,9 +109,3 @@ def _begin(rest: str, lead: str) -> int:
         if at >= 0:
             return max(begin, at + len(end))
     return begin
-
-
-def same_start(one: str, other: str) -> int:
-    """Count the characters in which two texts begin alike."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))

@@ -40,26 +40,26 @@ WRITERS: Final[dict[str, Callable[[Answer], tuple[str, tuple[str, ...]]]]] = {
     "structural-tag": write_structural_tag,
     "regex": write_regex,
 }
-"""What writes a grammar, by target: its text, and what it had to leave out."""
+"""The writers by target; each returns the text and what it leaves out."""
 OUTPUT: Final = "(output)"
-"""How errors and notes call the schema of an answer that is JSON."""
+"""The name of the schema of an answer in errors and notes."""
 _MARKED: Final = "texts of the output may hold markers of the format, which are read as calls"
 _WORDS: Final[dict[str, CallChoice]] = {"auto": "auto", "required": "required", "none": "none"}
 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """A grammar's text, and where it says something else than the schemas and the parser; `str()` is the text."""
+    """A grammar's text, and where it differs from the schemas and the parser; `str()` is the text."""
 
     text: str
     target: str
     relaxed: tuple[str, ...] = ()
-    """What of the schemas it does not hold a value to; check it after decoding."""
+    """The constraints of the schemas that it does not enforce: check these after decoding."""
     narrowed: tuple[str, ...] = ()
-    """What the parser would read and the grammar does not allow."""
+    """What the parser reads and the grammar does not allow."""
 
     def __str__(self) -> str:
-        """Give the text."""
+        """Return the text."""
         return self.text
 
 

@@ -4,11 +4,8 @@
     required    reasoning? calls
     none        reasoning? text
 
-Where an output is asked for, it is all of the text, with nothing beside it.
-
-Text may hold nothing that begins like one of the format's markers, so that the
-parser finds the calls of the grammar in it and no others. The answer ends with
-its calls.
+A requested output replaces the text, with nothing beside it. Text may not contain the beginning of one of the
+dialect's markers, so that the parser finds the calls of the grammar and no others. The answer ends with its calls.
 """
 
 from __future__ import annotations
@@ -53,14 +50,14 @@ _BLANKS: Final = Repeat(BLANK, 0, 8)
 
 @dataclass(slots=True)
 class Answer:
-    """What a model may answer, for any target."""
+    """All answers that a model may give, for any target."""
 
     reasoning: Node
-    """A block of reasoning with the white space after it; nothing if the format has none."""
+    """A block of reasoning with the white space after it; nothing if the dialect has none."""
     text: Node
-    """What may stand before the calls; it may be empty."""
+    """Text before the calls; it may be empty."""
     alone: Node
-    """What may stand without calls."""
+    """An answer without calls."""
     calls: Node | None
     section: Node | None
     """One section of calls."""
@@ -68,15 +65,15 @@ class Answer:
     relaxed: tuple[str, ...] = ()
     narrowed: tuple[str, ...] = ()
     closed: bool = False
-    """Members that no schema names were left out where they are asked to be."""
+    """Members that no schema names were left out, as requested."""
     must: bool = False
     """The answer has calls."""
     most: int | None = None
-    """How many calls there are at most; None for any number."""
+    """The largest number of calls; None for any number."""
     framed: bool = False
     """Its parts are messages with headers."""
     body: Node = field(init=False)
-    """All of it, but for the rules."""
+    """The whole answer; `rules` are what it refers to."""
 
     def __post_init__(self) -> None:
         """Put the parts together."""
@@ -89,7 +86,7 @@ class Answer:
         self.body = either(*parts, *begun)
 
 
-def answer(  # noqa: PLR0913 - what is asked for, and what a target can say
+def answer(  # noqa: PLR0913 - each is a choice of the caller's
     dialect: AnyDialect,
     tools: Sequence[ToolDefinition],
     *,
@@ -100,15 +97,11 @@ def answer(  # noqa: PLR0913 - what is asked for, and what a target can say
     closed: bool = False,
     output: ToolDefinition | None = None,
 ) -> Answer:
-    """Make the grammar of an answer; `offered` are the names of all tools that there are.
+    """Make the grammar of an answer; `offered` are the names of all tools.
 
-    With an `output`, text is a JSON value that fits its parameters.
-
-    There are `most` calls, None for any number; reasoning comes first only where the answer `reasons`.
-
-    Where it is `closed`, members without end that no schema names are left out.
-
-    Raises `UnrepresentableError` for a dialect that no grammar can describe.
+    There are at most `most` calls, None for any number, after reasoning if `reasons`. With an `output`, text is a JSON
+    value that fits its parameters. `closed` leaves out unbounded members that no schema names. Raises
+    `UnrepresentableError` for a dialect that no grammar can describe.
     """
     syntax = dialect.syntax
     if syntax is None:
@@ -147,13 +140,13 @@ def answer(  # noqa: PLR0913 - what is asked for, and what a target can say
 
 
 def _before_calls(syntax: Syntax, text: Node) -> Node:
-    """Text before a call: where markers stand at the beginning of a line, it ends with one."""
+    """Text before a call: where markers count only at the beginning of a line, it ends with a line break."""
     lines = syntax.lines or any(form.offered and form.call.startswith("{name}") for form in syntax.forms)
     return either(NOTHING, sequence(text, Lit("\n"))) if lines else text
 
 
 def _reasoning(syntax: Syntax, offered: Sequence[str]) -> Node:
-    """A block of reasoning between any of its markers, and white space after it."""
+    """A block of reasoning in any of its pairs of markers, and white space after it."""
     found: list[Node] = []
     for opener, closer in syntax.reasoning:
         end = loosely(closer, ignore_case=syntax.ignore_case) if closer else None
@@ -169,14 +162,14 @@ def _reasoning(syntax: Syntax, offered: Sequence[str]) -> Node:
 
 
 _BEGUN: Final = re.compile(r"^\(\?:[^()]*\)\?")
-"""What the prompt or the message before has written of a header."""
+"""The part of a header that the prompt or the previous message has written."""
 _SAID: Final = frozenset({"text", "reasoning"})
 
 
 def frame_messages(frame: Frame, kinds: Collection[str], said: Node | None = None) -> tuple[Node, Node]:
-    """What messages of these kinds, text or reasoning, may come before a call's header, and what may be alone.
+    """Return messages of these kinds, text or reasoning: those before a call's header, and an answer without calls.
 
-    With `said`, the one message of text is that, and it comes last.
+    With `said`, that is the only message of text, and the last one.
     """
     if said is not None:
         before, _ = frame_messages(frame, {*kinds} - {"text"})
@@ -191,24 +184,24 @@ def frame_messages(frame: Frame, kinds: Collection[str], said: Node | None = Non
 
 
 def _headers(frame: Frame, kinds: Collection[str]) -> list[Node]:
-    """The headers that lead to what is of these kinds, as far as they can be written."""
+    """Return the headers of messages of these kinds, as far as they can be written."""
     return [node for route in frame.routes if route.to in kinds and (node := _header(frame, route, kinds)) is not None]
 
 
 def _ending(frame: Frame) -> Node:
-    """What may end an answer."""
+    """Return what may end an answer."""
     return maybe(Lit(frame.last or frame.ends[0])) if frame.ends else NOTHING
 
 
 def _between(frame: Frame) -> Node:
-    """What ends a message of text and begins the next header."""
+    """Return what ends a message of text and begins the next header."""
     rest = next((frame.between.removeprefix(end) for end in frame.ends if frame.between.startswith(end)), frame.between)
     closed = frame.between != rest
     return Lit((frame.ends[0] if closed else "") + rest)
 
 
 def _header(frame: Frame, route: Route, kinds: Collection[str]) -> Node | None:
-    """The headers that lead to a route, as far as its words are known; None if they cannot be."""
+    """Return the headers of a route; None if its words are not known."""
     said = {"channel": route.channel, "recipient": route.recipient, "content": route.content}
     words = {key: "" if word == "*" and key != "channel" else word for key, word in said.items()}
     route = frame.route({key: word for key, word in words.items() if word not in ("", "*")})

@@ -1,10 +1,9 @@
-"""Regular nodes as automata, for targets that know neither `and` nor `not`.
+"""Regular nodes as automata, for targets without `and` and `not`.
 
     automaton(without(Lit("</a>")))      states 0..3, all of which accept
 
-A deterministic automaton is built from a `Meet` at once, state by state, and
-the states that do the same are joined; the writers spell it as rules or as one
-regular expression.
+A deterministic automaton is built directly from a `Meet`, state by state, and equivalent states are joined. The writers
+turn it into rules or one regular expression.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ MOST_STATES: Final = 3_000
 MOST_PLACES: Final = 10 * MOST_STATES
 """States of an automaton before it is made deterministic."""
 MOST_STEPS: Final = 500_000
-"""Of places that are looked at, each for every range of characters: a pattern that may begin anywhere is in many."""
+"""States visited, each once for every range of characters: a pattern that may begin anywhere is in many at once."""
 
 
 class TooLargeError(UnsupportedSchemaError):
@@ -48,13 +47,13 @@ class Automaton:
     """A deterministic automaton; state 0 is the first."""
 
     moves: list[dict[int, Ranges]]
-    """For each state, the states that it leads to and by which characters."""
+    """For each state, the next states and the characters that lead to them."""
     accepts: list[bool]
 
 
 @dataclass(slots=True)
 class _Machine:
-    """Fragments of automata that are not deterministic, in one table."""
+    """A nondeterministic automaton in one table."""
 
     steps: list[list[tuple[Ranges, int]]] = field(default_factory=list[list[tuple[Ranges, int]]])
     free: list[list[int]] = field(default_factory=list[list[int]])
@@ -67,7 +66,7 @@ class _Machine:
         return len(self.steps) - 1
 
     def add(self, node: Node, start: int) -> int:  # noqa: C901, PLR0911 - one per kind
-        """Add a node after a state; the state after it."""
+        """Add a node after a state; returns the state after the node."""
         match node:
             case Lit(text):
                 for char in text:
@@ -179,7 +178,7 @@ def automaton(node: Node) -> Automaton:
 
 
 def _cuts(machine: _Machine, place: _Place) -> Iterable[tuple[int, int]]:
-    """Cut the characters that lead on from a place into ranges that all lead the same way."""
+    """Cut the characters that lead on from a place into ranges with the same next place."""
     edges: set[int] = set()
     for states in place:
         for state in states:
@@ -200,7 +199,7 @@ def _moved(machine: _Machine, states: frozenset[int], char: int) -> frozenset[in
 
 
 def _smallest(made: Automaton) -> Automaton:
-    """Leave out what leads nowhere and join the states that do the same."""
+    """Drop dead states and join equivalent ones."""
     alive = _alive(made)
     group = _alike(made, alive)
     order = {group[0]: 0}
@@ -223,7 +222,7 @@ def _smallest(made: Automaton) -> Automaton:
 
 
 def _alike(made: Automaton, alive: set[int]) -> list[int]:
-    """Number the states so that those that do the same have one number (Hopcroft's algorithm: n log n steps)."""
+    """Give equivalent states the same number (Hopcroft's algorithm: n log n steps)."""
     before = _before(made, alive)
     numbers = range(len(made.moves))
     blocks = [{at for at in numbers if made.accepts[at] is accepts} for accepts in (False, True)]
@@ -240,7 +239,7 @@ def _alike(made: Automaton, alive: set[int]) -> list[int]:
 
 
 def _split(froms: list[int], blocks: list[set[int]], block_of: list[int], pending: set[int]) -> list[int]:
-    """Split the blocks of which some states are among these; the blocks to look at next."""
+    """Split the blocks that contain some of these states and others; returns the blocks to visit next."""
     parts: dict[int, set[int]] = {}
     for at in froms:
         parts.setdefault(block_of[at], set()).add(at)
@@ -258,7 +257,7 @@ def _split(froms: list[int], blocks: list[set[int]], block_of: list[int], pendin
 
 
 def _before(made: Automaton, alive: set[int]) -> list[dict[int, list[int]]]:
-    """Find for each state the states that lead to it, by the letter."""
+    """Return for each state the states that lead to it, by letter."""
     letters = _letters({ranges for moves in made.moves for ranges in moves.values()})
     before: list[dict[int, list[int]]] = [{} for _ in made.moves]
     for at, moves in enumerate(made.moves):
@@ -269,7 +268,7 @@ def _before(made: Automaton, alive: set[int]) -> list[dict[int, list[int]]]:
 
 
 def _letters(labels: set[Ranges]) -> dict[Ranges, tuple[int, ...]]:
-    """Name what each set of characters is made of, so that sets share a name where they share characters."""
+    """Number the parts of each set of characters, so that sets share a number where they share characters."""
     edges: dict[int, list[tuple[bool, int]]] = {}
     for number, label in enumerate(labels):
         for low, high in label:
@@ -288,7 +287,7 @@ def _letters(labels: set[Ranges]) -> dict[Ranges, tuple[int, ...]]:
 
 
 def _alive(made: Automaton) -> set[int]:
-    """The states from which an accepting one can be reached."""
+    """Return the states from which an accepting one can be reached."""
     before: list[list[int]] = [[] for _ in made.moves]
     for at, moves in enumerate(made.moves):
         for to in moves:

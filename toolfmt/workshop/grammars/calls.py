@@ -1,9 +1,9 @@
-r"""The calls of a dialect as nodes, from its syntax: one node per tool, and what is around and between them.
+r"""The calls of a dialect as nodes, from its syntax: one node per tool, and the markers around and between them.
 
     <tool_call>\n{"name": "f", "arguments": ...}\n</tool_call>
 
-What is written is what the grammar asks for: the first form of the syntax, its
-members in the schema's order. Beside that, only white space is free.
+The grammar has the form that the dialect writes: the first of its syntax, with members in the schema's order. Only
+white space is free.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from toolfmt.workshop.grammars.nodes import (
 from toolfmt.workshop.grammars.reading import SchemaShapes, argument_lists
 from toolfmt.workshop.grammars.shapes import Anything, Items, Listed, Members, Named, Null, Number, OneOf, Text, Truth
 from toolfmt.workshop.grammars.spelling import pattern_text
-from toolfmt.workshop.grammars.values import JSON, Notation, QuotedValues, ValueNodes, keyword, literal_quote
+from toolfmt.workshop.grammars.values import JSON, Notation, QuotedValues, ValueNodes, literal_quote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from toolfmt.dialect.literals import Literals
-    from toolfmt.dialect.syntax import JsonCall, Piece, Syntax
+    from toolfmt.dialect.syntax import Piece, Syntax
     from toolfmt.model import JsonObject, JsonValue, ToolDefinition
     from toolfmt.workshop.grammars.shapes import Bound, Shape
 
@@ -52,7 +52,7 @@ _ID: Final = Repeat(chars("_-.:", (0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)), 1, 
 _INDEX: Final = Repeat(DIGIT, 1, 4)
 _KEYWORD: Final = regex.compile(KEYWORD)
 _SLOT: Final = re.compile(r"[^<>{\n\s](?:[^<>{\n]{0,510}[^<>{\n\s])?")
-_OPTIONAL: Final = frozenset({"id", "agent"})
+_OPTIONAL: Final = ("{id}", "{agent}")
 
 
 class CallNodes:
@@ -69,14 +69,14 @@ class CallNodes:
         self._form = syntax.forms[0]
         self._rules = rules
         self.relaxed: dict[str, None] = {}
-        """What of the schemas the nodes do not hold a value to."""
+        """The constraints that the nodes do not enforce."""
         self.narrowed: dict[str, None] = {}
-        """What could be read and the nodes do not allow."""
+        """What the parser reads and the nodes do not allow."""
         self.closed: dict[str, None] = {}
-        """Of that, what is left out where the answer is asked to be `closed`."""
+        """The part of it that is left out because the answer is to be `closed`."""
 
     def all_calls(self, tools: Sequence[ToolDefinition], *, most: int | None) -> tuple[Node, Node]:
-        """All that an answer's calls are, at `most` so many, with their sections around them; one section alone."""
+        """Return the nodes of all calls of an answer, `most` at most, with their sections, and of one section."""
         frame = self._syntax.frame
         found = [self._call(tool, f"t{at}") for at, tool in enumerate(tools)]
         further = 0 if self._syntax.single else None if most is None else most - 1
@@ -108,13 +108,16 @@ class CallNodes:
         return (made := sequence(Lit(opener), row, Lit(closer))), made
 
     def output(self, tool: ToolDefinition) -> Node:
-        """A JSON value that fits the `parameters` of `tool`, in the place of an answer's text."""
+        """Return the node of a JSON value that fits the tool's `parameters`, instead of an answer's text."""
         shapes = SchemaShapes(tool, closed=self._closed)
+        self._note(shapes, set())
         values = ValueNodes(JSON, self._rules, shapes.named, "o")
-        self.relaxed |= shapes.left_out(set())
+        return Json(native_schema([shapes.root], shapes.named), values.value(shapes.root))
+
+    def _note(self, shapes: SchemaShapes, closed: Collection[str]) -> None:
+        self.relaxed |= shapes.left_out(closed)
         self.narrowed |= shapes.narrowed
         self.closed |= shapes.narrowed
-        return Json(native_schema([shapes.root], shapes.named), values.value(shapes.root))
 
     def _call(self, tool: ToolDefinition, prefix: str) -> Node:
         form = self._form
@@ -123,10 +126,10 @@ class CallNodes:
         roots = argument_lists(shapes, tool.name)
         head, body, tail = split(form.call, BODY_SLOTS)
         if form.json is not None:
-            node = self._object(form.json, self._arguments(roots, shapes, prefix), tool)
+            node = self._template(form.json.template, self._arguments(roots, shapes, prefix), tool)
         elif form.elements is not None:
             writer = ElementNodes(
-                self._dialect, self._syntax, form, form.elements, self._rules, shapes.named, prefix, self._offered
+                self._dialect, self._syntax, form.elements, self._rules, shapes.named, prefix, self._offered
             )
             node = either(*map(writer.arguments, roots))
             self.narrowed |= writer.narrowed
@@ -140,9 +143,7 @@ class CallNodes:
             closed = {root.place for root in roots} if form.literals.keywords else set()
         else:
             node = self._arguments(roots, shapes, prefix)
-        self.relaxed |= shapes.left_out(closed)
-        self.narrowed |= shapes.narrowed
-        self.closed |= shapes.narrowed
+        self._note(shapes, closed)
         return sequence(self._pieces(head, tool), node, self._pieces(tail, tool))
 
     def _arguments(self, roots: list[Members], shapes: SchemaShapes, prefix: str) -> Node:
@@ -162,53 +163,43 @@ class CallNodes:
             self.narrowed["members that the schema does not name are left out"] = None
 
         def key(name: str) -> Node:
-            return keyword(self._dialect, name, _KEYWORD.fullmatch(name) is not None)
+            if _KEYWORD.fullmatch(name) is None:
+                raise UnrepresentableError(self._dialect, f"/{name}", f"{name!r} cannot be a keyword")
+            return Lit(name)
 
         return either(*(values.keywords(root, key) for root in roots))
 
-    def _object(self, json: JsonCall, arguments: Node, tool: ToolDefinition) -> Node:
-        """A call's JSON object, with the members in the template's order."""
-        return self._template(json.template, arguments, tool)
-
     def _template(self, template: object, arguments: Node, tool: ToolDefinition) -> Node:
-        if isinstance(template, str) and template in ("{arguments}", "{arguments_text}"):
-            if template == "{arguments_text}":
+        """A call's JSON object, with the members in the template's order."""
+        match template:
+            case dict():
+                return self._members(cast("Mapping[str, object]", template), arguments, tool)
+            case "{arguments}":
+                return arguments
+            case "{arguments_text}":
                 raise UnrepresentableError(
                     self._dialect, "/arguments", "JSON inside a JSON string has no form in a grammar"
                 )
-            return arguments
-        if isinstance(template, str):
-            return self._slot_value(template, tool)
-        if not isinstance(template, dict):
-            return Lit(jsontext.dumps(cast("str", template)))
-        parts: list[Node] = []
-        first = True
-        comma = sequence(Space(), Lit(","), Space(" "))
-        for key, value in cast("Mapping[str, object]", template).items():
-            if isinstance(value, str) and value == "{server}" and not self._server(tool):
-                continue
-            written = tool.name if key == "{name}" else key
-            pair = sequence(
-                Lit(jsontext.dumps(written)), Space(), Lit(":"), Space(" "), self._template(value, arguments, tool)
-            )
-            optional = isinstance(value, str) and value[1:-1] in _OPTIONAL and self._form.id_if_missing == ""
-            if first:
-                parts.append(maybe(sequence(pair, comma)) if optional else pair)
-                first = optional
-            else:
-                parts.append(maybe(sequence(comma, pair)) if optional else sequence(comma, pair))
-        return sequence(Lit("{"), Space(), *parts, Space(), Lit("}"))
-
-    def _slot_value(self, template: str, tool: ToolDefinition) -> Node:
-        match template:
-            case "{name}":
-                return Lit(jsontext.dumps(tool.name))
-            case "{server}":
-                return Lit(jsontext.dumps(self._server(tool)))
             case "{id}" | "{agent}":
                 return sequence(Lit('"'), _ID, Lit('"'))
             case _:
-                return Lit(jsontext.dumps(template))
+                known: dict[object, object] = {"{name}": tool.name, "{server}": self._server(tool)}
+                return Lit(jsontext.dumps(cast("str", known.get(template, template))))
+
+    def _members(self, template: Mapping[str, object], arguments: Node, tool: ToolDefinition) -> Node:
+        parts: list[Node] = []
+        first = True
+        comma = sequence(Space(), Lit(","), Space(" "))
+        for key, value in template.items():
+            if value == "{server}" and not self._server(tool):
+                continue
+            written = Lit(jsontext.dumps(tool.name if key == "{name}" else key))
+            pair = sequence(written, Space(), Lit(":"), Space(" "), self._template(value, arguments, tool))
+            optional = value in _OPTIONAL and self._form.id_if_missing == ""
+            part = sequence(pair, comma) if first and optional else pair if first else sequence(comma, pair)
+            parts.append(maybe(part) if optional else part)
+            first = first and optional
+        return sequence(Lit("{"), Space(), *parts, Space(), Lit("}"))
 
     def _server(self, tool: ToolDefinition) -> str | None:
         return tool.server or self._form.defaults.get("server")
@@ -236,7 +227,8 @@ class CallNodes:
             case "server":
                 return Lit(self._name(self._server(tool) or ""))
             case "id" if form.name_in_id:
-                return sequence(*(self._id_part(part, tool) for part in re.split(r"(\{\w+\})", form.name_in_id)))
+                known = {"{index}": _INDEX, "{index1}": _INDEX, "{name}": Lit(self._name(tool.name))}
+                return sequence(*(known.get(part) or Lit(part) for part in re.split(r"(\{\w+\})", form.name_in_id)))
             case "id":
                 return _ID
             case "index" | "index1":
@@ -244,13 +236,8 @@ class CallNodes:
             case _:
                 return NOTHING
 
-    def _id_part(self, part: str, tool: ToolDefinition) -> Node:
-        if part in ("{index}", "{index1}"):
-            return _INDEX
-        return Lit(self._name(tool.name)) if part == "{name}" else Lit(part)
-
     def _name(self, name: str) -> str:
-        """A name between the markers, as the format writes it."""
+        """Return a name between the markers, as the dialect writes it."""
         form = self._form
         if form.offered and form.call.startswith("<"):
             fits = regex.fullmatch(TAG_NAME, name)
@@ -264,13 +251,13 @@ class CallNodes:
 
 
 def _between(separator: str) -> Node:
-    """What is between two calls: white space after a comma is free."""
+    """Return the separator of two calls: white space after a comma is free."""
     mark = separator.rstrip()
     return sequence(Lit(mark), Space(separator[len(mark) :])) if mark else Lit(separator)
 
 
 def native_schema(roots: Sequence[Shape], named: Mapping[str, Shape]) -> JsonObject:
-    """Write a schema of alternatives, with the shapes that hold themselves under `$defs`."""
+    """Write a schema of alternatives, with recursive shapes in `$defs`."""
     names = {name: f"n{at}" for at, name in enumerate(named)}
     schema = _schema(roots[0] if len(roots) == 1 else OneOf(tuple(roots)), names)
     used = {name: shape for name, shape in named.items() if f"#/$defs/{names[name]}" in str(schema) or len(names) > 1}
@@ -288,7 +275,7 @@ def _schema(shape: Shape, names: Mapping[str, str]) -> JsonObject:  # noqa: C901
         case Truth():
             return {"type": "boolean"}
         case Number(whole, low, high):
-            return {"type": "integer" if whole else "number", **_bound("inimum", low), **_bound("aximum", high)}
+            return {"type": "integer" if whole else "number", **_bound("minimum", low), **_bound("maximum", high)}
         case Text():
             return _text(shape)
         case Listed(value):
@@ -315,11 +302,10 @@ def _schema(shape: Shape, names: Mapping[str, str]) -> JsonObject:  # noqa: C901
             return {"$ref": f"#/$defs/{names[name]}"}
 
 
-def _bound(word: str, bound: Bound | None) -> JsonObject:
+def _bound(key: str, bound: Bound | None) -> JsonObject:
     if bound is None:
         return {}
     value, past = bound
-    key = "m" + word
     return {f"exclusive{key.capitalize()}" if past else key: value}
 
 

@@ -4,9 +4,9 @@
     Paris
     </parameter>
 
-Text that nothing escapes ends at a closer only where structure follows it, so it may hold the closer, but not the
-closer with structure after it. It may not hold the beginning of a call with something inside either: no grammar can
-count how many calls an example opens and closes.
+Text without escapes ends at a closer only where structure follows it. So it may contain the closer, but not the closer
+with structure after it. It may not contain the beginning of a call with something inside either: no grammar can count
+how many calls an example opens and closes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from toolfmt import jsontext
 from toolfmt.dialect.syntax import TAG_NAME
 from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.element_tree import escape_slot
-from toolfmt.jsontext import is_array, is_object
+from toolfmt.schema.places import kind_of
 from toolfmt.workshop.grammars.markers import BLANKS, any_of, member_begins
 from toolfmt.workshop.grammars.nodes import (
     ANYTHING,
@@ -44,6 +44,7 @@ from toolfmt.workshop.grammars.nodes import (
     sequence,
 )
 from toolfmt.workshop.grammars.shapes import (
+    TYPES,
     Anything,
     Items,
     Listed,
@@ -58,13 +59,12 @@ from toolfmt.workshop.grammars.shapes import (
     alternatives,
 )
 from toolfmt.workshop.grammars.spelling import pattern_text
-from toolfmt.workshop.grammars.values import Notation, ValueNodes, json_quote, text_node
+from toolfmt.workshop.grammars.values import Notation, ValueNodes, container, items_from, json_quote, text_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from toolfmt.dialect.syntax import Elements, Form, Syntax
-    from toolfmt.model import JsonValue
+    from toolfmt.dialect.syntax import Elements, Syntax
     from toolfmt.workshop.grammars.shapes import Shape
 
 _TAG: Final = regex.compile(TAG_NAME)
@@ -75,34 +75,31 @@ _ENTITY_QUOTE: Final = json_quote().within(_ENTITY)
 _INDENT: Final = Repeat(chars(" \t"), 0, 64)
 _ATTRIBUTE: Final = re.compile(r"\{\?.*?\?\}")
 _PLAIN_KEY: Final = re.compile(r"[^<>{\"'\n\s](?:[^<>{\"'\n]{0,510}[^<>{\"'\n\s])?")
-_KINDS: Final[dict[type, str]] = {Text: "string", Truth: "boolean", Null: "null", Items: "array", Members: "object"}
 
 
 class ElementNodes:
-    """Makes nodes of the arguments of one form's calls."""
+    """Makes nodes of the arguments of calls in a syntax's first form."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what a format, a form and a tool are made of
+    def __init__(  # noqa: PLR0913, PLR0917 - the parts of a dialect and a tool
         self,
         dialect: str,
         syntax: Syntax,
-        form: Form,
         elements: Elements,
         rules: GrammarRules,
         named: Mapping[str, Shape],
         prefix: str,
         offered: Sequence[str],
     ) -> None:
-        """Write by this description; rules are named with the `prefix`, and `offered` are the names of all tools."""
+        """Write by this description; rules get names with the `prefix`, and `offered` are the names of all tools."""
         self._offered = offered
         self._dialect = dialect
         self._elements = elements
         self._syntax = syntax
-        self._form = form
+        self._form = syntax.forms[0]
         self._rules = rules
-        self._named = dict(named)
+        self._named = named
         self._prefix = prefix
-        self._made: dict[tuple[str | None, Shape], str] = {}
-        self._nodes: dict[tuple[str | None, Shape], Node] = {}
+        self._made: dict[tuple[str | None, Shape], Node] = {}
         self._ending: dict[str, tuple[Node, ...]] = {}
         self._patterns: dict[tuple[Node, ...], tuple[re.Pattern[str], ...]] = {}
         self._escaped = elements.escape == "xml"
@@ -111,14 +108,14 @@ class ElementNodes:
         self._mark = next((slot for slot in ("{string}", "{type}") if slot in elements.member), "")
         self._always = bool(self._mark) and (elements.typed or self._mark == "{string}" or self._mark not in optional)
         self.closed: set[str] = set()
-        """The places of objects that may hold further members, which are left out."""
+        """The places of objects whose further members are left out."""
         self.narrowed: dict[str, None] = {}
-        """What could be read and has no form in the grammar."""
+        """What the parser reads and the grammar does not allow."""
 
     def arguments(self, shape: Members) -> Node:
         """All arguments, in their wrapper if the format has one."""
         self._closed(shape)
-        inner = sequence(*(self._step(member, self._elements.separator) for member in shape.named))
+        inner = self._steps(shape.named)
         wrapper = self._elements.wrapper
         if not wrapper:
             return inner
@@ -130,33 +127,35 @@ class ElementNodes:
             self.closed.add(shape.place)
             self.narrowed["members that the schema does not name are left out"] = None
 
-    def _step(self, member: Member, separator: str) -> Node:
-        node = self._child(member.name, member.shape)
-        step = sequence(_INDENT if self._elements.indent else NOTHING, node, Space(separator))
-        return step if member.required else maybe(step)
+    def _steps(self, members: Iterable[Member]) -> Node:
+        steps = ((self._step(member.name, member.shape), member.required) for member in members)
+        return sequence(*(step if required else maybe(step) for step, required in steps))
+
+    def _step(self, key: str | None, shape: Shape) -> Node:
+        pad = _INDENT if self._elements.indent else NOTHING
+        return sequence(pad, self._child(key, shape), Space(self._elements.separator))
 
     def _child(self, key: str | None, shape: Shape) -> Node:
-        """One argument, or one item without a key; a rule where the value may hold its like."""
+        """One argument, or one item without a key; a rule where the value may be nested in itself."""
         known = (key, shape)
-        if not (self._nested and _holds_itself(shape)):
-            if known not in self._nodes:  # an item is in the value, and once more in that with its type
-                self._nodes[known] = self._element(key, shape)
-            return self._nodes[known]
-        if known not in self._made:
-            self._made[known] = f"{self._prefix}-element{len(self._made)}"
-            self._rules[self._made[known]] = NOTHING  # holds the name while the body is made
-            self._rules[self._made[known]] = self._element(key, shape)
-        return Ref(self._made[known])
+        if self._nested and known not in self._made and _is_recursive(shape):
+            name = f"{self._prefix}-element{sum(isinstance(one, Ref) for one in self._made.values())}"
+            self._made[known] = Ref(name)
+            self._rules[name] = NOTHING  # holds the name while the body is made
+            self._rules[name] = self._element(key, shape)
+        elif known not in self._made:  # an item is in the value, and once more in the value with its type
+            self._made[known] = self._element(key, shape)
+        return self._made[known]
 
     def _element(self, key: str | None, shape: Shape) -> Node:
-        """One element: with and without its type beside it."""
+        """One element, with and without its type."""
         template, key = self._template(key)
         closer = template.partition("{value}")[2].replace("{key}", key)
         found: list[Node] = []
         parts = alternatives(shape, self._named)
         if not self._always:
             bare = _ATTRIBUTE.sub("", template)
-            tight = bare.replace("\n{value}\n", "{value}")  # around children, whose own layout it is
+            tight = bare.replace("\n{value}\n", "{value}")  # children bring their own layout
             held = [part for part in parts if self._has_children(part)] if tight != bare else []
             plain = self._plain(parts, closer, held)
             found += [self._written(bare, key, plain, "")] if plain != Alt(()) else []
@@ -184,7 +183,7 @@ class ElementNodes:
         return elements.member, key
 
     def _written(self, template: str, key: str, value: Node, kind: str) -> Node:
-        """A template around a value; `kind` is its type, or whether it is a string, as the mark wants it."""
+        """Put a value into a template; `kind` replaces the mark: its type, or whether it is a string."""
         template = template.replace("{?", "").replace("?}", "").replace(self._mark or "{type}", kind)
         head, _, tail = template.replace("{key}", key).partition("{value}")
         return sequence(Lit(head), value, Lit(tail))
@@ -194,7 +193,7 @@ class ElementNodes:
         return self._nested and (listed or isinstance(shape, Items | Members))
 
     def _plain(self, parts: list[Shape], closer: str, held: list[Shape]) -> Node:
-        """A value that only the schema types, but for those `held`: where any text fits, all text is text."""
+        """A value typed by the schema alone, without those in `held`: where any text fits, all text is text."""
         texts = [part for part in parts if isinstance(part, Text | Anything)]
         if any(isinstance(part, Anything) for part in parts):
             self.narrowed["a value of no stated type is a text unless its type is written beside it"] = None
@@ -210,7 +209,7 @@ class ElementNodes:
         return either(*found)
 
     def _marked(self, parts: list[Shape], closer: str) -> Iterator[tuple[str, Node]]:
-        """Each type that a value may have, as the mark says it, with its texts."""
+        """Yield each type that a value may have, as the mark writes it, with the nodes of its values."""
         names = self._elements.type_names
         if self._nested and any(isinstance(part, Anything) for part in parts):
             self.narrowed["a value of no stated type is no list and no object"] = None
@@ -226,11 +225,11 @@ class ElementNodes:
             yield mark, either(*nodes)
 
     def _value(self, shape: Shape, closer: str) -> Node:
-        """A value that is no text."""
+        """A value that is not text."""
         if self._nested and isinstance(shape, Items | Members):
             return self._children(shape)
-        if self._nested and isinstance(shape, Listed) and isinstance(shape.value, dict | list):
-            return self._children(_spelled(shape))
+        if isinstance(shape, Listed) and self._has_children(shape):
+            return self._children(container(shape.value))
         if self._escaped:
             notation = Notation("entities", (_ENTITY_QUOTE,))
         else:
@@ -238,28 +237,15 @@ class ElementNodes:
         return ValueNodes(notation, self._rules, self._named, f"{self._prefix}-raw").value(shape)
 
     def _children(self, shape: Items | Members) -> Node:
-        separator = self._elements.separator
         if isinstance(shape, Members):
             self._closed(shape)
-            return sequence(Space(separator), *(self._step(member, separator) for member in shape.named))
-        first = [self._item(item) for item in shape.first][: shape.most]
-        rest: Node = NOTHING
-        if shape.rest is not None:
-            most = None if shape.most is None else shape.most - len(first)
-            rest = Repeat(self._item(shape.rest), max(shape.least - len(first), 0), most)
-        elif shape.least > len(first):
-            return Alt(())
-        for at in range(len(first) - 1, -1, -1):
-            rest = sequence(first[at], rest)
-            rest = rest if at < shape.least else maybe(rest)
-        return sequence(Space(separator), rest)
-
-    def _item(self, shape: Shape) -> Node:
-        pad = _INDENT if self._elements.indent else NOTHING
-        return sequence(pad, self._child(None, shape), Space(self._elements.separator))
+            return sequence(Space(self._elements.separator), self._steps(shape.named))
+        first = [self._step(None, item) for item in shape.first][: shape.most]
+        rest = None if shape.rest is None else self._step(None, shape.rest)
+        return sequence(Space(self._elements.separator), items_from(0, shape, first, rest))
 
     def _text(self, shape: Shape, closer: str, *, mixed: bool = False) -> Node:
-        """A text, or one that is listed; `mixed` where elements could stand as well."""
+        """A text, or a listed one; `mixed` where elements are possible too."""
         never = () if self._escaped else self._ends(closer)
         if isinstance(shape, Listed):
             return self._listed(str(shape.value), never)
@@ -271,7 +257,7 @@ class ElementNodes:
         return self._escaped_text(shape)
 
     def _listed(self, value: str, never: tuple[Node, ...]) -> Node:
-        jsontext.dumps(value)  # refuses what no text can hold
+        jsontext.dumps(value)  # raises for a text that no JSON can hold
         if not self._escaped:
             if never not in self._patterns:
                 self._patterns[never] = tuple(re.compile(pattern_text(one)) for one in never)
@@ -292,7 +278,7 @@ class ElementNodes:
         return either(Meet((encoded(plain, _ENTITY),), tuple(never)), self._verbatim(plain))
 
     def _verbatim(self, node: Node) -> Node:
-        """Text in the first of the quotes that are markup; none if there are none."""
+        """Text in the first pair of markup quotes, if the dialect has any."""
         for opener, closer in self._elements.quotes[:1]:
             inner = Meet((node,), (containing(Lit(closer)),))
             quoted = sequence(Lit(opener), inner, Lit(closer))
@@ -300,14 +286,14 @@ class ElementNodes:
         return Alt(())
 
     def _ends(self, closer: str) -> tuple[Node, ...]:
-        """What would end a text, or begin a call inside it; made once for each closer."""
+        """Return what would end a text, or begin a call inside it; made once for each closer."""
         if closer not in self._ending:
             self._ending[closer] = self._made_ends(closer)
         return self._ending[closer]
 
     def _made_ends(self, closer: str) -> tuple[Node, ...]:
         elements, form = self._elements, self._form
-        tail = re.split(r"\{(?:members)\}", form.call)[-1]
+        tail = form.call.rpartition("{members}")[2]
         section, _, section_end = form.section.partition("{calls}")
         frame = self._syntax.frame
         outer = [tail or section_end] if tail or section_end else []
@@ -341,10 +327,8 @@ class ElementNodes:
         return either(*nodes) if nodes else None
 
 
-def _holds_itself(shape: Shape) -> bool:
-    return isinstance(shape, Named) or (
-        isinstance(shape, OneOf) and any(isinstance(one, Named) for one in shape.options)
-    )
+def _is_recursive(shape: Shape) -> bool:
+    return any(isinstance(one, Named) for one in (shape.options if isinstance(shape, OneOf) else (shape,)))
 
 
 def _is_listed_text(shape: Shape) -> bool:
@@ -352,7 +336,7 @@ def _is_listed_text(shape: Shape) -> bool:
 
 
 def _typed(shape: Shape) -> tuple[Shape, ...]:
-    """A shape by the types that a value of it may be said to have: a whole number is an integer."""
+    """Return a shape, and as a second one its whole numbers, which may be typed as integers."""
     if not isinstance(shape, Number) or shape.whole:
         return (shape,)
     low = None if shape.low is None else (shape.low[0] + shape.low[1], False)
@@ -376,24 +360,4 @@ def _may_be_empty(shape: Shape) -> bool:
 def _kinds(shape: Shape) -> tuple[str, ...]:
     if isinstance(shape, Number):
         return ("integer", "number") if shape.whole else ("number",)
-    if isinstance(shape, Listed):
-        return (_kind(shape.value),)
-    return (_KINDS.get(type(shape), "object"),)
-
-
-def _kind(value: JsonValue) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    if value is None:
-        return "null"
-    names: dict[type, str] = {str: "string", int: "integer", float: "number", dict: "object", list: "array"}
-    return names[type(value)]
-
-
-def _spelled(shape: Listed) -> Items | Members:
-    """A listed container as the values that it holds."""
-    value = shape.value
-    if is_object(value):
-        return Members(tuple(Member(key, Listed(inner), required=True) for key, inner in value.items()), None)
-    assert is_array(value)  # noqa: S101 - asked by the caller
-    return Items(tuple(Listed(inner) for inner in value), None, len(value))
+    return (kind_of(shape.value) if isinstance(shape, Listed) else TYPES[type(shape)],)

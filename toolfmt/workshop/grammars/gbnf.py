@@ -3,8 +3,8 @@ r"""A grammar in llama.cpp's GBNF, with the arguments' schemas as rules.
     root ::= "<tool_call>\n{" ws "\"name\"" ...
     ws ::= (" " | "\n" [ \t]{0,64})?
 
-Where a text must not hold something, an automaton that reads it becomes rules,
-one per state, as GBNF can say neither `and` nor `not`.
+GBNF has neither `and` nor `not`: where a text must not hold something, an automaton that reads it becomes rules, one
+per state.
 Source: ggml-org/llama.cpp, grammars/README.md and src/llama-grammar.cpp.
 """
 
@@ -29,6 +29,7 @@ from toolfmt.workshop.grammars.nodes import (
     Space,
     others,
 )
+from toolfmt.workshop.grammars.spelling import ranges_text, repeats
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,13 +37,12 @@ if TYPE_CHECKING:
     from toolfmt.workshop.grammars.answers import Answer
 
 _ESCAPES: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", '"': '\\"'}
-_SHORT: Final[dict[tuple[int, int | None], str]] = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 _LONG: Final = 120
-"""Characters from which on what occurs more than once becomes a rule."""
+"""Longer sequences and choices become rules."""
 
 
 def write_gbnf(answer: Answer) -> tuple[str, tuple[str, ...]]:
-    """Write a grammar; also what it had to leave out."""
+    """Write a grammar; also return what it leaves out."""
     writer = Rulebook(answer.rules)
     return writer.text(answer.body), tuple(writer.relaxed)
 
@@ -51,14 +51,14 @@ class Rulebook:
     """Collects rules."""
 
     def __init__(self, rules: Mapping[str, Node]) -> None:
-        """Take the rules that nodes name."""
+        """Take the rules that nodes refer to."""
         self._nodes = rules
         self._rules: dict[str, str] = {}
         self._names: dict[str, str] = {}
         self._known: dict[int, tuple[Node, str]] = {}
         self._texts: dict[Node, str] = {}
         self.relaxed: dict[str, None] = {}
-        """What the grammar does not hold a value to."""
+        """The constraints that the grammar does not enforce."""
 
     def text(self, root: Node) -> str:
         """Write a whole grammar."""
@@ -91,7 +91,7 @@ class Rulebook:
             case Alt(options):
                 return " | ".join(map(self._atom, options)) or "[^\\x00-\\U0010FFFF]"
             case Repeat(inner, least, most):
-                return f"{self._atom(inner)}{_times(least, most)}" if most != 0 else '""'
+                return f"{self._atom(inner)}{repeats(least, most)}" if most != 0 else '""'
             case Space():
                 self._rules.setdefault("ws", self._written(SPACE))
                 return "ws"
@@ -134,27 +134,17 @@ class Rulebook:
         return self._texts[node]
 
 
-def _times(least: int, most: int | None) -> str:
-    if (least, most) in _SHORT:
-        return _SHORT[least, most]
-    return f"{{{least}}}" if least == most else f"{{{least},{'' if most is None else most}}}"
-
-
 def char_set(node: Chars) -> str:
-    """Spell a set, by what it does not hold where that is shorter."""
+    """Write a set, or its complement if that is shorter."""
     away = others(node)
     if node.ranges and node.ranges[-1][1] > 0xFFFF:  # noqa: PLR2004 - all of Unicode
-        return f"[^{_ranges(away)}]" if away.ranges else "[^\\x00]"
-    return f"[{_ranges(node)}]"
-
-
-def _ranges(node: Chars) -> str:
-    return "".join(_one(low) if low == high else f"{_one(low)}-{_one(high)}" for low, high in node.ranges)
+        return f"[^{ranges_text(away, _one)}]" if away.ranges else "[^\\x00]"
+    return f"[{ranges_text(node, _one)}]"
 
 
 def _one(code: int) -> str:
     char = chr(code)
-    if char in "-^[]":  # as xgrammar reads no other escape of them
+    if char in "-^[]":  # xgrammar reads no other escape of these
         return f"\\x{code:02X}"
     return _quoted(char)
 

@@ -5,9 +5,8 @@ r"""A grammar in llguidance's dialect of Lark, with `%json` for the arguments.
     T1: TEXT "<tool_call>\n{\"name\": \"f\", \"arguments\": "
     json_1: %json {...}
 
-llguidance splits the answer into lexemes and takes the longest one each time. So
-a stretch of the answer that is regular is one terminal as a whole: where text
-ends is then decided with what follows it, as the parser does.
+llguidance splits the answer into lexemes and always takes the longest one. So each regular part of the answer is one
+terminal: what follows a text then decides where it ends, as in the parser.
 Source: guidance-ai/llguidance, docs/syntax.md and docs/json_schema.md.
 """
 
@@ -30,9 +29,10 @@ from toolfmt.workshop.grammars.nodes import (
     Repeat,
     Seq,
     Space,
+    parts,
     sequence,
 )
-from toolfmt.workshop.grammars.spelling import set_text
+from toolfmt.workshop.grammars.spelling import QUANTIFIERS, set_text
 
 if TYPE_CHECKING:
     from toolfmt.workshop.grammars.answers import Answer
@@ -53,7 +53,7 @@ _UNTOLD: Final = (
     "use the target gbnf or structural-tag"
 )
 _DEEPEST: Final = 20
-"""How many decisions on where texts end may hang together."""
+"""Nested decisions on where texts end."""
 _NONEMPTY: Final = "/(?s:.+)/"
 
 
@@ -100,9 +100,9 @@ class _Writer:
         self._terminals: dict[str, str] = {}
         self._opened: dict[tuple[str, tuple[int, ...]], str] = {}
         self._depth = 0
-        """How many rules of `_opened` are being made."""
+        """Rules of `_opened` that are being made."""
         self._kept: list[tuple[Node, ...]] = []
-        """What the keys of `_opened` stand for, so that no other node is given their ids."""
+        """The nodes in the keys of `_opened`, kept alive so that no other node gets their ids."""
         self._rows = 0
         self._regular: dict[int, tuple[Node, bool]] = {}
         self._atoms: dict[int, tuple[Node, str]] = {}
@@ -118,14 +118,14 @@ class _Writer:
         return "\n".join(["%llguidance {}", f"start: {start}", *rules, *self._lines]) + "\n"
 
     def whole(self) -> str | None:
-        """Write the answer as one lexeme; None where it is not regular."""
+        """Write the answer as one lexeme; None if it is not regular."""
         if not self._is_regular(self._answer.body):
             return None
         start = self._terminal(self._answer.body)
         return "\n".join(["%llguidance {}", f"start: {start}", *self._lines]) + "\n"
 
     def _needed(self) -> set[str]:
-        """The rules that are not only for targets without schemas."""
+        """Find the rules that are not only for targets without schemas."""
         found: set[str] = set()
         seen: set[int] = set()
         pending: list[Node] = [self._answer.body]
@@ -134,39 +134,25 @@ class _Writer:
             if id(node) in seen:
                 continue
             seen.add(id(node))
-            match node:
-                case Seq(items) | Alt(items):
-                    pending += items
-                case Repeat(inner):
-                    pending.append(inner)
-                case Ref(name) if name not in found:
-                    found.add(name)
-                    pending.append(self._answer.rules[name])
-                case _:
-                    pass
+            pending += parts(node)
+            if isinstance(node, Ref) and node.name not in found:
+                found.add(node.name)
+                pending.append(self._answer.rules[node.name])
         return found
 
     def _is_regular(self, node: Node) -> bool:
         known = self._regular.get(id(node))
         if known is None:
-            match node:
-                case Ref() | Json():
-                    regular = False
-                case Seq(items) | Alt(items):
-                    regular = all(map(self._is_regular, items))
-                case Repeat(inner):
-                    regular = self._is_regular(inner)
-                case _:
-                    regular = True
+            regular = not isinstance(node, Ref | Json) and all(map(self._is_regular, parts(node)))
             known = self._regular[id(node)] = (node, regular)
         return known[1]
 
     def _rule(self, node: Node) -> str:
-        """Spell a node as part of a rule."""
+        """Write a node as part of a rule."""
         return self._row(node.items if isinstance(node, Seq) else (node,))
 
     def _row(self, items: tuple[Node, ...]) -> str:  # noqa: C901 - one loop over what may stand in a row
-        """Spell what is in a row, cut into lexemes only where it is plain that one has ended."""
+        """Write a row, cut into lexemes only where it is certain that one has ended."""
         self._rows += 1
         if self._rows > _MOST_ROWS:
             raise UnsupportedSchemaError(_DEEP)
@@ -213,7 +199,7 @@ class _Writer:
         return " ".join(out)
 
     def _open(self, run: list[Node], items: tuple[Node, ...]) -> str:
-        """A rule for a run whose end only what follows decides: it is put into all that may follow."""
+        """Name a rule for a run whose end only what follows decides: each option for what follows begins with it."""
         key = (self._spelled(sequence(*run)), tuple(map(id, items)))
         if key not in self._opened:
             name = self._opened[key] = f"then_{len(self._opened) + 1}"
@@ -227,7 +213,7 @@ class _Writer:
         return self._opened[key]
 
     def _single(self, node: Node) -> str:
-        """Spell a node that is no lexeme."""
+        """Write a node that is not a lexeme."""
         match node:
             case Alt(options):
                 return "(" + " | ".join(map(self._rule, options)) + ")"
@@ -247,7 +233,7 @@ class _Writer:
         return self._schemas[text]
 
     def _terminal(self, node: Node) -> str:
-        """Name a regular node; one that may be empty is left out then, as no lexeme is."""
+        """Name a regular node; one that may be empty is optional, since no lexeme is empty."""
         if node == NOTHING:
             return '""'
         empty = _nullable(node)
@@ -264,7 +250,7 @@ class _Writer:
         return self._terminals[body]
 
     def _spelled(self, node: Node) -> str:  # noqa: PLR0911 - one per kind
-        """Spell a regular node as part of a terminal."""
+        """Write a regular node as part of a terminal."""
         match node:
             case Lit(text):
                 return jsontext.dumps(text) if text else '""'
@@ -289,7 +275,7 @@ class _Writer:
                 raise TypeError(f"{type(node).__name__} is not regular")
 
     def _atom(self, node: Node) -> str:
-        """Spell a regular node as one thing; many stand in a grammar several times."""
+        """Write a regular node so that an operator applies to all of it; remembered, as many occur several times."""
         known = self._atoms.get(id(node))
         if known is None:
             known = self._atoms[id(node)] = (node, self._one(node))
@@ -304,12 +290,12 @@ class _Writer:
 
 
 def _flat(node: Node) -> bool:
-    """Whether a node only goes on with a row: it is a text, a character or blanks."""
+    """Whether a node is a text, a character or blanks."""
     return isinstance(node, Lit | Space | Chars) or (isinstance(node, Repeat) and isinstance(node.node, Chars))
 
 
 def _nullable(node: Node) -> bool:  # noqa: PLR0911 - one per kind
-    """Whether a regular node may be nothing."""
+    """Whether a regular node may be empty."""
     match node:
         case Lit(text):
             return not text
@@ -328,12 +314,9 @@ def _nullable(node: Node) -> bool:  # noqa: PLR0911 - one per kind
 
 
 def _times(least: int, most: int | None) -> str:
-    if (least, most) in _SHORT:
-        return _SHORT[least, most]
+    if (least, most) in QUANTIFIERS:
+        return QUANTIFIERS[least, most]
     return f"{{{least},{'' if most is None else most}}}"
-
-
-_SHORT: Final[dict[tuple[int, int | None], str]] = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 
 
 def _name(rule: str) -> str:

@@ -1,10 +1,9 @@
-r"""Where a stretch of an answer may be cut into lexemes, of which a lexer takes the longest each time.
+r"""Where an answer may be cut into lexemes; a lexer always takes the longest one.
 
     text "<tool_call>\n" name ...     cut after the marker: no longer text has it inside
     value "</arg>" space? "<arg ..."  cut after what follows the closer, not after the closer
 
-Text that excludes something goes on until that something is complete. So it is
-one lexeme with what follows, up to there.
+A text that excludes something goes on until the excluded part is complete, so it is one lexeme with all up to there.
 """
 
 from __future__ import annotations
@@ -26,8 +25,11 @@ from toolfmt.workshop.grammars.nodes import (
     Repeat,
     Seq,
     Space,
+    begins,
     branches,
+    chars,
     joined,
+    parts,
     sequence,
 )
 from toolfmt.workshop.grammars.spelling import NoPatternError, pattern_text
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def open_ends(nodes: Iterable[Node]) -> tuple[Meet, ...]:
-    """The texts at the end of a row of which is not yet plain that they have ended."""
+    """Return the texts at the end of a row of which it is not certain that they have ended."""
     found: tuple[Meet, ...] = ()
     following = ""
     for node in nodes:
@@ -57,21 +59,15 @@ def open_ends(nodes: Iterable[Node]) -> tuple[Meet, ...]:
 
 @lru_cache(4096)
 def _inside(node: Node) -> tuple[Meet, ...]:
-    match node:
-        case Meet():
-            return (node,) if _excludes(node) else ()
-        case Seq(items):
-            return open_ends(items)
-        case Alt(options):
-            return tuple(dict.fromkeys(meet for option in options for meet in _inside(option)))
-        case Repeat(inner):
-            return _inside(inner)
-        case _:
-            return ()
+    if isinstance(node, Meet):
+        return (node,) if _excludes(node) else ()
+    if isinstance(node, Seq):
+        return open_ends(node.items)
+    return tuple(dict.fromkeys(meet for part in parts(node) for meet in _inside(part)))
 
 
 def _excludes(node: Meet) -> bool:
-    """Whether it takes what follows to tell where the text ends."""
+    """Whether only what follows decides where the text ends."""
     return not node.whole and any(
         isinstance(one, Seq) and one.items[-1] == ANYTHING == one.items[0] for one in node.never
     )
@@ -79,37 +75,19 @@ def _excludes(node: Meet) -> bool:
 
 @lru_cache(maxsize=4096)
 def texts_in(node: Node) -> int:
-    """How many texts that exclude something stand in a node."""
-    match node:
-        case Meet():
-            return int(_excludes(node))
-        case Seq(items) | Alt(items):
-            return sum(map(texts_in, items))
-        case Repeat(inner):
-            return texts_in(inner)
-        case _:
-            return 0
+    """Count the texts in a node that exclude something."""
+    return int(_excludes(node)) if isinstance(node, Meet) else sum(map(texts_in, parts(node)))
 
 
 @lru_cache(maxsize=4096)
 def needs_more(node: Node) -> bool:
-    """Whether a text inside is ended by more than its closer: by what follows that."""
-    match node:
-        case Seq(items):
-            pairs = pairwise(items)
-            return any(open_ends([one, after]) for one, after in pairs if open_ends([one])) or any(
-                map(needs_more, items)
-            )
-        case Alt(options):
-            return any(map(needs_more, options))
-        case Repeat(inner):
-            return needs_more(inner)
-        case _:
-            return False
+    """Whether a text inside ends only with what follows its closer."""
+    pairs = pairwise(node.items) if isinstance(node, Seq) else ()
+    return any(open_ends(pair) for pair in pairs if open_ends(pair[:1])) or any(map(needs_more, parts(node)))
 
 
 def in_steps(items: Iterable[Node]) -> bool:
-    """Whether a row is made of texts and of members that may be left out, none of which holds such a row itself."""
+    """Whether a row consists of texts and of optional members, none of which holds such a row itself."""
     return all(_step(item) for item in items)
 
 
@@ -127,7 +105,7 @@ def _step(item: Node) -> bool:
 
 @lru_cache(maxsize=4096)
 def _settles(meet: Meet, text: str) -> bool:
-    """Whether the text could not stand inside the other one."""
+    """Whether the text cannot be inside the other one."""
     return not _may_hold(meet, text[:1]) or any(pattern.search(text) for pattern in _excluded(meet.never))
 
 
@@ -154,18 +132,16 @@ def _alphabet(node: Node) -> Ranges:
             return joined((ord(char), ord(char)) for char in text)
         case Chars(ranges):
             return ranges
-        case Seq(items) | Alt(items):
-            return joined(part for item in items for part in _alphabet(item))
-        case Repeat(inner):
-            return _alphabet(inner)
         case Meet(every):
             return _alphabet(every[0])
+        case Space():
+            return chars(" \n\t").ranges
         case _:
-            return ((0x20, 0x20), (0x0A, 0x0A), (0x09, 0x09))
+            return joined(pair for part in parts(node) for pair in _alphabet(part))
 
 
 def continuations(run: Sequence[Node], items: tuple[Node, ...]) -> list[Node]:
-    """What may follow a run whose end is open: the beginnings that settle it in common are said once."""
+    """Return what may follow a run whose end is open; options with the same decisive beginning are one."""
     options: list[Node] = []
     for at, item in enumerate(items):
         rest = items[at + 1 :]
@@ -191,15 +167,10 @@ def _groups(run: Sequence[Node], options: list[Node]) -> list[list[Node]]:
     groups: list[list[Node]] = []
     for option in options:
         for group in groups:
-            shared = commonprefix([_begins(one) for one in (*group, option)])  # noqa: RUF071 - of texts, not of paths
+            shared = commonprefix([begins(one) for one in (*group, option)])  # noqa: RUF071 - of texts, not of paths
             if len(shared) > 1 and not open_ends((*run, Lit(shared))):
                 group.append(option)
                 break
         else:
             groups.append([option])
     return groups
-
-
-def _begins(node: Node) -> str:
-    first = node.items[0] if isinstance(node, Seq) and node.items else node
-    return first.text if isinstance(first, Lit) else ""

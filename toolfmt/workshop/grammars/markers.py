@@ -1,10 +1,9 @@
-"""Markers as they may be read: what text has to keep clear of.
+"""Markers as the parser accepts them: what text must not contain.
 
-    <tool name="{name}">    ->    "<tool" and what no text may go on with after it
+    <tool name="{name}">    ->    "<tool" and one of the characters that continue a tag
 
-A reader forgives white space inside a marker and quotes around names. So that
-no text is taken for one, it may hold nothing that begins like a marker, up to
-the marker's first slot.
+The parser accepts white space inside a marker and quotes around names. So text may not contain the beginning of a
+marker in any of these spellings, up to the marker's first slot.
 """
 
 from __future__ import annotations
@@ -48,19 +47,18 @@ _NAMED: Final = ("<", "</")
 
 
 def loosely(template: str, tools: Iterable[str] = (), *, ignore_case: bool = False) -> Node | None:
-    """What a marker begins with, as loosely as it is read, up to its first slot; None if that is nothing.
+    """Return a marker up to its first slot, in every spelling that is read; None if nothing precedes the slot.
 
-    With `tools`, a name that follows at once is one of theirs.
+    With `tools`, a name that follows directly is one of theirs.
     """
     template = template.strip()
     parts: list[Node] = []
     tag = _ATTRIBUTED.match(template)
-    if tag is not None:  # whatever attributes follow: it is read as this marker, whole or broken
+    if tag is not None:  # with any attributes it is read as this marker, whole or broken
         return _tag(tag.group(), ignore_case=ignore_case)
     for token in _TOKEN.finditer(template):
         if token["space"] or token["mark"]:
-            parts += [BLANKS, Lit(token["mark"])] if token["mark"] else [BLANKS]
-            parts += [BLANKS] if token["mark"] else []
+            parts += [BLANKS, Lit(token["mark"]), BLANKS] if token["mark"] else [BLANKS]
         elif token["quote"]:
             parts.append(maybe(chars("\"'")))
         elif token.group().startswith("{?") or token["slot"]:
@@ -77,7 +75,7 @@ def loosely(template: str, tools: Iterable[str] = (), *, ignore_case: bool = Fal
             parts.append(folded(token.group()) if ignore_case else Lit(token.group()))
     while parts and parts[-1] == BLANKS:
         parts.pop()
-    return sequence(*parts) if any(isinstance(part, Lit) or part != BLANKS for part in parts) else None
+    return sequence(*parts) if any(part != BLANKS for part in parts) else None
 
 
 def _tag(begin: str, *, ignore_case: bool) -> Node:
@@ -85,20 +83,20 @@ def _tag(begin: str, *, ignore_case: bool) -> Node:
 
 
 def member_begins(template: str, *, ignore_case: bool = False) -> Node | None:
-    """What an argument begins with, be it whole or broken; None if that is nothing."""
+    """Return the beginning of an argument, whole or broken; None if the template begins with a slot."""
     tag = _TAG.match(template)
     return loosely(template, ignore_case=ignore_case) if tag is None else _tag(tag.group(), ignore_case=ignore_case)
 
 
 def call_openers(syntax: Syntax, tools: Iterable[str]) -> list[Node]:
-    """What any call or any section of calls begins with."""
+    """Return the beginnings of calls and of sections of calls."""
     return [
         node for template, offered in _openings(syntax) if (node := _opener(syntax, template, tools, offered=offered))
     ]
 
 
 def _opener(syntax: Syntax, template: str, tools: Iterable[str], *, offered: bool) -> Node | None:
-    if offered and template.startswith("{name}\n"):  # a line of its own, which no blank before its end changes
+    if offered and template.startswith("{name}\n"):  # a line of its own, with any blanks at its end
         return sequence(words(tools), Repeat(chars(" \t")), Lit("\n"))
     return loosely(template, tools if offered else (), ignore_case=syntax.ignore_case)
 
@@ -123,7 +121,7 @@ def _head(form: Form) -> str:
 
 
 def text_markers(syntax: Syntax, tools: Iterable[str]) -> list[Node]:
-    """What a text beside calls may not hold: what calls, reasoning and blocks of others begin with, and stops."""
+    """Return what a text beside calls may not contain: the beginnings of calls, reasoning and blocks, and stops."""
     templates = [opener for opener, _ in (*syntax.reasoning, *syntax.hidden)] + list(syntax.stop)
     found = call_openers(syntax, tools)
     found += [node for template in templates if (node := loosely(template, ignore_case=syntax.ignore_case)) is not None]
@@ -131,7 +129,7 @@ def text_markers(syntax: Syntax, tools: Iterable[str]) -> list[Node]:
 
 
 def any_of(templates: Iterable[str], tools: Collection[str] = (), *, ignore_case: bool = False) -> Node | None:
-    """The beginning of any of several markers; None if there are none."""
+    """Return the beginning of any of several markers; None if there are none."""
     found = [loosely(one, tools, ignore_case=ignore_case) for one in templates if one.strip()]
     nodes = [node for node in found if node is not None]
     return either(*nodes) if nodes else None

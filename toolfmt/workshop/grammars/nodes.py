@@ -1,10 +1,10 @@
-"""A grammar as data: what every target's writer reads, and nothing that only one of them knows.
+"""A grammar as data, which the writers of all targets read.
 
     sequence(Lit('{"city": '), Json(...), Lit("}"))
     Meet((ANYTHING,), (containing(Lit("</arg>")),))      any text without `</arg>` in it
 
-Nodes are values: the same node may stand in many places. A `Ref` names an entry
-of a `GrammarRules` table, which is where recursion lives.
+Nodes are values: the same node may be in many places. A `Ref` names an entry of a `GrammarRules` table; only these
+make a grammar recursive.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ class Chars:
 
 @dataclass(frozen=True, slots=True)
 class Hashed:
-    """A node of nodes, whose hash is worked out once: else each step up would work out all hashes below it."""
+    """A node of nodes, whose hash is computed once: else each level would compute the hashes of all below it."""
 
     _hash: int = field(default=0, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Work the hash out, from those of the nodes inside."""
+        """Compute the hash from those of the nodes inside."""
         parts = (getattr(self, name) for name in self.__match_args__)
         object.__setattr__(self, "_hash", hash((type(self), *parts)))
 
     def __hash__(self) -> int:
-        """Give the hash."""
+        """Return the hash."""
         return self._hash
 
 
 @dataclass(frozen=True, slots=True)
 class Seq(Hashed):
-    """One after the other; nothing at all if empty."""
+    """Nodes in a row; the empty text if there are none."""
 
     items: tuple[Node, ...]
 
@@ -67,7 +67,7 @@ class Seq(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class Alt(Hashed):
-    """One of several; none that fits if empty."""
+    """One of several nodes; without options no text fits."""
 
     options: tuple[Node, ...]
 
@@ -76,7 +76,7 @@ class Alt(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class Repeat(Hashed):
-    """The same again, `least` to `most` times; None for any number."""
+    """A node `least` to `most` times; None for any number."""
 
     node: Node
     least: int = 0
@@ -87,12 +87,12 @@ class Repeat(Hashed):
 
 @dataclass(frozen=True, slots=True)
 class Meet(Hashed):
-    """Texts that fit all of `every` and none of `never`, as a whole; all of them regular."""
+    """Texts that as a whole fit all of `every` and none of `never`; all of these are regular."""
 
     every: tuple[Node, ...]
     never: tuple[Node, ...] = ()
     whole: bool = False
-    """None of the texts begins another one, so that it is plain where each ends: they are quoted."""
+    """No text is the beginning of another one, so that its end is known at once: the texts are quoted."""
 
     __hash__ = Hashed.__hash__
 
@@ -106,7 +106,7 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """White space where JSON may have any; `text` is what is written there."""
+    """White space where JSON allows any; `text` is what the dialect writes there."""
 
     text: str = ""
 
@@ -115,7 +115,7 @@ class Json:
     """A JSON value by its schema, and as a node for targets that do not read schemas."""
 
     def __init__(self, schema: JsonObject, node: Node) -> None:
-        """Take both; the schema says no more and no less than the node."""
+        """Take both, which describe the same values."""
         self.schema = schema
         self.node = node
 
@@ -124,10 +124,21 @@ Node: TypeAlias = Lit | Chars | Seq | Alt | Repeat | Meet | Ref | Space | Json
 GrammarRules: TypeAlias = dict[str, Node]
 
 
-def chars(*parts: str | tuple[int, int]) -> Chars:
+def parts(node: Node) -> tuple[Node, ...]:
+    """Return the nodes directly inside a sequence, a choice or a repetition."""
+    match node:
+        case Seq(items) | Alt(items):
+            return items
+        case Repeat(inner):
+            return (inner,)
+        case _:
+            return ()
+
+
+def chars(*sets: str | tuple[int, int]) -> Chars:
     """Make a set of the characters of texts and of ranges of code points."""
     found: list[tuple[int, int]] = []
-    for part in parts:
+    for part in sets:
         found += [(ord(char), ord(char)) for char in part] if isinstance(part, str) else [part]
     return Chars(joined(found))
 
@@ -144,7 +155,7 @@ def joined(ranges: Iterable[tuple[int, int]]) -> Ranges:
 
 
 def others(node: Chars) -> Chars:
-    """Every character that a set does not hold; half of a surrogate pair is none."""
+    """Return the characters that are not in a set; halves of surrogate pairs are no characters."""
     out: list[tuple[int, int]] = []
     at = 0
     for low, high in joined([*node.ranges, _SURROGATES]):
@@ -163,11 +174,11 @@ BLANK: Final = chars(" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0")
 SPACES: Final = chars((0x2000, 0x200A), "\u1680\u2028\u2029\u202f\u205f\u3000")
 """White space beyond Latin."""
 SPACE: Final[Node] = Alt((NOTHING, Lit(" "), Seq((Lit("\n"), Repeat(chars(" \t"), 0, 64)))))
-"""The white space of a `Space`: no endless blanks, in which a model could get lost."""
+"""The white space of a `Space`: bounded, since a model could go on with blanks for ever."""
 
 
 def sequence(*items: Node) -> Node:
-    """Put nodes one after the other, with literals joined; where nothing fits one of them, nothing fits all."""
+    """Put nodes in a row, with literals joined; if no text fits one of them, none fits the row."""
     flat: list[Node] = []
     texts: list[Lit] = []  # joined once, so that a long text takes time in proportion to its length
 
@@ -181,13 +192,12 @@ def sequence(*items: Node) -> Node:
     for item in items:
         for part in item.items if isinstance(item, Seq) else (item,):
             if isinstance(part, Lit):
-                if part.text:
-                    texts.append(part)
-                continue
-            if isinstance(part, Alt | Chars) and part in _NEVER:
+                texts += [part] if part.text else []
+            elif isinstance(part, Alt | Chars) and part in _NEVER:
                 return Alt(())
-            join()
-            flat.append(part)
+            else:
+                join()
+                flat.append(part)
     join()
     return flat[0] if len(flat) == 1 else Seq(tuple(flat))
 
@@ -228,7 +238,7 @@ def folded(text: str) -> Node:
 
 
 def encoded(node: Node, write: Callable[[Chars], Node]) -> Node:
-    """Write each character of a regular node in another way; `write` says how those of a set are written."""
+    """Encode each character of a regular node; `write` encodes the characters of a set."""
     match node:
         case Lit(text):
             return sequence(*(_letter(char, write) for char in text))
@@ -244,7 +254,7 @@ def encoded(node: Node, write: Callable[[Chars], Node]) -> Node:
             kept, away = (tuple(encoded(one, write) for one in part) for part in (every, never))
             return Meet(kept, away, whole)
         case _:
-            raise TypeError(f"{type(node).__name__} has no characters of its own")
+            raise TypeError(f"{type(node).__name__} is not regular")
 
 
 @lru_cache(4096)
@@ -254,7 +264,7 @@ def _letter(char: str, write: Callable[[Chars], Node]) -> Node:
 
 
 def escaping(special: Mapping[str, str]) -> Callable[[Chars], Node]:
-    """Make what writes a set's characters: the special ones as they are escaped, all others as they stand."""
+    """Make a function that writes the characters of a set: special ones escaped, all others as they are."""
 
     def write(node: Chars) -> Node:
         held = [char for char in special if any(low <= ord(char) <= high for low, high in node.ranges)]
@@ -268,20 +278,21 @@ def escaping(special: Mapping[str, str]) -> Callable[[Chars], Node]:
 
 
 def branches(options: Iterable[Node]) -> Node:
-    """Choose among nodes with what their literals begin with in common said once, before the choice."""
+    """Choose among nodes, with the text that all begin with before the choice."""
     found = list(options)
-    heads = [_begins(option) for option in found]
+    heads = [begins(option) for option in found]
     shared = commonprefix(heads)  # noqa: RUF071 - of texts, not of paths
     if len(found) < 2 or not shared:  # noqa: PLR2004 - one has nothing in common
         return either(*found)
-    return sequence(Lit(shared), either(*(_behind(option, len(shared)) for option in found)))
+    return sequence(Lit(shared), either(*(_after(option, len(shared)) for option in found)))
 
 
-def _begins(node: Node) -> str:
+def begins(node: Node) -> str:
+    """Return the text that a node begins with; "" where it begins with none."""
     first = node.items[0] if isinstance(node, Seq) and node.items else node
     return first.text if isinstance(first, Lit) else ""
 
 
-def _behind(node: Node, length: int) -> Node:
+def _after(node: Node, length: int) -> Node:
     rest = node.items[1:] if isinstance(node, Seq) else ()
-    return sequence(Lit(_begins(node)[length:]), *rest)
+    return sequence(Lit(begins(node)[length:]), *rest)

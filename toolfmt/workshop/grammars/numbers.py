@@ -3,8 +3,8 @@
     integers(1, 12)          [1-9] | "1" [0-2]
     decimals(0, 1, ...)      "0" ("." [0-9]{1,15})? | "1" ("." "0"{1,15})?
 
-Integers have at most 19 digits and other numbers at most 15 that count, unless
-a bound is longer, so that a float holds each one exactly as it is written.
+Integers have at most 19 digits and other numbers at most 15 significant ones, unless a bound is longer, so that a float
+holds each number exactly as it is written.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _EXPONENT: Final = maybe(sequence(chars("eE"), maybe(chars("+-")), Repeat(DIGIT,
 
 
 def integers(low: int | None, high: int | None) -> Node:
-    """Whole numbers from `low` to `high`, both included; None is no bound."""
+    """Return the whole numbers from `low` to `high`, both included; None is no bound."""
     if low is None and high is None:
         digits = sequence(_NONZERO, Repeat(DIGIT, 0, MOST_DIGITS - 1))
         return either(Lit("0"), sequence(maybe(Lit("-")), digits))
@@ -37,7 +37,7 @@ def integers(low: int | None, high: int | None) -> Node:
 
 
 def decimals(low: tuple[int, bool] | None, high: tuple[int, bool] | None) -> Node:
-    """Numbers between two whole bounds, each with whether it is excluded; where there is one, without exponents."""
+    """Return the numbers between whole bounds, each with whether it is excluded; with a bound, no exponents."""
     if low is None and high is None:
         lengths = (
             sequence(_NONZERO, Repeat(DIGIT, left, left), _fraction(MOST_SIGNIFICANT - 1 - left))
@@ -57,7 +57,7 @@ def decimals(low: tuple[int, bool] | None, high: tuple[int, bool] | None) -> Nod
 
 
 def _positive(low: tuple[int, bool], high: tuple[int, bool] | None) -> Node:
-    """Numbers from a bound that is not negative on."""
+    """Return the numbers from a bound that is not negative."""
     least, past = low
     fraction = maybe(_fraction(MOST_SIGNIFICANT - len(str(least if high is None else high[0]))))
     zeros = maybe(sequence(Lit("."), Repeat(Lit("0"), 1, 6)))
@@ -86,7 +86,7 @@ def _fraction(digits: int) -> Node:
 
 
 def _naturals(low: int, high: int | None) -> Node:
-    """Whole numbers that are not negative, without leading zeros."""
+    """Return whole numbers that are not negative, without leading zeros."""
     parts: list[Node] = []
     if high is None:
         digits = len(str(low))
@@ -100,7 +100,7 @@ def _naturals(low: int, high: int | None) -> Node:
 
 
 def _same_length(low: str, high: str) -> Node:
-    """Digits from `low` to `high`, which have as many."""
+    """Return the digits from `low` to `high`, which have the same length."""
     if not low:
         return NOTHING
     if low[0] == high[0]:

@@ -1,9 +1,9 @@
-r"""A JSON Schema `pattern` as a node: what is regular in a regular expression.
+r"""A JSON Schema `pattern` as a node.
 
     ^[A-Z]{3}-\d+$      Seq(Repeat([A-Z], 3, 3), "-", Repeat([0-9], 1))
 
-A pattern is searched for, so that anything may stand around it where it is not
-anchored. Look-around, back-references and word boundaries are refused.
+A pattern is searched for, so anything may be around it where it is not anchored. Look-around, back-references and word
+boundaries are refused.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _MOST_REPEATS: Final = 1000
 
 
 class NotRegularError(ValueError):
-    """A pattern, or a part of one, that has no form here."""
+    """A pattern, or a part of one, that is not regular."""
 
 
 def pattern_node(source: str) -> Node:
@@ -61,16 +61,16 @@ def pattern_node(source: str) -> Node:
 
 
 def header_node(source: str, words: Mapping[str, str], never: Sequence[str]) -> Node:
-    """Read a header's pattern, its groups `words`: "" for a group that is left out, `*` for all that fits but `never`.
+    """Read a header's pattern, its groups `words`: "" for a group that is left out, `*` for any text but `never`.
 
-    What may be repeated is there once at most, and what looks around fits nothing,
-    so that its alternative is left out. Raises `NotRegularError`.
+    Repetitions occur at most once, and look-around fits nothing, so that its alternative is left out. Raises
+    `NotRegularError`.
     """
     return _Reader(source, words, never).choice(1)
 
 
 class _Reader:
-    """Reads one pattern. At the top each branch says itself what may stand around it."""
+    """Reads one pattern; each branch at the top decides what may be around it."""
 
     def __init__(self, source: str, words: Mapping[str, str] | None = None, never: Sequence[str] = ()) -> None:
         self.source = source
@@ -91,11 +91,7 @@ class _Reader:
         begins = not depth and self._take("^")
         ends = False
         while self.at < len(self.source) and self.source[self.at] not in "|)":
-            if (
-                not depth
-                and self.source.startswith("$", self.at)
-                and self.source[self.at + 1 : self.at + 2] in ("", "|")
-            ):
+            if not depth and self.source[self.at] == "$" and self.source[self.at + 1 : self.at + 2] in ("", "|"):
                 self.at += 1
                 ends = True
                 break
@@ -143,11 +139,11 @@ class _Reader:
             self.at = count.end()
             least = int(count[1])
             most = least if not count[2] else int(count[3]) if count[3] else None
-        elif self.source[self.at : self.at + 1] in ("*", "+", "?") and self.at < len(self.source):
+        elif self.source.startswith(("*", "+", "?"), self.at):
             least, most = {"*": (0, None), "+": (1, None), "?": (0, 1)}[self._next()]
         else:
             return node
-        self._take("?")  # how much is taken first does not matter for the whole
+        self._take("?")  # a lazy quantifier matches the same texts
         if self.words is not None and most is not None and not least:
             most = 1
         if max(least, most or 0) > _MOST_REPEATS:

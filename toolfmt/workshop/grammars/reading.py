@@ -1,27 +1,25 @@
-"""A tool's JSON Schema as the values it allows, read once for all targets.
+"""Reads a tool's JSON Schema as the shapes of its values, for all targets.
 
     {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"]}
     Members((Member("n", Number(whole=True, low=(1, False)), required=True),), rest=None)
 
-What no grammar can say is left out and listed in `relaxed`, each with its place.
-Members that the schema does not name are allowed where it says so in so many
-words, or names none; the same rule decides about surplus arguments elsewhere.
+Constraints that no grammar can express are left out and listed in `relaxed`, each with its place. Members that the
+schema does not name are allowed where it says so explicitly, or names none; the same rule decides about extra arguments
+elsewhere.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.errors import UnsupportedSchemaError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import ToolDefinition
-from toolfmt.schema.drafts import modernise
 from toolfmt.schema.meaning import Meaning
 from toolfmt.schema.refs import NOTES, recursive_refs
 from toolfmt.schema.respelling import type_list
-from toolfmt.schema.spelling import normalise
+from toolfmt.schema.spelling import modernise
 from toolfmt.schema.validation import Validator
 from toolfmt.workshop.grammars.patterns import NotRegularError, pattern_node
 from toolfmt.workshop.grammars.shapes import (
@@ -50,9 +48,9 @@ if TYPE_CHECKING:
     from toolfmt.workshop.grammars.shapes import Bound, Shape
 
 LONGEST: Final = 1000
-"""Repetitions that a grammar counts; engines refuse more."""
+"""The largest count in a grammar; engines refuse more."""
 LARGEST: Final = 10**19
-"""Numbers are held to a bound whose size is less than this: a state is needed for each digit."""
+"""Bounds of numbers are smaller than this: each digit needs a state."""
 _DEEPEST: Final = 64
 _MOST_MEMBERS: Final = 200
 """Properties of one object."""
@@ -69,19 +67,19 @@ class SchemaShapes:
     """Reads one tool's schema."""
 
     def __init__(self, tool: ToolDefinition, *, closed: bool = False) -> None:
-        """Read it; raises `SchemaError` for a schema that cannot be used.
+        """Read it; raises `SchemaError`, with the place, for a schema that cannot be used.
 
-        Where it is `closed`, further members whose values have no end are left out.
+        `closed` leaves out members that the schema does not name and whose values are unbounded.
         """
-        Validator(tool)  # says what is wrong with a schema, and where
-        schema = modernise(normalise(tool.parameters))
+        Validator(tool)  # raises for an invalid schema
+        schema = modernise(tool.parameters)
         self._tool = tool.name
         self._meaning = Meaning(schema, frozenset({"additionalProperties"}))
         self._recursive = recursive_refs(schema)
         self._count = 0
         self._closed = closed
         self.relaxed: dict[str, None] = {}
-        """What the grammar does not hold a value to."""
+        """The constraints that the grammar does not enforce."""
         self.narrowed: dict[str, None] = {}
         """What the schema allows and the grammar does not."""
         self.empty: list[str] = []
@@ -89,7 +87,7 @@ class SchemaShapes:
         self.twice: dict[str, None] = {}
         """The places of objects with members that the schema does not name."""
         self.named: dict[str, Shape] = {}
-        """The shapes that hold themselves."""
+        """The recursive shapes by reference."""
         self.root = self._read(schema, "", 0)
 
     def _read(self, schema: JsonValue, place: str, depth: int) -> Shape:
@@ -157,11 +155,11 @@ class SchemaShapes:
         return union([Listed(value) for value in values])
 
     def _untyped(self, node: JsonObject, place: str, depth: int) -> Shape:
-        """A schema without a type holds what its keywords speak of, and all other values too."""
+        """Read a schema without a type: its keywords constrain one type, and all other values fit."""
         words = [word for word, keys in _SPOKEN_OF.items() if node.keys() & keys]
         if not words:
             return Anything()
-        if words == ["object"]:  # a tool's arguments, or what is meant as an object
+        if words == ["object"]:  # a tool's arguments, or an object without its type
             return self._typed("object", node, place, depth)
         return union(
             [
@@ -208,37 +206,30 @@ class SchemaShapes:
         return low, high
 
     def _number(self, node: JsonObject, place: str, *, whole: bool) -> Number:
-        low = self._bounds(node, place, "minimum", "exclusiveMinimum")
-        high = self._bounds(node, place, "maximum", "exclusiveMaximum")
-        found = Number(whole)
-        if low:
-            found = replace(found, low=self._bound(max(low), place, up=whole, whole=whole, key="minimum"))
-        if high:
-            value, past = min(high, key=lambda bound: (bound[0], not bound[1]))
-            found = replace(found, high=self._bound((value, past), place, up=not whole, whole=whole, key="maximum"))
-        return found
+        low, high = (self._bound(node, place, key, whole=whole) for key in ("minimum", "maximum"))
+        return Number(whole, low, high)
 
-    def _bounds(self, node: JsonObject, place: str, *keys: str) -> list[tuple[float, bool]]:
-        """Give the bounds that a grammar can count to, each with whether it is excluded."""
+    def _bound(self, node: JsonObject, place: str, key: str, *, whole: bool) -> Bound | None:
+        """Return the tightest bound of a keyword and its exclusive form that a grammar can express."""
+        lower = key == "minimum"
         found: list[tuple[float, bool]] = []
-        for key in keys:
-            value = node.get(key)
+        for name, past in ((key, False), (f"exclusive{key.capitalize()}", True)):
+            value = node.get(name)
             if not isinstance(value, int | float) or isinstance(value, bool):
                 continue
             if abs(value) < LARGEST:
-                found.append((value, key.startswith("ex")))
+                found.append((value, past))
             else:
-                self._relax(place, key, f"bounds are less than {LARGEST:.0e}")
-        return found
-
-    def _bound(self, bound: tuple[float, bool], place: str, *, up: bool, whole: bool, key: str) -> Bound:
-        value, past = bound
+                self._relax(place, name, f"bounds are less than {LARGEST:.0e}")
+        if not found:
+            return None
+        value, past = max(found) if lower else min(found, key=lambda bound: (bound[0], not bound[1]))
         exact = int(value) == value
-        near = int(value) if exact else math.ceil(value) if up else math.floor(value)
+        near = int(value) if exact else math.ceil(value) if lower == whole else math.floor(value)
         if not exact and not whole:
             self._relax(place, key, f"{near} is the bound")
         if whole and exact and past:
-            near += 1 if key == "minimum" else -1
+            near += 1 if lower else -1
         return near, past and exact and not whole
 
     def _items(self, node: JsonObject, place: str, depth: int) -> Items:
@@ -281,7 +272,7 @@ class SchemaShapes:
         return Members(tuple(fit), rest, place)
 
     def left_out(self, closed: Collection[str]) -> dict[str, None]:
-        """What the grammar does not hold a value to, if the objects at these places are closed."""
+        """Return the constraints that the grammar does not enforce if the objects at these places are closed."""
         for place in self.twice:
             if place not in closed:
                 self._relax(place, "additionalProperties", "the same further member may come twice")
@@ -301,7 +292,7 @@ _SPOKEN_OF: Final = {
 
 
 def argument_lists(shapes: SchemaShapes, tool: str) -> list[Members]:
-    """What a call's arguments may be: the schema's root, as far as it allows objects."""
+    """Return the shapes of a call's arguments: the objects that the schema's root allows."""
     roots = [one for one in alternatives(shapes.root, shapes.named) if isinstance(one, Members | Anything)]
     if not roots:
         why = f" (no value fits at {shapes.empty[0]})" if shapes.empty else ""

@@ -2,8 +2,8 @@ r"""A grammar as one regular expression, where the calls are a regular language.
 
     <tool_call>\n\{"name": "f", "arguments": \{"n": (?:0|-?[1-9][0-9]{0,18})\}\}\n</tool_call>
 
-Only what engines without look-around know is used: sets, groups, counts.
-Schemas that hold themselves, and values of any kind, have no such form.
+It uses sets, groups and counts, which engines without look-around have too. Recursive schemas and values of any kind
+have no such form.
 """
 
 from __future__ import annotations
@@ -12,31 +12,30 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.errors import UnsupportedSchemaError
 from toolfmt.workshop.grammars.automata import Automaton, automaton
-from toolfmt.workshop.grammars.nodes import SPACE, Alt, Chars, Json, Lit, Meet, Node, Ref, Repeat, Seq, Space, joined
-from toolfmt.workshop.grammars.spelling import quoted, repeats, set_text
+from toolfmt.workshop.grammars.nodes import Chars, Json, Node, Ref, joined
+from toolfmt.workshop.grammars.spelling import NEVER, RegexWriter, set_text
 
 if TYPE_CHECKING:
     from toolfmt.workshop.grammars.answers import Answer
 
 LONGEST: Final = 100_000
-"""Characters of what spells one text that may not hold some others; more is refused, as no engine would bear it."""
-
+"""Characters that describe one text which may not hold some others; no engine could use more."""
 LONGEST_OF_ALL: Final = 1_000_000
-"""Characters of all of it, likewise."""
+"""Characters of the whole expression."""
 
 
 def write_regex(answer: Answer) -> tuple[str, tuple[str, ...]]:
-    """Write a grammar. Raises `UnsupportedSchemaError` where there is no such expression, or none of bearable size."""
+    """Write a grammar. Raises `UnsupportedSchemaError` if there is no such expression, or if it is too long."""
     return _Writer().text(answer.body), ()
 
 
-class _Writer:
+class _Writer(RegexWriter):
     def __init__(self) -> None:
         self._texts: dict[Node, str] = {}
 
     def text(self, node: Node) -> str:
-        """Spell a node."""
-        text = self._spelled(node)
+        """Write a node; raises `UnsupportedSchemaError` for one that is too long."""
+        text = super().text(node)
         if len(text) > LONGEST_OF_ALL:
             raise UnsupportedSchemaError(
                 f"the regular expression is too long for any engine, with more than {LONGEST_OF_ALL:,} characters: "
@@ -44,49 +43,22 @@ class _Writer:
             )
         return text
 
-    def _spelled(self, node: Node) -> str:  # noqa: C901, PLR0911 - one per kind
-        match node:
-            case Lit(text):
-                return "".join(map(quoted, text))
-            case Chars():
-                return set_text(node) if node.ranges else r"[^\s\S]"
-            case Space():
-                return self.text(SPACE)
-            case Seq(items):
-                return "".join(map(self._in_row, items))
-            case Alt(options):
-                return self._choice([self.text(option) for option in options])
-            case Repeat(inner, least, most):
-                return "" if most == 0 else self._group(inner) + repeats(least, most)
-            case Json(node=inner):
-                return self.text(inner)
-            case Ref():
-                raise UnsupportedSchemaError(
-                    "a schema that holds itself, or a value of any kind, is no regular language; "
-                    "use the target lark, gbnf or structural-tag"
-                )
-            case Meet():
-                if node not in self._texts:
-                    self._texts[node] = expression(automaton(node))
-                return self._texts[node]
-
-    def _choice(self, texts: list[str]) -> str:
-        some = list(dict.fromkeys(filter(None, texts)))
-        if not texts:
-            return r"[^\s\S]"
-        return f"(?:{'|'.join(some)})?" if "" in texts and some else "|".join(some)
-
-    def _in_row(self, node: Node) -> str:
-        text = self.text(node)
-        return f"(?:{text})" if isinstance(node, Alt | Space | Meet | Json) and "|" in text else text
-
-    def _group(self, node: Node) -> str:
-        text = self.text(node)
-        return text if isinstance(node, Chars) or (isinstance(node, Lit) and len(node.text) == 1) else f"(?:{text})"
+    def other(self, node: Node) -> str:
+        """Write a schema by its node and a `Meet` by its automaton; a recursive node is refused."""
+        if isinstance(node, Json):
+            return self.text(node.node)
+        if isinstance(node, Ref):
+            raise UnsupportedSchemaError(
+                "a schema that holds itself, or a value of any kind, is no regular language; "
+                "use the target lark, gbnf or structural-tag"
+            )
+        if node not in self._texts:
+            self._texts[node] = expression(automaton(node))
+        return self._texts[node]
 
 
 def expression(made: Automaton) -> str:
-    """Spell an automaton, one state after the other taken out. Raises `UnsupportedSchemaError` if it grows too long."""
+    """Write an automaton by eliminating its states. Raises `UnsupportedSchemaError` if the expression is too long."""
     end = len(made.moves)
     edges: dict[int, dict[int, str]] = {at: {} for at in range(-1, end + 1)}
     edges[-1][0] = ""
@@ -112,7 +84,7 @@ def expression(made: Automaton) -> str:
                     raise UnsupportedSchemaError(
                         "what a text may not hold makes the regular expression too long; use the target lark or gbnf"
                     )
-    return edges[-1].get(end, r"[^\s\S]")
+    return edges[-1].get(end, NEVER)
 
 
 def _cost(edges: dict[int, dict[int, str]], at: int) -> int:
@@ -133,5 +105,5 @@ def _grouped(text: str) -> str:
 
 
 def _single(text: str) -> bool:
-    """Whether a text is one set."""
+    """Whether an expression is one character class."""
     return text[:1] == "[" and text.find("]", 1 + (text[1:2] == "\\") * 2) == len(text) - 1

@@ -1,4 +1,4 @@
-"""The values that a schema allows, as plain data that all writers of grammars read.
+"""The values that a schema allows, as plain data.
 
 {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"]}
 Members((Member("n", Number(whole=True, low=(1, False)), required=True),), rest=None)
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import marshal
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +46,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text; `pattern` is a node for the whole of it."""
+    """A text of `least` to `most` characters; `pattern` is a node for the whole of it."""
 
     least: int = 0
     most: int | None = None
@@ -55,19 +55,19 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One value, as it is; 1, 1.0 and true are three values."""
+    """One value; 1, 1.0 and true are three values."""
 
     value: JsonValue = field(compare=False)
     key: bytes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Make what values are compared by."""
+        """Make the key by which values are compared."""
         object.__setattr__(self, "key", marshal.dumps(self.value, 2))
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list: its first items, all others (None: there are none), and how many."""
+    """A list: its first items, all others (None: there are none), and their number."""
 
     first: tuple[Shape, ...]
     rest: Shape | None
@@ -91,19 +91,19 @@ class Members:
     named: tuple[Member, ...]
     rest: Shape | None
     place: str = field(default="", compare=False)
-    """Where it is in the schema."""
+    """Its JSON pointer in the schema."""
 
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """Any of several; none at all if empty."""
+    """Any of several; without options no value fits."""
 
     options: tuple[Shape, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A shape that holds itself, by its reference."""
+    """A recursive shape, by its reference."""
 
     name: str
 
@@ -111,15 +111,26 @@ class Named:
 Shape: TypeAlias = Anything | Null | Truth | Number | Text | Listed | Items | Members | OneOf | Named
 
 
+TYPES: Final[Mapping[type[Shape], str]] = {
+    Null: "null",
+    Truth: "boolean",
+    Number: "number",
+    Text: "string",
+    Items: "array",
+    Members: "object",
+}
+"""The JSON type of a shape's values, where all have one."""
+
+
 def endless(shape: Shape) -> bool:
-    """Whether values of a shape may hold others without end."""
+    """Whether values of a shape may be nested without a bound."""
     match shape:
         case Anything() | Named():
             return True
-        case Items(first, rest):
-            return any(map(endless, first)) or (rest is not None and endless(rest))
+        case Items(inner, rest):
+            return any(map(endless, (*inner, *filter(None, [rest]))))
         case Members(members, rest):
-            return any(endless(member.shape) for member in members) or (rest is not None and endless(rest))
+            return any(map(endless, (*(member.shape for member in members), *filter(None, [rest]))))
         case OneOf(options):
             return any(map(endless, options))
         case _:
@@ -127,7 +138,7 @@ def endless(shape: Shape) -> bool:
 
 
 def empty(shape: Shape) -> bool:  # noqa: PLR0911 - one per kind
-    """Whether no value at all has a shape."""
+    """Whether no value has a shape."""
     match shape:
         case Text(least, most):
             return most is not None and least > most
@@ -157,33 +168,23 @@ def union(shapes: list[Shape]) -> Shape:
     return next(iter(unique.values())) if len(unique) == 1 else OneOf(tuple(unique.values()))
 
 
-def kinds(shape: Shape) -> frozenset[str]:  # noqa: C901, PLR0911 - one per kind
-    """The JSON types that a shape's values have; a shape that holds itself counts as one of its own."""
+def kinds(shape: Shape) -> frozenset[str]:
+    """Return the JSON types of a shape's values; each listed value and each recursive shape counts as its own."""
     match shape:
         case Anything():
-            return frozenset({"string", "number", "boolean", "null", "array", "object"})
-        case Null():
-            return frozenset({"null"})
-        case Truth():
-            return frozenset({"boolean"})
-        case Number():
-            return frozenset({"number"})
-        case Text():
-            return frozenset({"string"})
+            return frozenset(TYPES.values())
         case Listed(value):
             return frozenset({f"={value!r}"})
-        case Items():
-            return frozenset({"array"})
-        case Members():
-            return frozenset({"object"})
         case OneOf(options):
             return frozenset[str]().union(*map(kinds, options))
         case Named(name):
             return frozenset({name})
+        case _:
+            return frozenset({TYPES[type(shape)]})
 
 
 def alternatives(shape: Shape, named: Mapping[str, Shape]) -> list[Shape]:
-    """A shape's alternatives, none of which has any itself."""
+    """Flatten a shape into alternatives that have none themselves."""
     found: list[Shape] = []
     pending: list[Shape] = [shape]
     seen: set[str] = set()

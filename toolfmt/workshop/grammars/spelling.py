@@ -1,4 +1,4 @@
-"""Regular nodes in the spelling of regular expressions, as engines without look-around read them.
+"""Writes regular nodes as regular expressions for engines without look-around.
 
 chars("ab")                  [ab]
 Repeat(DIGIT, 1, 3)          [0-9]{1,3}
@@ -7,10 +7,15 @@ Repeat(DIGIT, 1, 3)          [0-9]{1,3}
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from toolfmt.workshop.grammars.nodes import ANY, NOTHING, SPACE, Alt, Chars, Lit, Meet, Node, Repeat, Seq, Space, others
+from toolfmt.workshop.grammars.nodes import ANY, SPACE, Alt, Chars, Json, Lit, Meet, Node, Repeat, Seq, Space, others
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NEVER: Final = r"[^\s\S]"
+"""Matches nothing."""
 _PLAIN: Final = frozenset("_ ,:;!@%&'\"<>=`~\n\t")
 _NAMED: Final = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\f": "\\f", "\v": "\\v"}
 
@@ -20,12 +25,55 @@ class NoPatternError(ValueError):
 
 
 def pattern_text(node: Node) -> str:
-    """Spell a node; raises `NoPatternError` for a rule, a schema, and what only an automaton can decide."""
-    return _spelled(node)
+    """Write a node; raises `NoPatternError` for a rule, a schema, and what only an automaton can decide."""
+    return RegexWriter().text(node)
+
+
+class RegexWriter:
+    """Writes nodes; `other` decides about those that regular expressions do not have."""
+
+    def text(self, node: Node) -> str:  # noqa: PLR0911 - one per kind
+        """Write a node."""
+        match node:
+            case Lit(text):
+                return "".join(map(quoted, text))
+            case Chars():
+                return set_text(node) if node.ranges else NEVER
+            case Space():
+                return self.text(SPACE)
+            case Seq(items):
+                return "".join(map(self._in_row, items))
+            case Alt(options):
+                return _choice([self.text(option) for option in options])
+            case Repeat(inner, least, most):
+                return "" if most == 0 else self._group(inner) + repeats(least, most)
+            case _:
+                return self.other(node)
+
+    def other(self, node: Node) -> str:
+        """Write a node of another kind."""
+        if isinstance(node, Meet) and not node.never and len(node.every) == 1:
+            return self.text(node.every[0])
+        raise NoPatternError
+
+    def _in_row(self, node: Node) -> str:
+        text = self.text(node)
+        return f"(?:{text})" if isinstance(node, Alt | Space | Meet | Json) and "|" in text else text
+
+    def _group(self, node: Node) -> str:
+        text = self.text(node)
+        return text if isinstance(node, Chars) or (isinstance(node, Lit) and len(node.text) == 1) else f"(?:{text})"
+
+
+def _choice(texts: list[str]) -> str:
+    some = list(dict.fromkeys(filter(None, texts)))
+    if not texts:
+        return NEVER
+    return f"(?:{'|'.join(some)})?" if "" in texts and some else "|".join(some)
 
 
 def quoted(char: str) -> str:
-    """One character outside a class or inside it."""
+    """Write one character, inside or outside a class."""
     if char in _NAMED:
         return _NAMED[char]
     if (char.isascii() and char.isalnum()) or char in _PLAIN or (ord(char) > 0xA0 and char.isprintable()):  # noqa: PLR2004
@@ -38,19 +86,20 @@ def quoted(char: str) -> str:
 
 @lru_cache(maxsize=1024)
 def set_text(node: Chars) -> str:
-    """Spell a set, by what it does not hold where that is shorter."""
+    """Write a set, or its complement if that is shorter."""
     if node == ANY:
         return r"[\s\S]"
     away = others(node)
     if len(away.ranges) < len(node.ranges) or node.ranges[-1][1] > 0xFFFF:  # noqa: PLR2004 - all of Unicode
-        return f"[^{_ranges(away)}]"
+        return f"[^{ranges_text(away, _one)}]"
     if len(node.ranges) == 1 and node.ranges[0][0] == node.ranges[0][1]:
         return quoted(chr(node.ranges[0][0]))
-    return f"[{_ranges(node)}]"
+    return f"[{ranges_text(node, _one)}]"
 
 
-def _ranges(node: Chars) -> str:
-    return "".join(_one(low) if low == high else f"{_one(low)}-{_one(high)}" for low, high in node.ranges)
+def ranges_text(node: Chars, one: Callable[[int], str]) -> str:
+    """Write the inside of a character class; `one` writes a code point."""
+    return "".join(one(low) if low == high else f"{one(low)}-{one(high)}" for low, high in node.ranges)
 
 
 def _one(code: int) -> str:
@@ -58,53 +107,10 @@ def _one(code: int) -> str:
 
 
 def repeats(least: int, most: int | None) -> str:
-    """Spell how many."""
-    if (least, most) in _SHORT:
-        return _SHORT[least, most]
+    """Write a quantifier."""
+    if (least, most) in QUANTIFIERS:
+        return QUANTIFIERS[least, most]
     return f"{{{least}}}" if least == most else f"{{{least},{'' if most is None else most}}}"
 
 
-_SHORT: Final[dict[tuple[int, int | None], str]] = {(0, None): "*", (1, None): "+", (0, 1): "?"}
-
-
-def _spelled(node: Node) -> str:  # noqa: PLR0911 - one per kind
-    match node:
-        case Lit(text):
-            return "".join(map(quoted, text))
-        case Chars():
-            return set_text(node) if node.ranges else "[^\\s\\S]"
-        case Space():
-            return _spelled(SPACE)
-        case Seq(items):
-            return "".join(map(_atomic_in_row, items))
-        case Alt(options):
-            if not options:
-                raise NoPatternError
-            return _choice(options)
-        case Repeat(inner, least, most):
-            return "" if most == 0 else grouped(inner) + repeats(least, most)
-        case Meet(every, ()) if len(every) == 1:
-            return _spelled(every[0])
-        case _:
-            raise NoPatternError
-
-
-def _choice(options: tuple[Node, ...]) -> str:
-    some = [option for option in options if option != NOTHING]
-    text = "|".join(map(_spelled, some))
-    if len(some) == len(options):
-        return text
-    return f"(?:{text})?"
-
-
-def _atomic_in_row(node: Node) -> str:
-    text = _spelled(node)
-    return f"(?:{text})" if isinstance(node, Alt | Space) and "|" in text else text
-
-
-def grouped(node: Node) -> str:
-    """Spell a node so that a repetition after it means all of it."""
-    text = _spelled(node)
-    if isinstance(node, Chars) or (isinstance(node, Lit) and len(node.text) == 1):
-        return text
-    return f"(?:{text})"
+QUANTIFIERS: Final[dict[tuple[int, int | None], str]] = {(0, None): "*", (1, None): "+", (0, 1): "?"}

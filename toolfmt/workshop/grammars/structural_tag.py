@@ -3,8 +3,8 @@ r"""A grammar as a structural tag, the JSON that xgrammar, vLLM and SGLang take 
     {"type": "structural_tag", "format": {"type": "triggered_tags", "triggers": ["<tool_call>"], "tags": [
         {"type": "tag", "begin": "<tool_call>\n{", "content": ..., "end": ""}]}}
 
-Arguments in JSON are `json_schema` formats; what is no JSON is a `grammar` in
-EBNF. Where text and calls mix, a call's first marker triggers it.
+Arguments in JSON are `json_schema` formats, and everything else is a `grammar` in EBNF. Where text and calls mix, the
+first marker of a call is the trigger.
 Source: mlc-ai/xgrammar, docs/structural_tag.
 """
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
 from toolfmt.workshop.grammars.gbnf import Rulebook
-from toolfmt.workshop.grammars.nodes import NOTHING, Alt, Json, Lit, Node, Repeat, Seq, sequence
+from toolfmt.workshop.grammars.nodes import NOTHING, Alt, Json, Lit, Node, Repeat, Seq, parts, sequence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,7 @@ _WORD: Final = re.compile(r"\S+")
 
 
 def write_structural_tag(answer: Answer) -> tuple[str, tuple[str, ...]]:
-    """Write a grammar as JSON text; also what it had to leave out."""
+    """Write a grammar as JSON text; also return what it leaves out."""
     writer = _Writer(answer.rules)
     return jsontext.dumps({"type": "structural_tag", "format": writer.answer(answer)}), tuple(writer.relaxed)
 
@@ -72,7 +72,7 @@ class _Writer:
             case _ if not _holds_schema(node):
                 return self._grammar(node)
             case Seq(items):
-                return {"type": "sequence", "elements": [self._format(part) for part in _parts(items)]}
+                return {"type": "sequence", "elements": [self._format(part) for part in _joined(items)]}
             case Alt(options):
                 return {"type": "or", "elements": [self._format(option) for option in options]}
             case Repeat(inner, least, most):
@@ -93,19 +93,11 @@ class _Writer:
 
 
 def _holds_schema(node: Node) -> bool:
-    match node:
-        case Json():
-            return True
-        case Seq(items) | Alt(items):
-            return any(map(_holds_schema, items))
-        case Repeat(inner):
-            return _holds_schema(inner)
-        case _:
-            return False
+    return isinstance(node, Json) or any(map(_holds_schema, parts(node)))
 
 
-def _parts(items: tuple[Node, ...]) -> list[Node]:
-    """Join what needs a grammar of its own, so that there are few of them."""
+def _joined(items: tuple[Node, ...]) -> list[Node]:
+    """Join neighbours without a schema: they share one grammar."""
     out: list[Node] = []
     for part in items:
         if out and not _holds_schema(part) and not _holds_schema(out[-1]):

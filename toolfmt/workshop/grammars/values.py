@@ -1,10 +1,10 @@
-"""Values of a shape as nodes, in the notation of a format: JSON, or the literals of a language.
+"""Values of a shape as nodes, in a dialect's notation: JSON, or the literals of a language.
 
     {"city": "Paris", "days": 3}        JSON
     city='Paris', days=3                Python's literals, as keywords
     {city:<|"|>Paris<|"|>,days:3}       bare keys, a token as the quote
 
-Members stand in the order in which the schema names them.
+Members are in the order in which the schema names them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import regex
 
 from toolfmt import jsontext
 from toolfmt.dialect.literals import BARE_KEY
-from toolfmt.errors import UnrepresentableError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.workshop.grammars.nodes import (
     ANY,
@@ -83,7 +82,7 @@ _CODE: Final = sequence(  # four digits that are no half of a pair
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """How a format quotes text: the quotation mark, and how characters are escaped."""
+    """How a dialect quotes text: the quotation mark, and how characters are escaped."""
 
     mark: str
     write: Callable[[Chars], Node] | None
@@ -94,21 +93,20 @@ class Quote:
     def within(self, write: Callable[[Chars], Node]) -> Quote:
         """Apply a second escaping, such as XML entities in JSON text."""
         inner = self.write
-        assert inner is not None  # noqa: S101 - only what is escaped is escaped again
+        assert inner is not None  # noqa: S101 - only escaped text is escaped again
         return Quote(self.mark, lambda node: encoded(inner(node), write), encoded(self.free, write))
 
 
 def json_quote() -> Quote:
     """Return the quoting of JSON strings."""
     free = either(
-        others(chars('"\\' + _CONTROLS)),
-        sequence(Lit("\\"), either(chars('"\\/bfnrt'), sequence(Lit("u"), _CODE))),
+        others(chars('"\\' + _CONTROLS)), sequence(Lit("\\"), either(chars('"\\/bfnrt'), sequence(Lit("u"), _CODE)))
     )
     return Quote('"', escaping(_JSON_SPECIAL), free)
 
 
 def literal_quote(mark: str, *, escapes: bool) -> Quote:
-    """Make the way of a language's literals."""
+    """Return the quoting of a language's literals."""
     if not escapes:
         return Quote(mark, None, ANY)
     special = {char: f"\\u{ord(char):04x}" for char in [*_CONTROLS, "\x7f"]}
@@ -131,17 +129,17 @@ class Notation:
     spaced: bool = True
     sorted_keys: bool = False
     never: tuple[Node, ...] = ()
-    """What text may not hold, as it is written."""
+    """What text may not contain, as it is written."""
 
 
 JSON: Final = Notation("json")
 
 
 class ValueNodes:
-    """Makes nodes of shapes; shapes that hold themselves become rules."""
+    """Makes nodes of shapes; recursive shapes become rules."""
 
     def __init__(self, notation: Notation, rules: GrammarRules, named: Mapping[str, Shape], prefix: str) -> None:
-        """Write in this notation; rules of recursive shapes are put into `rules`, named with the `prefix`."""
+        """Write in this notation; rules of recursive shapes are added to `rules`, with names after the `prefix`."""
         self._notation = notation
         self._rules = rules
         self._named = named
@@ -151,7 +149,7 @@ class ValueNodes:
         self._colon = sequence(Lit("") if notation.bare_keys else Space(), Lit(":"), after)
 
     def value(self, shape: Shape) -> Node:  # noqa: C901, PLR0911 - one per kind
-        """The node of one value."""
+        """Return the node of one value."""
         match shape:
             case Anything():
                 return self._anything()
@@ -178,9 +176,8 @@ class ValueNodes:
 
     def _rule(self, name: str, make: Callable[[], Node]) -> Ref:
         safe = "".join(char if char.isascii() and char.isalnum() else "-" for char in name).strip("-").lower()
-        rule = f"{self._prefix}-{safe or 'root'}"
         number = list(self._named).index(name) if name in self._named else ""
-        rule = f"{rule}{number}"
+        rule = f"{self._prefix}-{safe or 'root'}{number}"
         if rule not in self._rules:
             self._rules[rule] = NOTHING  # holds the name while the body is made
             self._rules[rule] = make()
@@ -192,7 +189,7 @@ class ValueNodes:
         return self._rule("any value", lambda: either(*map(self.value, (*scalars, *containers))))
 
     def text(self, shape: Text) -> Node:
-        """A quoted text."""
+        """Return the node of a quoted text."""
         return either(*(self._quoted(quote, shape) for quote in self._notation.quotes))
 
     def _quoted(self, quote: Quote, shape: Text) -> Node:
@@ -211,20 +208,16 @@ class ValueNodes:
         return whole
 
     def _ending(self, quote: Quote) -> Node:
-        """A quote after which the structure goes on: it ends a text that nothing escapes."""
+        """Return a quote with structure after it: it ends a text without escapes."""
         return sequence(Lit(quote.mark), Repeat(chars(" \t\r\n")), chars(",:}])"))
 
     def listed(self, value: JsonValue) -> Node:
-        """One value."""
+        """Return the node of exactly this value."""
         if isinstance(value, str):
-            jsontext.dumps(value)  # refuses what no text can hold
+            jsontext.dumps(value)  # raises for a text that no JSON can hold
             return either(*(self._quoted_text(quote, value) for quote in self._notation.quotes))
-        if is_object(value):
-            members = tuple(Member(key, Listed(inner), required=True) for key, inner in value.items())
-            return self.members(Members(members, None))
-        if is_array(value):
-            items = tuple(Listed(inner) for inner in value)
-            return self._items(Items(items, None, len(items)))
+        if isinstance(value, dict | list):
+            return self.value(container(value))
         if value is None or isinstance(value, bool):
             return Lit(self._notation.words[value])
         return Lit(jsontext.dumps(value))
@@ -234,37 +227,25 @@ class ValueNodes:
         return sequence(Lit(quote.mark), body, Lit(quote.mark)) if quote.mark not in value or quote.write else Alt(())
 
     def _items(self, shape: Items) -> Node:
-        comma = self._comma
         first = [self.value(item) for item in shape.first][: shape.most]
-        rest = self.value(shape.rest) if shape.rest is not None else None
-        tail: Node = NOTHING
-        if rest is not None:
-            most = None if shape.most is None else shape.most - len(first)
-            tail = Repeat(sequence(comma, rest), max(shape.least - len(first), 0), most)
-        if rest is None and shape.least > len(first):
-            return Alt(())
-        for at in range(len(first) - 1, 0, -1):
-            tail = sequence(comma, first[at], tail)
-            tail = tail if at < shape.least else maybe(tail)
-        if first:
-            body = sequence(first[0], tail)
-        elif rest is None or shape.most == 0:
-            return sequence(Lit("["), Space(), Lit("]"))
-        else:
-            most = None if shape.most is None else shape.most - 1
-            body = sequence(rest, Repeat(sequence(comma, rest), max(shape.least - 1, 0), most))
-        body = sequence(body, Space())
+        rest = None if shape.rest is None else self.value(shape.rest)
+        head = first[0] if first else rest if shape.most != 0 else None
+        if head is None:
+            return Alt(()) if shape.least else sequence(Lit("["), Space(), Lit("]"))
+        further = [sequence(self._comma, item) for item in first[1:]]
+        row = items_from(1, shape, further, None if rest is None else sequence(self._comma, rest))
+        body = sequence(head, row, Space())
         return sequence(Lit("["), Space(), body if shape.least else maybe(body), Lit("]"))
 
     def members(self, shape: Members) -> Node:
-        """An object in braces."""
+        """Return the node of an object in braces."""
         if self._notation.sorted_keys:
             shape = replace(shape, named=tuple(sorted(shape.named, key=lambda member: member.name)))
         body = self._listed_members(shape, self._pair, self._further)
         return sequence(Lit("{"), Space(), body, Lit("}"))
 
     def keywords(self, shape: Members, key: Callable[[str], Node]) -> Node:
-        """Arguments as `key=value`, as far as the schema names them."""
+        """Return the node of arguments as `key=value`, without members that the schema does not name."""
 
         def pair(name: str, value: Shape) -> Node:
             return sequence(key(name), Lit("="), self.value(value))
@@ -279,7 +260,7 @@ class ValueNodes:
         return Lit(name) if bare else self.listed(name)
 
     def _further(self, shape: Members) -> Node:
-        """A member that the schema does not name."""
+        """Return the node of a member that the schema does not name."""
         assert shape.rest is not None  # noqa: S101 - asked by the caller
         if self._notation.bare_keys:
             key = _but(Repeat(_BARE, 1, 64), [Lit(member.name) for member in shape.named])
@@ -293,7 +274,7 @@ class ValueNodes:
     def _listed_members(
         self, shape: Members, pair: Callable[[str, Shape], Node], further: Callable[[Members], Node]
     ) -> Node:
-        """Members in order, with a comma between those that are there."""
+        """Return members in order, with commas between those that are present."""
         comma = self._comma
         rest = further(shape) if shape.rest is not None else None
         following: list[Node] = [Repeat(sequence(comma, rest)) if rest is not None else NOTHING]
@@ -313,10 +294,10 @@ class ValueNodes:
 
 
 class QuotedValues(ValueNodes):
-    """Arguments that are all quoted text, in JSON where they are no string; the schema tells which."""
+    """Makes nodes of arguments that are all quoted text; values that are not strings are JSON in quotes."""
 
     def value(self, shape: Shape) -> Node:
-        """The node of one argument."""
+        """Return the node of one argument."""
         (quote, *_) = self._notation.quotes
         ending = self._ending(quote)
         inner = ValueNodes(Notation("text", never=(ending,)), self._rules, self._named, f"{self._prefix}-quoted")
@@ -336,7 +317,7 @@ def _but(node: Node, names: Sequence[Node], never: Sequence[Node] = ()) -> Node:
 
 
 def text_node(shape: Text, never: Sequence[Node] = ()) -> Node:
-    """A text as it is, which may not hold some others."""
+    """Return the node of a verbatim text that may not contain some others."""
     every: list[Node] = []
     if shape.least or shape.most is not None:
         every.append(Repeat(ANY, shape.least, shape.most))
@@ -347,8 +328,23 @@ def text_node(shape: Text, never: Sequence[Node] = ()) -> Node:
     return Meet(tuple(every) or (ANYTHING,), tuple(map(containing, never)))
 
 
-def keyword(dialect: str, name: str, fits: bool) -> Node:  # noqa: FBT001 - the caller asks the pattern
-    """The name of an argument that is without quotes."""
-    if not fits:
-        raise UnrepresentableError(dialect, f"/{name}", f"{name!r} cannot be a keyword")
-    return Lit(name)
+def items_from(number: int, shape: Items, first: Sequence[Node], rest: Node | None) -> Node:
+    """Return the items of a list from a number on; the nodes of `first` and `rest` bring their separators."""
+    count = number + len(first)
+    if rest is None and shape.least > count:
+        return Alt(())
+    row: Node = NOTHING
+    if rest is not None:
+        row = Repeat(rest, max(shape.least - count, 0), None if shape.most is None else shape.most - count)
+    for at in range(len(first) - 1, -1, -1):
+        row = sequence(first[at], row)
+        row = row if at + number < shape.least else maybe(row)
+    return row
+
+
+def container(value: JsonValue) -> Items | Members:
+    """Return the shape of exactly this list or object."""
+    if is_array(value):
+        return Items(tuple(Listed(inner) for inner in value), None, len(value))
+    assert is_object(value)  # noqa: S101 - asked by the callers
+    return Members(tuple(Member(key, Listed(inner), required=True) for key, inner in value.items()), None)

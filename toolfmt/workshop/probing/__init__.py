@@ -1,20 +1,19 @@
-"""Is a server's tool calling faithful? Scripted questions, and what is wrong with the answers.
+"""Checks whether a server's tool calling is faithful, with scripted questions.
 
     report = probe("http://127.0.0.1:8000/v1", "qwen3")
     report.faithful
-    verdict(report)             # in one sentence, with what to do
+    verdict(report)             # one sentence, with advice
     for finding in report.findings:
         print(finding.severity, finding.rule, finding.expected, finding.came, finding.read)
 
-A server reads the calls of its model's text and hands them on as JSON. Where it does that badly,
-calls stay in the text, arguments are lost or changed, streams differ from whole answers. Needs the extra `probe`.
+A server parses the calls in its model's text and returns them as JSON. If it does so badly, calls stay in the text,
+arguments are lost or changed, and streams differ from whole answers. Needs the extra `probe`.
 """
 
 from __future__ import annotations
 
-from toolfmt.workshop.probing.findings import ProbeFinding, Report
+from toolfmt.workshop.probing.findings import ProbeFinding, Report, verdict
 from toolfmt.workshop.probing.questions import QUESTIONS, Question
 from toolfmt.workshop.probing.run import probe
-from toolfmt.workshop.probing.verdict import verdict
 
 __all__ = ["QUESTIONS", "ProbeFinding", "Question", "Report", "probe", "verdict"]

@@ -1,4 +1,4 @@
-"""An answer put together as a plain client would do it, with every oddity of the wire noted on the way.
+"""Assembles an answer as a plain client does, and notes every oddity of the wire.
 
 Answer(text="Let me look.", calls=[Call(index=0, id="call_1", name="get_weather", arguments='{"city": "Paris"}')],
        finish="tool_calls", oddities={})
@@ -29,32 +29,22 @@ class Call:
 
 
 @dataclass(slots=True)
-class Oddity:
-    """Something that is not as Chat Completions has it."""
-
-    rule: str
-    expected: str
-    came: str
-
-
-@dataclass(slots=True)
 class ClientAnswer:
-    """What a client has in the end."""
+    """The answer as a client has it."""
 
     text: str = ""
     reasoning: str = ""
     calls: list[Call] = field(default_factory=list[Call])
     finish: JsonValue = None
-    oddities: dict[str, Oddity] = field(default_factory=dict[str, Oddity])
-    """The first of each rule."""
+    oddities: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    """What is not as Chat Completions has it: what was expected and what came, the first of each rule."""
 
     def odd(self, rule: str, expected: str, came: object) -> None:
         """Note an oddity."""
-        if rule not in self.oddities:
-            self.oddities[rule] = Oddity(rule, expected, shown(str(came)))
+        self.oddities.setdefault(rule, (expected, shown(str(came))))
 
     def say(self, message: JsonObject) -> None:
-        """Take the text and the reasoning of a message, or of a piece of one."""
+        """Add the text and the reasoning of a message, or of a piece of one."""
         content = message.get("content")
         if isinstance(content, str):
             self.text += content
@@ -68,7 +58,7 @@ class ClientAnswer:
 
 
 def read(reply: Reply, *, stream: bool) -> ClientAnswer:
-    """Put an answer together."""
+    """Assemble an answer."""
     answer = ClientAnswer()
     for data in reply.broken:
         answer.odd("event_not_json", "the data of every event is JSON", data)

@@ -1,9 +1,9 @@
-"""Putting a question to a server: its answer as JSON, or why there is none.
+"""Sends a question to a server: returns the answer as JSON, or why there is none.
 
     server = Server("http://127.0.0.1:8000/v1", api_key=None, timeout=60)
     server.ask({"model": "m", "messages": [...]}, stream=False)     # Reply(events=[{"choices": [...]}])
 
-An answer may be of any size, take any time and be anything: it is read up to a limit of each.
+An answer may be anything: it is read up to a limit of size and of time.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _DONE: Final = "[DONE]"
 
 
 class UnusableError(Exception):
-    """A server gave no answer of an API: which rule of the report that is, what was expected and what came."""
+    """A server gave no answer of an API: the report's rule, what was expected and what came."""
 
     def __init__(self, rule: str, expected: str, came: str, *, final: bool = False) -> None:
-        """Say so; `final` if every other question would end the same way."""
+        """Keep these; `final` if every other question would end the same way."""
         super().__init__(came)
         self.rule = rule
         self.expected = expected
@@ -51,9 +51,9 @@ class Reply:
     events: tuple[JsonObject, ...]
     streamed: bool = False
     done: bool = True
-    """Whether a stream said that it was over."""
+    """Whether a stream has its end marker."""
     broken: tuple[str, ...] = ()
-    """The data of events that are no JSON."""
+    """The data of events that are not JSON."""
 
 
 REFUSALS: Final = {
@@ -62,11 +62,11 @@ REFUSALS: Final = {
     HTTPStatus.NOT_FOUND: ("not_found", "an API at this address; is the path (/v1?) right, and the model's name?"),
     HTTPStatus.METHOD_NOT_ALLOWED: ("not_found", "an API at this address; is the path (/v1?) right?"),
 }
-"""What a status says of all questions."""
+"""Statuses that apply to all questions."""
 
 
 class Server:
-    """An OpenAI-compatible server; neither proxies nor a .netrc file of the environment are used."""
+    """An OpenAI-compatible server; proxies and .netrc files of the environment are ignored."""
 
     def __init__(self, base_url: str, *, api_key: str | None, timeout: float) -> None:
         """Raises ValueError for an address that is invalid, and for a key that no header can hold."""
@@ -80,12 +80,12 @@ class Server:
             raise ValueError("the API key has characters that no HTTP header can hold")
         self._url = f"{base_url.rstrip('/')}/chat/completions"
         self._timeout = timeout
-        headers = {"accept-encoding": "identity"}  # what is small on the way may be huge
+        headers = {"accept-encoding": "identity"}  # a small compressed answer may be huge
         headers |= {"authorization": f"Bearer {api_key}"} if api_key else {}
         self._client = httpx2.Client(headers=headers, timeout=timeout, trust_env=False, follow_redirects=False)
 
     def close(self) -> None:
-        """Let the connections go."""
+        """Close the connections."""
         self._client.close()
 
     def ask(self, request: JsonObject, *, stream: bool) -> Reply:
@@ -107,7 +107,7 @@ class Server:
         return _events(body) if stream and framed and not body.lstrip().startswith("{") else _whole(body, kind)
 
     def _body(self, response: httpx2.Response, late: float) -> str:
-        """Read what comes, up to the limits of size and time."""
+        """Read an answer up to the limits of size and time."""
         pieces: list[bytes] = []
         size = 0
         for piece in response.iter_bytes():
@@ -140,7 +140,7 @@ def _check_status(response: httpx2.Response, body: str) -> None:
 
 
 def _words(body: str) -> str:
-    """Find what an error says, in the place where APIs say it."""
+    """Return an error's message from where APIs put it."""
     try:
         value = jsontext.loads(body)
     except ParseError:
@@ -161,7 +161,7 @@ def _whole(body: str, kind: str) -> Reply:
 
 
 def _events(body: str) -> Reply:
-    """Read server-sent events; lines of other fields and comments say nothing here."""
+    """Read server-sent events; other fields and comments are ignored."""
     events: list[JsonObject] = []
     broken: list[str] = []
     done = False

@@ -1,33 +1,41 @@
-"""What a probe finds: one record for each thing that is wrong, and the whole report.
+"""The result of a probe: a record for each fault, the whole report, and its verdict in one sentence.
 
-Finding("markup_in_content", "error", "one call", "whole", expected="the call in `tool_calls`",
-        came="<tool_call>…", read=('hermes: get_weather({"city": "Paris"})',))
+ProbeFinding("markup_in_content", "error", "one call", "whole", expected="the call in `tool_calls`",
+             came="<tool_call>…", read=('hermes: get_weather({"city": "Paris"})',))
+
+this server's tool parser is off: its calls are text in the format hermes; start vLLM with
+`--enable-auto-tool-choice --tool-call-parser hermes`
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from pydantic_core import to_jsonable_python
+
+from toolfmt.lookup.registry import default_registry
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
 
 FindingSeverity: TypeAlias = Literal["error", "warning"]
-"""A warning may as well be the model's doing as the server's."""
+"""A warning may be the model's fault as well as the server's."""
 SHOWN: Final = 200
-"""How many characters of what came are shown."""
+"""Characters of an answer that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeFinding:
-    """One thing that is wrong, in the answer to one question."""
+    """One fault in the answer to one question."""
 
     rule: str
-    """A stable word for what is wrong."""
+    """A stable word for the fault."""
     severity: FindingSeverity
     question: str
     mode: str
-    """`whole` or `streamed`; both where the two were compared."""
+    """`whole` or `streamed`; `both` where the two were compared."""
     expected: str
     came: str
     read: tuple[str, ...] = ()
@@ -36,38 +44,30 @@ class ProbeFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What is known of a server after the questions."""
+    """What the questions show of a server."""
 
     base_url: str
     model: str
     asked: int
-    """Questions that were answered, however."""
+    """Answers that came, right or wrong."""
     findings: tuple[ProbeFinding, ...]
     unusable: bool = False
-    """The server did not answer as an API does, so little was learnt."""
+    """The server did not answer as an API does, so the report says little."""
 
     @property
     def faithful(self) -> bool:
-        """Whether everything was learnt, and nothing is wrong that the server could help."""
+        """Whether all questions were answered without a fault of the server."""
         return not self.unusable and all(finding.severity != "error" for finding in self.findings)
 
     def to_json(self) -> JsonObject:
         """Write the report as JSON."""
-        fields = ("rule", "severity", "question", "mode", "expected", "came")
-        return {
-            "base_url": self.base_url,
-            "model": self.model,
-            "asked": self.asked,
-            "faithful": self.faithful,
-            "unusable": self.unusable,
-            "findings": [
-                {**{name: getattr(one, name) for name in fields}, "read": list(one.read)} for one in self.findings
-            ],
-        }
+        made: JsonObject = to_jsonable_python(self)
+        findings, unusable = made.pop("findings"), made.pop("unusable")
+        return {**made, "faithful": self.faithful, "unusable": unusable, "findings": findings}
 
 
 def without(report: Report, secret: str | None) -> Report:
-    """Take a secret out of everything that is said; servers like to repeat what they were given."""
+    """Remove a secret from all texts of a report: servers may repeat their requests."""
     if not secret:
         return report
 
@@ -82,5 +82,52 @@ def without(report: Report, secret: str | None) -> Report:
 
 
 def shown(text: str) -> str:
-    """Show a text that came, shortened."""
+    """Shorten a text of an answer."""
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+
+
+MARKUP: Final = "markup_in_content"
+_ENGINE: Final = "vllm-project/vllm, vllm/tool_parsers"
+_PARSERS: Final = {
+    "cohere-command": "cohere_command3",
+    "granite-20b-fc": "granite-20b-fc",
+    "granite3": "granite",
+    "harmony": "openai",
+    "internlm2": "internlm",
+    "llama3-json-tag": "llama3_json",
+    "mistral-v11": "mistral",
+    "mistral-v3": "mistral",
+    "phi4-mini": "phi4_mini_json",
+}
+"""vLLM 0.33's names for its parsers, where they are not the dialect's own."""
+
+
+def verdict(report: Report) -> str:
+    """Summarise a report in one sentence: the main fault and what to do about it."""
+    errors = [one for one in report.findings if one.severity == "error"]
+    if report.unusable:
+        why = f": {errors[-1].rule}, {errors[-1].came}" if errors else ""
+        return f"this server gives no usable answers{why}"
+    left = [one for one in errors if one.rule == MARKUP]
+    formats = Counter(text.partition(":")[0] for one in left for text in one.read)
+    if formats:
+        dialect = formats.most_common(1)[0][0]
+        off = len(left) * 2 > len({(one.question, one.mode) for one in errors})
+        state = "is off: its calls are text" if off else "misses some calls: they are text"
+        return f"this server's tool parser {state} in the format {dialect}; {_advice(dialect)}"
+    if not errors:
+        warned = len(report.findings)
+        rest = f"; {warned} {'warning' if warned == 1 else 'warnings'} may be the model's own doing" if warned else ""
+        return f"this server's tool calling is faithful in {report.asked} answers{rest}"
+    rules = Counter(one.rule for one in errors)
+    listed = ", ".join(f"{rule} ({times})" for rule, times in rules.most_common(3))
+    return f"this server gets tool calls wrong: {listed}{' and more' if len(rules) > 3 else ''}"  # noqa: PLR2004
+
+
+def _advice(name: str) -> str:
+    """Return how to read calls in a dialect: with the engine's own parser if it has one, else with the gateway."""
+    dialect = default_registry().dialect(name) if name in default_registry() else None
+    if dialect is None or not any(source.reference.startswith(_ENGINE) for source in dialect.sources):
+        return f"read it with `toolfmt.execution.TextDriver(model, dialect={name!r})` or put `toolfmt serve` in front"
+    parser = _PARSERS.get(dialect.name, dialect.name.replace("-", "_"))
+    return f"start vLLM with `--enable-auto-tool-choice --tool-call-parser {parser}`"

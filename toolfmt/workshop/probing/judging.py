@@ -1,35 +1,41 @@
-"""What is wrong with an answer: rules that look at it, one for each thing a server can do to a call.
+"""Rules that find the faults of an answer, one for each thing that a server can do to a call.
 
-Each gives `(rule, severity, expected, came, read)` for what it finds.
+Each yields `(rule, severity, expected, came, read)` for each fault.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_object
+from toolfmt.lookup.registry import default_registry
+from toolfmt.parsing import parse
 from toolfmt.schema.validation import problems
 from toolfmt.workshop.probing.findings import FindingSeverity, ProbeFinding, shown
-from toolfmt.workshop.probing.raw import calls_in, reasoning_in, token_in
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolDefinition
     from toolfmt.workshop.probing.answers import Call, ClientAnswer
     from toolfmt.workshop.probing.questions import Question
 
+LOOKED_AT: Final = 16384
+"""Characters of a text that are searched for calls."""
+_TOKEN: Final = re.compile(r"<[|｜].{1,40}?[|｜]>", re.DOTALL)
 Wrong: TypeAlias = tuple[str, FindingSeverity, str, str, tuple[str, ...]]
 Rule: TypeAlias = Callable[["ClientAnswer", "Question"], Iterator[Wrong]]
 
 
 def judge(answer: ClientAnswer, question: Question, mode: str) -> list[ProbeFinding]:
-    """Say all that is wrong with an answer, each thing once."""
+    """Return the faults of an answer, each rule once."""
     found = {
-        name: ProbeFinding(name, "error", question.name, mode, one.expected, one.came)
-        for name, one in answer.oddities.items()
+        name: ProbeFinding(name, "error", question.name, mode, expected, came)
+        for name, (expected, came) in answer.oddities.items()
     }
     for rule in RULES:
         for name, severity, expected, came, read in rule(answer, question):
@@ -38,7 +44,7 @@ def judge(answer: ClientAnswer, question: Question, mode: str) -> list[ProbeFind
 
 
 def compare(whole: ClientAnswer, streamed: ClientAnswer, question: Question) -> list[ProbeFinding]:
-    """Say where the stream of an answer and the whole one differ: in their calls, or in whether there is text."""
+    """Compare the streamed and the whole answer: their calls, and whether there is text or reasoning."""
     sides = [
         (sorted(_line(call) for call in answer.calls), bool(answer.text.strip()), bool(answer.reasoning.strip()))
         for answer in (whole, streamed)
@@ -70,7 +76,7 @@ def _line(call: Call) -> str:
 
 
 def _object(call: Call) -> JsonObject | None:
-    """Read a call's arguments; None for anything but the text of an object."""
+    """Read a call's arguments; None unless they are the text of an object."""
     try:
         value = jsontext.loads(call.arguments) if isinstance(call.arguments, str) else None
     except ParseError:
@@ -79,16 +85,33 @@ def _object(call: Call) -> JsonObject | None:
 
 
 def _text(answer: ClientAnswer, question: Question) -> Iterator[Wrong]:
-    """Look for what belongs elsewhere than in the text."""
-    reads = calls_in(answer.text, question.tools)
+    """Find calls, reasoning and a model's own tokens in the text."""
+    reads = _calls_in(answer.text, question)
     if reads:
         yield "markup_in_content", "error", "calls in `tool_calls`, none in `content`", answer.text, reads
-    thought = reasoning_in(answer.text)
+    thought = next((marker for marker in _reasoning() if marker in answer.text), "")
     if thought:
         yield "reasoning_in_content", "error", f"no {thought} in `content`", answer.text, ()
-    token = token_in(answer.text)
-    if token and token != thought and not reads:
-        yield "token_in_content", "error", f"no {token} in `content`", answer.text, ()
+    token = _TOKEN.search(answer.text)
+    if token and token[0] != thought and not reads:
+        yield "token_in_content", "error", f"no {token[0]} in `content`", answer.text, ()
+
+
+def _calls_in(text: str, question: Question) -> tuple[str, ...]:
+    """Describe the calls in a text, as the detected dialect reads them."""
+    result = parse(text[:LOOKED_AT], dialect="auto", tools=question.tools)
+    calls = [f"{call.name}({jsontext.dumps(call.arguments)})" for call in result.calls]
+    broken = [f"{one.name or 'a call'} that cannot be used ({one.reason})" for one in result.failures]
+    return tuple(f"{result.dialect}: {one}" for one in (*calls, *broken))
+
+
+@cache
+def _reasoning() -> tuple[str, ...]:
+    """Return the markers of reasoning in all dialects that are not in prose and do not end a turn."""
+    known = [dialect.syntax for dialect in default_registry() if dialect.syntax is not None]
+    ends = {stop.strip() for syntax in known for stop in syntax.stop}
+    found = {marker.strip() for syntax in known for pair in syntax.reasoning for marker in pair} - ends
+    return tuple(sorted(marker for marker in found if marker.startswith(("<", "["))))
 
 
 def _arguments(answer: ClientAnswer, question: Question) -> Iterator[Wrong]:
@@ -108,7 +131,7 @@ def _arguments(answer: ClientAnswer, question: Question) -> Iterator[Wrong]:
 
 
 def _fitting(value: JsonObject, tool: ToolDefinition, question: Question) -> Iterator[Wrong]:
-    """Compare arguments with the tool's schema, and with what the question said."""
+    """Compare arguments with the tool's schema and with the question."""
     given = jsontext.dumps(value)
     required = tool.parameters.get("required")
     if not value and required:
@@ -129,7 +152,7 @@ def _fitting(value: JsonObject, tool: ToolDefinition, question: Question) -> Ite
 
 
 def _undone(text: str) -> set[str]:
-    """Undo what servers do to a text once too often: escapes, and UTF-8 read as something else."""
+    """Undo an escaping or encoding that was applied once too often."""
     undone: set[str] = set()
     for encoding in ("latin-1", "cp1252"):
         try:
@@ -156,7 +179,7 @@ def _ids(answer: ClientAnswer, _: Question) -> Iterator[Wrong]:
 
 
 def _finish(answer: ClientAnswer, question: Question) -> Iterator[Wrong]:
-    named = is_object(question.choice)  # where OpenAI itself says `stop`
+    named = is_object(question.choice)  # OpenAI itself ends these with `stop`
     fine = ["tool_calls"] if answer.calls else ["stop"]
     fine += ["stop"] if answer.calls and named else []
     if answer.finish == "length":
@@ -166,7 +189,7 @@ def _finish(answer: ClientAnswer, question: Question) -> Iterator[Wrong]:
 
 
 def _count(answer: ClientAnswer, question: Question) -> Iterator[Wrong]:
-    """Compare the calls with those that were wanted; a model may err, but not one that had clear instructions."""
+    """Compare the number of calls; a fault is a warning where the model may have caused it."""
     names = sorted(repr(call.name) for call in answer.calls)
     wanted = sorted(map(repr, question.calls))
     came = f"{', '.join(names) or 'none'}; text: {answer.text}"

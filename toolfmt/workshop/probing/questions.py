@@ -1,4 +1,4 @@
-"""The questions that a server is asked, as data: what is sent, and what a faithful answer holds.
+"""The questions for a server, as data: what is sent, and what a faithful answer contains.
 
 Question("one call", "What is the weather in Paris? …", (WEATHER,), calls=("get_weather",))
 """
@@ -9,34 +9,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from toolfmt.formatters.json_schemas import openai_tool
 from toolfmt.model import ToolDefinition
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 
-def _schema(required: tuple[str, ...], **properties: JsonObject) -> JsonObject:
-    return {"type": "object", "properties": properties, "required": [*required]}
+def _schema(**properties: JsonObject) -> JsonObject:
+    return {"type": "object", "properties": properties, "required": [*properties]}
+
+
+def _tool(name: str, description: str, **properties: JsonObject) -> ToolDefinition:
+    return ToolDefinition(name=name, description=description, parameters=_schema(**properties))
 
 
 _STRING: Final = {"type": "string"}
-WEATHER: Final = ToolDefinition(
-    name="get_weather", description="Look up the weather in a city.", parameters=_schema(("city",), city=_STRING)
-)
-TIME: Final = ToolDefinition(name="get_time", description="Tell the time. Takes no arguments.", parameters=_schema(()))
-SAVE: Final = ToolDefinition(
-    name="save_text", description="Save a text, exactly as it is.", parameters=_schema(("text",), text=_STRING)
-)
-PERSON: Final = _schema(("name", "age"), name=_STRING, age={"type": "integer"})
-MEETING: Final = ToolDefinition(
-    name="plan_meeting",
-    description="Plan a meeting.",
-    parameters=_schema(
-        ("title", "people", "place"),
-        title=_STRING,
-        people={"type": "array", "items": PERSON},
-        place=_schema(("room", "remote"), room={"type": "integer"}, remote={"type": "boolean"}),
-    ),
+_INTEGER: Final = {"type": "integer"}
+WEATHER: Final = _tool("get_weather", "Look up the weather in a city.", city=_STRING)
+TIME: Final = _tool("get_time", "Tell the time. Takes no arguments.")
+SAVE: Final = _tool("save_text", "Save a text, exactly as it is.", text=_STRING)
+MEETING: Final = _tool(
+    "plan_meeting",
+    "Plan a meeting.",
+    title=_STRING,
+    people={"type": "array", "items": _schema(name=_STRING, age=_INTEGER)},
+    place=_schema(room=_INTEGER, remote={"type": "boolean"}),
 )
 ODD_TEXT: Final = 'Zürich 東京 🎉 "quoted" C:\\new'
 CODE: Final = "7391"
@@ -51,14 +49,14 @@ class Question:
     tools: tuple[ToolDefinition, ...]
     calls: tuple[str, ...] = ()
     arguments: Mapping[str, JsonValue] = field(default_factory=dict[str, Any])
-    """What the call has, where the question says it exactly."""
+    """The call's arguments, if the question states them exactly."""
     choice: JsonValue = None
     history: tuple[JsonObject, ...] = ()
     """Messages after the question."""
     text: bool = False
-    """Whether the answer holds text."""
+    """Whether the answer has text."""
     says: str = ""
-    """What its text holds."""
+    """What its text contains."""
 
     @property
     def forced(self) -> bool:
@@ -67,16 +65,9 @@ class Question:
 
     def request(self, model: str) -> JsonObject:
         """Write the request as Chat Completions has it."""
-        tools = [
-            {
-                "type": "function",
-                "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
-            }
-            for tool in self.tools
-        ]
         messages = [{"role": "user", "content": self.ask}, *self.history]
         choice = {} if self.choice is None else {"tool_choice": self.choice}
-        return {"model": model, "messages": messages, "tools": tools, **choice}
+        return {"model": model, "messages": messages, "tools": [*map(openai_tool, self.tools)], **choice}
 
 
 def _called(*calls: tuple[str, str, str]) -> JsonObject:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 TIMEOUT: Final = 60.0
 """Seconds for one answer."""
 PATIENCE: Final = 3
-"""After so many answers in a row that are none, nothing more is asked."""
+"""The probe ends after so many unusable answers in a row."""
 STEADY: Final[JsonObject] = {"temperature": 0}
-"""So that two answers to a question are the same; left out for servers that refuse it."""
+"""Makes two answers to a question the same; left out for servers that refuse it."""
 
 
 def probe(  # noqa: PLR0913 - each is a choice of the caller's
@@ -35,12 +35,11 @@ def probe(  # noqa: PLR0913 - each is a choice of the caller's
     questions: Sequence[Question] = QUESTIONS,
     on_question: Callable[[str], object] | None = None,
 ) -> Report:
-    """Ask an OpenAI-compatible server scripted questions, and say whether its tool calling is faithful.
+    """Ask an OpenAI-compatible server scripted questions, and report whether its tool calling is faithful.
 
-    `base_url` is what clients are given, `http://127.0.0.1:8000/v1` say. Every
-    question is asked twice, whole and streamed. `on_question` is called with each.
-    A server that answers nonsense, or not at all, is a finding; raises ValueError for a
-    base URL that is invalid, a key that no header can hold, and a time-out that is not positive.
+    `base_url` is the one for clients, such as `http://127.0.0.1:8000/v1`. Each question is asked twice, whole and
+    streamed, and `on_question` is called with each. A server that answers nonsense, or not at all, is a finding. Raises
+    ValueError for an invalid base URL, a key that no header can hold, and a time-out that is not positive.
     """
     if not timeout > 0:
         raise ValueError(f"timeout is a number of seconds above 0, not {timeout!r}")
@@ -66,7 +65,7 @@ class _Run:
 
     server: Server
     model: str
-    tell: Callable[[str], object]
+    on_question: Callable[[str], object]
     findings: list[ProbeFinding] = field(default_factory=list[ProbeFinding])
     asked: int = 0
     over: bool = False
@@ -77,7 +76,7 @@ class _Run:
         """Ask a question both ways."""
         answers: list[ClientAnswer] = []
         for mode, stream in (("whole", False), ("streamed", True)):
-            self.tell(f"{question.name}, {mode}")
+            self.on_question(f"{question.name}, {mode}")
             answer = self._answer(question, mode, stream=stream)
             if self.over:
                 return
@@ -89,25 +88,20 @@ class _Run:
 
     def _answer(self, question: Question, mode: str, *, stream: bool) -> ClientAnswer | None:
         request = question.request(self.model)
-        for steady in self._attempts():
+        try:
             try:
-                answer = read(self.server.ask({**request, **steady}, stream=stream), stream=stream)
+                reply = self.server.ask({**request, **self._steady}, stream=stream)
             except UnusableError as error:
-                if error.rule == "refused" and steady:
-                    continue
-                self._note(error, question, mode)
-                return None
-            self.asked += 1
-            self._failed = 0
-            self._steady = steady
-            return answer
-        return None
-
-    def _attempts(self) -> Iterator[dict[str, Any]]:
-        """Ask for steady answers; of who refuses that, for any."""
-        yield self._steady
-        if self._steady:
-            yield {}
+                if error.rule != "refused" or not self._steady:
+                    raise
+                reply = self.server.ask(request, stream=stream)
+                self._steady = {}
+        except UnusableError as error:
+            self._note(error, question, mode)
+            return None
+        self.asked += 1
+        self._failed = 0
+        return read(reply, stream=stream)
 
     def _note(self, error: UnusableError, question: Question, mode: str) -> None:
         said_no = error.rule == "refused"

@@ -1,4 +1,4 @@
-"""A response template's fields, checked one by one; what is wrong is named by its JSON pointer.
+"""Checks the fields of a response template; errors have the JSON pointer of the fault.
 
 {"open_pattern": "<f=(?P<name>.+?)>", "close": "</f>", "repeats": true, "content": "json",
  "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}}
@@ -38,7 +38,7 @@ CONTENTS: Final[Mapping[str, Mapping[str, type]]] = {
     "xml-inline": {"tag_pattern": str, "value_parser": dict, "merge_duplicates": bool},
     "kv-lines": {"line_sep": str, "kv_sep": str, "value_parser": dict, "strip": bool},
 }
-"""What may be in a region, and which settings each kind takes."""
+"""The kinds of content of a region, with the settings of each."""
 _FLAGS: Mapping[str, type] = {"repeats": bool, "optional": bool, "transform_each": bool, "join": str}
 MOST_MARKERS: Final = 32
 PLACEHOLDER: Final = re.compile(r"\{(\w+(?:\.\w+)*)\}")
@@ -55,21 +55,21 @@ class Field:
 
     @property
     def pointer(self) -> str:
-        """Where the field is."""
+        """The JSON pointer of the field."""
         return f"/fields/{self.name}"
 
     @property
     def implicit(self) -> bool:
-        """Whether the field is what no marker claims."""
+        """Whether the field takes what is outside all markers."""
         return "open" not in self.data and "open_pattern" not in self.data
 
     @property
     def strip(self) -> bool:
-        """Whether white space around the text is no part of it."""
+        """Whether white space around the text is removed."""
         return self.args.get("strip", True) is True
 
     def markers(self, which: str, slots: Mapping[str, str]) -> list[str]:
-        """Give the templates of the markers that `open` or `close` the field, literals or a pattern."""
+        """Return the templates of the markers that `open` or `close` the field."""
         return anchors(self.data, which, f"{which}_pattern", self.pointer, slots)
 
     def groups(self) -> frozenset[str]:
@@ -95,7 +95,7 @@ def anchors(data: JsonObject, literal: str, pattern: str, pointer: str, slots: M
 
 
 def checked(template: JsonObject) -> dict[str, Field]:
-    """Check a template's shape and give its fields by name."""
+    """Check a template's shape, and return its fields by name."""
     _known(template, _KEYS, "")
     version = template.get("version", 1)
     if type(version) is not int or version != 1:
@@ -157,7 +157,7 @@ def parser_args(content: str, value: JsonValue, pointer: str) -> JsonObject:
 
 
 def _placeholders(value: JsonValue, pointer: str, depth: int) -> None:
-    """Refuse text with a placeholder in it: one is alone."""
+    """Refuse text around a placeholder."""
     if depth > DEEPEST:
         raise ResponseTemplateError(pointer, "nested too deep")
     if isinstance(value, dict):

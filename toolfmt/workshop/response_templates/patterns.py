@@ -5,9 +5,8 @@ r"""The regular expressions of response templates, translated into templates of 
     (?:<\|start\|>assistant )?to=(?P<name>.+?)<\|message\|>     two templates, with and without the beginning
     <p=(?P<key>\w+)>\s*(?P<value>.*?)\s*</p>                    <p={key}>\n{value}\n</p>
 
-They come with a model, so they are never run: only the markers that they
-describe are read. Literals, white space, named groups, alternatives and what may
-be missing or be anything are understood; all else is refused.
+They come with a model, so they are never run: only the markers that they describe are read. Literals, white space,
+named groups, alternatives, optional parts and wildcards are understood; everything else is refused.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MOST_SPELLINGS: Final = 16
-"""How many alternatives a pattern may stand for."""
+"""Alternatives of a pattern."""
 LONGEST: Final = 2048
-"""How many characters a pattern or a marker may have."""
+"""Characters of a pattern or a marker."""
 DEEPEST: Final = 16
-"""How deep its groups may be nested."""
+"""Levels of its groups."""
 
 START: Final = "\x02"
 """Alone, it means the beginning of the answer."""
@@ -60,10 +59,10 @@ def marker(text: object, pointer: str) -> str:
 
 
 def spellings(source: object, pointer: str, slots: Mapping[str, str]) -> list[str]:
-    """Translate a pattern into the templates of which it matches any one.
+    """Translate a pattern into the templates that it matches.
 
-    `slots` says which slot a named group fills; other groups may hold anything.
-    "" stands for a match of nothing, `START` for the beginning of the answer.
+    `slots` are the slots that named groups fill; other groups match any text. "" is a match of the empty text, `START`
+    one of the beginning of the answer.
     """
     if not isinstance(source, str):
         raise ResponseTemplateError(pointer, f"a pattern is a string, not {type(source).__name__}")
@@ -80,7 +79,7 @@ def group_names(source: str) -> frozenset[str]:
 
 
 class _Pattern:
-    """Reads one pattern; each part of it is a list of the texts that it may stand for."""
+    """Reads one pattern; each part becomes a list of the texts that it matches."""
 
     def __init__(self, source: str, pointer: str, slots: Mapping[str, str]) -> None:
         self._source, self._pointer, self._slots = source, pointer, slots
@@ -123,11 +122,8 @@ class _Pattern:
         if token is None or token["bad"] is not None or token["odd"] is not None:
             raise self._error("what no marker can be made of")
         self._at = token.end()
-        opened = token["named"] is not None or token["ahead"] is not None or token.group().startswith("(")
-        if token["again"] is not None:
-            opened = False
         inner = [""]
-        if opened:
+        if token.group().startswith("(") and token["again"] is None:
             inner = self._alternatives(depth + 1)
             if not self._source.startswith(")", self._at):
                 raise self._error("a group that is not closed")
@@ -140,7 +136,7 @@ class _Pattern:
             if any(_SLOT in text for text in inner):
                 raise self._error("a named group in another one")
             slot = self._slots.get(name)
-            return [_ANY if slot is None else f"{_SLOT}{slot}{_SLOT_END}"]  # what the group holds is the slot's to say
+            return [_ANY if slot is None else f"{_SLOT}{slot}{_SLOT_END}"]  # the slot decides what it matches
         if token["escape"] is not None:
             return [self._escaped(token["escape"])]
         if token["class"] is not None:
@@ -157,7 +153,7 @@ class _Pattern:
         return _ESCAPES.get(text, text)
 
     def _class(self, text: str) -> str:
-        """What a character class means: white space, its one character, or anything."""
+        """Translate a character class: white space, its one character, or any text."""
         if _SPACES.fullmatch(text):
             return _SPACE
         one = text.removeprefix("\\") if len(text) == len("\\x") and not text[-1].isalnum() else text
@@ -188,7 +184,7 @@ class _Pattern:
 
 
 def _fixed(token: re.Match[str]) -> str:
-    """What an edge, a lookahead or a class of characters with a name of its own stands for."""
+    """Translate an edge, a lookahead or a named class of characters."""
     if token["space"] is not None:
         return _SPACE
     if token["wild"] is not None:
@@ -197,7 +193,7 @@ def _fixed(token: re.Match[str]) -> str:
 
 
 def _template(text: str, pointer: str) -> str:
-    """Spell what was read as a template."""
+    """Write the result as a template."""
     if not text.strip(_SPACE + START):
         return START if START in text else ""
     text = text.removeprefix(START).removesuffix(_END).strip(_SPACE + _ANY + _PLAIN + _END + START)

@@ -14,16 +14,7 @@ import regex
 from toolfmt import jsontext
 from toolfmt.dialect.record import Limits, ParserOptions
 from toolfmt.errors import UnrepresentableError
-from toolfmt.events import (
-    ArgumentsDelta,
-    CallEnd,
-    CallFailed,
-    CallStart,
-    Notice,
-    ReasoningDelta,
-    TextDelta,
-    coalesce,
-)
+from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta, coalesce
 from toolfmt.parsers.cursor import Cursor, Malformed, Truncated
 from toolfmt.parsers.json_values import ignore, read_value
 from toolfmt.parsers.patterns import literal, strip_groups
@@ -250,7 +241,7 @@ def truncated(dialect: Dialect[str], text: str, at: int, tools: Sequence[ToolDef
     if any(isinstance(event, Notice) and event.kind == "open_reasoning" for event in events):
         left = iter(whole)
         for call in part:
-            assert call.certainty == "guessed" or any(_same(call, full) for full in left), (
+            assert call.certainty == "guessed" or any(same(call, full) for full in left), (
                 f"{dialect.name}: {call.name!r}, from a thought cut at {at}, is no guess"
             )
         return
@@ -267,66 +258,6 @@ def calls(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] = ()
     return [event.call for event in read(dialect, [text], tools) if isinstance(event, CallEnd)]
 
 
-def no_wrong_call(
-    dialect: Dialect[str], text: str, meant: Sequence[ToolInvocation], tools: Sequence[ToolDefinition] = ()
-) -> list[ToolInvocation]:
-    """Whatever is wrong with a text, the calls that are read are some of those that were meant, in order."""
-    found = calls(dialect, text, tools)
-    left = iter(meant)
-    for call in found:
-        assert any(_same(call, other) for other in left), (
-            f"{dialect.name}: in {text!r} a wrong call {call.name} {call.arguments}"
-        )
-    return found
-
-
-def closer_left_out(
-    dialect: Dialect[str], text: str, calls: Sequence[ToolInvocation], tools: Sequence[ToolDefinition]
-) -> None:
-    """Of two calls the first has no closer: none is read wrong, the second is read, the text around is kept."""
-    where = f"{dialect.name}: in {text!r}"
-    found = no_wrong_call(dialect, text, calls, tools)
-    events = read(dialect, [text], tools)
-    assert found and _same(found[-1], calls[-1]), f"{where} the second call is not read: {events}"  # noqa: PT018 - one fact
-    failed = any(isinstance(event, CallFailed) for event in events)
-    assert len(found) == len(calls) or failed, f"{where} the first call is dropped in silence"
-    said = "".join(event.text for event in events if isinstance(event, TextDelta))
-    said += "".join(event.detail for event in events if isinstance(event, Notice))  # no text of a turn that has ended
-    for line in (text.partition("\n")[0], text.rpartition("\n")[2]):
-        plain = re.fullmatch(r"[\w ]+\.", line)
-        assert not plain or line in said, f"{where} the text {line!r} is lost: {events}"
-
-
-def _same(call: ToolInvocation, meant: ToolInvocation) -> bool:
+def same(call: ToolInvocation, meant: ToolInvocation) -> bool:
+    """Compare names and arguments, type-exactly."""
     return call.name == meant.name and jsontext.equal(call.arguments, meant.arguments)
-
-
-def beginning(dialect: Dialect[str], text: str, at: int, opening: int, tools: Sequence[ToolDefinition] = ()) -> None:
-    """A valid answer cut at any place: its calls so far, its text so far, and a failure for the call that was cut.
-
-    Fewer than `opening` characters of a call may be text.
-    """
-    whole = read(dialect, [text], tools)
-    spans = [event.span for event in whole if isinstance(event, CallEnd)]
-    said = "".join(event.text for event in whole if isinstance(event, TextDelta))
-    events = read(dialect, [text[:at]], tools)
-    where = f"{dialect.name}: cut as {text[:at]!r}"
-    truncated(dialect, text, at, tools)
-    failed = [event for event in events if isinstance(event, CallFailed)]
-    assert all(event.reason == "truncated" for event in failed), f"{where} {failed}"
-    part = "".join(event.text for event in events if isinstance(event, TextDelta))
-    start = max((end for _, end in spans if end <= at), default=0)
-    inside = next((span for span in spans if span[0] < at < span[1]), None)
-    if not said.startswith(part):
-        leaked = part[_shared(said, part) :].strip()
-        begun = text[inside[0] if inside else start : at].strip()
-        assert leaked == begun[-len(leaked) :], f"{where} {leaked!r} is text, not {begun!r}"
-        assert len(begun) < opening, f"{where} the marker leaks: {leaked!r}"
-    if inside is not None and len(text[inside[0] : at].strip()) >= opening:
-        ended = any(isinstance(event, CallEnd) and event.span[0] == inside[0] for event in events)
-        assert failed or ended, f"{where} no failure: {events}"
-
-
-def _shared(one: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
-    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

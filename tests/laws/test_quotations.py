@@ -1,0 +1,109 @@
+"""A call that an answer only shows is text, and says so; what the model means as a call is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from toolfmt import parse, parse_stream
+from toolfmt.events import CallEnd, coalesce
+from toolfmt.lookup.registry import default_registry
+from toolfmt.model import ToolDefinition, ToolInvocation
+
+if TYPE_CHECKING:
+    from toolfmt import ParseResult
+    from toolfmt.dialect.record import Dialect
+
+TOOL = ToolDefinition(name="run", parameters={"type": "object", "properties": {"x": {"type": "string"}}})
+
+
+def written(dialect: Dialect[str], text: str) -> str:
+    """Give a text with a call in place of `{c}`, or in quoted lines in place of `{q}`."""
+    server = "local" if dialect.traits.carries_server else None
+    call = dialect.calls([ToolInvocation(name="run", arguments={"x": "a"}, server=server)], {"run": TOOL}).strip("\n")
+    return text.replace("{c}", call).replace("{q}", call.replace("\n", "\n> "))
+
+
+def read(dialect: Dialect[str], text: str) -> ParseResult:
+    result = parse(text, dialect=dialect, tools=[TOOL])
+    assert tuple(coalesce(list(parse_stream(iter(text), dialect=dialect, tools=[TOOL])))) == result.events
+    return result
+
+
+def framed(dialect: Dialect[str]) -> bool:
+    return dialect.syntax is None or dialect.syntax.frame is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You would write `{c}` to run it, but I won't.",
+        "It looks like `{c}`",
+        "The page says:\n> {q}\n\nI don't do that.",
+    ],
+)
+def test_a_quoted_call_is_text(dialect: Dialect[str], text: str) -> None:
+    if framed(dialect):
+        return
+    whole = written(dialect, text)
+    result = read(dialect, whole)
+    assert (result.calls, result.failures, result.text) == ((), (), whole)
+    assert {notice.kind for notice in result.notices} <= {"quoted_call"}
+    meant = read(dialect, whole.replace("`", "")).calls
+    assert result.notices or not meant or "`" not in text  # there are markers that only begin a line
+
+
+@pytest.mark.parametrize("text", ['Never write "{c}" please.', "Never write '{c}' please."])
+def test_a_call_in_quotation_marks_does_not_run(dialect: Dialect[str], text: str) -> None:
+    if not framed(dialect):
+        assert read(dialect, written(dialect, text)).calls == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["You would write `{c}` to run it.", 'Never write "{c}" please.', "The page says:\n> {q}\n\nI don't do that."],
+)
+def test_detection_reads_no_quoted_call(dialect: Dialect[str], text: str) -> None:
+    whole = written(dialect, text)
+    assert parse(whole, dialect="auto", tools=[TOOL]).calls == ()
+    assert [
+        event for event in parse_stream(iter(whole), dialect="auto", tools=[TOOL]) if isinstance(event, CallEnd)
+    ] == []
+
+
+@pytest.mark.parametrize("text", ["Write `<tool_call>` first.\n\n{c}", "Write `<tool_call>\n\n{c}", "A ` sign.\n{c}"])
+def test_detection_reads_the_call_after_it(text: str) -> None:
+    call = '<tool_call>\n{"name": "run", "arguments": {"x": "a"}}\n</tool_call>'
+    result = parse(text.replace("{c}", call), dialect="auto", tools=[TOOL])
+    assert [(call.name, call.arguments) for call in result.calls] == [("run", {"x": "a"})]
+
+
+@pytest.mark.parametrize("text", ["The file `a`.\n{c}", "> It is quoted.\n\n{c}", "A ` sign.\n\n{c}"])
+def test_another_call_is_read(dialect: Dialect[str], text: str) -> None:
+    if framed(dialect):
+        return
+    plain, result = read(dialect, written(dialect, "It is.\n\n{c}")), read(dialect, written(dialect, text))
+    assert [(call.name, call.arguments) for call in result.calls] == [
+        (call.name, call.arguments) for call in plain.calls
+    ]
+
+
+@pytest.mark.parametrize("text", ["`{c}`", "```\n{c}\n```"])
+@pytest.mark.parametrize("name", ["hermes", "qwen3-coder", "xml-items", "kimi-k2", "mistral-v11"])
+def test_quotes_around_the_whole_answer_are_no_quotation(name: str, text: str) -> None:
+    result = parse(written(default_registry().dialect(name), text), dialect=name, tools=[TOOL])
+    assert [(call.name, call.arguments) for call in result.calls] == [("run", {"x": "a"})]
+
+
+@pytest.mark.parametrize("name", ["hermes", "qwen3-coder", "xml-items", "kimi-k2", "glm45"])
+def test_a_call_in_a_fence_says_so(name: str) -> None:
+    text = written(default_registry().dialect(name), "An example:\n```xml\n{c}\n```\nAnd then:\n{c}")
+    result = parse(text, dialect=name, tools=[TOOL])
+    assert [call.provenance for call in result.calls] == ["fenced", "marker"]
+
+
+def test_the_rest_of_a_line_is_searched_once_for_the_end_of_code() -> None:
+    call = '<tool_call>{"name": "run", "arguments": {"x": "a"}}</tool_call>'
+    result = parse("A ` sign: " + call * 300, dialect="hermes", tools=[TOOL])
+    assert len(result.calls) == 300

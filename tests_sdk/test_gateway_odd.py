@@ -1,0 +1,69 @@
+"""Odd requests that each API takes: what a client gets back is in its own words."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx2
+import pytest
+from gateways import SCHEMA, before, gateway
+from loopback import Answer, serving
+
+from toolfmt import read_answer, read_stream
+from toolfmt.conversation import CallPart
+from toolfmt.events import CallEnd
+
+USER = {"role": "user", "content": "Weather?"}
+NAMES = ("files.read", "files/read", "files_read")
+FUNCTIONS = [{"name": name, "parameters": SCHEMA} for name in NAMES]
+VALUE = {"city": "Bern", "name": "files_read"}
+ASKS: dict[str, tuple[str, Any]] = {
+    "openai-chat": (
+        "/v1/chat/completions",
+        {"messages": [USER], "tools": [{"type": "function", "function": one} for one in FUNCTIONS]},
+    ),
+    "openai-responses": ("/v1/responses", {"input": "Hi", "tools": [{"type": "function", **one} for one in FUNCTIONS]}),
+    "ollama": (
+        "/api/chat",
+        {"messages": [USER], "tools": [{"type": "function", "function": one} for one in FUNCTIONS]},
+    ),
+}
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("api", ["anthropic", "text"])
+@pytest.mark.parametrize("face", ASKS)
+def test_a_client_gets_its_own_names_of_tools_back(face: str, api: str, stream: bool) -> None:  # noqa: FBT001 - a parameter
+    """A back that allows fewer characters is sent other names, each of which comes back as the client's."""
+    path, body = ASKS[face]
+    with serving(Answer("Hi.")) as upstream, gateway(before(upstream, api, retries=0)) as url:
+        asked = {"model": "m", **body, "stream": stream}
+        httpx2.post(url + path, json=asked, timeout=60)
+        sent = json.dumps(upstream.requests[0].body)
+        made = [word for word in sent.replace("\\", "").split('"') if word.startswith("files")]
+        theirs = list(dict.fromkeys(word for word in made if word not in {"files.read", "files/read"}))
+        assert len(theirs) == 3, theirs
+        for name in theirs:
+            text = f"<tool_call>{json.dumps({'name': name, 'arguments': VALUE})}</tool_call>"
+            called = Answer(text) if api == "text" else Answer("", (CallPart(name, VALUE, json.dumps(VALUE), "c1"),))
+            upstream.script.append(called)
+        got: list[str] = []
+        for _ in theirs:
+            answer = httpx2.post(url + path, json=asked, timeout=60)
+            lines = [line.removeprefix("data: ") for line in answer.text.splitlines() if line[:1] in {"d", "{"}]
+            events = [json.loads(line) for line in lines if line != "[DONE]"]
+            read = read_stream(events, source=face) if stream else read_answer(answer.json()).events
+            (call,) = (event.call for event in read if isinstance(event, CallEnd))
+            assert call.arguments == VALUE
+            got.append(call.name)
+    assert sorted(got) == sorted(NAMES)
+
+
+def test_a_conversation_without_words_is_refused_plainly() -> None:
+    with serving(Answer("Hi.")) as upstream, gateway(before(upstream, "anthropic")) as url:
+        body = {"model": "m", "messages": [{"role": "user", "content": ""}]}
+        response = httpx2.post(f"{url}/v1/chat/completions", json=body)
+    assert response.status_code == 400
+    assert "the request cannot be converted" in response.json()["error"]["message"]
+    assert not upstream.requests

@@ -1,0 +1,225 @@
+"""A2A's messages, the protocol between agents: a list of them, or a task with its history and artifacts.
+
+{"id": "t1", "contextId": "c1", "status": {"state": "TASK_STATE_COMPLETED"},
+ "history": [
+    {"messageId": "m1", "role": "ROLE_USER", "parts": [
+        {"text": "Weather here?"}, {"url": "https://a.b/c.png", "mediaType": "image/png", "filename": "c.png"}]},
+    {"messageId": "m2", "role": "ROLE_AGENT", "parts": [
+        {"text": "One call.", "metadata": {"adk_thought": true}},
+        {"data": {"id": "call_A1", "name": "get_weather", "args": {"city": "Paris"}},
+            "metadata": {"adk_type": "function_call"}},
+        {"data": {"id": "call_A1", "name": "get_weather", "response": {"output": "18C"}},
+            "metadata": {"adk_type": "function_response"}}]}],
+ "artifacts": [{"artifactId": "a1", "parts": [{"text": "18C."}]}]}
+
+The protocol has no part for a call or for reasoning. Google's ADK writes Gemini's calls and results as `data` and says
+so in the `metadata`, which is read and written here. Version 0.3 is read too: `{"kind": "text", "text": "Hi"}`. An
+artifact, and the message of a task's status, are messages of the agent's. There is no place for tools or instructions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+
+from toolfmt.conversation import (
+    CallPart,
+    MediaPart,
+    Message,
+    ReasoningPart,
+    ResultPart,
+    Role,
+    TextPart,
+    Transcript,
+)
+from toolfmt.dialect.record import Provenance
+from toolfmt.errors import ParseError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.apis.gemini import BLOCKS as GEMINI
+from toolfmt.transcripts.blocks import PartRow, PartTable
+from toolfmt.transcripts.fields import PartField, option, text, where
+from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
+from toolfmt.transcripts.media import kind_of, known_type
+from toolfmt.transcripts.pieces import forget_ids, kept_or_new, sourced
+from toolfmt.transcripts.request import RequestTable, objects_in
+from toolfmt.transcripts.values import expected, json_text, own, rest, word
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+
+NAME: Final = "a2a"
+_ID: Final = f"{NAME}.messageId"
+_ARTIFACT: Final = "artifactId"
+
+
+def _spelled(item: JsonObject) -> JsonObject:
+    """Give a part of version 0.3 the spelling of 1.0."""
+    if "kind" not in item:
+        return item
+    part, file = {key: value for key, value in item.items() if key not in ("kind", "file")}, item.get("file")
+    names = {"bytes": "raw", "uri": "url", "mimeType": "mediaType", "name": "filename"}
+    return part | ({names.get(key, key): value for key, value in file.items()} if is_object(file) else {})
+
+
+def _said(item: JsonObject) -> JsonObject:
+    metadata = item.get("metadata")
+    return metadata if is_object(metadata) else {}
+
+
+def _read_thought(item: JsonObject, _: ReasoningPart) -> bool | None:
+    metadata = _said(item)
+    return (True if len(metadata) == 1 else None) if metadata.get("adk_thought") is True else False
+
+
+def _write_thought(part: ReasoningPart, item: JsonObject) -> bool:
+    item["metadata"] = {"adk_thought": True}
+    return bool(part.text)
+
+
+def _gemini(kind: str, key: str) -> PartField:
+    """A call or a result as Gemini has it, and the metadata that say so; further metadata are a further field."""
+
+    def read(item: JsonObject, part: CallPart | ResultPart) -> bool | None:
+        metadata = _said(item)
+        signature = metadata.get("adk_thought_signature")
+        found = GEMINI.read({key: item["data"]} | ({"thoughtSignature": signature} if signature else {}))
+        if kind not in (metadata.get("adk_type"), metadata.get("type")) or type(found) is not type(part):
+            return False
+        for name in part.__slots__:
+            setattr(part, name, getattr(found, name))
+        return metadata.keys() <= {"adk_type", "adk_thought_signature"} or None
+
+    def write(part: CallPart | ResultPart, item: JsonObject) -> None:
+        written: Any = GEMINI.write(part)
+        signature = word(written, "thoughtSignature")
+        item["data"] = written[key]
+        item["metadata"] = {"adk_type": kind} | ({"adk_thought_signature": signature} if signature else {})
+
+    return PartField(("metadata",), read, write)
+
+
+def _read_type(item: JsonObject, part: MediaPart) -> bool:
+    part.media_type = word(item, "mediaType")
+    part.kind = kind_of(part.media_type)
+    return isinstance(item.get("mediaType"), str | None)
+
+
+def _write_type(part: MediaPart, item: JsonObject) -> bool:
+    item["mediaType"] = known_type(part)
+    return part.data is not None or part.url is not None
+
+
+_MEDIA: Final = (PartField(("mediaType",), _read_type, _write_type), option("filename", "name"))
+_DATA: Final = where(bool, "data")
+BLOCKS: Final = PartTable(
+    NAME,
+    (
+        PartRow("text", ReasoningPart, text("text"), PartField(("metadata",), _read_thought, _write_thought)),
+        PartRow("text", TextPart, text("text")),
+        PartRow("raw", MediaPart, text("raw", "data"), *_MEDIA, when=lambda part: part.data is not None),
+        PartRow("url", MediaPart, text("url", "url"), *_MEDIA),
+        PartRow("data", CallPart, _gemini("function_call", "functionCall"), _DATA),
+        PartRow("data", ResultPart, _gemini("function_response", "functionResponse"), _DATA),
+    ),
+    tag="",
+    spelled=_spelled,
+    says=lambda item: (TextPart(json_text(item["data"])),) if "data" in item else (),
+)
+
+
+def _read_message(item: JsonObject, role: Role) -> Sequence[Message]:
+    """Read a message; the results among its parts are messages of their own."""
+    if not is_array(item.get("parts")):
+        raise ParseError(": expected a message with parts")
+    parts = BLOCKS.read_list(item["parts"])
+    runs = groupby(parts, lambda part: isinstance(part, ResultPart))
+    messages = [Message("tool" if result else role, tuple(run)) for result, run in runs] or [Message(role)]
+    messages[0].extra = rest(item, {"role", "parts", "kind"}, NAME)
+    return messages
+
+
+_ROLES: Final[dict[str, Role]] = {"ROLE_USER": "user", "ROLE_AGENT": "assistant", "user": "user", "agent": "assistant"}
+_TABLE: Final = RequestTable(
+    owner=NAME, roles=_ROLES, blocks=BLOCKS, read_message=_read_message, messages="history", request=False
+)
+
+
+def read(value: JsonValue) -> Transcript:
+    """Read a task or a list of messages."""
+    if is_object(value) and not value.keys().isdisjoint(("status", "artifacts")):
+        value = {"history": [], **value}
+    found = forget_ids(_TABLE.read(value), _ID, "message-")
+    if is_object(value):
+        artifacts, status = expected(value, "artifacts", is_array, "a list") or (), value.get("status")
+        said = status.get("message") if is_object(status) else None
+        found.messages += (*_outputs(artifacts, "artifacts"), *_outputs(() if said is None else (said,), "status"))
+        found.extra.pop(f"{NAME}.artifacts", None)
+    return found
+
+
+def _outputs(items: Sequence[JsonValue], key: str) -> Iterator[Message]:
+    """Read the artifacts of a task, or what its status says."""
+    for at, item in enumerate(items):
+        if not is_object(item) or not is_array(item.get("parts")):
+            raise ParseError(f"/{key}/{at}: expected an object with parts")
+        yield from sourced(_read_message(item, "assistant"), NAME, item, (f"/{key}", at))
+
+
+def write(transcript: Transcript) -> JsonValue:
+    """Write a list of messages, or a task where there is more to say."""
+    lists: dict[str, list[JsonValue]] = {"history": [], "artifacts": []}
+    told = [found for found in transcript.messages if (found.origin, found.where[:1]) != (NAME, ("/status",))]
+    for kept, new in kept_or_new(told, NAME):
+        for item in map(_write_message, new) if new else (kept,):
+            if is_object(item):
+                lists["artifacts" if _ARTIFACT in item else "history"].append(item)
+    history = lists["history"]
+    for at, item in enumerate(history):
+        history[at] = item if "messageId" in item else {"messageId": f"message-{at}", **item}
+    beside = own(transcript.extra, NAME) | ({"artifacts": lists["artifacts"]} if lists["artifacts"] else {})
+    return {**beside, "history": history} if beside else history
+
+
+def _write_message(message: Message) -> JsonObject | None:
+    parts = BLOCKS.write_list(message.parts)
+    further = own(message.extra, NAME)
+    role = {} if _ARTIFACT in further else {"role": "ROLE_USER" if message.role == "user" else "ROLE_AGENT"}
+    return {**role, "parts": parts, **further} if parts or not message.parts else None
+
+
+def recognise(value: JsonValue) -> bool:
+    """Tell messages by their roles and parts, or by parts that name their kind as version 0.3 does."""
+    return any(
+        word(item, "role") in ("ROLE_USER", "ROLE_AGENT")
+        or any(word(part, "kind") in ("text", "file", "data") for part in item["parts"])
+        for item in objects_in(value, "history")
+        if is_array(item.get("parts"))
+    )
+
+
+FORMAT: Final = TranscriptFormat(
+    name=NAME,
+    summary="A2A: messages between agents, or a task; calls and results are data as Google's ADK writes them.",
+    read=read,
+    write=write,
+    recognise=recognise,
+    messages="history",
+    rules=replace(
+        JSON_RESULTS,
+        roles=frozenset({"user", "assistant", "tool"}),
+        call_ids="optional",
+        result_names=True,
+        result_kinds=frozenset({"text", "json"}),
+        owners=frozenset({NAME, "google"}),
+        arguments="object",
+    ),
+    aliases=("agent2agent",),
+    sources=(
+        Provenance(reference="a2a-sdk, a2a.types", revision="1.3.0", kind="source", license="Apache-2.0"),
+        Provenance(
+            reference="google/adk-python, a2a/converters/part_converter.py", kind="source", license="Apache-2.0"
+        ),
+    ),
+)
