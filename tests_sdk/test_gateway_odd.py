@@ -67,3 +67,18 @@ def test_a_conversation_without_words_is_refused_plainly() -> None:
     assert response.status_code == 400
     assert "the request cannot be converted" in response.json()["error"]["message"]
     assert not upstream.requests
+
+
+@pytest.mark.parametrize("api", ["openai-chat", "anthropic"])
+def test_a_stream_of_several_answers_is_one_and_says_so(api: str) -> None:
+    body = {"model": "m", "messages": [USER], "n": 2, "stream": True}
+    with serving(Answer("Hi.")) as upstream:
+        with gateway(before(upstream, api)) as url:
+            response = httpx2.post(f"{url}/v1/chat/completions", json=body)
+        with gateway(before(upstream, api).model_copy(update={"strict": True})) as url:
+            refused = httpx2.post(f"{url}/v1/chat/completions", json=body)
+    assert "Hi." in response.text
+    assert "setting" in response.headers["x-toolfmt-losses"]
+    assert upstream.requests[0].body.get("n", 1) == 1
+    assert (refused.status_code, len(upstream.requests)) == (400, 1)
+    assert "a stream holds one answer" in refused.json()["error"]["message"]

@@ -270,3 +270,18 @@ def test_every_setting_that_is_lost_says_why() -> None:
         for loss in convert_request(value, source="openai-chat", target=target).losses:
             if loss.action in ("dropped", "changed") and loss.code == "setting":
                 assert loss.detail.count(": ") > 1, (target, loss)
+
+
+@pytest.mark.parametrize("choice", ["nonsense", {"type": "nonsense"}, {"type": "allowed_tools", "tools": "x"}, 5])
+@pytest.mark.parametrize("source", ["openai-chat", "openai-responses", "anthropic", "bedrock", "mistral", "cohere"])
+def test_a_choice_that_cannot_be_read_is_a_loss(source: str, choice: Any) -> None:
+    content = [{"text": "Hi"}] if source == "bedrock" else "Hi"
+    given: dict[str, Any] = {"messages": [{"role": "user", "content": content}]}
+    if source == "openai-responses":
+        given = {"input": "Hi"}
+    tools = {"toolChoice": choice} if source == "bedrock" else choice
+    given["toolConfig" if source == "bedrock" else "tool_choice"] = tools
+    result = convert(given, source=source, target="gemini", include="request")
+    assert [(loss.code, loss.path.rpartition("/")[2]) for loss in result.losses] == [
+        ("setting", "toolChoice" if source == "bedrock" else "tool_choice")
+    ]

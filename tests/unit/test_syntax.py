@@ -87,6 +87,8 @@ FRAME = {"header": "<h>", "start": "<s>", "body": "<b>", "routes": [{"to": "call
             "/reasoning/0/1: 5000 characters; a marker has 1000 at most",
         ),
         ({"forms": [BODY], "result": "{text}"}, "/result: there is no slot {text} here"),
+        ({"forms": [BODY], "result": "{content}?}"}, "/result: `?}` without `{?` before it"),
+        ({"forms": [BODY], "result": "{?{content}"}, "/result: `{?` without `?}` after it"),
         ({"forms": [BODY], "tools": "none"}, "/tools: the slot {tools} is missing"),
         ({"forms": [BODY], "frame": {**FRAME, "ends": [""]}}, "/frame/ends/0: a marker begins with text"),
         ({"forms": [BODY], "frame": {**FRAME, "body": ""}}, "/frame/body: nothing ends a header"),

@@ -211,9 +211,13 @@ def _check_elements(elements: Elements, where: str) -> None:
 
 
 def _check_length(template: str, where: str) -> None:
-    """Refuse what is too long to be searched for quickly."""
+    """Refuse what is too long to be searched for quickly, and half an optional part."""
     if len(template) > _LONGEST:
         raise DialectRecordError(f"{where}: {len(template)} characters; a marker has {_LONGEST} at most")
+    try:
+        pieces(template)
+    except DialectRecordError as error:
+        raise DialectRecordError(f"{where}: {error}") from None
 
 
 def _check_slots(template: str, where: str, known: frozenset[str], needed: str = "") -> None:

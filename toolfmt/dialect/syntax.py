@@ -25,6 +25,7 @@ from typing import Literal, TypeAlias
 
 from toolfmt.dialect.frames import Frame  # noqa: TC001 - pydantic reads the annotations
 from toolfmt.dialect.literals import Literals  # noqa: TC001 - pydantic reads the annotations
+from toolfmt.errors import DialectRecordError
 
 TAG_NAME = r"[\p{L}_][\p{L}\p{M}\p{N}_.\-]{0,255}"
 """What may be an element's name, for the `regex` module; other keys go into an attribute."""
@@ -251,7 +252,7 @@ def spelled(marker: str) -> str:
 
 @lru_cache(maxsize=1024)
 def pieces(template: str) -> tuple[Piece, ...]:
-    """Split a template into literals, slots and optional parts."""
+    """Split a template into literals, slots and optional parts; raises `DialectRecordError` for half a part."""
     stack: list[list[Piece]] = [[]]
     end = 0
     for match in _PIECE.finditer(template):
@@ -260,13 +261,17 @@ def pieces(template: str) -> tuple[Piece, ...]:
         end = match.end()
         if match.group() == "{?":
             stack.append([])
-        elif match.group() == "?}":
+        elif match.group() == "?}" and len(stack) > 1:
             optional = Maybe(tuple(stack.pop()))
             stack[-1].append(optional)
+        elif match.group() == "?}":
+            raise DialectRecordError(f"`?}}` without `{{?` before it: {template!r}")
         else:
             stack[-1].append(Slot(match[1]))
     if end < len(template):
         stack[-1].append(Verbatim(template[end:]))
+    if len(stack) > 1:
+        raise DialectRecordError(f"`{{?` without `?}}` after it: {template!r}")
     return tuple(stack[0])
 
 

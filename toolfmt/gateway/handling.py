@@ -9,7 +9,7 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from anyio import to_thread
@@ -20,6 +20,7 @@ from toolfmt.gateway.failing import ExchangeError, UnreachedError, UpstreamError
 from toolfmt.gateway.redacting import Redactor
 from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.convert import Conversion, convert_request
+from toolfmt.transcripts.loss import Loss
 
 if TYPE_CHECKING:
     from toolfmt.gateway.access import Caller
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from toolfmt.gateway.tracing import Tracing
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.answer_info import AnswerInfo
-    from toolfmt.transcripts.loss import Loss
 
 NOTICES: Final = "x-toolfmt-notices"
 """The header that says what the gateway did beside converting: how often it asked the model, what it tolerated and
@@ -171,17 +171,24 @@ class Handler(ABC):
             raise UnreachedError(failure)
 
     def sent(self, asked: Asked, upstream: Upstream, *, streamed: bool) -> Conversion:
-        """Convert a request for a back; raises `ExchangeError` for one that cannot be."""
+        """Convert a request for a back; raises `ExchangeError` for one that cannot be.
+
+        A stream holds one answer to a question, so no more are asked for.
+        """
+        settings: JsonObject = {"model": asked.sent_model, "stream": streamed}
+        answers, lost = asked.settings.get("n"), tuple[Loss, ...]()
+        if streamed and answers not in (None, 1):
+            settings["n"] = 1
+            lost = (Loss("setting", "/n", "changed", f"n: {answers} -> 1: a stream holds one answer"),)
+            if self.config.strict:
+                raise refusal("invalid", f"the request cannot be converted: {lost[0].detail}", param="n")
         try:
-            return convert_request(
-                asked.body,
-                source=self.format,
-                target=upstream.format,
-                settings={"model": asked.sent_model, "stream": streamed},
-                strict=self.config.strict,
+            sent = convert_request(
+                asked.body, source=self.format, target=upstream.format, settings=settings, strict=self.config.strict
             )
         except ToolFmtError as error:
             raise refusal("invalid", "the request cannot be converted", error) from None
+        return replace(sent, losses=lost + sent.losses)
 
     def _settings(self, body: JsonObject, given: JsonObject) -> Mapping[str, JsonValue]:
         try:

@@ -121,8 +121,12 @@ def said_by(answer: JsonValue, made: TranscriptFormat) -> JsonValue:
 
 
 def lacks(one: Transcript, other: Transcript) -> bool:
-    """Whether a reading of a value lacks content or meaning that another reading of it has."""
-    found = losses(Transcript(_plain(other.messages), other.tools), Transcript(_plain(one.messages), one.tools))
+    """Whether a reading of a value lacks content or meaning that another reading of it has.
+
+    Raises `ParseError` for a field of another type than it has in the model of conversations.
+    """
+    with reraise_as_parse_error("the conversation"):
+        found = losses(Transcript(_plain(other.messages), other.tools), Transcript(_plain(one.messages), one.tools))
     return any(loss.severity in _GRAVE and loss.code not in _NOTHING for loss in found)
 
 

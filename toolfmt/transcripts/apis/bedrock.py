@@ -267,7 +267,7 @@ def read(value: JsonValue) -> Transcript:
     found.tools = _read_tools(expected(config, "tools", is_array, "a list"))
     found.tool_choice = _read_choice(config.get("toolChoice"))
     found.extra.pop(_CONFIG, None)
-    found.extra |= rest(config, {"tools", "toolChoice"}, _CONFIG)
+    found.extra |= rest(config, {"tools"} if found.tool_choice is None else {"tools", "toolChoice"}, _CONFIG)
     return found
 
 

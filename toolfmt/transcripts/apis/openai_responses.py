@@ -31,7 +31,7 @@ from toolfmt.transcripts.values import expected, own, pointer, rest
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
-_REQUEST: Final = frozenset({"input", "instructions", "tools", "tool_choice", "parallel_tool_calls"})
+_REQUEST: Final = frozenset({"input", "instructions", "tools", "parallel_tool_calls"})
 _LOADING: Final = ("additional_tools", "tool_search_output")
 """The items that declare tools in the course of a conversation."""
 _LOADED: Final = f"{OWNER}.loaded"
@@ -58,12 +58,13 @@ def read(value: JsonValue) -> Transcript:
     tools = value.get("tools")
     read = tuple(found for item in tools for found in _read_tool(item)) if is_array(tools) else None
     loaded = tuple(_loaded(given, {tool.name for tool in read or ()}))
+    choice = _read_choice(value.get("tool_choice"))
     return Transcript(
         tuple(messages),
         (read or ()) + loaded if loaded else read,
-        _read_choice(value.get("tool_choice")),
+        choice,
         value.get("parallel_tool_calls"),
-        rest(value, _REQUEST, OWNER),
+        rest(value, _REQUEST if choice is None else _REQUEST | {"tool_choice"}, OWNER),
     )
 
 
