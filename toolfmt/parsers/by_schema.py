@@ -2,7 +2,7 @@
 
     {"name": "f", "arguments": {"a": {"b": 1, "c": 2}}     is `c` beside `b` or beside `a`?
     functions.read:0    its name
-    0, call_3           none: the one tool that takes the arguments is meant
+    0, call_3           none: the one tool that takes the arguments, and requires some of them, is meant
 
 Without a schema, an object at the end that has several members leaves the brace open.
 """
@@ -104,11 +104,15 @@ def held_name(template: str, text: str, tools: Mapping[str, ToolDefinition]) -> 
 
 
 def name_by_fit(draft: Draft, arguments: JsonObject, at: int) -> None:
-    """Give a call without a name that of the only tool that takes its arguments; raises `Malformed` for none."""
-    tools = draft.sink.options.tools.items()
-    fits = [name for name, tool in tools if _fits(tool, arguments)]
-    if len(fits) != 1:
+    """Give a call without a name that of the only tool that takes its arguments; raises `Malformed` for none.
+
+    Arguments of which the tool requires none identify nothing.
+    """
+    tools = draft.sink.options.tools
+    fits = [name for name, tool in tools.items() if _fits(tool, arguments)]
+    if len(fits) != 1 or not tools[fits[0]].parameters.get("required"):
         raise Malformed("missing_name", "the call names no tool", at)
     draft.name = fits[0]
-    draft.note("alias_used", f"the id names no tool: only {draft.name!r} takes these", draft.start, guessed=True)
+    detail = f"the call names no tool; {draft.name!r} was guessed because only it accepts these arguments"
+    draft.note("alias_used", detail, draft.start, guessed=True)
     draft.announce()
