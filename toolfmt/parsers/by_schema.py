@@ -106,11 +106,11 @@ def held_name(template: str, text: str, tools: Mapping[str, ToolDefinition]) -> 
 def name_by_fit(draft: Draft, arguments: JsonObject, at: int) -> None:
     """Give a call without a name that of the only tool that takes its arguments; raises `Malformed` for none.
 
-    Arguments of which the tool requires none identify nothing.
+    The arguments of a tool that requires none identify nothing.
     """
     tools = draft.sink.options.tools
     fits = [name for name, tool in tools.items() if _fits(tool, arguments)]
-    if len(fits) != 1 or not tools[fits[0]].parameters.get("required"):
+    if len(fits) != 1 or _fits(tools[fits[0]], {}):
         raise Malformed("missing_name", "the call names no tool", at)
     draft.name = fits[0]
     detail = f"the call names no tool; {draft.name!r} was guessed because only it accepts these arguments"
