@@ -260,8 +260,9 @@ class TextParser(GrammarDriver):
     def _close(self, section: Section, found: regex.Match[str]) -> None:
         """Read a section's closer, or what the input's end leaves of a longer one."""
         cur, start = self._cur, found.start("close")
-        if found["extra"]:
-            self._sink.note("repaired_json", "surplus closing brackets", (cur.at, cur.base + found.end()))
+        if cur.buf[cur.pos : start].strip(WHITE):
+            detail = "surplus closing brackets" if found["extra"] else "a surplus comma"
+            self._sink.note("repaired_json", detail, (cur.at, cur.base + found.end()))
         cur.pos = found.end()
         longer = [pattern for pattern in section.ends if cur.eof and cur.pos < len(cur.buf)]
         if any((cut := end.match(cur.buf, start, partial=True)) and cut.partial for end in longer):
