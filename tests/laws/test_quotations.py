@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import sampling
 from toolfmt import parse, parse_stream
 from toolfmt.events import CallEnd, coalesce
 from toolfmt.lookup.registry import default_registry
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from toolfmt import ParseResult
     from toolfmt.dialect.record import Dialect
 
+FRAMED = [one for one in sampling.dialects() if one.syntax is not None and one.syntax.frame is not None]
 TOOL = ToolDefinition(name="run", parameters={"type": "object", "properties": {"x": {"type": "string"}}})
 
 
@@ -87,6 +89,50 @@ def test_another_call_is_read(dialect: Dialect[str], text: str) -> None:
     assert [(call.name, call.arguments) for call in result.calls] == [
         (call.name, call.arguments) for call in plain.calls
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You would write `{m}` to run it.{e}",
+        "It looks like `{m}{m}`, as I said.{e}",
+        'Never write "{m}" please.{e}',
+        'Never write "{m}{m}" please.{e}',
+        "Never write '{m}' please.{e}",
+        "He wrote \u201c{m}{m}\u201d.{e}",
+        "The page says:\n> {q}\n\nI don't do that.{e}",
+        "The page says:\n> a\n> {q}{q}\n> b\n\nI don't do that.{e}",
+        "An example:\n```\n{m}{m}\n```\nI don't do that.{e}",
+    ],
+)
+@pytest.mark.parametrize("dialect", FRAMED, ids=lambda dialect: dialect.name)
+def test_a_quoted_message_is_text(dialect: Dialect[str], text: str) -> None:
+    frame = dialect.syntax.frame if dialect.syntax is not None else None
+    assert frame is not None
+    begin = frame.start + frame.between.partition(frame.start)[2]
+    call = begin + written(dialect, "{c}").removesuffix(frame.last) + (frame.last or frame.ends[0])
+    whole = text.replace("{m}", call).replace("{q}", call.replace("\n", "\n> ")).replace("{e}", "")
+    result = read(dialect, whole)
+    assert (result.calls, result.failures, result.text) == ((), (), whole)
+    kinds = {notice.kind for notice in result.notices}
+    assert kinds == {"quoted_call"} or (not kinds and "{q}" in text and "\n" in frame.call)  # no header, so quoted
+    end = text.replace("{e}", frame.ends[0] + written(dialect, begin + "{c}"))
+    result = read(dialect, end.replace("{m}", call).replace("{q}", call.replace("\n", "\n> ")))
+    assert [(call.name, call.arguments) for call in result.calls] == [("run", {"x": "a"})]
+    assert result.text == whole
+
+
+@pytest.mark.parametrize(
+    "text", ["The file `a`.{e}", "> It is quoted.{e}", "```\ncode\n```{e}", 'He said "yes"{e}', "The dogs'{e}"]
+)
+@pytest.mark.parametrize("dialect", FRAMED, ids=lambda dialect: dialect.name)
+def test_a_message_after_a_quotation_is_read(dialect: Dialect[str], text: str) -> None:
+    frame = dialect.syntax.frame if dialect.syntax is not None else None
+    assert frame is not None
+    begin = frame.start + frame.between.partition(frame.start)[2]
+    result = read(dialect, text.replace("{e}", frame.ends[0] + written(dialect, begin + "{c}")))
+    assert [(call.name, call.arguments) for call in result.calls] == [("run", {"x": "a"})]
+    assert (result.text, result.notices) == (text.replace("{e}", ""), ())
 
 
 @pytest.mark.parametrize("text", ["`{c}`", "```\n{c}\n```"])

@@ -22,6 +22,7 @@ from toolfmt.parsers.patterns import cut_off, match_next, search_on, search_open
 from toolfmt.parsers.pieces import IGNORED, Pieces
 from toolfmt.parsers.sink import Draft, Sink, Spoken
 from toolfmt.parsers.skipping import Skipper
+from toolfmt.parsers.surroundings import Surroundings
 from toolfmt.schema import property_names
 
 if TYPE_CHECKING:
@@ -58,37 +59,34 @@ class FrameGrammar:
 
 
 class Quoting(Spoken):
-    """Takes what is said, and knows whether a message that begins at its end is only quoted in it.
+    """Takes what is said, and knows whether a message at its end is only quoted in it.
 
-    In code, or right after a quotation mark that opens: a message whose end marker is missing follows neither.
+    A quotation in which a message begins holds all messages up to its own end.
     """
 
     def __init__(self, sink: Sink, at: int) -> None:
         """Pass it on to `sink`; it begins at the absolute offset `at`."""
         super().__init__(sink, at)
-        self._ticks = self._marks = 0
-        self._last, self._inside = "", -1
-
-    def _see(self, text: str) -> None:
-        self._ticks += text.count("`")
-        self._marks += text.count('"')
-        self._last = text[-1:] or self._last
+        self._pieces = Pieces()
+        self._around = Surroundings()
 
     def add(self, text: str) -> None:
         """Take a piece."""
         super().add(text)
-        self._see(text)
+        self._pieces.add(text)
 
     def keep(self, text: str) -> None:
         """Take pieces whose events were shown."""
         super().keep(text)
-        self._see(text)
+        self._pieces.add(text)
 
-    def quotes(self) -> bool:
-        """Whether what begins here is quoted."""
-        if self._last == '"':
-            self._inside = self._marks
-        return bool(self._ticks % 2) or (self._inside == self._marks and bool(self._marks % 2))
+    def holds(self, *, begins: bool) -> bool:
+        """Whether the marker that follows is quoted; `begins` if a message begins with it."""
+        around = self._around
+        around.read(self._pieces.take())
+        if begins and around.shows:
+            around.hold_open()
+        return around.held
 
 
 class ChannelParser(GrammarDriver):
@@ -203,9 +201,16 @@ class ChannelParser(GrammarDriver):
                 out.add(buf[pos:end])
                 cur.pos = end
             if found is not None and not found.partial:
-                quoted = isinstance(out, Quoting) and found.group() not in grammar.frame.ends and out.quotes()
-                ended = None if quoted else (yield from self._ends(found.group()))
-                if ended is not None:
+                ends = found.group() in grammar.frame.ends
+                quoted = isinstance(out, Quoting) and out.holds(begins=not ends)
+                if quoted and not ends:
+                    yield from self._note_quoted()
+                    ended = None
+                else:
+                    ended = yield from self._ends(found.group())
+                if ended and quoted and not (cur.eof and not cur.buf[cur.pos :].strip(WHITE)):
+                    cur.pos -= len(found.group())
+                elif ended is not None:
                     return ended
                 out.add(found.group())
                 cur.pos += len(found.group())
@@ -215,6 +220,16 @@ class ChannelParser(GrammarDriver):
             if found is None:
                 cur.wait(grammar.stop, out)
             yield
+
+    def _note_quoted(self) -> Reading[None]:
+        """Report that the message at the cursor is text, where it is a call."""
+        header = yield from match_next(self._cur, self._grammar.header)
+        if header is None:
+            return
+        route = self._grammar.frame.route({key: value or "" for key, value in header.groupdict().items()})
+        if route.to in {"call", "raw"}:
+            span = (self._cur.at, self._cur.base + header.end())
+            self._sink.note("quoted_call", "a call in a quotation is text", span)
 
     def _ends(self, marker: str) -> Reading[bool | None]:
         """Whether the body ends at the cursor: True after its marker, False at a header; None if it goes on."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.pieces import Pieces
 
 _FENCE = re.compile(r"(?:`{3,256}|~{3,256})(?=([^\n]*))")
@@ -26,6 +27,10 @@ _QUOTES: Final = "\"'`\u201c\u2018\u00ab\\"
 _PAIRS: Final = {'"': '"', "'": "'", "\u201c": "\u201d", "\u2018": "\u2019", "\u00ab": "\u00bb"}
 _INSIDE: Final = _QUOTES + "([{=,"
 """After one of these a JSON value is part of code, of text in quotes or of another value."""
+_OPENING: Final = WHITE + "([{=,:*_"
+"""One of these, or nothing, is before a mark that opens a quotation."""
+_LASTING: Final = '">'
+"""A quotation that its own mark does not end: of a quoted line, and one in which a call may have such marks."""
 _MARKS = re.compile(r"(?s:\\.)|[\"']|\\")
 _CODE: Final = "=([{,:"
 """After one of these a quotation mark opens a string that holds what follows on its line."""
@@ -44,9 +49,10 @@ class Surroundings:
         self._lead = ""
         self._ticks = 0
         self._string: str = ""
-        self._last = ""
+        self._last = self._before = ""  # the last character, and the one before it
         self._word = ""
-        self._held = ""  # what closes code or quotation marks that hold a call
+        self._held = ""  # what closes a quotation that holds a call
+        self._marks = 0  # double quotes in it
         self._blank = False  # nothing is in the line, while that is so
         self.filled = False
         """Something is in the fence that is open."""
@@ -58,7 +64,7 @@ class Surroundings:
     def go(self, text: str) -> None:
         """Pass text that holds no fence."""
         start = text.rfind("\n") + 1
-        after = self._follow(text) if self._held else 0
+        after = self._follow(text) if self._held and not self._fence else 0
         if start:
             self._lead, self._ticks, self._string, self._escape = "", 0, "", False
         before = self._word[-1:] if self._lead.strip() else ""
@@ -67,7 +73,8 @@ class Surroundings:
         self._ticks = 0 if after else self._ticks
         self._ticks += text.count("`", max(start, after))
         self._quote(text, start, before)
-        self._last = text[-1:] or self._last
+        if text:
+            self._before, self._last = (self._last + text)[-2:-1], text[-1]
         if self._info:  # the word after a fence
             _, newline, text = text.partition("\n")
             self._info = not newline
@@ -78,17 +85,31 @@ class Surroundings:
             self.filled = self.filled or bool(self._fence)
 
     def hold_open(self) -> None:
-        """Let what is quoted here last up to its closing mark or a blank line: a call is in it."""
-        self._held, self._blank = "`" if self._ticks % 2 else _PAIRS.get(self._last, ""), False
+        """Let what is quoted here last up to its closing mark, a blank line or a fence: a call is in it."""
+        mark = "`" if self._ticks % 2 else _PAIRS.get(self._last, "")
+        self._held, self._blank, self._marks = self._fence or (">" if self.block else mark), False, 0
+
+    @property
+    def held(self) -> bool:
+        """Whether what was held open is still open; double quotes close by an odd number, as a call holds pairs."""
+        return bool(self._held) and not (self._held == '"' and self._marks % 2)
+
+    @property
+    def shows(self) -> bool:
+        """Whether a quotation is open here: a fence, a quoted line, code, or a mark that no word comes before."""
+        opens = self._last in _PAIRS and not self._before.strip(_OPENING)
+        return self.fenced or self.block or bool(self._ticks % 2) or opens
 
     def _follow(self, text: str) -> int:
         """Look for the end of what is held open; where it is in the text, or 0."""
+        if self._held == '"':
+            self._marks += text.count('"')
         at = 0
         for line in text.split("\n"):
-            if at and self._blank:
+            if at and (self._blank or (self._held == ">" and not line.lstrip(" \t").startswith(">"))):
                 self._held = ""
                 return 0
-            closed = line.find(self._held)
+            closed = line.find(self._held) if self._held not in _LASTING else -1
             if closed >= 0:
                 self._held = ""
                 return at + closed + 1
@@ -174,9 +195,7 @@ class Surroundings:
 
     def quoted(self) -> bool:
         """Whether a marker here is quoted."""
-        return (
-            self.fenced or self._shown() or bool(self._held or self._string or (self._last and self._last in _QUOTES))
-        )
+        return self.fenced or self._shown() or bool(self.held or self._string or (self._last and self._last in _QUOTES))
 
     def inside(self) -> bool:
         """Whether a JSON value here is part of something larger."""
