@@ -103,6 +103,7 @@ def test_another_call_is_read(dialect: Dialect[str], text: str) -> None:
         "The page says:\n> {q}\n\nI don't do that.{e}",
         "The page says:\n> a\n> {q}{q}\n> b\n\nI don't do that.{e}",
         "An example:\n```\n{m}{m}\n```\nI don't do that.{e}",
+        "As in ```\n{m}{m}\n``` here.{e}",
     ],
 )
 @pytest.mark.parametrize("dialect", FRAMED, ids=lambda dialect: dialect.name)

@@ -37,6 +37,23 @@ def damaged(head: str) -> Iterator[str]:
         yield head[: tag.start()] + tag.group().upper() + head[tag.end() :]
 
 
+def swapped(outer: str) -> Iterator[str]:
+    """The call with what opens and what closes its text in each other's place."""
+    opener = [*re.finditer(r"<[^<>]*>", outer[: outer.index("START")])][-1:]
+    closer = re.compile(r"<[^<>]*>").search(outer, outer.rindex("END"))
+    for one in opener if closer else ():
+        assert closer is not None
+        yield "".join(
+            (
+                outer[: one.start()],
+                closer.group(),
+                outer[one.end() : closer.start()],
+                one.group(),
+                outer[closer.end() :],
+            )
+        )
+
+
 def quoting(dialect: Dialect[str]) -> Iterator[str]:
     """Calls that quote another one, each with a wrong beginning."""
     quoted = slips.written(dialect, [slips.call(dialect, "rm", RM)])
@@ -48,6 +65,11 @@ def quoting(dialect: Dialect[str]) -> Iterator[str]:
             continue  # the format cannot hold it
         begin = outer.index("START")
         yield from (head + outer[begin:] for head in damaged(outer[:begin]) if head != outer[:begin])
+        yield from swapped(outer)
+        closer = re.search(r"<[^<>]*>\s*\Z", outer)
+        for mark in re.finditer(r"<[^<>]*>|[:=,]", outer[:begin]) if closer else ():  # the call ends before its value
+            if closer is not None and mark.group()[0] != "<":
+                yield outer[: mark.start()] + closer.group().strip() + outer[mark.start() :]
 
 
 @pytest.mark.parametrize("options", [{}, {"strict": True}, {"repair": True}], ids=str)

@@ -66,16 +66,21 @@ def refuse_body(cur: Cursor, form: FormGrammar, schema: JsonObject | None) -> Re
         raise Malformed("malformed", "the call's element is closed before its arguments", cur.at)
 
 
-def refuse_argument(cur: Cursor, form: FormGrammar, draft: Draft) -> Reading[None]:
-    """Raise `Malformed` where an argument that the tool has, and that is not given, follows the call in its section."""
+def refuse_argument(cur: Cursor, form: FormGrammar, draft: Draft, *, unclosed: bool = False) -> Reading[None]:
+    """Raise `Malformed` where an argument that the tool has, and that is not given, follows the call in its section.
+
+    After a call that is `unclosed` it may also follow the section's closer; after one without arguments it may be in
+    no section.
+    """
     elements, tool = form.elements, draft.sink.options.tools.get(draft.name)
-    if elements is None or elements.keyed_by_tag or tool is None or not form.form.section.partition("{calls}")[2]:
+    sectioned = bool(form.form.section.partition("{calls}")[2])
+    if elements is None or tool is None or not (sectioned or draft.pieces.text() == "{}"):
         return
-    found = yield from match_next(cur, elements.child)
+    found = yield from match_next(cur, elements.late if unclosed else elements.child)
     tag = elements.heads["member"].read(found, escaped=elements.keys_escaped) if found is not None else None
     key = tag.slots.get("key", "") if tag is not None else ""
     if declares(tool.parameters, key) and f"{jsontext.dumps(key)}:" not in draft.pieces.text():
-        raise Malformed("malformed", f"the argument {key!r} is after the end of the call", cur.at)
+        raise Malformed("malformed", f"the argument {key!r} is after the end of the call", cur.at, inside=unclosed)
 
 
 def _is_argument(found: regex.Match[str], form: FormGrammar, schema: JsonObject | None) -> bool:

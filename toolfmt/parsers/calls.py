@@ -368,6 +368,7 @@ class CallReader:
             after = form.elements and (yield from match_next(cur, form.elements.after))
             again = after and after.group().lstrip().startswith(f"<{self.draft.name}/>")  # meant to close this one
             if after and self._has_arguments() and not again:
+                yield from refuse_argument(cur, form, self.draft, unclosed=True)
                 self.draft.note("missing_close", "the call's closing marker is missing", cur.at)
                 return
             if end is None and cut_off(cur, form.tail, *form.openers):
@@ -376,7 +377,8 @@ class CallReader:
             found = cur.buf[cur.pos] if odd is None else odd.group().strip()
             detail = f"expected an argument or the end of the call, found {found!r}"
             closes = "</" in form.form.call and (yield from match_next(cur, _CLOSES)) is not None
-            inside = bool(again or not after) and not closes
+            displaced = form.elements and (yield from match_next(cur, form.elements.displaced)) is not None
+            inside = bool(again or displaced or not after) and (displaced or not closes)
             raise Malformed("malformed", detail, cur.at, inside=inside)
         if form.whole_tail.fullmatch(end.group()) is None:
             self.draft.note(

@@ -69,6 +69,7 @@ class Quoting(Spoken):
         super().__init__(sink, at)
         self._pieces = Pieces()
         self._around = Surroundings()
+        self._ticks, self._code = 0, False  # code may begin and end in other lines
 
     def add(self, text: str) -> None:
         """Take a piece."""
@@ -82,11 +83,13 @@ class Quoting(Spoken):
 
     def holds(self, *, begins: bool) -> bool:
         """Whether the marker that follows is quoted; `begins` if a message begins with it."""
-        around = self._around
-        around.read(self._pieces.take())
+        around, text = self._around, self._pieces.take()
+        around.read(text)
+        self._ticks += (ticks := text.count("`"))
+        self._code = bool(self._ticks % 2) and (begins or (self._code and not ticks))
         if begins and around.shows:
             around.hold_open()
-        return around.held
+        return around.held or self._code
 
 
 class ChannelParser(GrammarDriver):

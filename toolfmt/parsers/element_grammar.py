@@ -135,6 +135,20 @@ class ElementGrammar:
         return regex.compile(GAP + literal(self._last_tag), self.flags) if self._last_tag else None
 
     @cached_property
+    def late(self) -> regex.Pattern[str]:
+        """An argument after the closer of the calls."""
+        closer = strip_groups(self.around.section_end) or "(?!)"
+        return regex.compile(rf"(?:{GAP}(?:{closer}))?{LAYOUT}(?:{self.opener_source})", self.flags)
+
+    @cached_property
+    def displaced(self) -> regex.Pattern[str]:
+        """The closer of a value before words: where no value is open, it is in the place of an opener."""
+        closer = self.closer("member", "").source
+        return regex.compile(
+            rf"{closer}\s{{0,256}}[^\s{regex.escape(self.closers['member'].lstrip()[:1])}]", self.flags
+        )
+
+    @cached_property
     def value_starts(self) -> tuple[str, ...]:
         """Texts of which one is in each text that opens a value."""
         first = self._last_tag or re.split(r"[{\s>]", self._member, maxsplit=1)[0]

@@ -89,6 +89,12 @@ class CompiledSyntax:
         calls = [form.json for form in syntax.forms if form.json is not None] if syntax.bare else []
         self.bare = (calls[0], compile_shape(*calls)) if calls else None
         """What a call without a marker looks like."""
+        quotes = {quote for form in syntax.forms if form.literals for quote in form.literals.quotes if len(quote) > 1}
+        source = "|".join(
+            rf"(?P<opens>(?<![ \t`\"'(]){re.escape(quote)})|{re.escape(quote)}" for quote in sorted(quotes)
+        )
+        self.own_quote = regex.compile(source) if source else None
+        """A quote of literals that is a marker; it opens none after a blank, where prose speaks of it."""
         if self.bare:
             patterns.append(f"(?P<bare>{_BARE})")
         self._marked, self._line = marks, line

@@ -120,6 +120,9 @@ class LiteralGrammar:
         self.over = {quote: regex.compile(regex.escape(quote) + over) for quote in self.quotes}
         """What follows a text after which the call ends, although not all brackets are closed."""
         self.expression = {quote: regex.compile(regex.escape(quote) + _EXPRESSION) for quote in self.quotes}
+        slip = rf",\s{{0,64}}{KEYWORD}\s{{0,64}}:?\s{{0,64}}(?:{opener})" if literals.keywords else r"(?!)"
+        self.next_argument = {quote: regex.compile(regex.escape(quote) + slip) for quote in self.quotes}
+        """What is after a text where the next argument lacks its sign: `', text'`, `', text: '`."""
         self.plain = {quote: re.compile(_plain(quote, escapes=escapes)).match for quote in self.quotes}
         """Matches text in which nothing needs a closer look."""
         self.raw = {quote: re.compile(_plain(quote, escapes=False)).match for quote in self.quotes}

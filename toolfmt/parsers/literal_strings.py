@@ -163,6 +163,8 @@ class LiteralTexts:
         cur = self._cur
         if expression and (yield from match_next(cur, self._grammar.expression[quote])) is not None:
             raise Malformed("malformed", "an expression where a literal is due", cur.at)
+        if (yield from match_next(cur, self._grammar.next_argument[quote])) is not None:
+            raise Malformed("malformed", "the next argument lacks what is between its name and its value", cur.at)
         if not self._grammar.literals.escapes and _AFTER_KEY(self._tail.text) is not None:
             raise Malformed("malformed", "the next argument begins in a text that is not closed", cur.at)
         while cur.pos + len(quote) >= len(cur.buf) and not cur.eof:

@@ -70,6 +70,13 @@ class TextBefore:
         if not text:
             return
         self._line = line_of(self._line + text)
+        self._scan_strings(text)
+        self._scan_elements(text)
+        if (quote := self._grammar.own_quote) is not None:
+            for found in quote.finditer(text):
+                self._open = int(not self._open and found["opens"] is not None)
+
+    def _scan_strings(self, text: str) -> None:
         at = 0
         if self._quote:
             rest = _STRING_ENDS[self._quote].match(text)
@@ -78,6 +85,8 @@ class TextBefore:
             self._quote = ""
             for string in _STRING.finditer(text, at) if '"' in text or "'" in text else ():
                 self._quote = "" if string["end"] else string[1]
+
+    def _scan_elements(self, text: str) -> None:
         for elements in self._grammar.elements:
             if not self._open and not any(map(text.__contains__, elements.value_starts)):
                 continue
