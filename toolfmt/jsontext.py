@@ -190,6 +190,8 @@ def too_deep(value: object, most: int = MAX_NESTING) -> bool:
         below: list[Iterable[Any]] = []
         for children in level:
             for child in children:
+                if child.__class__ is str:
+                    continue
                 if isinstance(child, dict):
                     below.append(cast("dict[Any, Any]", child).values())
                 elif isinstance(child, (list, tuple)):

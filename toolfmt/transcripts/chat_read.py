@@ -74,14 +74,29 @@ def read_message(item: JsonValue, shape: ChatShape, where: tuple[str, int] | tup
 
 def _spoken(item: JsonObject, role: Role, shape: ChatShape) -> Message:
     parts: list[Part] = []
-    known = _MESSAGE
-    if role == "assistant":
+    known, plain = _MESSAGE, item.keys() <= _MESSAGE
+    if role == "assistant" and not plain:
         known = _reasoning(item, parts, shape)
     content = item.get("content")
     if isinstance(content, str) and content:
         parts.append(TextPart(content))
     elif content not in (None, ""):
         parts.extend(read_parts(content, shape))
+    if not plain:
+        known = _beside(item, parts, known, shape)
+    refusal = text_at(item, "refusal")
+    if refusal:
+        parts.append(RefusalPart(refusal))
+    if item.get("tool_calls"):
+        _calls(item["tool_calls"], parts, shape)
+    if _made(item.get("function_call")):
+        parts.append(_legacy(item["function_call"], shape))
+    extra = {} if plain else rest(item, known, shape.owner)
+    return Message(role, tuple(parts), text_at(item, "name"), extra)
+
+
+def _beside(item: JsonObject, parts: list[Part], known: frozenset[str], shape: ChatShape) -> frozenset[str]:
+    """Read what is beside a message's content: a plan, images, sound, citations; the keys that are known."""
     if shape.plan and shape.plan in item:
         plan = text_at(item, shape.plan)
         if plan:
@@ -90,17 +105,8 @@ def _spoken(item: JsonObject, role: Role, shape: ChatShape) -> Message:
     if images := _images(item, shape):
         parts.extend(images)
         known = known | {"images"}
-    parts.extend(_spoken_aloud(item, silent=not content))
-    known = known | _annotated(parts, item, shape.annotations or "annotations")
-    refusal = text_at(item, "refusal")
-    if refusal:
-        parts.append(RefusalPart(refusal))
-    if item.get("tool_calls"):
-        _calls(item["tool_calls"], parts, shape)
-    if _made(item.get("function_call")):
-        parts.append(_legacy(item["function_call"], shape))
-    extra = rest(item, known, shape.owner) if not item.keys() <= known else {}
-    return Message(role, tuple(parts), text_at(item, "name"), extra)
+    parts.extend(_spoken_aloud(item, silent=not item.get("content")))
+    return known | _annotated(parts, item, shape.annotations or "annotations")
 
 
 def _images(item: JsonObject, shape: ChatShape) -> list[MediaPart]:

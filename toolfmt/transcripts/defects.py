@@ -48,12 +48,31 @@ def _defect(part: CallPart) -> str:
 
 def defects(messages: Sequence[Message], *, continued: bool) -> Iterator[Loss]:
     """List calls without a name, and results without a call; `continued`: the provider may hold the call."""
+    if _sound(messages):
+        return
     for place in flatten(messages):
         part, where = place.part, pointer(messages[place.message].where)
         if isinstance(part, CallPart) and not part.name:
             yield Loss("tool_name", where, "missing", "the call has no name")
         elif isinstance(part, ResultPart) and place.call is None and not continued:
             yield Loss("result_link", where, "missing", orphan_reason(part))
+
+
+def _sound(messages: Sequence[Message]) -> bool:
+    """Whether every call has a name and every result the id of an open call: the common case, seen without linking."""
+    waiting: dict[str | None, int] = {None: 0}
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, CallPart):
+                if not part.name:
+                    return False
+                if part.id is not None:
+                    waiting[part.id] = waiting.get(part.id, 0) + 1
+            elif isinstance(part, ResultPart):
+                if not waiting.get(part.id):
+                    return False
+                waiting[part.id] -= 1
+    return True
 
 
 def orphan_reason(part: ResultPart) -> str:

@@ -41,31 +41,27 @@ def _turns(messages: Sequence[Message]) -> list[Message]:
     if not any(message.parts and type(message.parts[0]) is ResultPart for message in messages):
         return list(messages)
     turns: list[Message] = []
+    answers = False
     for message in messages:
-        joins = bool(message.parts) and type(message.parts[0]) is ResultPart
-        last = turns[-1] if joins and turns else None
-        if (
-            last is not None
-            and last.parts
-            and type(last.parts[-1]) is ResultPart
-            and not message.extra
-            and not last.extra
-        ):
-            turns[-1] = Message(last.role, last.parts + message.parts)
+        parts = message.parts
+        joins = answers and bool(parts) and type(parts[0]) is ResultPart
+        if joins and not message.extra and not turns[-1].extra:
+            turns[-1] = Message(turns[-1].role, turns[-1].parts + parts)
         else:
             turns.append(message)
+        answers = bool(parts) and type(parts[-1]) is ResultPart
     return turns
 
 
 def _same_turn(a: Message, b: Message) -> bool:
     if (a.role != b.role and _SIDE[a.role] != _SIDE[b.role]) or a.name != b.name or a.extra != b.extra:
         return False
-    if len(a.parts) != len(b.parts):
-        return False
-    return all(map(_same, a.parts, b.parts))
+    return len(a.parts) == len(b.parts) and all(map(_same, a.parts, b.parts))
 
 
 def _same(a: Part, b: Part) -> bool:
+    if a is b:
+        return True
     kind = type(a)
     if kind is not type(b):
         return False
@@ -92,11 +88,10 @@ def _call(a: CallPart, b: CallPart) -> bool:
 
 def _same_arguments(a: CallPart, b: CallPart) -> bool:
     """Whether a text is one of those that a value is written as, and two values are written the same."""
-    if a.text is not None:
-        return a.text in (_strict(b.arguments), _spaced(b.arguments))
-    if b.text is not None:
-        return b.text in (_strict(a.arguments), _spaced(a.arguments))
-    return _compact(a.arguments) == _compact(b.arguments)
+    text, value = (a.text, b.arguments) if a.text is not None else (b.text, a.arguments)
+    if text is None:
+        return a.arguments is b.arguments or _compact(a.arguments) == _compact(b.arguments)
+    return text == _strict(value) or text == _spaced(value)
 
 
 def _result(a: ResultPart, b: ResultPart) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from toolfmt.conversation import Message, Part, Role, ToolChoice, ToolDeclaration, Transcript
+from toolfmt.conversation import Message, Part, Role, TextPart, ToolChoice, ToolDeclaration, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.pieces import sourced
@@ -182,6 +182,8 @@ class RequestTable:
         if not (self.texts or is_array(item.get(self.content))):
             raise ParseError(f": expected a message with a list under `{self.content}`")
         plain = len(item) == 2 and self.content in item  # noqa: PLR2004 - and the role
+        if plain and type(found := item[self.content]) is str:
+            return Message(role, (TextPart(found),) if found else ())
         extra = {} if plain else rest(item, {self.role, self.content}, self.owner)
         return Message(role, self.blocks.read_key(item, self.content), extra=extra)
 

@@ -196,15 +196,18 @@ def _answered(messages: list[Message]) -> list[Message]:
     for message in messages:
         parts = message.parts
         if parts and type(parts[0]) is ResultPart:
-            if any(part.id not in waiting for part in parts if isinstance(part, ResultPart)):
-                return _moved(messages)
+            for part in parts:
+                if isinstance(part, ResultPart) and part.id not in waiting:
+                    return _moved(messages)
             answering = False
             if type(parts[-1]) is not ResultPart:
                 waiting.clear()
         elif message.role == "assistant":
             if not answering:
                 waiting.clear()
-            waiting.update(part.id for part in parts if isinstance(part, CallPart) and part.id is not None)
+            for part in parts:
+                if isinstance(part, CallPart) and part.id is not None:
+                    waiting.add(part.id)
             answering = True
         else:
             waiting.clear()
