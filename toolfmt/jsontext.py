@@ -190,11 +190,9 @@ def too_deep(value: object, most: int = MAX_NESTING) -> bool:
         below: list[Iterable[Any]] = []
         for children in level:
             for child in children:
-                if child.__class__ is str:
-                    continue
                 if isinstance(child, dict):
                     below.append(cast("dict[Any, Any]", child).values())
-                elif isinstance(child, (list, tuple)):
+                elif child.__class__ is not str and isinstance(child, (list, tuple)):
                     below.append(cast("list[Any]", child))
         if not below:
             return False
