@@ -90,7 +90,7 @@ def test_the_format_may_be_found_from_the_text(run: Run) -> None:
     assert (code, out, err) == (0, "", "toolfmt: no call found as auto\n")
     code, out, err = run("run", "--tools", "run_tools:registry", "-d", "react", stdin=DOUBLE)
     assert (code, out) == (0, "")
-    assert err.startswith("toolfmt: no call found as react, but it looks like exaone4 or hermes")
+    assert err.startswith("toolfmt: no call found as react, but it looks like hermes or ")
 
 
 def test_a_failure_and_a_broken_call_are_reported_and_counted(run: Run) -> None:

@@ -23,7 +23,7 @@ VLLM = """
     ernie45 functiongemma gemma4 gigachat3 glm45 glm47 granite granite-20b-fc granite4 hermes hunyuan_a13b hy_v3 hy_v4
     inkling internlm jamba k2_horizon kimi_k2 kimi_k3 lfm2 ling3 llama3_json llama4_pythonic longcat mimo minicpm5
     minimax_m2 minimax_m3 mistral muse muse_glimmer musespark1x olmo3 openai phi4_mini_json plamo3 poolside_v1 pythonic
-    qwen3_coder qwen3_json qwen3_xml seed_oss step3 step3p5 xlam
+    qwen3_coder qwen3_json qwen3_xml seed_oss step3 step3p5 step5 xlam
     deepseek_r1 granite_thinking_parser holo2 iquest_coder iquest_coder_v2 minicpmv minimax minimax_append_think
     minimax_m2_append_think nemotron_json nemotron_v3 openai_gptoss openpangu_v2 qwen2_5_coder qwen25_coder
     solar_open2

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from toolfmt.events import Event
 
-TABLE_DIALECTS = ("openai-json", "gemini-json", "default-json", "xml-items")
+TABLE_DIALECTS = ("openai-json", "gemini-json", "default-json", "xml-items", "kimi-k2", "glm47", "ernie45")
 
 
 class EchoParser:
@@ -107,6 +107,10 @@ def test_suggestions_are_few_and_are_names_not_aliases(registry: Registry) -> No
         (lambda known: known.dialect("OpenAI"), "it is a provider: give provider='OpenAI', which means 'openai-json'"),
         (lambda known: known.dialect("gpt-4o"), "it is a model: give model='gpt-4o', which means 'openai-json'"),
         (lambda known: known.provider("qwen25"), "it is a dialect: give dialect='qwen25'"),
+        (
+            lambda known: known.provider("Phi"),
+            "it is a family of models, which write phi4-mini: give model= the model's id",
+        ),
     ],
 )
 def test_a_name_of_another_kind_is_reported_for_what_it_is(
@@ -130,7 +134,7 @@ def test_what_is_no_name_is_a_type_error(registry: Registry, choice: dict[str, A
 
 
 def test_dialects_come_in_the_order_of_their_names(registry: Registry) -> None:
-    assert registry.names() == ("default-json", "gemini-json", "hermes", "openai-json", "xml-items")
+    assert registry.names() == tuple(sorted((*TABLE_DIALECTS, "hermes")))
     assert tuple(dialect.name for dialect in registry) == registry.names()
 
 
@@ -194,7 +198,11 @@ def test_an_unknown_provider_raises_with_a_hint(registry: Registry) -> None:
         (("openai", "MISTRAL", "deepseek", "grok", "xai"), "openai-json"),
         (("gemini", "Google"), "gemini-json"),
         (("anthropic",), "xml-items"),
-        (("ollama", "autobyteus", "kimi", "moonshot", "qwen", "LM_STUDIO", "zhipu", "baidu"), "default-json"),
+        (("ollama", "autobyteus", "LM_STUDIO"), "default-json"),
+        (("qwen", "dashscope"), "hermes"),
+        (("kimi", "moonshot"), "kimi-k2"),
+        (("zhipu", "z.ai"), "glm47"),
+        (("baidu",), "ernie45"),
         ((None,), "default-json"),
         (("openai-responses", "azure", "cohere", "groq", "together", "fireworks", "vllm", "sglang"), "openai-json"),
         (("openrouter", "perplexity", "minimax", "huggingface", "llama.cpp", "llama_cpp"), "openai-json"),

@@ -3,7 +3,8 @@ r"""Patterns that distinguish a form of calls from others with the same opener, 
     section "<tool_call>\n{calls}\n</tool_call>", call "<function={name}>\n{members}</function>"
 
 begins with `<tool_call>`, as many do; it is this form if `<function=name>` and then `<parameter` or `</function>`
-follow. A signature is a pattern for all of that. Each form has two: one as tolerant as its parser, and an exact one.
+follow. A signature is a pattern for all of that. Each form has one as tolerant as its
+parser, and, unless its body is JSON, an exact one.
 """
 
 from __future__ import annotations
@@ -66,6 +67,8 @@ def signatures(syntax: Syntax) -> Iterator[FormSignature]:
             flags = bool(syntax.lines) or (form.offered and not trigger), form.offered
             loose = _loose(start, before, form) + _body(form, slot, after, closing)
             yield FormSignature(trigger, _cased(loose, syntax), score, *flags, said)
+            if form.json is not None:
+                continue  # white space beside JSON means nothing, so it does not tell formats apart
             exact = (
                 _letters(pieces(start))
                 + _letters(pieces(before), named=form.offered)
@@ -153,10 +156,6 @@ def _member_starts(elements: Elements) -> Iterator[str]:
 
 
 def _exact_body(form: Form, slot: str, after: str, closing: str) -> str:
-    if slot == "call":
-        keys = list(form.json.template) if form.json is not None else []
-        key = keys[0] if keys and not keys[0].startswith("{") else ""
-        return (r"\[\s{0,16}" if form.array else "") + rf'\{{\s{{0,16}}"{re.escape(key)}' + ('"' if key else "")
     if slot == "members" and form.elements is not None and not form.parts:
         member = _letters(pieces(form.elements.member.partition("{value}")[0]))
         wrapper = rf"(?:\s{{0,16}}<{form.elements.wrapper}>\s{{0,16}})?" if form.elements.wrapper else ""

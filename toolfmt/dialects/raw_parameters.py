@@ -70,6 +70,7 @@ DIALECTS = (
             "minicpmv",
             "granite-thinking-parser",
             "iquest-coder",
+            "step5",
         ),
         schema=function_elements,
     ),
