@@ -279,7 +279,7 @@ def _offered(options: ParseOptions) -> Mapping[str, ToolDefinition]:
 
 def _detecting(options: ParseOptions, tools: Mapping[str, ToolDefinition]) -> DetectingParser:
     """Open a parser that detects the dialect."""
-    from toolfmt.detection import DetectingParser, Detector, table
+    from toolfmt.detection import DetectingParser, Detector, OtherFormats, table
 
     if options.get("use_xml", False):
         raise ValueError("use_xml=True forces a format, and dialect='auto' finds it: leave one of the two out")
@@ -289,7 +289,11 @@ def _detecting(options: ParseOptions, tools: Mapping[str, ToolDefinition]) -> De
     known = table(registry)
     opener = known.opener(options.get("generation_prompt") or "")
     detector = Detector(known, tools, thinking=options.get("reasoning_open", False) or bool(opener), opener=opener)
-    return DetectingParser(detector, lambda name: _opened(options, registry.dialect(name), tools))
+
+    def opened(name: str) -> Parser[str]:
+        return OtherFormats(_opened(options, registry.dialect(name), tools), name, lambda: Detector(known, tools))
+
+    return DetectingParser(detector, opened)
 
 
 def _opened(options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, ToolDefinition]) -> Parser[str]:

@@ -137,7 +137,13 @@ def test_what_follows_the_choice_is_the_dialects_own(pieces: list[str]) -> None:
             answer = f"{before}{written}{text}"
             auto = toolfmt.parse(answer, dialect="auto", tools=TOOLS)
             own = toolfmt.parse(answer, dialect=auto.dialect, tools=TOOLS)
-            assert coalesce([one for one in auto.events if not _told(one)]) == list(own.events)
+            events = [one for one in auto.events if not (_told(one) or _is_second(one))]
+            assert coalesce(events) == list(own.events)
+
+
+def _is_second(event: toolfmt.Event) -> bool:
+    """Whether an event reports a call in a second format."""
+    return isinstance(event, toolfmt.CallFailed) and event.reason == "unread_call"
 
 
 def _told(event: toolfmt.Event) -> bool:

@@ -8,6 +8,7 @@ See `docs/explanation/detection.md` for how it decides.
 
 from toolfmt.detection.detecting import detect, lookalikes
 from toolfmt.detection.detector import Detector
+from toolfmt.detection.others import OtherFormats
 from toolfmt.detection.parser import DETECTED, DetectingParser
 from toolfmt.detection.records import Detection, DialectMatch
 from toolfmt.detection.table import DetectionTable, table
@@ -19,6 +20,7 @@ __all__ = [
     "DetectionTable",
     "Detector",
     "DialectMatch",
+    "OtherFormats",
     "detect",
     "lookalikes",
     "table",
