@@ -74,7 +74,10 @@ def test_a_budget_of_thinking_leaves_room_for_the_answer(effort: str, budget: in
         ("gemini-3-pro-preview", "none", {"thinkingLevel": "LOW"}),
         ("gemini-3-pro-preview", "medium", {"thinkingLevel": "HIGH"}),
         ("gemini-3.1-pro-preview", "medium", {"thinkingLevel": "MEDIUM"}),
+        ("gemini-3.7-flash", "minimal", {"thinkingLevel": "LOW"}),
         ("gemini-3-flash-preview", "none", {"thinkingLevel": "MINIMAL"}),
+        ("gemini-3-flash-preview", "xhigh", {"thinkingLevel": "HIGH"}),
+        ("gemini-4-pro", "xhigh", {"thinkingLevel": "XHIGH"}),
     ],
 )
 def test_gemini_thinks_as_much_as_the_model_can(model: str, effort: str, config: dict[str, Any]) -> None:

@@ -285,3 +285,19 @@ def test_a_choice_that_cannot_be_read_is_a_loss(source: str, choice: Any) -> Non
     assert [(loss.code, loss.path.rpartition("/")[2]) for loss in result.losses] == [
         ("setting", "toolChoice" if source == "bedrock" else "tool_choice")
     ]
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("cohere", {"type": "json_object", "json_schema": SCHEMA}),
+        ("cohere", {"type": "json_object", "schema": SCHEMA}),
+        ("openai-chat", {"type": "json_object", "schema": SCHEMA}),
+        ("openai-chat", {"type": "json_schema", "json_schema": {"name": "city", "schema": SCHEMA}}),
+    ],
+)
+def test_a_format_is_a_schema_and_its_other_keys_are_losses(source: str, found: dict[str, Any]) -> None:
+    value = {"model": "m", "messages": [{"role": "user", "content": "Hi."}], "response_format": found | {"odd": 1}}
+    made = convert_request(value, source=source, target="gemini")
+    assert made.value["generationConfig"]["responseJsonSchema"] == SCHEMA
+    assert [(loss.code, loss.path) for loss in made.losses] == [("setting", "/response_format/odd")]

@@ -419,3 +419,15 @@ def test_what_is_said_beside_the_messages_is_content() -> None:
     spoken = {"role": "assistant", "content": "Hi.", "audio": {"id": "audio_1"}}
     made = convert([{"role": "user", "content": "Go"}, spoken], source="openai-chat", target="hf-chat")
     assert [(loss.code, loss.detail) for loss in made.losses] == [("beside", "openai-chat.audio")]
+
+
+def test_images_in_a_column_are_those_of_the_parts_without_an_address() -> None:
+    asked = {"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "What?"}, {"type": "image"}]}
+    row = {"messages": [asked, {"role": "assistant", "content": "A cat."}], "images": ["a.png", "b.png"]}
+    there = convert(row, source="hf-chat", target="sharegpt")
+    assert there.value["images"] == row["images"]
+    assert there.value["conversations"][0]["value"] == "<image>What?<image>"
+    assert there.losses == ()
+    assert convert(there.value, source="sharegpt", target="hf-chat", residue=there.residue).value == row
+    fewer = convert(row | {"images": ["a.png"]}, source="hf-chat", target="sharegpt")
+    assert [loss.code for loss in fewer.losses] == ["provider_part", "provider_part"]

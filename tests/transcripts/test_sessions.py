@@ -172,3 +172,34 @@ def test_a_session_with_calls_is_accepted() -> None:
     """What the arguments are is the program's own affair: a provider is never sent these lines."""
     assert check(SESSION, format="claude-code") == ()
     assert check(ROLLOUT, format="codex") == ()
+
+
+def test_local_commands_are_the_user_s_wherever_a_line_has_them() -> None:
+    command = {"type": "system", "subtype": "local_command", "content": "<command-name>/model</command-name>"}
+    lines = [
+        line("u1", None, "user", "Hi."),
+        command | {"uuid": "u2", "parentUuid": "u1"},
+        line("u3", "u2", "user", "On."),
+    ]
+    made = convert(lines, source="claude-code", target="openai-chat")
+    assert [item["content"] for item in made.value["messages"]] == ["Hi.", command["content"], "On."]
+    assert made.losses == ()
+
+
+def test_lines_that_name_no_parent_follow_each_other() -> None:
+    lines = [line("u1", None, "user", "Hi."), line("u2", None, "assistant", "Yes?")]
+    for item in lines:
+        del item["parentUuid"]
+    assert [message.role for message in CLAUDE.read(lines).messages] == ["user", "assistant"]
+
+
+def test_a_session_that_begins_with_a_system_line_is_no_langchain() -> None:
+    system = {
+        "type": "system",
+        "subtype": "init",
+        "content": "2.1",
+        "uuid": "u0",
+        "parentUuid": None,
+        "sessionId": "s1",
+    }
+    assert recognised([system, line("u1", "u0", "user", "Hi.")]).name == "claude-code"

@@ -14,14 +14,18 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.conversation import OpaquePart
 from toolfmt.dialect.record import Provenance
-from toolfmt.jsontext import is_object
+from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.chat import ChatShape
 from toolfmt.transcripts.chat_request import messages_in, parts_in, read_request, write_request
 from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.media import from_url
 from toolfmt.transcripts.request import objects_in
+from toolfmt.transcripts.values import texts_at
 
 if TYPE_CHECKING:
+    from toolfmt.conversation import Transcript
     from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "hf-chat"
@@ -54,10 +58,29 @@ def _typed(call: JsonObject) -> bool:
     return is_object(function) and is_object(function.get("arguments")) and call.keys() == {"type", "function"}
 
 
+def read(value: JsonValue) -> Transcript:
+    """Read messages, or a request's object; a row's column `images` has what parts `image` without an address show."""
+    found = read_request(value, SHAPE)
+    places = [
+        (message, at)
+        for message in found.messages
+        for at, part in enumerate(message.parts)
+        if isinstance(part, OpaquePart) and part.value == {"type": "image"}
+    ]
+    addresses = texts_at(value, "images") if places and is_object(value) and is_array(value.get("images")) else []
+    if not places or len(addresses) != len(places):
+        return found
+    for (message, at), address in zip(places, addresses, strict=True):
+        message.parts = (*message.parts[:at], from_url(address, "image"), *message.parts[at + 1 :])
+        message.origin = ""  # it is not all of what it was read from
+    del found.extra[f"{NAME}.images"]
+    return found
+
+
 FORMAT: Final = TranscriptFormat(
     name=NAME,
     summary="transformers chat templates: arguments as objects, no ids, images as parts.",
-    read=partial(read_request, shape=SHAPE),
+    read=read,
     write=partial(write_request, shape=SHAPE),
     recognise=recognise,
     relative_of="openai-chat",

@@ -204,12 +204,9 @@ def _write_result(part: ResultPart) -> JsonObject:
 
 def recognise(value: JsonValue) -> bool:
     """Tell messages by a type and a content, beside each other or under `data`, or by a constructor."""
-    return any(map(_is_message, objects_in(value)))
-
-
-def _is_message(item: JsonObject) -> bool:
-    kind, data = _opened(item)
-    return kind in _ROLES and data is not None and "content" in data
+    opened = list(map(_opened, objects_in(value)))
+    known = all(kind in _ROLES for kind, _ in opened)
+    return known and any(data is not None and "content" in data for _, data in opened)
 
 
 FORMAT: Final = TranscriptFormat(

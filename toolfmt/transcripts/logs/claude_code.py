@@ -8,9 +8,10 @@
     {"id": "msg_1", "role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "ls", "input": {}}]}}
 {"type": "summary", "summary": "Listing files", "leafUuid": "u3"}
 
-The conversation is what leads to the last line of the main chain, with the other
-lines of the same answers and the results of their calls, across compactions. Everything else is
-in the transcript's `extra`: `sidechains`, `branches` that were left, and other `lines`.
+The conversation is what leads to the last line of the main chain, with the other lines of the same answers and the
+results of their calls, across compactions. Local commands and what they printed are the user's, also where newer
+versions have them in a system line. A line without a `parentUuid` follows the one before it. Everything else is in the
+transcript's `extra`: `sidechains`, `branches` that were left, and other `lines`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from toolfmt.jsontext import is_object
 from toolfmt.transcripts.apis.anthropic import BLOCKS, OWNER
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.logs.session_lines import first_lines, read_lines, unwritable
+from toolfmt.transcripts.values import word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -35,7 +37,7 @@ NAME: Final = "claude-code"
 
 def read(value: JsonValue) -> Transcript:
     """Read the lines of a session, as a list or as text."""
-    lines = read_lines(value, NAME)
+    lines = list(map(_command, read_lines(value, NAME)))
     spoken = [at for at, line in enumerate(lines) if _speaks(line)]
     main = [at for at in spoken if not lines[at].get("isSidechain")]
     parts = {at: _content(lines[at]["message"].get("content")) for at in main}
@@ -49,6 +51,12 @@ def read(value: JsonValue) -> Transcript:
         "lines": [line for line in lines if not _speaks(line)],
     }
     return Transcript(tuple(messages), extra={f"{NAME}.{key}": found for key, found in left.items() if found})
+
+
+def _command(line: JsonObject) -> JsonObject:
+    """Give a local command the shape of a message."""
+    command = line.get("type") == "system" and line.get("subtype") == "local_command" and word(line, "content")
+    return line | {"message": {"role": "user", "content": line["content"]}} if command else line
 
 
 def _content(content: JsonValue) -> tuple[Part, ...]:
@@ -74,7 +82,7 @@ def _chosen(lines: Sequence[JsonObject], main: Sequence[int], parts: dict[int, t
     """Find the lines that lead to the last one, those of the same answers, and the results of their calls."""
     if not any(isinstance(lines[at].get("uuid"), str) for at in main):
         return set(main)
-    path = _path(lines, main[-1]) & set(main)
+    path = _path(lines, main) & set(main)
     answers = {_answer(lines[at]) for at in path} - {None}
     path |= {at for at in main if _answer(lines[at]) in answers}
     called = {part.id for part in _parts(path, parts) if isinstance(part, CallPart)}
@@ -91,15 +99,17 @@ def _parts(path: Iterable[int], parts: dict[int, tuple[Part, ...]]) -> Iterable[
     return (part for at in path for part in parts[at])
 
 
-def _path(lines: Sequence[JsonObject], leaf: int) -> set[int]:
+def _path(lines: Sequence[JsonObject], main: Sequence[int]) -> set[int]:
     places = {line["uuid"]: at for at, line in enumerate(lines) if isinstance(line.get("uuid"), str)}
     path: set[int] = set()
-    at: int | None = leaf
+    before = dict(zip(main[1:], main, strict=False))
+    at: int | None = main[-1]
     while at is not None and at not in path:
         path.add(at)
         # What a compaction left out is before it, though it begins a chain of its own.
         parent = lines[at].get("parentUuid") or lines[at].get("logicalParentUuid")
-        at = places.get(parent) if isinstance(parent, str) else None
+        one_before = None if "parentUuid" in lines[at] else before.get(at)
+        at = places.get(parent) if isinstance(parent, str) else one_before
     return path
 
 

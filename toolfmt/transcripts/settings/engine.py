@@ -78,7 +78,7 @@ def read(fields: JsonObject, table: Table) -> ReadSettings:
     for group in table.groups:
         found = group.read(fields)
         if found:
-            used.update(group.at)
+            used.update([f"{place}.{key}" for place in group.at for key in group.keys] or group.at)
             said.values = {**found, **said.values}
             said.where = {**dict.fromkeys(found, _pointer(group.at[0])), **said.where}
     if said.values.get("stream"):

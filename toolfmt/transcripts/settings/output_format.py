@@ -12,6 +12,7 @@ Between them it is `{"type": "text"}`, `{"type": "json"}` or `{"type": "schema",
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
@@ -67,6 +68,8 @@ def _read_openai(place: str, inside: str = "") -> Callable[[JsonObject], JsonObj
         if not is_object(found):
             return {}
         about = found.get(inside) if inside else found
+        if inside and found.get("type") == "json_object" and is_object(found.get("schema")):  # as llama.cpp's server
+            return _schema(found["schema"], {})
         if found.get("type") == "json_schema" and is_object(about):
             return _schema(about.get("schema", about.get("schema_definition")), about)
         plain = {"text": "text", "json_object": "json"}.get(str(found.get("type")))
@@ -76,7 +79,7 @@ def _read_openai(place: str, inside: str = "") -> Callable[[JsonObject], JsonObj
 
 
 def _read_cohere(fields: JsonObject) -> JsonObject:
-    return _schema(at(fields, "response_format.json_schema"), {}) or _read_openai("response_format")(fields)
+    return _schema(at(fields, "response_format.json_schema"), {}) or CHAT.read(fields)
 
 
 def _read_anthropic(fields: JsonObject) -> JsonObject:
@@ -148,6 +151,7 @@ def _group(  # noqa: PLR0913 - a row of a table
     text: JsonValue = None,
     json: JsonValue = None,
     *,
+    keys: tuple[str, ...] = (),
     also: tuple[str, ...] = (),
 ) -> Group:
     """Make the group of a format that is written at one place: text, JSON (None: nothing), or a schema."""
@@ -158,31 +162,35 @@ def _group(  # noqa: PLR0913 - a row of a table
         if made is not None:
             put(fields, place, dict(made) if is_object(made) else made)
 
-    return Group(names=("format",), at=(place, *also), read=read, write=write)
+    return Group(names=("format",), at=(place, *also), keys=keys, read=read, write=write)
 
 
 _TEXT: Final = {"type": "text"}
 _OBJECT: Final = {"type": "json_object"}
 _MIME: Final = {"type": "text", "mime_type": _JSON}
+_NAMED: Final = ("schema", *_ABOUT)
 CHAT: Final = _group(
     "response_format",
     _read_openai("response_format", "json_schema"),
     lambda wanted: {"type": "json_schema", "json_schema": _described(wanted)},
     _TEXT,
     _OBJECT,
+    keys=("type", "schema", *(f"json_schema.{key}" for key in (*_NAMED, "schema_definition"))),
 )
-JSON_ONLY: Final = _group("response_format", CHAT.read, lambda _: _OBJECT, _TEXT, _OBJECT)
+JSON_ONLY: Final = replace(CHAT, write=_group("response_format", CHAT.read, lambda _: _OBJECT, _TEXT, _OBJECT).write)
 RESPONSES: Final = _group(
     "text.format",
     _read_openai("text.format"),
     lambda wanted: {"type": "json_schema", **_described(wanted)},
     _TEXT,
     _OBJECT,
+    keys=("type", *_NAMED),
 )
 ANTHROPIC: Final = _group(
     "output_config.format",
     _read_anthropic,
     lambda wanted: {"type": "json_schema", "schema": _fitted(wanted, ANTHROPIC_STRICT)},
+    keys=("type", "schema"),
     also=("output_format",),
 )
 GEMINI: Final = Group(
@@ -198,8 +206,14 @@ COHERE: Final = _group(
     lambda wanted: {**_OBJECT, "json_schema": wanted["schema"]},
     _TEXT,
     _OBJECT,
+    keys=("type", "json_schema", "schema"),
 )
-BEDROCK: Final = _group("outputConfig.textFormat", _read_bedrock, _bedrock)
+BEDROCK: Final = _group(
+    "outputConfig.textFormat",
+    _read_bedrock,
+    _bedrock,
+    keys=("type", *(f"structure.jsonSchema.{key}" for key in _NAMED[:3])),
+)
 INTERACTIONS: Final = _group(
     "response_format",
     _read_interactions,

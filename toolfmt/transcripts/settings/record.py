@@ -58,6 +58,8 @@ class Group:
     names: tuple[str, ...]
     at: tuple[str, ...]
     """The places that it reads and writes."""
+    keys: tuple[str, ...] = ()
+    """The keys that it reads of the objects there; without any it reads all of them."""
     read: Callable[[JsonObject], JsonObject]
     """Give the settings by name; empty where the field says something else."""
     write: Callable[[Values, JsonObject], None]

@@ -189,7 +189,13 @@ def _levels(*words: str) -> dict[str, JsonValue]:
     return {word: word.upper() for word in words}
 
 
-_LEVELS: Final = _levels("minimal", "low", "medium", "high", "xhigh")
+_LEVELS: Final = {
+    r"^(?!.*gemini-[123])": _levels("minimal", "low", "medium", "high", "xhigh"),
+    r"gemini-3(?!\.?\d*-pro|\.[78]-flash)": _levels("minimal", "low", "medium", "high"),
+    r"gemini-3\.(?:\d+-pro|[78]-flash)": _levels("low", "medium", "high"),
+    "gemini-3-pro": _levels("low", "high"),
+}
+"""The levels that models take: Google Cloud documentation, "Thinking", supported thinking_level values."""
 _CONFIG: Final = "generationConfig."
 _LEVEL: Final = f"{_CONFIG}thinkingConfig.thinkingLevel"
 
@@ -216,9 +222,7 @@ GEMINI: Final = Table(
         Setting("service_tier", "serviceTier", "text", words=_same("flex", "standard", "priority")),
         Setting("labels", "labels", "object"),
         Setting("store", "store", "flag"),
-        Setting("effort", _LEVEL, "text", words=_LEVELS, models=r"^(?!.*gemini-(?:[12]|3(?:\.\d)?-pro))"),
-        Setting("effort", _LEVEL, "text", words=_levels("low", "high"), models="gemini-3-pro"),
-        Setting("effort", _LEVEL, "text", words=_levels("low", "medium", "high"), models=r"gemini-3\.\d-pro"),
+        *(Setting("effort", _LEVEL, "text", words=words, models=models) for models, words in _LEVELS.items()),
     ),
     groups=(output_format.GEMINI, *reasoning.GEMINI),
     # googleapis/python-genai#867, and the refusal "Tool use with function calling is unsupported". Models from
