@@ -8,14 +8,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
+from tests.execution.killed import registry
 from tests.execution.models import Api, Texts, said
 from toolfmt import ToolRegistry
 from toolfmt.agents import AgentLoop, AgentState, NativeDriver, TextDriver
 from toolfmt.agents.waiting import Answered, Approved, Denied
 from toolfmt.errors import DeferredCall
-from toolfmt.execution import Approval, Executor
+from toolfmt.execution import AgentStop, Approval, Blocked, Executor
 from toolfmt.execution.events import ToolCallBlocked, ToolCallCompleted
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -224,3 +226,191 @@ def test_every_decision_leaves_a_record_and_an_event() -> None:
     assert (kinds.count(ToolCallBlocked), kinds.count(ToolCallCompleted), ran) == (1, 1, ["ask ?"])
     with pytest.raises(TypeError, match="decisions are by the pending calls' ids"):
         agent.run_sync(state=state, decisions=[Approved()])  # type: ignore[arg-type]
+
+
+MIXED = call("read", path="/a") + call("delete", path="/b") + call("order", item="tea") + call("delete", path="/d")
+
+
+def killed_at(moment: object, folder: Path, answer: str = MIXED) -> tuple[AgentState, list[str]]:
+    """Run an agent in a process that kills itself; returns the stored state and what had run."""
+    command = [sys.executable, "-m", "tests.execution.killed", folder, str(moment), answer]
+    done = subprocess.run(command, cwd=ROOT, check=False, timeout=60)
+    assert done.returncode == (0 if (folder / "ended").exists() else -9)
+    ran = folder / "ran"
+    state = AgentState.from_json(json.loads((folder / "state.json").read_text()))
+    return state, ran.read_text().splitlines() if ran.exists() else []
+
+
+@pytest.mark.parametrize("interrupted", ["ask", "run", "fail"])
+@pytest.mark.parametrize("moment", ["ask", "policy"])
+def test_a_question_that_was_open_at_the_end_of_the_program_is_asked_again(
+    tmp_path: Path, moment: str, interrupted: Any
+) -> None:
+    state, ran = killed_at(moment, tmp_path)
+    assert sorted(ran) == ["order tea", "read /a"]
+    assert [(one.call.name, one.why) for one in state.pending] == [
+        ("delete", "unstarted"),
+        ("order", "result"),
+        ("delete", "unstarted"),
+    ]
+    asked: list[Any] = []
+
+    def ask(request: Any) -> str:
+        asked.append(request.call.arguments)
+        return "no"
+
+    tools = registry(tmp_path / "ran")
+    model = Texts("Done.")
+    again = AgentLoop(TextDriver(model, dialect="hermes"), tools, policies=[Approval(ask)], interrupted=interrupted)
+    after = again.run_sync(state=state)
+    assert (after.status, [one.why for one in after.pending]) == ("waiting", ["result"])
+    assert sorted(one["path"] for one in asked) == ["/b", "/d"]
+    after = again.run_sync(state=after, decisions={after.pending[0].id: Answered("no tea")})
+    assert after.status == "completed"
+    assert sorted((tmp_path / "ran").read_text().splitlines()) == ["order tea", "read /a"]
+    told = model.chats[0][-1]["content"]
+    assert "not known" not in told
+    assert told.index("what is in /a") < told.index("was rejected: no") < told.index("no tea")
+
+
+@pytest.mark.parametrize("moment", range(1, 6))
+def test_whatever_checkpoint_a_program_ends_at_nothing_runs_twice_or_unasked(tmp_path: Path, moment: int) -> None:
+    """A call that is known to have started waits for a decision; every other one runs once, after its question."""
+    state, before = killed_at(moment, tmp_path)
+    started = {one.call.name + str([*one.call.arguments.values()]) for one in state.pending if one.why == "started"}
+    asked: list[Any] = []
+
+    def ask(request: Any) -> bool:
+        asked.append(request.call.arguments["path"])
+        return True
+
+    tools = registry(tmp_path / "ran")
+    agent = AgentLoop(TextDriver(Texts("Done."), dialect="hermes"), tools, policies=[Approval(ask)])
+    state = agent.run_sync(state=state)
+    assert {one.call.name + str([*one.call.arguments.values()]) for one in state.pending} == {*started, "order['tea']"}
+    state = agent.run_sync(state=state, decisions={one.id: Answered("unknown") for one in state.pending})
+    assert state.status == "completed"
+    ran = (tmp_path / "ran").read_text().splitlines()
+    assert len(ran) == len({*ran})
+    deleted = [line for line in ran if line.startswith("delete")]
+    assert {*ran[len(before) :]} & {*deleted} == {f"delete {path}" for path in asked}
+    calls = [part for message in state.messages for part in message.parts if type(part).__name__ == "CallPart"]
+    results = [part for message in state.messages for part in message.parts if type(part).__name__ == "ResultPart"]
+    assert len(calls) == len(results) == 4
+
+
+def test_an_approval_is_for_one_call_and_not_for_what_a_tool_calls() -> None:
+    """A sub-agent that runs under approved calls asks about its own."""
+    inner, ran = toolbox()
+    asked: list[Any] = []
+
+    def ask(request: Any) -> bool:
+        asked.append(request.call.arguments)
+        return False
+
+    below = AgentLoop(
+        TextDriver(Texts(call("delete", path="/b"), "Done."), dialect="hermes"), inner, policies=[Approval(ask)]
+    )
+
+    async def helper(task: str) -> str:
+        """Help."""
+        return (await below.run(task)).text
+
+    outer = ToolRegistry([helper])
+    outer.register(inner.function("delete"), name="delete", dangerous=True)
+    model = Texts(call("delete", path="/b") + call("helper", task="Clean."), "Done.")
+    agent = AgentLoop(TextDriver(model, dialect="hermes"), outer, policies=[Approval(tools=["*"])])
+    state = agent.run_sync("Clean up.")
+    assert [one.call.name for one in state.pending] == ["delete", "helper"]
+    state = agent.run_sync(state=stored(state), decisions={one.id: Approved() for one in state.pending})
+    assert (state.status, ran, asked) == ("completed", ["delete /b"], [{"path": "/b"}])
+
+
+def test_one_approval_does_not_cover_a_call_that_a_hook_makes_alike() -> None:
+    registry, ran = toolbox()
+    state = loop(Texts(call("delete", path="/b") + call("delete", path="/c")), registry).run_sync("Clean up.")
+
+    def alike(one: Any, _: Any) -> Any:
+        return one.model_copy(update={"arguments": {"path": "/b"}})
+
+    executor = Executor(registry, policies=[Approval()], before=[alike])
+    agent = AgentLoop(TextDriver(Texts("Done."), dialect="hermes"), executor=executor)
+    after = agent.run_sync(state=state, decisions={one.id: Approved() for one in state.pending})
+    assert (after.status, ran, [one.at for one in after.pending]) == ("waiting", ["delete /b"], [1])
+
+
+def test_calls_after_one_that_is_refused_on_resume_get_a_result() -> None:
+    registry, ran = toolbox()
+    model = Texts(call("delete", path="/b") + call("delete", path="/c"), "Done.")
+    state = loop(model, registry).run_sync("Clean up.")
+
+    def no(one: Any, _: Any) -> Any:
+        return Blocked("no more today") if one.arguments["path"] == "/b" else None
+
+    executor = Executor(registry, policies=[Approval()], before=[no], stop_on_block=True)
+    agent = AgentLoop(TextDriver(model, dialect="hermes"), executor=executor)
+    after = agent.run_sync(state=stored(state), decisions={one.id: Approved() for one in state.pending})
+    assert (after.status, after.pending, ran) == ("completed", (), [])
+    told = model.chats[1][-1]["content"]
+    assert told.index("no more today") < told.index("The call was not run")
+
+
+def test_a_checkpoint_that_fails_while_calls_run_starts_no_other_and_keeps_their_records() -> None:
+    registry, ran = toolbox()
+    saved = 0
+
+    def full(state: AgentState) -> None:
+        nonlocal saved
+        saved += 1
+        if any(one.call.name == "delete" and one.why == "started" for one in state.pending):
+            raise OSError("no space left")
+
+    async def ask(_: Any) -> bool:
+        await anyio.sleep(0.05)
+        return True
+
+    agent = AgentLoop(
+        TextDriver(Texts(call("read", path="/a") + call("delete", path="/b")), dialect="hermes"),
+        registry,
+        policies=[Approval(ask)],
+        checkpoint=full,
+    )
+    state = agent.run_sync("Clean up.")
+    assert (state.status, state.reason, ran) == (
+        "failed",
+        "the state could not be stored: no space left",
+        ["read /a"],
+    )
+    assert [(one.name, one.failure) for one in state.executions] == [("read", None), ("delete", "cancelled")]
+
+
+def test_a_completed_state_is_returned_as_it_is_and_one_with_new_messages_is_answered() -> None:
+    registry, ran = toolbox()
+    model = Texts(call("read", path="/a"), "It is empty.", "Yes.")
+    agent = loop(model, registry)
+    state = agent.run_sync("Read.")
+    assert agent.run_sync(state=stored(state)) == state
+    assert (len(model.chats), ran) == (2, ["read /a"])
+    assert agent.run_sync(state=state.with_messages("Really?")).text == "Yes."
+
+
+def test_a_call_that_waits_beside_one_that_ended_the_run_can_still_be_decided() -> None:
+    registry, ran = toolbox()
+
+    @registry.register
+    def stop() -> str:
+        """Stop."""
+        raise AgentStop("enough")
+
+    model = Texts(call("ask_boss", question="?") + call("stop"), "Done.")
+
+    agent = AgentLoop(TextDriver(model, dialect="hermes"), executor=Executor(registry, limit=1))
+    state = agent.run_sync("Ask.")
+    assert (state.status, [one.why for one in state.pending]) == ("stopped", ["result"])
+    with pytest.raises(ValueError, match="calls wait for decisions"):
+        agent.run_sync("Go on.", state=state)
+    state = agent.run_sync(state=stored(state), decisions={state.pending[0].id: Answered("yes")})
+    assert (state.status, state.reason, len(model.chats)) == ("stopped", "enough", 1)
+    state = agent.run_sync("Go on.", state=state)
+    assert (state.status, ran) == ("completed", ["ask ?"])
+    assert "yes" in str(model.chats[1])

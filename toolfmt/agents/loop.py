@@ -74,8 +74,8 @@ class AgentLoop:
     `output` is its value. `compiler` selects the part of the state that the model sees, and `visible` the tools. A run
     stops after `max_steps`, or when one of `stop_when` or a guard gives a reason. `guards` are functions without
     arguments that make a guard for each run: `guards=[Breaker, lambda: Budget(tokens=200_000)]`. `name` is the agent's
-    name in its calls. `checkpoint` stores a state before calls run and after each step. `interrupted` says how to
-    resume calls that were running when the program ended.
+    name in its calls. `checkpoint` stores a state before calls run, when one of several starts or ends, and after each
+    step. `interrupted` says how to resume calls that had started when the program ended.
     """
 
     def __init__(  # noqa: PLR0913 - each is a choice of the caller's
@@ -154,8 +154,9 @@ class AgentLoop:
         """Run to the end, or until calls wait for decisions, and return the state.
 
         `start` is the user's text, or messages, added to `state` or to a new conversation; or a state to continue. A
-        state that is `running` or `waiting` is resumed; any other begins a run. `decisions` map the ids of
-        `state.pending` to `Approved`, `Denied` or `Answered`.
+        state that is `running`, or that has pending calls, is resumed; a completed one with nothing new to answer is
+        returned as it is; any other begins a run. `decisions` map the ids of `state.pending` to `Approved`, `Denied`
+        or `Answered`.
         """
         async with aclosing(self.iterate(start, state=state, decisions=decisions)) as states:
             return [one async for one in states][-1]
@@ -220,7 +221,9 @@ class AgentLoop:
             state = replace(state, agent=self._name)
         if state.pending and said:
             raise ValueError("calls wait for decisions: resume the state with decisions= first")
-        resumed = state.status in ("running", "waiting")
+        if state.status == "completed" and not said and state.messages and state.messages[-1].role != "user":
+            return state
+        resumed = state.status in ("running", "waiting") or state.pending
         begun = (state if resumed else state.with_run()).with_messages(*said)
         talk = [message for section in begun.sections.values() for message in section if message.role != "system"]
         if not any(map(_says, talk)) or (said and not any(map(_says, said))):
@@ -246,7 +249,7 @@ class AgentLoop:
         made = decided(state, decisions, self._interrupted)
         if not made:
             return state.with_status("waiting")
-        after = _judged((await resumed(state, made, runtime)).with_status("running"), runtime.offer)
+        after = _judged(await resumed(state.with_status("running"), made, runtime), runtime.offer)
         await runtime.save(after)
         return after
 

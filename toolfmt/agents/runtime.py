@@ -14,13 +14,14 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from toolfmt.agents.compilers import all_sections
 from toolfmt.errors import DuplicateToolError
 from toolfmt.execution.contracts import RunExecutor
 from toolfmt.execution.hooks import ask
 from toolfmt.execution.records import AgentStop, ToolCallError
+from toolfmt.execution.turn import ALONE, CallTurn, current
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,6 +97,14 @@ class Outcome:
     """Why a tool or a hook ends the run."""
 
 
+GOES_ON: Final = Outcome()
+"""Nothing ends the run."""
+
+
+class NotStored(AgentStop):
+    """The `checkpoint` failed while calls ran: no other call may start."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
     """A run's tools and services."""
@@ -134,7 +143,9 @@ class Runtime:
         if self.checkpoint is not None:
             await ask(self.checkpoint, state)
 
-    async def execute(self, calls: Iterable[ToolInvocation], state: AgentState, *, routed: bool = False) -> Outcome:
+    async def execute(
+        self, calls: Iterable[ToolInvocation], state: AgentState, *, routed: bool = False, turn: CallTurn = ALONE
+    ) -> Outcome:
         """Run the calls of one turn; returns a record for each, in order, and whether the run continues.
 
         `routed` calls use the executor's names of tools, others the model's.
@@ -142,12 +153,17 @@ class Runtime:
         wanted = list(calls) if routed else [self.offer.routed(call) for call in calls]
         if not wanted:
             return Outcome()
+        outer = current.set(turn)
         try:
             return Outcome(tuple(await self.executor.execute(wanted, state=state, agent=state.agent or "")))
+        except NotStored as stop:
+            return Outcome(stop.executions, errors=(str(stop),))
         except AgentStop as stop:
             return Outcome(stop.executions, halt=str(stop))
         except ToolCallError as error:
             return Outcome(error.executions, errors=(str(error),))
+        finally:
+            current.reset(outer)
 
 
 class Driver(Protocol):

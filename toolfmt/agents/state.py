@@ -44,8 +44,11 @@ class Pending:
     """The key of its decision."""
     call: ToolInvocation
     """The call as it would run, after the hooks."""
-    why: Literal["approval", "result", "started"]
-    """It needs approval, its result comes from elsewhere, or it had started when the program ended."""
+    why: Literal["approval", "result", "unstarted", "started"]
+    """`approval`: nobody has approved it yet. `result`: its result comes from elsewhere.
+
+    In a state that was stored while calls ran: `unstarted`, the policies had not let it pass, or `started`.
+    """
     at: int
     """Its position among the calls of its answer, from 0."""
     detail: str = ""
@@ -156,7 +159,7 @@ class AgentState:
 
     @property
     def pending(self) -> tuple[Pending, ...]:
-        """Calls that wait for a decision, or that had started when the state was stored."""
+        """Calls that wait for a decision, or that had no result when the state was stored."""
         return self.steps[-1].pending if self.steps else ()
 
     @property

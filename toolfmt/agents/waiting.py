@@ -8,7 +8,8 @@
     state = await loop.run(state=state, decisions={pending.id: Approved()})
 
 A call waits because nobody has approved it yet (`Approval()` without a function), because its tool raised
-`DeferredCall`, or because the program ended while it was running. No request to the model and no call is repeated.
+`DeferredCall`, or because the program ended while it was running. No request to the model is repeated, and no call that
+has a result. A call that had not started when the program ended runs once its policies let it pass, as if it were new.
 """
 
 from __future__ import annotations
@@ -16,24 +17,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from toolfmt.agents.journal import Journal
 from toolfmt.agents.messages import result_part
+from toolfmt.agents.runtime import GOES_ON, Outcome
 from toolfmt.agents.state import Pending
 from toolfmt.conversation import CallPart, Message, ResultPart
 from toolfmt.execution.events import ToolCallBlocked, ToolCallCompleted
-from toolfmt.execution.policies.approval import approved_calls
 from toolfmt.execution.records import ToolExecution
 from toolfmt.model import JsonObject, JsonValue, ToolInvocation, ToolResult
 
 if TYPE_CHECKING:
-    from toolfmt.agents.runtime import Outcome, Runtime
+    from collections.abc import Sequence
+
+    from toolfmt.agents.runtime import Runtime
     from toolfmt.agents.state import AgentState, Step
     from toolfmt.execution.records import FailureKind
 
 Interrupted: TypeAlias = Literal["ask", "run", "fail"]
-"""How to resume a call that was running when the program ended: it waits, runs again, or fails."""
-LOST: Final = "It is not known whether this call ran: the program ended while it was running."
+"""How to resume a call that had started when the program ended: it waits, is run again, or fails."""
+LOST: Final = (
+    "It is not known whether this call ran: it had started, and the program ended before its result was stored."
+)
+NOT_RUN: Final = "The call was not run, because an earlier call of the same turn was blocked."
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +66,11 @@ class Answered:
     is_error: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class RunAgain:
+    """The call passes its policies like a new one: no earlier approval counts."""
+
+
 Decision: TypeAlias = Approved | Denied | Answered
 
 
@@ -77,27 +90,36 @@ def check_decisions(state: AgentState, decisions: Mapping[str, Decision] | None)
             raise ValueError(f"no call waits under the id {name!r}; waiting: {', '.join(sorted(waiting)) or 'none'}")
 
 
-def decided(state: AgentState, decisions: Mapping[str, Decision], interrupted: Interrupted) -> dict[str, Decision]:
-    """Return the decisions, with those that `interrupted` makes for calls that had started."""
-    rules: dict[Interrupted, Decision] = {"run": Approved(), "fail": Denied(LOST)}
-    started = [pending.id for pending in state.pending if pending.why == "started"]
-    made = dict.fromkeys(started, rules[interrupted]) if interrupted in rules else {}
-    return {**made, **decisions}
+def decided(
+    state: AgentState, decisions: Mapping[str, Decision], interrupted: Interrupted
+) -> dict[str, Decision | RunAgain]:
+    """Return the decisions, with those for calls that the end of the program interrupted.
+
+    A call that had not started runs whatever `interrupted` is, once its policies let it pass.
+    """
+    rules: dict[Interrupted, Decision | RunAgain] = {"run": RunAgain(), "fail": Denied(LOST)}
+    made = {one.id: rules[interrupted] for one in state.pending if one.why == "started" and interrupted in rules}
+    unstarted = {one.id: RunAgain() for one in state.pending if one.why == "unstarted"}
+    return {**unstarted, **made, **decisions}
 
 
-async def resumed(state: AgentState, decisions: Mapping[str, Decision], runtime: Runtime) -> AgentState:
+async def resumed(state: AgentState, decisions: Mapping[str, Decision | RunAgain], runtime: Runtime) -> AgentState:
     """Carry out decisions on the pending calls of the last step; the other calls keep waiting."""
     step = state.steps[-1]
     if state.messages[len(state.messages) - len(step.messages) :] != step.messages:
         raise ValueError("messages were added after calls that wait: decide on the calls first")
-    running: list[tuple[Pending, ToolInvocation]] = []
     results: dict[int, ToolResult] = {}
     settled: list[ToolExecution] = []
+    running: list[Pending] = []
+    approved: list[ToolInvocation] = []
     for pending in step.pending:
         match decisions.get(pending.id):
             case Approved(arguments):
                 changes = {} if arguments is None else {"arguments": arguments, "raw_arguments": None}
-                running.append((pending, pending.call.model_copy(update=changes)))
+                running.append(replace(pending, call=pending.call.model_copy(update=changes)))
+                approved.append(running[-1].call)
+            case RunAgain():
+                running.append(pending)
             case Denied(reason):
                 text = reason if reason == LOST else f"{pending.call.name!r} was rejected: {reason}"
                 results[pending.at] = ToolResult(name=pending.call.name, content=text, is_error=True)
@@ -110,27 +132,44 @@ async def resumed(state: AgentState, decisions: Mapping[str, Decision], runtime:
                 runtime.tell(ToolCallCompleted, execution=settled[-1])
             case None:
                 pass
-    step = replace(step, executions=(*step.executions, *settled))
     kept = tuple(pending for pending in step.pending if pending.id not in decisions)
-    started = tuple(replace(pending, call=call, why="started") for pending, call in running)
-    await runtime.save(_with(state, replace(step, messages=_answered(step, results), pending=(*kept, *started))))
-    outcome = await _run(running, state, runtime)
+    step = replace(step, executions=(*step.executions, *settled))
+
+    def after(found: Sequence[ToolExecution | Pending], outcome: Outcome = GOES_ON) -> AgentState:
+        """Make the state with what is known of the calls that run."""
+        ended, again = _sorted(running, found)
+        ran = tuple(one for one in found if isinstance(one, ToolExecution) and one.failure != "waiting")
+        done = replace(
+            step,
+            messages=_answered(step, {**results, **ended}),
+            executions=(*step.executions, *ran),
+            errors=(*step.errors, *outcome.errors),
+            halt=outcome.halt or step.halt,
+            pending=(*kept, *again),
+        )
+        return _with(state, done)
+
+    turn = await Journal(runtime, running, after).begin(approved)
+    outcome = await runtime.execute([one.call for one in running], state, routed=True, turn=turn)
+    return after(outcome.executions, outcome)
+
+
+def _sorted(
+    running: Sequence[Pending], found: Sequence[ToolExecution | Pending]
+) -> tuple[dict[int, ToolResult], list[Pending]]:
+    """Return the results of the calls that have one, by their positions, and the calls that wait."""
+    ended: dict[int, ToolResult] = {}
     again: list[Pending] = []
-    for (pending, _), execution in zip(running, outcome.executions, strict=False):
-        if execution.failure == "waiting":
-            again.append(waiting(execution, pending.at))
+    for pending, one in zip_longest(running, found):
+        if isinstance(one, Pending):
+            again.append(one)
+        elif one is None:
+            ended[pending.at] = ToolResult(name=pending.call.name, content=NOT_RUN, is_error=True)
+        elif one.failure == "waiting":
+            again.append(waiting(one, pending.at))
         else:
-            results[pending.at] = execution.result
-    ran = tuple(one for one in outcome.executions if one.failure != "waiting")
-    done = replace(
-        step,
-        messages=_answered(step, results),
-        executions=(*step.executions, *ran),
-        errors=(*step.errors, *outcome.errors),
-        halt=outcome.halt or step.halt,
-        pending=(*kept, *again),
-    )
-    return _with(state, done)
+            ended[pending.at] = one.result
+    return ended, again
 
 
 def _settled(pending: Pending, result: ToolResult, failure: FailureKind | None = None) -> ToolExecution:
@@ -151,15 +190,6 @@ def waiting(execution: ToolExecution, at: int) -> Pending:
     """Make the pending call from the record of a call that waits."""
     why = "approval" if execution.blocked else "result"
     return Pending(id=execution.id, call=execution.call, why=why, at=at, detail=execution.error)
-
-
-async def _run(running: list[tuple[Pending, ToolInvocation]], state: AgentState, runtime: Runtime) -> Outcome:
-    calls = tuple(call for _, call in running)
-    token = approved_calls.set(calls)
-    try:
-        return await runtime.execute(calls, state, routed=True)
-    finally:
-        approved_calls.reset(token)
 
 
 def _answered(step: Step, results: Mapping[int, ToolResult]) -> tuple[Message, ...]:

@@ -26,6 +26,7 @@ from toolfmt.execution.records import AgentStop, ToolCallError
 from toolfmt.execution.resolving import LOCAL, Resolver, check_limit
 from toolfmt.execution.running import check_seconds, is_async
 from toolfmt.execution.telling import Teller
+from toolfmt.execution.turn import ALONE, CallTurn, current
 from toolfmt.execution.values import LONGEST
 from toolfmt.ids import assign
 from toolfmt.model import ToolInvocation
@@ -152,9 +153,11 @@ class Executor:
         if self.ids is not None:
             given = list(assign(given, self.ids))
         pipeline = Pipeline(self._settings, Teller(self.on_event), state, agent)
-        passages = [pipeline.enter(call) for call in given]
+        turn = current.get()
+        passages = list(map(pipeline.enter, given, turn.approvals(given)))
+        outer = current.set(ALONE)
         try:
-            admitted = await self._run(pipeline, passages)
+            admitted = await self._run(_Reported(pipeline, passages, turn), passages)
         except RunStop as stop:
             cause = stop.cause
             executions = _complete(pipeline, passages)
@@ -164,6 +167,8 @@ class Executor:
         except BaseException:
             _complete(pipeline, passages)
             raise
+        finally:
+            current.reset(outer)
         executions = _complete(pipeline, passages[:admitted])
         self._throw(passages)
         return executions
@@ -243,7 +248,7 @@ class Executor:
             after=tuple(self.after),
         )
 
-    async def _run(self, pipeline: Pipeline, passages: list[Passage]) -> int:
+    async def _run(self, reported: _Reported, passages: list[Passage]) -> int:
         """Run the calls, up to `limit` at a time; returns how many were admitted or blocked.
 
         With `stop_on_block`, calls are admitted one after the other up to the first that is blocked, while those
@@ -264,14 +269,14 @@ class Executor:
 
         async def work(passage: Passage) -> None:
             async with free:
-                if self.stop_on_block or await stopping(pipeline.admit, passage):
-                    await stopping(pipeline.run, passage)
+                if self.stop_on_block or await stopping(reported.admit, passage):
+                    await stopping(reported.run, passage)
 
         async def admit() -> None:
             nonlocal taken
             for passage in passages:
                 taken += 1
-                if self.stop_on_block and not await stopping(pipeline.admit, passage):
+                if self.stop_on_block and not await stopping(reported.admit, passage):
                     return
                 group.start_soon(work, passage)
 
@@ -289,6 +294,33 @@ class Executor:
         for passage, execution in zip(ended, executions, strict=True):
             if execution.has_error and execution.failure not in REFUSALS:
                 raise ToolCallError(execution, executions) from passage.cause
+
+
+class _Reported:
+    """The pipeline of a turn that reports each call when it is about to start and when it has ended."""
+
+    def __init__(self, pipeline: Pipeline, passages: Iterable[Passage], turn: CallTurn) -> None:
+        self._pipeline = pipeline
+        self._places = {passage.id: at for at, passage in enumerate(passages)}
+        self._turn = turn
+
+    async def admit(self, passage: Passage) -> bool:
+        admitted = await self._pipeline.admit(passage)
+        if not admitted:
+            await self._report(passage)
+        return admitted
+
+    async def run(self, passage: Passage) -> None:
+        await self._report(passage)
+        await self._pipeline.run(passage)
+        await self._report(passage)
+
+    async def _report(self, passage: Passage) -> None:
+        if self._turn.report is not None:
+            try:
+                await self._turn.report(self._places[passage.id], passage.execution or passage.call)
+            except AgentStop as stop:
+                raise RunStop(stop) from None
 
 
 def _complete(pipeline: Pipeline, passages: Iterable[Passage]) -> list[ToolExecution]:

@@ -79,6 +79,7 @@ class Passage:
     execution: ToolExecution | None = None
     cause: BaseException | None = None
     """What the tool raised."""
+    approved: ToolInvocation | None = None
 
 
 _KINDS: Final[tuple[tuple[type[BaseException], FailureKind], ...]] = (
@@ -107,7 +108,7 @@ class Pipeline:
         self._state = state
         self._agent = agent
 
-    def enter(self, call: ToolInvocation) -> Passage:
+    def enter(self, call: ToolInvocation, approved: ToolInvocation | None = None) -> Passage:
         """Copy a call, so that the caller's own is never changed.
 
         A call whose arguments are nested too deeply is blocked at once; its record has no arguments.
@@ -117,7 +118,7 @@ class Pipeline:
         own = call.model_copy(update={"arguments": {}, "raw_arguments": None}) if deep else own_copy(call)
         if call.agent is None and self._agent:
             own = own.model_copy(update={"agent": self._agent})
-        passage = Passage(own, id, now(), Progress(self._tell, id))
+        passage = Passage(own, id, now(), Progress(self._tell, id), approved=approved)
         if deep:
             said = f"the arguments of {call.name!r} are nested too deeply: at most {jsontext.MAX_NESTING} levels"
             self.block(passage, Blocked(said, "invalid_arguments"))
@@ -211,7 +212,7 @@ class Pipeline:
         seconds = self._settings.resolver.patience(target if isinstance(target, ResolvedTool) else None)
         shown = own_copy(passage.call) if self._settings.listed else passage.call
         passage.context = context = ToolContext(shown, passage.id, self._state, self._agent, passage.progress)
-        candidate = _candidate(shown, context, target)
+        candidate = _candidate(shown, context, target, passage.approved)
         for policy in self._settings.policies:
             if passage.prepared is None and policy.step not in BEFORE_STRUCTURE:
                 candidate = self._fitting(passage, candidate, target)
@@ -374,10 +375,12 @@ class Pipeline:
                 log.warning("%s failed on a record", name_of(guard), exc_info=True)
 
 
-def _candidate(call: ToolInvocation, context: ToolContext, target: ResolvedTool | UnrunnableError) -> Candidate:
+def _candidate(
+    call: ToolInvocation, context: ToolContext, target: ResolvedTool | UnrunnableError, approved: ToolInvocation | None
+) -> Candidate:
     if isinstance(target, UnrunnableError):
         return Candidate(call, context, error=target)
-    return Candidate(call, context, target.definition, target.server)
+    return Candidate(call, context, target.definition, target.server, approved=approved)
 
 
 def _from_outside() -> bool:

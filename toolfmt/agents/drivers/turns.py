@@ -7,25 +7,25 @@ tool       result of A, error for B
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from toolfmt.agents.journal import Journal
 from toolfmt.agents.messages import result_part
-from toolfmt.agents.runtime import Outcome
+from toolfmt.agents.runtime import GOES_ON, Outcome
 from toolfmt.agents.state import Pending
-from toolfmt.agents.waiting import waiting
+from toolfmt.agents.waiting import NOT_RUN, waiting
 from toolfmt.conversation import CallPart, Message, ResultPart, TextPart
 from toolfmt.events import CallEnd, CallFailed
+from toolfmt.execution.records import ToolExecution
+from toolfmt.execution.turn import ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from toolfmt.agents.runtime import Runtime
     from toolfmt.agents.state import AgentState, Step
-    from toolfmt.execution.records import ToolExecution
     from toolfmt.model import ToolInvocation
-
-NOT_RUN: Final = "The call was not run, because an earlier call of the same turn was blocked."
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +49,21 @@ async def played(
     answer: AnswerMessage, state: AgentState, runtime: Runtime, explain: Callable[[CallFailed], str]
 ) -> Step:
     """Run the calls and give each a result; that of a broken call is what `explain` returns."""
+    turn = ALONE
     if answer.calls and runtime.checkpoint is not None:
-        begun = [Pending(id=str(uuid4()), call=runtime.offer.routed(one), why="started", at=-1) for one in answer.calls]
-        await runtime.save(state.with_step(_step(answer, Outcome(), begun, explain)))
-    outcome = await runtime.execute(answer.calls, state)
-    return _step(answer, outcome, outcome.executions, explain)
+        calls = [
+            Pending(id=str(uuid4()), call=runtime.offer.routed(one), why="unstarted", at=-1) for one in answer.calls
+        ]
+        turn = await Journal(runtime, calls, lambda found: state.with_step(_step(answer, found, explain))).begin()
+    outcome = await runtime.execute(answer.calls, state, turn=turn)
+    return _step(answer, outcome.executions, explain, outcome)
 
 
 def _step(
     answer: AnswerMessage,
-    outcome: Outcome,
     found: Sequence[ToolExecution | Pending],
     explain: Callable[[CallFailed], str],
+    outcome: Outcome = GOES_ON,
 ) -> Step:
     """Make the step of an answer whose calls have records, or are pending."""
     messages, pending = _results(answer, found, explain)
@@ -68,7 +71,7 @@ def _step(
         answer.step,
         messages=(*((answer.message,) if answer.message.parts else ()), *messages),
         calls=answer.calls,
-        executions=tuple(one for one in outcome.executions if one.failure != "waiting"),
+        executions=tuple(one for one in found if isinstance(one, ToolExecution) and one.failure != "waiting"),
         pending=pending,
         errors=(*outcome.errors, *answer.step.errors),
         ends=None if answer.ended or answer.step.stop == "pause" else True,

@@ -14,7 +14,6 @@ or was read with a guess: the preview says so, and the person decides.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -31,6 +30,7 @@ from toolfmt.execution.records import AgentStop
 from toolfmt.execution.running import check_seconds, is_async
 from toolfmt.execution.telling import failed
 from toolfmt.execution.threads import in_thread
+from toolfmt.execution.turn import same
 
 if TYPE_CHECKING:
     from toolfmt.execution.context import ToolContext
@@ -48,8 +48,6 @@ class ApprovalRequest:
     context: ToolContext
 
 
-approved_calls: ContextVar[tuple[ToolInvocation, ...]] = ContextVar("approved_calls", default=())
-"""The calls that were approved before they were handed to the executor, exactly as they are."""
 Decide: TypeAlias = "Callable[[ApprovalRequest], Awaitable[bool | str | None] | bool | str | None]"
 Preview: TypeAlias = "Callable[[ToolInvocation], Awaitable[str] | str]"
 
@@ -68,11 +66,6 @@ def preview(call: ToolInvocation) -> str:
     where = "/".join(jsontext.dumps(name)[1:-1] for name in names)  # a line feed in a name begins no line of its own
     doubts = [_DOUBTS[mark] for mark in (call.provenance, call.certainty) if mark in _DOUBTS]
     return "\n".join([visible(f"{where} {jsontext.dumps(call.arguments, indent=2)}"), *doubts])
-
-
-def _same(call: ToolInvocation, other: ToolInvocation) -> bool:
-    """Whether two calls are of one tool with the same arguments."""
-    return (call.server, call.name) == (other.server, other.name) and jsontext.equal(call.arguments, other.arguments)
 
 
 class Approval:
@@ -108,7 +101,7 @@ class Approval:
     async def check(self, candidate: Candidate) -> Blocked | None:
         """Show the call and wait for the decision."""
         call = candidate.call
-        if not self.decides(candidate) or any(_same(call, one) for one in approved_calls.get()):
+        if not self.decides(candidate) or (candidate.approved is not None and same(call, candidate.approved)):
             return None
         if self._decide is None:
             return Blocked(f"{call.name!r} waits for approval", "waiting")

@@ -61,6 +61,8 @@ class Candidate:
     """The server that runs it; None for a function of the registry."""
     error: UnrunnableError | None = None
     """The reason if the call cannot run at all."""
+    approved: ToolInvocation | None = None
+    """The call as a person approved it when the run was resumed; hooks may have changed `call` since."""
 
 
 class Policy(Protocol):
