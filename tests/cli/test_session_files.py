@@ -88,7 +88,7 @@ def test_what_a_view_leaves_out_is_named(run: Run, tmp_path: Path) -> None:
     whole.write_text(text("claude-code") + json.dumps(aside) + '\n{"type": "us', "utf-8")
     code, _, err = run("view", str(whole))
     assert code == 0
-    assert "not shown: sidechains (1), lines (1), the last line, which is cut off" in err
+    assert "not shown: 1 line of side conversations, 1 line of other kinds (summary), the incomplete last line" in err
 
 
 def test_a_view_shows_what_is_around_a_damaged_line(run: Run, tmp_path: Path) -> None:

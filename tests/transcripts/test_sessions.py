@@ -134,6 +134,62 @@ def test_other_lines_are_reported_as_lost(name: str) -> None:
     assert ("request_field", f"{name}.lines") in [(loss.code, loss.detail) for loss in there.all_losses]
 
 
+QUEUED = {"type": "queued_command", "prompt": "Needle, please.", "commandMode": "prompt"}
+FILE = {"type": "file", "filename": "a.py", "content": {"type": "text", "file": {"content": "needle = 1"}}}
+WORDS: list[tuple[str, dict[str, Any]]] = [
+    ("claude-code", {"type": "attachment", "uuid": "u5", "parentUuid": "u4", "attachment": FILE}),
+    ("claude-code", {"type": "attachment", "attachment": {"type": "selected_lines_in_ide", "content": "the needle"}}),
+    ("claude-code", {"type": "summary", "summary": "A needle", "leafUuid": "u4"}),
+    ("claude-code", {"type": "system", "subtype": "local_command", "content": "/needle"}),
+    ("claude-code", {"type": "queue-operation", "operation": "enqueue", "content": "needle"}),
+    ("claude-code", {"type": "new", "message": {"role": "system", "content": [{"type": "text", "text": "needle"}]}}),
+    ("claude-code", line("b1", "u1", "user", "A needle.")),
+    ("claude-code", line("b2", "u1", "user", "A needle.", isSidechain=True)),
+    ("claude-code", {"type": "torn", "text": '{"message": "needle'}),
+    ("codex", {"type": "event_msg", "payload": {"type": "agent_message", "message": "A needle."}}),
+    ("codex", {"type": "event_msg", "payload": {"type": "new", "nested": [{"text": "A needle."}]}}),
+    ("codex", {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "A needle."}]}),
+    ("codex", {"type": "torn", "text": '{"payload": "needle'}),
+    (
+        "acp",
+        {"method": "session/update", "params": {"update": {"sessionUpdate": "new", "content": {"text": "needle"}}}},
+    ),
+    ("acp", {"method": "fs/write_text_file", "params": {"content": "a needle"}}),
+]
+
+
+@pytest.mark.parametrize(("name", "odd"), WORDS)
+@pytest.mark.parametrize("target", ["openai-chat", "openai-finetune", "anthropic", "sharegpt"])
+def test_words_in_a_line_are_never_bookkeeping(name: str, odd: dict[str, Any], target: str) -> None:
+    update = {"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": "Hi."}}
+    session = SESSIONS.get(name, [update])
+    lines = [*session[:1], odd, *session[1:]]
+    there = convert(lines, source=name, target=target)
+    lost = [loss for loss in there.losses if loss.severity == "content"]
+    assert "needle" in json.dumps(there.value) or any(
+        "needle" in loss.detail or loss.path in ("/sidechains", "/branches") for loss in lost
+    )
+
+
+def test_a_lost_line_is_named() -> None:
+    odd = {"type": "attachment", "attachment": FILE}
+    lost = convert([*SESSION[:2], odd, *SESSION[2:4]], source="claude-code", target="openai-chat").losses
+    assert [(loss.code, loss.path, loss.detail) for loss in lost if loss.code == "beside"] == [
+        ("beside", "/2", "file: needle = 1")
+    ]
+
+
+def test_a_queued_prompt_is_the_users() -> None:
+    queued = {"type": "attachment", "uuid": "u5", "parentUuid": "u4", "sessionId": "s1", "attachment": QUEUED}
+    lines = [*SESSION[:4], queued, line("u6", "u5", "assistant", "Done.")]
+    assert said(lines) == ["List the files.", "Needle, please.", "Done."]
+    assert not [loss for loss in convert(lines, target="anthropic").losses if loss.severity == "content"]
+
+
+def test_words_that_a_message_repeats_are_no_loss() -> None:
+    assert convert(ROLLOUT, target="openai-responses").losses == ()
+
+
 @every_session
 def test_it_cannot_be_written(name: str) -> None:
     with pytest.raises(UnrepresentableError, match="only read"):

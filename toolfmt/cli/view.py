@@ -17,7 +17,7 @@ from toolfmt.corpora.rows import Row, place
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.logs.session_lines import TORN
+from toolfmt.transcripts.logs.session_lines import TORN, line_type
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,6 +29,9 @@ _LINES: Final = 12
 _PAGE: Final = 200
 """Default number of conversations in a page."""
 _STYLES: Final = {"reasoning": "dim", "call": "cyan", "result": "dim", "error": "red", "refusal": "red"}
+_SIDE: Final = {"sidechains": "side conversations", "branches": "abandoned branches"}
+_KINDS: Final = 3
+"""How many kinds of lines that are not shown are named."""
 _BARS: Final = {"reasoning": "| "}
 """What is before each line, so that it can be distinguished without colours."""
 _ROLES: Final = {"user": "bold blue", "assistant": "bold green", "tool": "bold yellow"}
@@ -141,11 +144,16 @@ def _beside(transcript: "Transcript") -> Iterator[str]:
     for key, lines in transcript.extra.items():
         if not is_array(lines):
             continue
-        torn = sum(is_object(line) and line.get("type") == TORN for line in lines)
-        if len(lines) > torn:
-            yield f"{key.rpartition('.')[2]} ({len(lines) - torn})"
-        if torn:
-            yield "the last line, which is cut off"
+        name = key.rpartition(".")[2]
+        kinds = [line_type(line) for line in lines if is_object(line)]
+        count = len(kinds) - kinds.count(TORN)
+        if count:
+            named = list(dict.fromkeys(kind for kind in kinds if kind not in {"", TORN}))
+            listed = ", ".join([*named[:_KINDS], *(["..."] if len(named) > _KINDS else ())])
+            what = _SIDE.get(name) or f"other kinds{f' ({listed})' if listed else ''}"
+            yield f"{count} {'line' if count == 1 else 'lines'} of {what}"
+        if TORN in kinds:
+            yield "the incomplete last line"
 
 
 def _print(shown: Sequence[Shown], *, shorten: bool) -> None:

@@ -55,7 +55,7 @@ _CODES: Final[Mapping[Severity, Mapping[str, str]]] = {
         "tool": "a tool's declaration",
         "context": "a reference to earlier messages stored at the provider",
         "choice": "a further answer to the same question",
-        "beside": "what is said beside the messages: a side chain, the sound of an answer, a tool's artifact",
+        "beside": "what is said beside the messages: a side chain, an attachment, sound, a tool's artifact",
     },
     "meaning": {
         "call_kind": "whether a call carries free text or JSON",
@@ -95,8 +95,10 @@ SEVERITIES: Final[dict[str, Severity]] = {code: severity for severity, codes in 
 """How much each code matters: content and meaning are what `strict` is about, bookkeeping is counted apart."""
 
 
-SAID: Final = frozenset({"claude-code.sidechains", "langchain.artifact", "openai-chat.audio"})
+SAID: Final = frozenset({"claude-code.sidechains", "claude-code.branches", "langchain.artifact", "openai-chat.audio"})
 """The further fields of formats that hold content."""
+LINES: Final = ".said"
+"""The end of a further field with the words of lines that are no messages, by their numbers."""
 _AUTO: Final = ToolChoice()
 
 
@@ -115,9 +117,19 @@ def request_losses(before: Transcript, after: Transcript) -> Iterator[Loss]:
         yield Loss("choice", "/rejected", "dropped")
     if before.label != after.label:
         yield Loss("label", "/label", "dropped", f"{before.label}")
-    for key in before.extra:
-        if key not in after.extra:
+    for key, value in before.extra.items():
+        if key in after.extra:
+            continue
+        if key.endswith(LINES) and is_object(value):
+            for at, words in value.items():
+                yield Loss("beside", f"/{at}", "dropped", short(words))
+        else:
             yield Loss("beside" if key in SAID else "request_field", f"/{key.partition('.')[2]}", "dropped", key)
+
+
+def short(text: str) -> str:
+    """Cut a text to a length that a line on a screen holds."""
+    return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004 - a line on a screen
 
 
 def _chosen(choice: ToolChoice) -> str:

@@ -34,7 +34,7 @@ from toolfmt.conversation import (
 from toolfmt.transcripts.citations import same
 from toolfmt.transcripts.flat import Place, flatten, relinked
 from toolfmt.transcripts.lockstep import SIDE, joined_texts, same_until
-from toolfmt.transcripts.loss import SAID, Loss, request_losses
+from toolfmt.transcripts.loss import SAID, Loss, request_losses, short
 from toolfmt.transcripts.values import argument_object, argument_value, broken_arguments, pointer
 
 
@@ -133,7 +133,7 @@ def _messages(before: Sequence[Message], after: Sequence[Message]) -> Iterator[L
     for a, b in matched:
         yield from _differences(a, b, where[a.message])
     for place in relinked(matched):
-        yield Loss("result_link", where[place.message], "changed", _short(_content(place.part)))
+        yield Loss("result_link", where[place.message], "changed", short(_content(place.part)))
     if lost or added:
         yield from _unmatched(lost, added, where)
     yield from _links(matched, calls, where)
@@ -195,7 +195,7 @@ def _differences(a: Place, b: Place, where: str) -> Iterator[Loss]:
 
 def _text(a: TextPart, b: TextPart, where: str) -> Iterator[Loss]:
     if a.text != b.text:
-        yield Loss("text", where, "changed", _short(a.text))
+        yield Loss("text", where, "changed", short(a.text))
     if not same(a.citations, b.citations):
         yield Loss("citations", where, "dropped" if not b.citations else "changed", f"{len(a.citations)}")
     yield from _extras(a.extra, b.extra, where)
@@ -212,7 +212,7 @@ def _extras(a: dict[str, object], b: dict[str, object], where: str) -> Iterator[
 
 def _reasoning(a: ReasoningPart, b: ReasoningPart, where: str) -> Iterator[Loss]:
     if a.text != b.text:
-        yield Loss("reasoning", where, "changed", _short(a.text))
+        yield Loss("reasoning", where, "changed", short(a.text))
     if (a.signature, a.encrypted) != (b.signature, b.encrypted):
         yield Loss("signature", where, "dropped" if not (b.signature or b.encrypted) else "changed", a.owner)
     yield from _extras(a.extra, b.extra, where)
@@ -247,7 +247,7 @@ def _arguments(a: CallPart, b: CallPart, where: str) -> Iterator[Loss]:
     elif a.text is not None:
         value = b.arguments if b.text is None else argument_object(b)
         if a.text not in (jsontext.dumps(value), jsontext.dumps(value, compact=True)):
-            yield Loss("argument_text", where, "changed", _short(a.text))
+            yield Loss("argument_text", where, "changed", short(a.text))
 
 
 def _result(a: ResultPart, b: ResultPart, where: str) -> Iterator[Loss]:
@@ -260,7 +260,7 @@ def _result(a: ResultPart, b: ResultPart, where: str) -> Iterator[Loss]:
             for parts in (a.content, b.content)
         ]
         same = texts[0] == texts[1] and media[0] == media[1]
-        yield Loss("boundary", where, "merged") if same else Loss("result_content", where, "changed", _short(texts[0]))
+        yield Loss("boundary", where, "merged") if same else Loss("result_content", where, "changed", short(texts[0]))
     for old, new in zip(a.content, b.content, strict=False):
         if not isinstance(old, OpaquePart) and not isinstance(new, OpaquePart):
             yield from _extras(old.extra, new.extra, where)
@@ -322,10 +322,10 @@ _CODE: Final[dict[type, str]] = {
 
 def _unmatched(lost: list[Place], added: list[Place], where: _Where) -> Iterator[Loss]:
     for place in lost:
-        yield Loss(_CODE[type(place.part)], where[place.message], "dropped", _short(_content(place.part)))
+        yield Loss(_CODE[type(place.part)], where[place.message], "dropped", short(_content(place.part)))
     for place in added:
         if place.part is not None:
-            yield Loss(_CODE[type(place.part)], "", "added", _short(_content(place.part)))
+            yield Loss(_CODE[type(place.part)], "", "added", short(_content(place.part)))
 
 
 def _content(part: Part | None) -> str:
@@ -355,7 +355,7 @@ def _order(matched: list[tuple[Place, Place]], where: _Where) -> Iterator[Loss]:
     last = -1
     for a, b in sorted(matched, key=lambda pair: pair[0].at):
         if b.at < last:
-            yield Loss("order", where[a.message], "moved", _short(_content(a.part)))
+            yield Loss("order", where[a.message], "moved", short(_content(a.part)))
         last = max(last, b.at)
 
 
@@ -379,7 +379,3 @@ def _envelopes(
         if unread and new.extra != message.extra:
             yield Loss("unread", where[number], "dropped", ", ".join(unread))
         yield from _extras(message.extra, new.extra, where[number])
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004 - a line on a screen

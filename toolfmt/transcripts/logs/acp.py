@@ -40,7 +40,7 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
-from toolfmt.transcripts.logs.session_lines import first_lines, read_lines
+from toolfmt.transcripts.logs.session_lines import first_lines, kept, read_lines
 from toolfmt.transcripts.mcp_content import read_block, write_block
 from toolfmt.transcripts.pieces import SharedSource, forget_ids, kept_or_new
 from toolfmt.transcripts.values import argument_value, give, own, rest, tagged, word
@@ -57,7 +57,7 @@ _ROLES: Final[dict[str, Role]] = {
 }
 _CALLS: Final = ("tool_call", "tool_call_update")
 _CALL: Final = frozenset({"sessionUpdate", "toolCallId", "title", "status", "rawInput", "rawOutput", "content"})
-_ID, _SESSION, _LINES, _OUTPUT = (f"{NAME}.{key}" for key in ("messageId", "sessionId", "lines", "rawOutput"))
+_ID, _SESSION, _OUTPUT = (f"{NAME}.{key}" for key in ("messageId", "sessionId", "rawOutput"))
 
 
 class _Session:
@@ -149,7 +149,7 @@ def _read_block(item: JsonValue) -> Content:
 def read(value: JsonValue) -> Transcript:
     """Read the lines of a log, as a list or as text."""
     session, lines = _Session(), read_lines(value, NAME)
-    others: list[JsonValue] = []
+    others: list[tuple[int, JsonObject]] = []
     extra: JsonObject = {}
     for at, line in enumerate(lines):
         params = line["params"] if is_object(line.get("params")) else line
@@ -168,15 +168,14 @@ def read(value: JsonValue) -> Transcript:
         elif kind == "plan":
             session.say("assistant", OpaquePart(NAME, update, _plan(update)), "", at)
         else:
-            others.append(line)
+            others.append((at, line))
             continue
         extra |= {_SESSION: params["sessionId"]} if "sessionId" in params else {}
     if others and len(others) == len(lines):
         raise ParseError(f"{NAME}: no line is an update of a session")
     session.end(lines)
-    return forget_ids(
-        Transcript(tuple(session.messages), extra=extra | ({_LINES: others} if others else {})), _ID, "message-"
-    )
+    extra |= kept(others, session.messages, NAME, frozenset())
+    return forget_ids(Transcript(tuple(session.messages), extra=extra), _ID, "message-")
 
 
 def _plan(update: JsonObject) -> tuple[TextPart, ...]:
@@ -190,8 +189,8 @@ def write(transcript: Transcript) -> JsonValue:
     beside = own(transcript.extra, NAME)
     session = beside.get("sessionId", "session")
     lines: list[JsonValue] = []
-    for kept, new in kept_or_new(transcript.messages, NAME):
-        lines += kept if is_array(kept) else () if lines else beside.get("lines", ())
+    for old, new in kept_or_new(transcript.messages, NAME):
+        lines += old if is_array(old) else () if lines else beside.get("lines", ())
         for message in new:
             updates = _write_message(message, f"message-{len(lines)}")
             named = [{"sessionId": session, "update": update} for update in updates]

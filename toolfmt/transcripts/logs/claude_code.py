@@ -10,8 +10,9 @@
 
 The conversation is what leads to the last line of the main chain, with the other lines of the same answers and the
 results of their calls, across compactions. Local commands and what they printed are the user's, also where newer
-versions have them in a system line. A line without a `parentUuid` follows the one before it. Everything else is in the
-transcript's `extra`: `sidechains`, `branches` that were left, and other `lines`.
+versions have them in a system line, and so is a prompt that was queued while the model worked. A line without a
+`parentUuid` follows the one before it. Everything else is in the transcript's `extra`: `sidechains`, `branches` that
+were left, other `lines`, and what is `said` in those.
 """
 
 from __future__ import annotations
@@ -26,18 +27,21 @@ from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.apis.anthropic import BLOCKS, OWNER
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.logs.session_lines import first_lines, read_lines, unwritable
-from toolfmt.transcripts.values import word
+from toolfmt.transcripts.logs.session_lines import first_lines, kept, read_lines, unwritable
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "claude-code"
+_OWN: Final = frozenset(
+    {"compact_boundary", "microcompact_boundary", "turn_duration", "stop_hook_summary", "api_error", "informational"}
+)
+"""What the program says of itself."""
 
 
 def read(value: JsonValue) -> Transcript:
     """Read the lines of a session, as a list or as text."""
-    lines = list(map(_command, read_lines(value, NAME)))
+    lines = list(map(_given, read_lines(value, NAME)))
     spoken = [at for at, line in enumerate(lines) if _speaks(line)]
     main = [at for at in spoken if not lines[at].get("isSidechain")]
     parts = {at: _content(lines[at]["message"].get("content")) for at in main}
@@ -48,15 +52,19 @@ def read(value: JsonValue) -> Transcript:
     left: dict[str, list[JsonObject]] = {
         "sidechains": [lines[at] for at in spoken if lines[at].get("isSidechain")],
         "branches": [lines[at] for at in main if at not in chosen],
-        "lines": [line for line in lines if not _speaks(line)],
     }
-    return Transcript(tuple(messages), extra={f"{NAME}.{key}": found for key, found in left.items() if found})
+    others = ((at, line) for at, line in enumerate(lines) if not _speaks(line))
+    beside = {f"{NAME}.{key}": found for key, found in left.items() if found}
+    return Transcript(tuple(messages), extra=beside | kept(others, messages, NAME, _OWN))
 
 
-def _command(line: JsonObject) -> JsonObject:
-    """Give a local command the shape of a message."""
-    command = line.get("type") == "system" and line.get("subtype") == "local_command" and word(line, "content")
-    return line | {"message": {"role": "user", "content": line["content"]}} if command else line
+def _given(line: JsonObject) -> JsonObject:
+    """Give a local command, or a prompt that was queued, the shape of a message."""
+    attached = line.get("attachment")
+    said = line.get("content") if line.get("type") == "system" and line.get("subtype") == "local_command" else None
+    if is_object(attached) and attached.get("type") == "queued_command":
+        said = attached.get("prompt")
+    return line | {"message": {"role": "user", "content": said}} if said else line
 
 
 def _content(content: JsonValue) -> tuple[Part, ...]:

@@ -5,7 +5,8 @@ r"""Codex's rollouts: lines around the items of OpenAI's Responses. Read only.
     {"type": "function_call", "name": "exec_command", "arguments": "{\"cmd\":\"ls\"}", "call_id": "call_1"}}
 {"timestamp": "2026-06-06T10:00:06.000Z", "type": "event_msg", "payload": {"type": "token_count", "info": {}}}
 
-Events repeat what the items say; like all other lines they stand in the transcript's `extra`.
+Events repeat what the items say; like all other `lines` they are in the transcript's `extra`, with what is `said` in
+them and in no item.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from toolfmt.conversation import Message, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.logs.session_lines import first_lines, read_lines, unwritable
+from toolfmt.transcripts.logs.session_lines import first_lines, kept, read_lines, unwritable
 from toolfmt.transcripts.responses_items import link_items, read_item
 from toolfmt.transcripts.values import tagged, word
 
@@ -25,30 +26,38 @@ if TYPE_CHECKING:
 
 NAME: Final = "codex"
 _ITEM: Final = "response_item"
-_OWN: Final = frozenset({"ghost_snapshot"})
-"""Items that the program keeps for itself."""
 _COMPACTED: Final = "compacted"
 """A line with what is left of the items before it."""
+_OWN: Final = frozenset(
+    {
+        *("ghost_snapshot", "session_meta", "turn_context", "session_configured", _COMPACTED),
+        *("error", "warning", "stream_error", "background_event"),
+        *("exec_command_begin", "exec_command_end", "patch_apply_begin", "patch_apply_end", "turn_diff"),
+        *("mcp_tool_call_begin", "mcp_tool_call_end"),
+    }
+)
+"""Lines, items and events that the program keeps for itself, or in which it repeats calls and their results."""
 
 
 def read(value: JsonValue) -> Transcript:
     """Read the lines of a rollout, as a list or as text."""
     messages: list[Message] = []
-    others: list[JsonObject] = []
+    others: list[tuple[int, JsonObject]] = []
     for at, line in enumerate(read_lines(value, NAME)):
         payload = line.get("payload")
         if line.get("type") != _ITEM or not is_object(payload) or payload.get("type") in _OWN:
-            others.append(line)
-            if line.get("type") != _COMPACTED or not word(payload, "message"):
+            summary = word(payload, "message") if line.get("type") == _COMPACTED else ""
+            others.append((at, line))
+            if not summary:
                 continue
-            payload = {"role": "user", "content": tagged("summary", word(payload, "message")).text}
+            payload = {"role": "user", "content": tagged("summary", summary).text}
         message = read_item(payload)
         further = {f"{NAME}.{key}": found for key, found in line.items() if key not in ("type", "payload")}
         message.extra = {**message.extra, **further}
         message.origin, message.source, message.where = NAME, line, ("", at)
         messages.append(message)
     link_items(messages)
-    return Transcript(tuple(messages), extra={f"{NAME}.lines": others} if others else {})
+    return Transcript(tuple(messages), extra=kept(others, messages, NAME, _OWN))
 
 
 def recognise(value: JsonValue) -> bool:

@@ -6,16 +6,18 @@ r"""The lines of an agent's session, which are read and never written.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
+from toolfmt.conversation import CallPart, OpaquePart, ReasoningPart, RefusalPart, ResultPart, TextPart
 from toolfmt.errors import ParseError, UnrepresentableError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.values import json_at
+from toolfmt.transcripts.values import json_at, word
 
 if TYPE_CHECKING:
-    from toolfmt.conversation import Transcript
+    from toolfmt.conversation import Message, Part, Transcript
     from toolfmt.model import JsonObject, JsonValue
 
 _SEEN: Final = 50
@@ -24,6 +26,65 @@ _SEEN: Final = 50
 
 TORN: Final = "torn"
 """The type of the line that stands for a last one of which only the beginning was written."""
+_WORDS: Final = frozenset(
+    {"text", "content", "prompt", "message", "summary", "snippet", "lastPrompt", "customTitle", "aiTitle", "newText"}
+)
+"""The keys under which a line holds what somebody wrote."""
+
+
+def kept(
+    lines: Iterable[tuple[int, JsonObject]], messages: Iterable[Message], owner: str, own: AbstractSet[str]
+) -> JsonObject:
+    """Keep lines that are no messages for a transcript's `extra`.
+
+    `lines` are all of them; `said` are the words of those that no message repeats, by their numbers, but not of a
+    type in `own`: what the program writes for itself.
+    """
+    said: JsonObject = {}
+    others: list[JsonValue] = []
+    known = {text for message in messages for part in message.parts for text in _texts(part)}
+    for at, line in lines:
+        others.append(line)
+        kind = line_type(line)
+        words = () if kind in own else [text for text in _written(line) if text not in known]
+        if words:
+            said[str(at)] = f"{kind}: {' '.join(words)}"
+    return {f"{owner}.{key}": found for key, found in (("said", said), ("lines", others)) if found}
+
+
+def line_type(line: JsonObject) -> str:
+    """Give the innermost type that a line has: `attachment` or, of one that says more, `file`."""
+    named = [word(line.get(key), "type") for key in ("attachment", "payload")]
+    return word(line, "subtype") or next(filter(None, named), "") or word(line, "type")
+
+
+def _written(value: JsonValue, *, all_keys: bool = False, words: bool = False) -> Iterator[str]:
+    """Give the texts of a value that somebody wrote: those under the keys of words, or under all."""
+    if isinstance(value, str):
+        text = value.strip()
+        if words and text:
+            yield text
+    elif is_object(value):
+        for key, item in value.items():
+            yield from _written(item, all_keys=all_keys, words=all_keys or key in _WORDS)
+    elif is_array(value):
+        for item in value:
+            yield from _written(item, all_keys=all_keys, words=words)
+
+
+def _texts(part: Part) -> Iterator[str]:
+    match part:
+        case CallPart():
+            yield from _written(json_at(part.json), all_keys=True, words=True)
+        case OpaquePart():
+            yield from _written(part.value, all_keys=True, words=True)
+        case ResultPart():
+            for found in part.content:
+                yield from _texts(found)
+        case TextPart() | ReasoningPart() | RefusalPart():
+            yield part.text.strip()
+        case _:
+            return
 
 
 def read_lines(value: JsonValue, owner: str) -> list[JsonObject]:
