@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from typing import Any
 
@@ -154,9 +155,20 @@ def test_the_siblings_of_a_broken_call_are_run_and_it_is_answered() -> None:
     assert [part.name for part in state.messages[1].parts if isinstance(part, CallPart)] == ["add", "add"]
 
 
-def test_a_repaired_call_is_no_failure() -> None:
-    state, _ = run(Texts('<tool_call>{"name": "add", "arguments": {"a": 1,}}</tool_call>', "3"), repair=True)
+def test_a_repaired_call_is_no_failure_and_its_step_says_what_was_repaired() -> None:
+    state, _ = run(Texts('<tool_call>{"name": "add", "arguments": {a: 1}}</tool_call>', "3"), repair=True)
     assert ([one.result.content for one in state.executions], state.steps[0].failures) == ([3], ())
+    assert [(notice.kind, notice.detail) for notice in state.steps[0].notices] == [
+        ("repaired", "malformed: write keys in double quotes")
+    ]
+    assert AgentState.from_json(json.loads(json.dumps(state.to_json()))) == state
+
+
+def test_a_repairing_driver_asks_again_for_a_call_that_was_cut_off() -> None:
+    model = Texts('<tool_call>{"name": "add", "arguments": {"a": 1', "Never mind.")
+    state, _ = run(model, repair=True)
+    assert (state.executions, [failure.reason for failure in state.steps[0].failures]) == ((), ["truncated"])
+    assert len(model.chats) == 2
 
 
 def test_an_answer_without_a_call_that_was_due_is_asked_for_again() -> None:

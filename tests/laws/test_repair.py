@@ -62,6 +62,20 @@ def test_what_was_quoted_is_not_mended_into_a_call(dialect: Dialect[str]) -> Non
             assert wrong == [], slip.what
 
 
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=[*DIALECTS])
+def test_what_was_cut_off_is_not_mended(dialect: Dialect[str]) -> None:
+    """Where the tool would take fewer arguments, a text that ends early is no call with what there is of them."""
+    meant = slips.call(dialect, "write", GIVEN)
+    text = slips.written(dialect, [meant])
+    assert text is not None
+    tool = slips.tool("write", meant.arguments)
+    tool = tool.model_copy(update={"parameters": {**tool.parameters, "required": []}})
+    for end in range(1 + [*DIALECTS].index(dialect.name) % 3, len(text), 1 if sampling.everything else 3):
+        result = parse(text[:end], dialect=dialect, tools=[tool], repair=True)
+        plain = parse(text[:end], dialect=dialect, tools=[tool])
+        assert all(_same(call, meant) for call in result.calls) or result.calls == plain.calls, text[:end]
+
+
 ANSWERS = {
     "keys without quotes": '{name: "f", arguments: {a: "x", n: 1}}',
     "a comment": '{"name": "f", // the tool\n "arguments": {a: "x", /* how many */ "n": 1}}',
@@ -99,6 +113,9 @@ UNCLEAR = {
     "quotes that open nothing": '{"name": "f", "arguments": {"a": "x"] "y", "n": 1}}</tool_call>',
     "an escaped end": '{"name": "f", "arguments": {"n": 1, "a": "x\\"}}</tool_call>',
     "a member that was to come": '{"name": "f", "arguments": {"a": "x", </tool_call>',
+    "a cut string": '{"name": "f", "arguments": {"n": 1, "a": "first half of',
+    "a cut string before a marker": '{"name": "f", "arguments": {"n": 1, "a": "first half of</tool_call>',
+    "a cut call": '{"name": "f", "arguments": {"a": "x"',
     "a cut list": '{"name": "f", "arguments": {"a": ["x", ',
 }
 
@@ -146,7 +163,6 @@ WHOLE = {
     "attributes": '<function name="f">\n<parameter name="a">\nx\n</parameter>\n</function>\n</tool_call>',
     "elements of the arguments' names": "<function=f>\n<a>\nx\n</a>\n</function>\n</tool_call>",
     "a code fence": "```xml\n<function=f>\n<parameter=a>\nx\n</parameter>\n</function>\n```\n</tool_call>",
-    "no end": "<function=f>\n<parameter=a>\nx\n</parameter>\n",
 }
 
 

@@ -172,11 +172,14 @@ def test_an_echo_of_the_arguments_is_a_leak(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.format == "arguments-text"], ids=lambda case: case.id)
-def test_arguments_are_repaired_when_asked(case: Case) -> None:
-    text = f'{{"name": "f", "arguments": {case.text}'
+def test_slips_in_arguments_are_tolerated_and_what_is_cut_off_is_not_completed(case: Case) -> None:
+    text = f'{{"name": "f", "arguments": {case.text}' + "}" * case.text.endswith("}")
     result = toolfmt.parse(text, dialect="openai-json", repair=True)
-    assert jsontext.equal(result.calls[0].arguments, case.expect["arguments"])
-    assert {notice.kind for notice in result.notices} & {"repaired", "repaired_json"}
+    if case.id in DEVIATIONS:
+        assert (result.calls, [failure.reason for failure in result.failures]) == ((), ["truncated"])
+    else:
+        assert jsontext.equal(result.calls[0].arguments, case.expect["arguments"])
+        assert {notice.kind for notice in result.notices} == {"repaired_json"}
 
 
 TESTED = {

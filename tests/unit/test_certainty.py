@@ -48,5 +48,5 @@ def test_a_slip_of_one_call_is_none_of_the_next() -> None:
 
 
 def test_a_mended_call_is_guessed() -> None:
-    (call,) = toolfmt.parse(HERMES % '{"a": "x', dialect="hermes", repair=True).calls
+    (call,) = toolfmt.parse(HERMES % '{a: "x"}', dialect="hermes", repair=True).calls
     assert call.certainty == "guessed"

@@ -102,12 +102,12 @@ def test_bare_json_with_a_foreign_name_is_text() -> None:
 
 
 def test_broken_json_is_repaired_only_when_asked_and_never_in_silence() -> None:
-    answer = '<execute>[{"name": "search", "args": {"q": "cats'
+    answer = '<execute>[{"name": "search", "args": {q: "cats"}}]</execute>'
     assert not toolfmt.parse(answer, dialect="execute-array").calls
     result = toolfmt.parse(answer, dialect="execute-array", repair=True)
     assert result.calls[0].arguments == {"q": "cats"}
     assert "repaired" in {notice.kind for notice in result.notices}
-    assert [failure.reason for failure in result.failures] == ["truncated"]
+    assert [failure.reason for failure in result.failures] == ["malformed"]
 
 
 @pytest.mark.parametrize("value", ["''cats''", '""cats""', "\"cats'", '["cats\'], "b": 1'])

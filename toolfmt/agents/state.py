@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, Self, TypeAlias, cast
 from toolfmt.agents.stored import dump, load
 from toolfmt.conversation import CallPart, Message, TextPart
 from toolfmt.errors import ExecutionError, ParseError
-from toolfmt.events import CallFailed  # noqa: TC001 - `stored` makes checks of these annotations
+from toolfmt.events import CallFailed, Notice  # noqa: TC001 - `stored` makes checks of these annotations
 from toolfmt.execution.records import ToolExecution  # noqa: TC001 - as above
 from toolfmt.model import JsonObject, ToolInvocation  # noqa: TC001 - as above
 from toolfmt.transcripts.answer_info import AnswerInfo, Stop, Usage
@@ -65,6 +65,8 @@ class Step:
     executions: tuple[ToolExecution, ...] = ()
     failures: tuple[CallFailed, ...] = ()
     """The unusable calls, including those of answers that were retried."""
+    notices: tuple[Notice, ...] = ()
+    """What was tolerated or repaired in the answer."""
     errors: tuple[str, ...] = ()
     """Errors of the step itself, with which the run fails."""
     usage: Usage = field(default_factory=Usage)

@@ -27,7 +27,6 @@ _KEY = re.compile(
 _WORD = re.compile(r"[\w.+\-]+").match
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?").fullmatch
 _WORDS = {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"}
-_CUT_WORDS = {word[:size]: word for word in ("true", "false", "null") for size in range(1, len(word))}
 _QUOTES = {'"': '"', "'": "'", "\u201c": "\u201d", "\u2018": "\u2019", "\u201d": "\u201d"}
 _ANY_QUOTE = {quote: re.compile(rf"\\.|{re.escape(closer)}", re.DOTALL).search for quote, closer in _QUOTES.items()}
 _CLOSED = re.compile(r"\s{0,64}([}\]](?:\s{0,64}[}\]]){0,32})?\s{0,64}").match
@@ -60,7 +59,8 @@ class JsonMender:
     """Reads one value.
 
     `marker` matches the format's markers, `known` are keys that a member may have; with `only` it has no others.
-    `outer` are those of the call around the arguments. `cut` says that the text ends where the answer does.
+    `outer` are those of the call around the arguments. Where the text ends before a marker, the answer was cut off:
+    what is open there may lack members or the rest of a string, so nothing is closed but one list of whole calls.
     """
 
     def __init__(  # noqa: PLR0913 - what it knows of the format
@@ -72,12 +72,10 @@ class JsonMender:
         outer: Collection[str] = (),
         *,
         only: bool,
-        cut: bool,
     ) -> None:
         """Begin at `text[at]`."""
         self._outer = outer
         self._only = only
-        self._cut = cut
         self._text = text
         self._at: int = at
         self._marker = marker
@@ -136,8 +134,8 @@ class JsonMender:
         """Close what is open where the text ends."""
         if due == "value" or not self._stack or self._out[-1] == ",":
             raise Unclear  # a member was to follow
-        if self._at == len(self._text) and self._stack != ["]"] and ("]" in self._stack[1:] or not self._cut):
-            raise Unclear  # a list that is cut off may lack items, and where the text goes on, an object members
+        if self._at == len(self._text) and self._stack != ["]"]:
+            raise Unclear  # what is cut off may lack members
         self._slip(f"close it with {''.join(reversed(self._stack))} at the end")
         while self._stack:
             self._out.append(self._unclosed_bracket())
@@ -196,8 +194,6 @@ class JsonMender:
             return "after"
         word = _WORD(self._text, self._at)
         text = word.group() if word is not None else ""
-        if word is not None and word.end() == len(self._text):
-            text = _CUT_WORDS.get(text, text)
         if text in _WORDS or _NUMBER(text):
             if _WORDS.get(text, text) != text:
                 self._slip(f"write {_WORDS[text]} instead of {text}")
@@ -364,21 +360,18 @@ class JsonMender:
     def _unclosed(self, begin: int, inner: int) -> None:
         """Take a string that no quote ends: up to the closing brackets, or the format's marker."""
         marker = next(self._marker.finditer(self._text, begin), None)
-        end = len(self._text) if marker is None else marker.start()
+        if marker is None:
+            raise Unclear  # the rest of it is cut off
+        end = marker.start()
         held = self._text[begin:end]
         closed = held.rstrip(" \t\r\n}]")
         brackets = re.sub(r"\s", "", held[len(closed) :])
         due = "".join(reversed(self._stack))
-        if inner or _KEYLIKE(held) or (marker is not None and _REST.sub("", self._marker.sub("", self._text[end:]))):
+        if inner or _KEYLIKE(held) or _REST.sub("", self._marker.sub("", self._text[end:])):
             raise Unclear  # what follows the marker may be part of the string
-        if not due.startswith(brackets):
+        if brackets != due:
             raise Unclear
-        if marker is None and not self._cut:
-            raise Unclear  # the text goes on where another call seemed to begin
-        if marker is None and brackets != due and any(bracket in closed for bracket in "{["):
-            raise Unclear
-        if brackets or marker is not None:
-            end = begin + len(closed)
+        end = begin + len(closed)
         if odd_end(self._text[begin:end]):
             raise Unclear
         self._slip("add the missing quote")

@@ -44,7 +44,7 @@ _BEGUN = r"<[/|\uff5c][^<>\n]{0,64}+>?\s*+\Z"
 """A closing tag at a text's end, or the beginning of one."""
 _VALUES = {"type": ("string", "number", "integer", "boolean", "array", "object", "null"), "string": ("true", "false")}
 """What is in the slots of an argument's tag beside its name."""
-_NEVER = re.compile(r"(?!)")
+_STRUCTURE = re.compile(r"\s*[\[{]").match
 _MOST = 24
 """Places that are put right at the most."""
 _SHORTEST = 4
@@ -105,10 +105,6 @@ class TagMender:
             self._collect(elements.item, {})
             if elements.wrapper:
                 self._collect(f"<{elements.wrapper}></{elements.wrapper}>", {})
-        tail = spelled(form.call.partition("{members}")[2])
-        ends = (tail, tail + spelled(form.section.partition("{calls}")[2])) if tail.strip() else ()
-        self._ends = [end.strip() for end in ends if "{" not in end]
-        """What ends a call, and its section too."""
         self._parts: re.Pattern[str] | None = None
         self._spaced = elements is not None and "\n" in elements.separator + elements.member
         self._known: dict[str, list[Markup]] = {}
@@ -164,12 +160,6 @@ class TagMender:
         yield from self._groups(raw, places)
         yield [*self._values(raw)]
         yield [*self._missing(raw)]
-
-    def ended(self, raw: str) -> Iterator[Mend]:
-        """End a call whose last argument is closed."""
-        text = raw.rstrip()
-        if any(text.endswith(tag) for tag in self._tags if tag.startswith("</")):
-            yield from (Mend(text + end, f"write {end} at the end") for end in self._ends)
 
     def _unfenced(self, raw: str) -> Iterator[Mend]:
         """Leave the lines of a code fence out, unless it is in an argument."""
@@ -238,11 +228,11 @@ class TagMender:
         tags = [(found, self._tags.get(found.group())) for found in _TAG.finditer(raw)]
         known = [(found, tag) for found, tag in tags if tag is not None]
         for (opened, opener), (closed, closer) in pairwise(known):
-            text = raw[opened.end() : closed.start()].strip()
-            if opener.closes or not closer.closes or text[:1] not in ("[", "{"):
+            if opener.closes or not closer.closes or not _STRUCTURE(raw, opened.end()):
                 continue
-            mended = JsonMender(text, 0, _NEVER, (), only=False, cut=True).mended()
-            if mended is not None and mended.slips and mended.end == len(text):
+            marker = re.compile(re.escape(closed.group()))
+            mended = JsonMender(raw[: closed.end()], opened.end(), marker, (), only=False).mended()
+            if mended is not None and mended.slips and not raw[mended.end : closed.start()].strip():
                 yield Mend(raw[: opened.end()] + mended.text + raw[closed.start() :], "; ".join(mended.slips))
 
     def _missing(self, raw: str) -> Iterator[Mend]:

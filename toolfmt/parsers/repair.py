@@ -73,7 +73,7 @@ class RepairingParser(PassingParser):
         """Mend a call that failed, where the likeliest texts that can be read are the same calls."""
         if self._mender is None:
             return []
-        for group in self._mender.texts(failure.raw, cut=failure.reason == "truncated"):
+        for group in self._mender.texts(failure.raw):
             found: tuple[list[Event], str] | None = None
             for mend in group:
                 events = self._calls(mend.text, failure.raw)
@@ -136,15 +136,13 @@ class _Mender:
         fitting = not named or all(declares(tool.parameters, key) for key in call.arguments)
         return fitting and _valid(tool, call)
 
-    def texts(self, raw: str, *, cut: bool) -> Iterator[list[Mend]]:
+    def texts(self, raw: str) -> Iterator[list[Mend]]:
         """Give the texts in groups, the likelier first."""
         if self._frames:
-            yield from ([mend] for mend in self._json(raw, cut=cut))
+            yield from ([mend] for mend in self._json(raw))
         yield from self._tags.mends(raw)
-        if cut:
-            yield from ([mend] for mend in self._tags.ended(raw))
 
-    def _json(self, raw: str, *, cut: bool) -> Iterator[Mend]:
+    def _json(self, raw: str) -> Iterator[Mend]:
         at = raw.find("{")
         if at < 0:
             return
@@ -153,7 +151,7 @@ class _Mender:
             return  # the bracket is part of a text
         if before.endswith("[") and not before.endswith("[["):
             at = len(before) - 1  # the object is in a list, which is cut off with it
-        found = JsonMender(raw, at, self._marker, self._keys, self._outer, only=bool(self._tools), cut=cut).mended()
+        found = JsonMender(raw, at, self._marker, self._keys, self._outer, only=bool(self._tools)).mended()
         if found is None:
             return
         head = _FENCE.sub("\n", raw[:at])

@@ -95,6 +95,7 @@ def last_step(answers: Sequence[ModelAnswer], **fields: Any) -> Step:
     last = answers[-1]
     step = Step(
         failures=tuple(failure for answer in answers for failure in answer.result.failures),
+        notices=last.result.notices,
         usage=total(answer.info.usage or Usage() for answer in answers),
         info=last.info,
         stop=last.info.stop,
