@@ -11,8 +11,8 @@ import pytest
 
 from toolfmt import read_stream, write_stream
 from toolfmt.conversation import TextPart
-from toolfmt.errors import UnknownFormatError
-from toolfmt.events import coalesce
+from toolfmt.errors import ParseError, UnknownFormatError
+from toolfmt.events import TextDelta, coalesce
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answer_apis import ANSWERS, APIS
 from toolfmt.transcripts.answer_message import answer_message
@@ -105,6 +105,62 @@ def test_a_relay_of_text_is_a_few_lines() -> None:
     chunks = [json.loads(data) for data in reader.feed(made)]
     assert {chunk["id"] for chunk in chunks} == {"other"}
     assert said(chunks, "openai-chat").text == "Hi ü"
+
+
+BROKEN = {
+    "a torn event": b'data: {"id": "x", "choi\n\n',
+    "no event of the API": b'data: {"martian": 1}\n\n',
+    "not UTF-8": b'data: {"id": "\xff"}\n\n',
+}
+RELAYED = [name for name in READABLE if name in TEXTUAL]
+
+
+def relayed_text(source: str, target: str, wire: bytes, size: int, ident: str) -> tuple[str, StreamConverter]:
+    relay = StreamConverter(source, target, id=ident)
+    pieces = [relay.feed_text(wire[at : at + size]) for at in range(0, len(wire), size)]
+    return "".join(pieces) + relay.close_text(), relay
+
+
+def unfinished(source: str) -> list[bytes]:
+    """Give the text of each event before the one that says why the answer ended."""
+    relay = StreamConverter(source, source)
+    found: list[bytes] = []
+    for event in write_stream(ANSWER, target=source):
+        relay.feed(event)
+        if relay.info.stop is not None:
+            break
+        found.append(event_text(event, source).encode())
+    return found
+
+
+@pytest.mark.parametrize("ident", ["", "a"])
+@pytest.mark.parametrize("source", RELAYED)
+@pytest.mark.parametrize("target", TEXTUAL)
+def test_a_broken_stream_ends_in_an_error_after_what_came_before(source: str, target: str, ident: str) -> None:
+    """Whatever the chunks: what arrived is passed on, then comes an error of the target's, and nothing raises."""
+    events = unfinished(source)
+    before = b"".join(events)
+    arrived = StreamConverter(source, target, id=ident)
+    start = "".join(arrived.feed_text(event) for event in events)
+    wires = {name: before + bad for name, bad in BROKEN.items()}
+    wires |= {f"cut after {size}": before[:size] for size in range(0, len(before), max(1, len(before) // 15))}
+    for name, wire in wires.items():
+        (made, relay), *others = [relayed_text(source, target, wire, size, ident) for size in (100_000, 1, 7)]
+        assert [text for text, _ in others] == [made] * 2, name
+        assert relay.info.failure is not None, name
+        assert (relay.info.failure.kind, relay.info.failure.status) == ("server", 502), name
+        assert relay.info.failure.message in EventText().feed(made)[-1], name
+        assert name not in BROKEN or made.startswith(start), name
+
+
+def test_what_arrived_before_a_broken_event_is_read() -> None:
+    good = 'data: {"choices": [{"index": 0, "delta": {"content": "Hi"}}]}\n\n'
+    for bad in ('data: {"choi\n\n', 'data: {"martian": 1}\n\n'):
+        for chunks in ([good + bad], list(good + bad)):
+            events = read_stream(chunks, source="openai-chat")
+            assert next(events) == TextDelta("Hi", 0)
+            with pytest.raises(ParseError):
+                next(events)
 
 
 def test_what_stands_between_events_is_none() -> None:

@@ -96,6 +96,7 @@ class AnswerReader:
         self._latest = APART
         self._text: EventText | None = None
         self._line_end = b""
+        self._broken: ParseError | None = None
         self.info: AnswerInfo = self._made.info
 
     def feed(self, chunk: object) -> list[Event]:
@@ -106,7 +107,16 @@ class AnswerReader:
         if self._text is None:
             self._text = EventText()
             self._line_end = b"\n\n" if _is_line(piece) else b""  # lines without their ends; each is an event
-        return [event for data in self._text.feed(piece + self._line_end) for event in self._value(data)]
+        events: list[Event] = []
+        try:
+            if self._broken is None:
+                for data in self._text.feed(piece + self._line_end):
+                    events += self._value(data)
+        except ParseError as error:
+            self._broken = error  # what arrived before it is given first
+        if self._broken is not None and not events:
+            raise self._broken
+        return events
 
     def _value(self, value: object) -> list[Event]:
         value = plain(value)
@@ -127,6 +137,8 @@ class AnswerReader:
 
     def close(self) -> list[Event]:
         """Say that the answer has ended."""
+        if self._broken is not None:
+            raise self._broken
         events = [event for data in (self._text.close() if self._text else ()) for event in self._value(data)]
         self._made.finish(cut=self.info.stop in UNFINISHED)
         return [*events, *self._made.take()]

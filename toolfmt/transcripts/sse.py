@@ -38,13 +38,25 @@ class EventText:
         self._held = 0
         self._data: list[str] = []
         self._size = 0
+        self._broken: ParseError | None = None
 
     def feed(self, text: str | bytes) -> list[str]:
-        """Give the data of each event that is complete; raises `ParseError` for bytes that are not UTF-8."""
-        if isinstance(text, bytes):
-            text = self._text(text)
-        *lines, last = text.split("\n")
+        """Give the data of each event that is complete; raises `ParseError` for bytes that are not UTF-8.
+
+        Events before the fault are given first: the error is raised when nothing else is left to give.
+        """
         found: list[str] = []
+        try:
+            if self._broken is None:
+                self._read(self._text(text) if isinstance(text, bytes) else text, found)
+        except ParseError as error:
+            self._broken = error
+        if self._broken is not None and not found:
+            raise self._broken
+        return found
+
+    def _read(self, text: str, found: list[str]) -> None:
+        *lines, last = text.split("\n")
         for line in lines:
             self._take("".join((*self._pieces, line)), found)
             self._pieces.clear()
@@ -53,12 +65,13 @@ class EventText:
             self._pieces.append(last)
             self._held += len(last)
             self._bounded(self._held)
-        return found
 
     def close(self) -> list[str]:
         """Give the data of an event that the end of the stream has cut off after its last line."""
         found: list[str] = []
         self._text(b"", final=True)
+        if self._broken is not None:
+            raise self._broken
         self._take("".join(self._pieces), found)
         self._take("", found)
         self._pieces.clear()
@@ -68,7 +81,8 @@ class EventText:
         try:
             return self._decode(piece, final)
         except UnicodeDecodeError as error:
-            raise ParseError(f"a stream is not UTF-8: {error.reason}") from None
+            self._broken = ParseError(f"a stream is not UTF-8: {error.reason}")
+            return error.object[: error.start].decode()
 
     def _take(self, line: str, found: list[str]) -> None:
         line = line.removesuffix("\r")

@@ -6,15 +6,19 @@
     connection.send(relay.close_text())
     relay.losses
 
-It does no input or output of its own. An event is held back only if the target's stream cannot express it yet.
+It does no input or output of its own. An event is held back only if the target's stream cannot express it yet. Text
+that holds a broken event, or ends before the answer does, ends the new stream in an error, after all that came before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Final
 
+from toolfmt import jsontext
+from toolfmt.errors import ParseError
 from toolfmt.transcripts.answer_ending import AnswerHead
+from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.answers import AnswerReader, plain
 from toolfmt.transcripts.loss import Loss
 from toolfmt.transcripts.sse import EventText, end_text, event_text
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.model import JsonObject
     from toolfmt.transcripts.answer_info import AnswerInfo
+
+_CUT_OFF: Final = "the stream ended before the answer was complete"
 
 
 class StreamConverter:
@@ -45,17 +51,20 @@ class StreamConverter:
         says; without them, a stream that stays in its format stays as it is.
         Raises `UnknownFormatError` for a format without streams.
         """
-        api = stream_of(target)
+        self._api = api = stream_of(target)
         self._target = api.name
         self._reader = AnswerReader(source)
         self._same = not (id or model or created) and source == target
         self.info: AnswerInfo = self._reader.info
         self._emitter = Emitter(api.stream, self.info, AnswerHead(id, model, created))
         self._text = EventText()
+        self._broken = False
+        self._passed = 0
 
     def feed(self, event: object) -> list[JsonObject]:
         """Convert one event: JSON, its text, or an SDK's object; raises ParseError for any other value."""
         events = self._reader.feed(event)
+        self._passed += 1
         return [plain(event)] if self._same else self._written(events)
 
     def close(self) -> list[JsonObject]:
@@ -64,13 +73,38 @@ class StreamConverter:
         return [] if self._same else [*self._written(events), *self._emitter.close()]
 
     def feed_text(self, text: str | bytes) -> str:
-        """Convert a piece of a stream's text, cut anywhere."""
-        return self._lines(event for data in self._text.feed(text) for event in self.feed(data))
+        """Convert a piece of a stream's text, cut anywhere; nothing after a broken event."""
+        return self._lines(self._relayed(lambda: self._text.feed(text)))
 
     def close_text(self) -> str:
-        """End a stream of text."""
-        rest = self._lines(event for data in self._text.close() for event in self.feed(data))
-        return rest + self._lines(self.close()) + end_text(self._target)
+        """End a stream of text; in an error, also in `info.failure`, if the answer is not complete."""
+        rest = self._lines(self._relayed(self._text.close))
+        if not self._broken:
+            complete = self.info.stop is not None or self.info.error is not None
+            rest += self._lines(self.close() if complete else self._fail(_CUT_OFF))
+        return rest + end_text(self._target)
+
+    def _relayed(self, given: Callable[[], list[str]]) -> Iterator[JsonObject]:
+        if self._broken:
+            return
+        try:
+            for data in given():
+                yield from self.feed(jsontext.loads(data))
+        except ParseError as error:
+            yield from self._fail(f"the stream holds a broken event: {error}")
+
+    def _fail(self, reason: str) -> list[JsonObject]:
+        """End the stream in an error."""
+        self._broken = True
+        failure = self.info.failure or Failure(kind="server", message=reason, status=502)
+        self.info.error, self.info.failure = failure.message, failure
+        if not self._same:
+            return self.close()
+        table = self._api.stream
+        events = table.fail(AnswerHead(self.info.id, self.info.model, self.info.created), failure, ())
+        return [
+            {**event, table.numbered: self._passed + at} if table.numbered else event for at, event in enumerate(events)
+        ]
 
     @property
     def losses(self) -> tuple[Loss, ...]:
