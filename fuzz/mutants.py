@@ -64,6 +64,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "checkout"
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", ".*_cache", ".hypothesis", "__pycache__"))
+        if (shared := ROOT.parent / "shared").is_dir():
+            (Path(folder) / "shared").symlink_to(shared)
         config, session = Path(folder) / "config.toml", Path(folder) / "session.sqlite"
         values = {"python": sys.executable, "tests": " ".join(options.tests), "timeout": options.timeout}
         config.write_text(CONFIG.format(files=options.files, **values), encoding="utf-8")

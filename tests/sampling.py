@@ -59,6 +59,11 @@ def partners(one: T, known: Sequence[T], count: int = 6) -> list[T]:
     return rest if everything else rest[:count]
 
 
+def share(items: Sequence[T], turn: int, count: int) -> Sequence[T]:
+    """Give every item with `--all`; else those of one of `count` turns, which share the items."""
+    return items if everything else items[turn % count :: count]
+
+
 @cache
 def _chosen() -> frozenset[str]:
     return frozenset(

@@ -74,7 +74,7 @@ def test_every_beginning_of_an_answer_is_cut_off_and_no_more(dialect: Dialect[st
     text = slips.written(dialect, calls) or slips.written(dialect, calls[:1])
     assert text is not None
     text, opening = slips.in_prose(dialect, text), slips.opening(dialect, calls[0])
-    for at in range(0, len(text) + 1, 1 if sampling.everything else 3):
+    for at in sampling.share(range(len(text) + 1), TESTED.index(dialect), 7):
         slips.beginning(dialect, text, at, opening, _tools(calls))
         if at % 5 == 0 and not dialect.traits.needs_tools:
             slips.beginning(dialect, text, at, opening)

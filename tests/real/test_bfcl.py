@@ -29,9 +29,9 @@ def messages(dialect: Dialect[str], calls: tuple[ToolInvocation, ...]) -> list[t
 def test_calls_survive(dialect: Dialect[str], data: Data, record_property: Callable[[str, object], None]) -> None:
     chance = random.Random(dialect.name)  # noqa: S311 - the same cuts every time
     calls = pieces = refused = 0
-    # The formats of open models share their readers: each is given every twelfth answer; without `--all` every 60th.
+    # The formats of open models share their readers: each is given every twelfth answer; without `--all` every 150th.
     whole = sampling.everything and dialect.manifest != "native.jinja"
-    cases = data.cases[:: 1 if whole else 12 if sampling.everything else 60]
+    cases = data.cases[:: 1 if whole else 12 if sampling.everything else 150]
     for case in cases:
         for message in messages(dialect, case.calls):
             if dialect.traits.carries_types and not dialect.traits.needs_tools:

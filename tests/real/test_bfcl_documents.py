@@ -43,7 +43,7 @@ def test_documents_are_shown(dialect: Dialect[str], data: Data, record_property:
     hopeless: list[toolfmt.ToolDefinition] = []
     examples = 0
     whole = sampling.everything and dialect.manifest != "native.jinja"
-    documents = data.documents[:: 1 if whole else 12 if sampling.everything else 60]
+    documents = data.documents[:: 1 if whole else 12 if sampling.everything else 150]
     for tool in documents:
         assert tool.name in dialect.schema(tool)
         try:

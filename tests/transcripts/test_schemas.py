@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from copy import deepcopy
 from typing import Any
@@ -379,8 +380,11 @@ def doubling(times: int) -> Any:
 
 
 @every_dialect
-@pytest.mark.parametrize("schema", [deep(100_000), doubling(40)], ids=["deep", "doubling"])
-def test_what_has_no_bottom_or_no_end_is_refused_by_name(rules: SchemaRules, schema: Any) -> None:
+@pytest.mark.parametrize(("made", "size"), [(deep, 100_000), (doubling, 40)], ids=["deep", "doubling"])
+def test_what_has_no_bottom_or_no_end_is_refused_by_name(
+    rules: SchemaRules, made: Callable[[int], Any], size: int
+) -> None:
+    schema = made(size)
     with suppress(UnsupportedSchemaError):
         assert lower(schema, rules) is schema
 

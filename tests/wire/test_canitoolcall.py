@@ -18,6 +18,7 @@ import toolfmt
 from toolfmt import jsontext
 from toolfmt.errors import UnknownDialectError
 from toolfmt.events import coalesce
+from toolfmt.lookup.registry import default_registry
 
 OPEN = tomllib.loads((Path(__file__).parent / "open.toml").read_text("utf-8"))
 
@@ -25,7 +26,7 @@ OPEN = tomllib.loads((Path(__file__).parent / "open.toml").read_text("utf-8"))
 @cache
 def known(model: str) -> bool:
     try:
-        toolfmt.open_parser(model=model)
+        default_registry().resolve(model=model)
     except UnknownDialectError:
         return False
     return True
