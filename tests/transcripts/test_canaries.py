@@ -276,3 +276,46 @@ def test_a_result_that_no_call_has_and_no_id_names_is_text() -> None:
     assert not check(made.value, format="bedrock")
     assert "<tool_result" in json.dumps(made.value)
     assert [loss.code for loss in made.losses] == ["result"]
+
+
+def test_the_pages_that_an_answer_of_gemini_rests_on_are_its_text_s() -> None:
+    grounds = {
+        "groundingChunks": [{"web": {"uri": "https://needle", "title": "N"}}],
+        "groundingSupports": [{"segment": {"endIndex": 4}, "groundingChunkIndices": [0]}],
+    }
+    content = {"role": "model", "parts": [{"text": "Rain."}]}
+    answer = {
+        "candidates": [{"content": content, "groundingMetadata": grounds, "avgLogprobs": -0.5}],
+        "modelVersion": "m",
+    }
+    made = convert(answer, source="gemini", target="openai-chat", include="request")
+    (cited,) = made.value["messages"][0]["annotations"]
+    assert cited["url_citation"]["url"] == "https://needle"
+    assert {loss.path for loss in made.bookkeeping} == {"/candidates.avgLogprobs", "/modelVersion"}
+    assert "citations" in {loss.code for loss in convert(answer, source="gemini", target="anthropic").losses}
+
+
+def test_parameters_that_are_a_list_of_names_are_a_schema() -> None:
+    listed = [
+        {"name": "q", "type": "string", "description": "needle", "required": True},
+        {"name": "n", "type": "integer"},
+    ]
+    value = {"messages": [ASKED], "functions": [{"name": "f", "parameters": listed}]}
+    made = convert(value, source="qwen-agent", target="anthropic")
+    assert made.value["tools"][0]["input_schema"] == {
+        "type": "object",
+        "properties": {"q": {"type": "string", "description": "needle"}, "n": {"type": "integer"}},
+        "required": ["q"],
+    }
+    assert made.losses == ()
+    assert convert(made.value, source="anthropic", target="qwen-agent", residue=made.residue).value == value
+    odd = {"messages": [ASKED], "tools": [{"type": "function", "function": {"name": "f", "parameters": ["needle"]}}]}
+    assert "schema" in {loss.code for loss in convert(odd, source="openai-chat", target="anthropic").losses}
+
+
+def test_a_tool_s_message_of_which_nothing_is_left_is_not_written() -> None:
+    refused = {"type": "tool-approval-response", "approvalId": "z", "approved": False}
+    value = {"messages": [{"role": "user", "content": "Go on."}, {"role": "tool", "content": [refused]}]}
+    made = convert(value, source="vercel-model", target="qwen-agent")
+    assert made.value == [ASKED]
+    assert [loss.code for loss in made.losses] == ["provider_part"]

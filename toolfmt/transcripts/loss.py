@@ -168,6 +168,8 @@ def _declared(tool: ToolDeclaration, other: ToolDeclaration, path: str) -> Itera
     if bool(tool.strict) != bool(other.strict):
         yield Loss("strict", path, "dropped" if tool.strict else "added", tool.name)
     if tool.kind == other.kind == "function" and tool.parameters is not other.parameters:
+        if tool.parameters and not is_object(tool.parameters) and tool.parameters != other.parameters:
+            yield Loss("schema", f"{path}/parameters", "dropped", f"no schema, but {type(tool.parameters).__name__}")
         for found in differences(tool.parameters, other.parameters):
             yield Loss("schema", f"{path}/parameters{found.pointer}", found.action, found.detail)
 

@@ -16,13 +16,16 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.conversation import OpaquePart, Transcript
+from toolfmt.conversation import OpaquePart, TextPart, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answer_apis import ANSWERS
+from toolfmt.transcripts.answer_message import cite
+from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, fits, known_as
 from toolfmt.transcripts.losses import losses
+from toolfmt.transcripts.request import objects_in
 from toolfmt.transcripts.settings.tables import TABLES
 from toolfmt.transcripts.values import pointer
 
@@ -162,6 +165,15 @@ def _answer(value: JsonValue, made: TranscriptFormat) -> Transcript | None:
         return None
     found = made.read(conversation)
     beside = {f"{ANSWER}.{key}": item for key, item in value.items() if key not in _message_keys(made, value)}
+    listed, known = ANSWERS[known_as(made.name, ANSWERS)].choice
+    for choice in objects_in(value, listed) if listed else ():
+        beside |= {f"{ANSWER}.{listed}.{key}": item for key, item in choice.items() if key not in known and item}
+    said = [part for message in found.messages for part in message.parts]
+    if not any(isinstance(part, TextPart) and part.citations for part in said):
+        reader = AnswerReader(made.name)
+        for _ in (*reader.feed(value), *reader.close()):
+            pass
+        cite(said, reader.info.citations)  # an API may name its sources beside the message
     return replace(found, extra=beside)
 
 

@@ -60,8 +60,21 @@ def read(value: JsonValue) -> Transcript:
     functions = value.get("functions") if is_object(value) else None
     if functions is not None:
         found.tools = list_tools(functions, "/functions", NAME, bare={})
+        for tool in found.tools:
+            tool.parameters = _schema(tool.parameters)
         del found.extra[f"{NAME}.functions"]
     return found
+
+
+def _schema(parameters: JsonValue) -> JsonValue:
+    """Give the schema that a list of parameters with their names is; anything else as it is."""
+    if not is_array(parameters) or not all(word(item, "name") for item in parameters):
+        return parameters
+    listed = [item for item in parameters if is_object(item)]
+    beside = ("name", "required")
+    said = {item["name"]: {key: found for key, found in item.items() if key not in beside} for item in listed}
+    needed = [item["name"] for item in listed if item.get("required")]
+    return {"type": "object", "properties": said, "required": needed}
 
 
 def _read_message(called: set[str], item: JsonObject, role: Role) -> Message:
@@ -164,6 +177,8 @@ def _write_parts(parts: list[Part], message: Message) -> JsonObject | None:
     if isinstance(first, ResultPart):
         named = {} if first.name is None else {"name": first.name}
         return {"role": "function", **named, "content": _write_content(first.content)} | _note(first)
+    if message.role == "tool":
+        return None
     item: JsonObject = {"role": "system" if message.role == "developer" else message.role}
     item["content"] = _write_content(parts)
     if isinstance(first, ReasoningPart) and first.text:

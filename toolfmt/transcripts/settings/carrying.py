@@ -97,7 +97,8 @@ def carried(  # noqa: PLR0913 - a request, its way, and what is given beside it
     if "hosted" in reasons and before.tools is not None:
         sent = replace(sent, tools=tuple(tool for tool in before.tools if tool.kind != "hosted"))
     if table is not None:
-        before = replace(before, extra={})
+        foreign = {key: value for key, value in before.extra.items() if not key.startswith(f"{origin.name}.")}
+        before = replace(before, extra=foreign)
     context = table.context if table is not None else frozenset[str]()
     signatures: list[Loss] = []
     model = values.get("model")
