@@ -228,8 +228,8 @@ async def measured(servers: list[Server], count: int, slow: int, long: int) -> d
             for streams in STREAMS:
                 wall, core = await throughput(one, streams, max(count, streams), face)
                 found[one.name][f"{face}, {streams} streams"] = {"a second": wall, "a core": core}
+    found[gateways[0].name]["grown"] = await grown(gateways[0], long)
     for one in gateways:
-        found[one.name]["grown"] = await grown(one, long)
         found[one.name]["memory"] = one.memory()
     return found
 
@@ -271,7 +271,7 @@ def main() -> None:
     parser.add_argument("--litellm", help="litellm's program, in an environment of its own")
     parser.add_argument("--requests", type=int, default=200, help="requests of each measurement")
     parser.add_argument("--slow", type=int, default=1000, help="streams that are held open")
-    parser.add_argument("--long", type=int, default=2000, help="requests over which memory may not grow")
+    parser.add_argument("--long", type=int, default=2000, help="requests over which the memory of ours may not grow")
     parser.add_argument("--write", action="store_true", help="keep the figures for the documentation")
     parser.add_argument("--upstream", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()

@@ -93,7 +93,7 @@ def test_the_next_back_is_asked_where_one_cannot_be_reached() -> None:
         with gateway(Config(backs=backs, routes=routes)) as url:
             assert by_chat(url, stream=False)[1] == [("look", {"city": "Zürich"})]
             assert upstream.requests[0].body["model"] == "other"
-            for name, status in (("x", 503), ("nobody", 404)):
+            for name, status in (("x", 502), ("nobody", 404)):
                 body = {"model": name, "messages": [{"role": "user", "content": "Hi"}]}
                 response = httpx2.post(f"{url}/v1/chat/completions", json=body)
                 assert response.status_code == status

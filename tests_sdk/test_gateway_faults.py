@@ -139,7 +139,7 @@ def test_an_upstream_that_takes_no_connection_is_given_up() -> None:
         config = Config(backs={"it": back}, routes=(ModelRoute(backs=("it",)),))
         with gateway(config) as url:
             response = ask("openai-chat", url, stream=False)
-        assert (response.status_code, "in time" in response.text) == (503, True)
+        assert (response.status_code, "in time" in response.text) == (504, True)
         for each in fill:
             each.close()
 

@@ -13,6 +13,7 @@ from loopback import Answer, serving
 from toolfmt import read_answer, read_stream
 from toolfmt.conversation import CallPart
 from toolfmt.events import CallEnd
+from toolfmt.gateway.config import Back, Config, ModelRoute
 
 USER = {"role": "user", "content": "Weather?"}
 NAMES = ("files.read", "files/read", "files_read")
@@ -82,3 +83,32 @@ def test_a_stream_of_several_answers_is_one_and_says_so(api: str) -> None:
     assert upstream.requests[0].body.get("n", 1) == 1
     assert (refused.status_code, len(upstream.requests)) == (400, 1)
     assert "a stream holds one answer" in refused.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "body"),
+    [
+        ("/v1/responses", "previous_response_id", {"input": "And tomorrow?"}),
+        ("/v1/responses", "conversation", {"input": "And tomorrow?"}),
+        (
+            "/v1beta/models/m:generateContent",
+            "cachedContent",
+            {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]},
+        ),
+    ],
+)
+def test_a_reference_that_nobody_resolves_is_refused(path: str, field: str, body: dict[str, Any]) -> None:
+    with serving(Answer("Hi.")) as upstream, gateway(before(upstream, "openai-chat")) as url:
+        response = httpx2.post(url + path, json={"model": "m", **body, field: "resp_unknown"})
+    assert response.status_code == 400
+    assert f"{field}: neither the upstream nor the gateway keeps" in response.json()["error"]["message"]
+    assert not upstream.requests
+
+
+def test_models_of_an_upstream_that_is_down_are_an_error() -> None:
+    back = Back(url="http://127.0.0.1:9/v1", connect_timeout=2)
+    with gateway(Config(backs={"it": back}, routes=(ModelRoute(backs=("it",)),))) as url:
+        response = httpx2.get(f"{url}/v1/models")
+        asked = httpx2.post(f"{url}/v1/messages", json={"model": "m", "max_tokens": 9, "messages": [USER]})
+    assert (response.status_code, asked.status_code) == (502, 502)
+    assert "cannot be reached" in asked.json()["error"]["message"]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from conversations import PNG, answered, asked
 
+from toolfmt import convert_answer, read_stream, write_stream
 from toolfmt.conversation import JsonPart, MediaPart, Message, Part, RefusalPart, TextPart, ToolDeclaration, Transcript
 from toolfmt.transcripts.formats import find
 
@@ -62,3 +63,19 @@ def test_a_namespace_is_described() -> None:
     value: Any = RESPONSES.write(asked(tools=(ToolDeclaration("get", namespace="geo"),)))
     inside = {"type": "function", "name": "get", "parameters": None, "strict": None}
     assert value["tools"] == [{"type": "namespace", "name": "geo", "description": "geo", "tools": [inside]}]
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_an_item_that_broke_off_is_incomplete(stream: bool) -> None:  # noqa: FBT001 - a parameter
+    chunks = [{"choices": [{"index": 0, "delta": {"content": "Hal"}, "finish_reason": None}]}]
+    chunks += [{"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]}]
+    message = {"role": "assistant", "content": "Hal"}
+    whole = {"choices": [{"index": 0, "message": message, "finish_reason": "length"}]}
+    if stream:
+        events = list(write_stream(read_stream(chunks, source="openai-chat"), target="openai-responses"))
+        done = next(event for event in events if event["type"] == "response.output_item.done")
+        assert done["item"]["status"] == "incomplete"
+        answer = events[-1]["response"]
+    else:
+        answer = convert_answer(whole, source="openai-chat", target="openai-responses").value
+    assert (answer["status"], answer["output"][0]["status"]) == ("incomplete", "incomplete")

@@ -88,6 +88,7 @@ FRAME = {"header": "<h>", "start": "<s>", "body": "<b>", "routes": [{"to": "call
         ),
         ({"forms": [BODY], "result": "{text}"}, "/result: there is no slot {text} here"),
         ({"forms": [BODY], "result": "{content}?}"}, "/result: `?}` without `{?` before it"),
+        ({"forms": [BODY], "unwrap": [["<t>", "\u2028"]]}, "/unwrap/0/1: a marker is not white space alone"),
         ({"forms": [BODY], "result": "{?{content}"}, "/result: `{?` without `?}` after it"),
         ({"forms": [BODY], "tools": "none"}, "/tools: the slot {tools} is missing"),
         ({"forms": [BODY], "frame": {**FRAME, "ends": [""]}}, "/frame/ends/0: a marker begins with text"),

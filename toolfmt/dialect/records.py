@@ -86,6 +86,8 @@ def check_syntax(syntax: Syntax) -> None:
         for at, (opener, closer) in enumerate(getattr(syntax, field)):
             _check_marker(opener, f"/{field}/{at}/0")
             _check_length(closer, f"/{field}/{at}/1")
+            if closer.isspace():
+                raise DialectRecordError(f"/{field}/{at}/1: a marker is not white space alone: {closer!r}")
     for field in ("stop", "special"):
         for at, marker in enumerate(getattr(syntax, field)):
             _check_marker(marker, f"/{field}/{at}")

@@ -16,7 +16,7 @@ from toolfmt.errors import ParseError
 from toolfmt.gateway.amazon import Signer
 from toolfmt.gateway.apis import APIS
 from toolfmt.gateway.config import secret
-from toolfmt.gateway.failing import UnreachedError, UpstreamError, bad_answer
+from toolfmt.gateway.failing import BAD_GATEWAY, UnreachedError, UpstreamError, bad_answer
 from toolfmt.gateway.folders import ModelFolder
 from toolfmt.jsontext import is_array
 from toolfmt.transcripts.answer_info import Failure
@@ -121,9 +121,11 @@ class Upstream:
                 headers=_passed(response),
             )
         except httpx2.ConnectTimeout:
-            raise _unreached("no connection to the upstream in time") from None
+            failure = Failure(kind="timeout", message="no connection to the upstream in time")
+            raise UnreachedError(failure) from None
         except httpx2.ConnectError as error:
-            raise _unreached(f"the upstream cannot be reached: {error}") from None
+            failure = Failure(kind="server", message=f"the upstream cannot be reached: {error}", status=BAD_GATEWAY)
+            raise UnreachedError(failure) from None
         except (httpx2.TimeoutException, TimeoutError):
             raise UpstreamError(Failure(kind="timeout", message="the upstream did not answer in time")) from None
         except httpx2.HTTPError as error:
@@ -194,7 +196,3 @@ def _object(text: str) -> JsonObject:
 
 def _passed(response: httpx2.Response) -> Mapping[str, str]:
     return {name: response.headers[name] for name in PASSED if name in response.headers}
-
-
-def _unreached(message: str) -> UnreachedError:
-    return UnreachedError(Failure(kind="overloaded", message=message, status=503))

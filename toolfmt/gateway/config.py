@@ -77,7 +77,7 @@ class Back(_Closed):
     """Sign requests for this region of AWS, with the credentials that botocore finds; without it a `bedrock` back
     is sent its key."""
     pass_key: bool = False
-    """Send the client's own key on to it, which else never happens; for a gateway without keys of its own."""
+    """Forward the client's key to this back (off by default). Only for a gateway that has no keys itself."""
     headers: dict[str, str] = Field(default_factory=dict)
     """Further headers of each request."""
     extra: dict[str, Any] = Field(default_factory=dict)

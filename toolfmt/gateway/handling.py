@@ -188,6 +188,11 @@ class Handler(ABC):
             )
         except ToolFmtError as error:
             raise refusal("invalid", "the request cannot be converted", error) from None
+        for loss in sent.losses:
+            if loss.code == "context":
+                name = loss.path.rpartition("/")[2]
+                message = f"{name}: neither the upstream nor the gateway keeps what it refers to: send it whole"
+                raise refusal("invalid", message, param=name)
         return replace(sent, losses=lost + sent.losses)
 
     def _settings(self, body: JsonObject, given: JsonObject) -> Mapping[str, JsonValue]:

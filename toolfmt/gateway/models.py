@@ -33,14 +33,21 @@ class Models:
         self._upstreams = upstreams
 
     async def names(self) -> list[str]:
-        """List all models; a back that cannot say what it has is left out, and the log says so."""
+        """List all models; a back that cannot say what it has is left out, and the log says so.
+
+        Raises `ExchangeError` where that leaves none.
+        """
         found = {route.model for route in self._config.routes if not route.open}
         asked = dict.fromkeys(name for route in self._config.routes if route.open for name in route.backs)
+        failed: ExchangeError | None = None
         for back in asked:
             try:
                 found.update(name for name in await self._upstreams[back].models() if self._leads(name, back))
             except ExchangeError as error:
+                failed = error
                 log.warning("%s", jsontext.dumps({"back": back, "models_left_out": error.logged}))
+        if failed is not None and not found:
+            raise failed
         return sorted(found)
 
     def serves(self, name: str) -> bool:

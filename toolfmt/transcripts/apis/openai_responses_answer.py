@@ -153,7 +153,10 @@ def _words(kind: str, value: JsonObject, made: Assembler) -> None:
 
 
 def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
-    return _response(ending, [_answered(item, at, ending.head) for at, item in enumerate(choices[0])])
+    output = [_answered(item, at, ending.head) for at, item in enumerate(choices[0])]
+    if ending.stop in _INCOMPLETE and output and output[-1]["type"] == "message":
+        output[-1]["status"] = "incomplete"
+    return _response(ending, output)
 
 
 def _answered(item: JsonObject, at: int, head: AnswerHead) -> JsonObject:
@@ -257,7 +260,8 @@ def _written(block: StreamBlock, status: str = "") -> JsonObject:
     kind = _KINDS[block.kind]
     called = {} if kind.part else {"call_id": block.id, "name": block.name}
     said = [_part(block, kind)] if kind.part and block.pieces else [] if kind.part else block.text
-    status = status or ("incomplete" if block.kind == "call" and block.call is None else "completed")
+    cut = block.cut or (block.kind == "call" and block.call is None)
+    status = status or ("incomplete" if cut else "completed")
     ident = block.head.mint(_PREFIXES[kind.item["type"]], block.index)
     made: JsonObject = {"id": ident, **kind.item, **called, kind.key: said, "status": status}
     return made if block.encrypted is None else {**made, "encrypted_content": block.encrypted}
@@ -293,10 +297,10 @@ def _grown(block: StreamBlock, text: str) -> list[JsonObject]:
 
 
 def _ended(block: StreamBlock) -> list[JsonObject]:
-    """End a text and its item; where the text has been cut off or there is none, the item alone."""
+    """End a text and its item; where a call has been cut off or there is no text, the item alone."""
     kind, item = _KINDS[block.kind], _written(block)
     done: list[JsonObject] = []
-    if item["status"] == "completed" and (block.pieces or not kind.part):
+    if block.pieces if kind.part else item["status"] == "completed":
         done.append(_said(f"{kind.text}.done", block.place, {kind.whole: block.text}, deepcopy(kind.beside)))
         if kind.part:
             done.append(_said(f"{kind.part}.done", block.place, {"part": _part(block, kind)}))

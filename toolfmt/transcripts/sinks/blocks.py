@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from toolfmt.transcripts.answer_info import UNFINISHED
 from toolfmt.transcripts.citations import cited_at
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class StreamBlock:
     """The call, when it is complete."""
     encrypted: str | None = None
     """Reasoning that only its owner can read."""
+    cut: bool = False
+    """The answer ended in the block before the model was done."""
     before: int = 0
     """How many characters of text come before the block."""
     cited: int = 0
@@ -183,12 +186,12 @@ class BlockSink:
 
     def finish(self, ending: AnswerEnding) -> None:
         """Write what comes last."""
-        self._close(self._words)
+        self._close(self._words, cut=ending.stop in UNFINISHED or ending.stop == "content_filter")
         self._emit(self.table.finish(ending, self._blocks))
 
     def fail(self, failure: Failure) -> None:
         """Write, in place of what comes last, that the answer ends in an error."""
-        self._close(self._words)
+        self._close(self._words, cut=True)
         self._emit(self.table.fail(self.head, failure, self._blocks))
 
     def _grow(self, block: StreamBlock, text: str) -> None:
@@ -211,9 +214,10 @@ class BlockSink:
             self._emit(self.table.start[kind](block))
         return block
 
-    def _close(self, block: StreamBlock | None) -> None:
+    def _close(self, block: StreamBlock | None, *, cut: bool = False) -> None:
         if block is None:
             return
+        block.cut = cut
         if block is self._words:
             self._words = None
         if block.kind in self.table.end:
