@@ -130,19 +130,19 @@ class ParseResult:
         """What an answer without a call probably is, and how to read it; "" if it looks like plain text."""
         if self.ended:
             return ""
-        from toolfmt.detection.detecting import unread
-        from toolfmt.parsers.respelling import misspelt
+        from toolfmt.detection.unread_calls import UNREAD, how_to_read
 
-        name, text = self.dialect, self.text
-        known = default_registry().dialect(name) if name and name in default_registry().names() else None
-        if known is not None and (slips := misspelt(known, text, lambda said: bool(parse(said, dialect=known).calls))):
-            return f"a marker is misspelt: {slips}"
-        found = unread(self.text)
-        if found is not None and found.dialects and not self.dialect and self.detection is None:  # of an API's answer
-            return (
-                f"its text looks like {found.dialects[0]}: toolfmt.parse(text, dialect={found.dialects[0]!r}) reads it"
-            )
-        return "" if found is None else found.advice(self.dialect)
+        if (noted := next((one.detail for one in self.notices if one.kind == UNREAD), None)) is not None:
+            return noted
+        from toolfmt.detection.detecting import unread
+
+        if not self.dialect and self.detection is None:  # of an API's answer
+            found = unread(self.text)
+            if found is not None and found.dialects:
+                name = found.dialects[0]
+                return f"its text looks like {name}: toolfmt.parse(text, dialect={name!r}) reads it"
+            return "" if found is None else found.advice()
+        return how_to_read(self.text, self.dialect, call_reader({}))
 
     def raise_for_failures(self) -> None:
         """Raise an ExceptionGroup with one `MalformedCallError` per failure, if there are failures."""
@@ -164,7 +164,8 @@ def open_parser(**options: Unpack[ParseOptions]) -> Parser[str]:
     tools = _offered(options)
     if _finds(options):
         return _detecting(options, tools)
-    return _opened(options, chosen(options)[0], tools)
+    dialect, _ = chosen(options)
+    return _watched(_opened(options, dialect, tools), dialect.name, tools)
 
 
 def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
@@ -179,7 +180,7 @@ def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
         name = detection.dialect
     else:
         dialect, _ = chosen(options)
-        parser = _opened(options, dialect, tools)
+        parser = _watched(_opened(options, dialect, tools), dialect.name, tools)
         events = parser.feed(text)
         events.extend(parser.close())
         name = dialect.name
@@ -290,10 +291,52 @@ def _detecting(options: ParseOptions, tools: Mapping[str, ToolDefinition]) -> De
     opener = known.opener(options.get("generation_prompt") or "")
     detector = Detector(known, tools, thinking=options.get("reasoning_open", False) or bool(opener), opener=opener)
 
-    def opened(name: str) -> Parser[str]:
-        return OtherFormats(_opened(options, registry.dialect(name), tools), name, lambda: Detector(known, tools))
+    def opened(name: str, masked: str) -> Parser[str]:
+        parser = OtherFormats(_opened(options, registry.dialect(name), tools), name, lambda: Detector(known, tools))
+        return _watched(parser, name, tools, masked)
 
-    return DetectingParser(detector, opened)
+    return DetectingParser(detector, opened, _finder("", tools))
+
+
+def call_reader(tools: Mapping[str, ToolDefinition]) -> Callable[[str, str], list[CallEnd | CallFailed]]:
+    """Return a function that reads the calls of a text in the dialect of a name."""
+
+    def read(text: str, dialect: str) -> list[CallEnd | CallFailed]:
+        registry = default_registry()
+        if is_auto(dialect):
+            from toolfmt.detection import DetectingParser, Detector, table
+
+            parser: Parser[str] = DetectingParser(
+                Detector(table(registry), tools), lambda name, _: _opened({}, registry.dialect(name), tools)
+            )
+        else:
+            parser = _opened({}, registry.dialect(dialect), tools)
+        events = [*parser.feed(text), *parser.close()]
+        return [event for event in events if isinstance(event, CallEnd | CallFailed)]
+
+    return read
+
+
+def _finder(dialect: str, tools: Mapping[str, ToolDefinition]) -> Callable[[str, str], list[Event]]:
+    """Return the function that finds unread calls in an answer's text."""
+
+    def find(text: str, whole: str) -> list[Event]:
+        if not any(name in whole for name in tools):
+            return []
+        from toolfmt.detection.unread_calls import unread_notice
+
+        return unread_notice(text, whole, tools, dialect, call_reader(tools))
+
+    return find
+
+
+def _watched(parser: Parser[str], dialect: str, tools: Mapping[str, ToolDefinition], masked: str = "") -> Parser[str]:
+    """Report calls of the offered tools that a parser does not read."""
+    if not tools:
+        return parser
+    from toolfmt.parsers.checks import UnreadParser
+
+    return UnreadParser(parser, _finder(dialect, tools), masked)
 
 
 def _opened(options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, ToolDefinition]) -> Parser[str]:

@@ -26,10 +26,19 @@ class DetectingParser:
     Once the dialect is chosen, `feed` and `close` are those of its parser.
     """
 
-    def __init__(self, detector: Detector, open_as: Callable[[str], Parser[str]]) -> None:
-        """Read with `detector`, then with the parser that `open_as` gives for the dialect's name."""
+    def __init__(
+        self,
+        detector: Detector,
+        open_as: Callable[[str, str], Parser[str]],
+        find: Callable[[str, str], list[Event]] | None = None,
+    ) -> None:
+        """Read with `detector`, then with the parser that `open_as` gives for the dialect's name and the masked text.
+
+        `find` returns further events for the text of an answer of no dialect.
+        """
         self._detector = detector
         self._open_as = open_as
+        self._find = find
         self._prefix = ""
 
     @property
@@ -54,15 +63,18 @@ class DetectingParser:
         if self._detector.found is not None:
             parser, more = self._begin()
             events += more + self._beyond(parser.close())
+        elif self._find is not None:
+            text = self._detector.passed.text()
+            events += self._find(text, text)
         self.feed, self.close = _closed, _closed_already
         return events
 
     def _begin(self) -> tuple[Parser[str], list[Event]]:
         """Give the text to the chosen dialect's parser; returns what it emits beyond what was emitted before."""
         found, passed = self.detection, self._detector.passed
-        parser = self._open_as(found.dialect)
         whole = passed.text() + self._detector.rest()
         self._prefix = whole[: found.span[0]]
+        parser = self._open_as(found.dialect, self._prefix)
         events = self._beyond(parser.feed(passed.masked(found.span[0])))
         events.append(Notice(DETECTED, f"{found.dialect}: it {found.reason}", found.span))
         self.feed, self.close = partial(self._on, parser), lambda: self._beyond(parser.close())

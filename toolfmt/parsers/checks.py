@@ -19,7 +19,7 @@ from toolfmt.parsers.pieces import Pieces
 from toolfmt.schema import extra_arguments, problems, relax
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from toolfmt.dialect.record import Parser, ParserOptions
     from toolfmt.events import Event
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 _BESIDE = frozenset(
     {"after_end", "beside_calls", "code_fence", "hidden_block", "misplaced", "stray_closer", "unclaimed"}
 )
+
+
+_SEARCHED = 65536
+"""Characters of an answer that are searched for unread calls."""
 
 
 class CheckedParser(PassingParser):
@@ -126,6 +130,46 @@ class CheckedParser(PassingParser):
             detail = "something is beside the call"
             return CallFailed(event.index, raw, "mixed_content", detail, event.span, event.call.name)
         return event
+
+
+class UnreadParser(PassingParser):
+    """Adds a notice at the end of an answer without a call, if `find` returns one for its text and the whole of it."""
+
+    def __init__(self, parser: Parser[str], find: Callable[[str, str], list[Event]], masked: str = "") -> None:
+        """Read with `parser`, which is given other text in place of `masked`, the beginning of the answer."""
+        super().__init__(parser)
+        self._find = find
+        self._masked = masked
+        self._whole: list[str] = []
+        self._text: list[str] = []
+        self._length = 0
+        self._called = False
+
+    def feed(self, chunk: str) -> list[Event]:
+        """Read one more piece of text."""
+        if not self._called and self._length < _SEARCHED:
+            self._whole.append(chunk)
+            self._length += len(chunk)
+        return super().feed(chunk)
+
+    def close(self) -> list[Event]:
+        """Say that the answer has ended."""
+        events = super().close()
+        return events if self._called else [*events, *self._find("".join(self._text), self._unmasked(self._whole, 0))]
+
+    def _passed(self, events: list[Event]) -> list[Event]:
+        for event in () if self._called else events:
+            if isinstance(event, TextDelta):
+                self._text.append(self._unmasked([event.text], event.start))
+            elif isinstance(event, CallEnd | CallFailed):
+                self._called = True
+                self._whole, self._text = [], []
+        return events
+
+    def _unmasked(self, texts: Sequence[str], start: int) -> str:
+        text = "".join(texts)
+        hidden = self._masked[start : start + len(text)]
+        return hidden + text[len(hidden) :]
 
 
 def _is_beside(event: Event) -> bool:

@@ -1,12 +1,14 @@
 """Misspelt markers: found by correcting them and reading the text again.
 
 <tool_cal>{"name": "f", "arguments": {}}</tool_call>      write <tool_call> instead of '<tool_cal>'
+<|tool calls begin|>                                      the same with other bars, blanks or letter case
 """
 
 from __future__ import annotations
 
 import re
 from difflib import get_close_matches
+from functools import lru_cache
 from html import unescape
 from typing import TYPE_CHECKING, Final
 
@@ -22,12 +24,20 @@ if TYPE_CHECKING:
 LONGEST: Final = 20_000
 """Characters of a text that is read again."""
 _MARK: Final = re.compile(
-    r"(</?[^<>\s=\"']{1,80}(?:>|(?=[\s=\"']))|&lt;/?[\w|]{2,60}&gt;|\[{1,2}/?\w{3,40}\]{0,2}|✿\w{2,40}✿)"
+    r"(<[|\uff5c][^\w\s<>][|\uff5c]>|</?[^<>\s=\"']{1,80}(?:>|(?=[\s=\"']))|&lt;/?[\w|]{2,60}&gt;|\[{1,2}/?\w{3,40}\]{0,2}|✿\w{2,40}✿)"
     r"((?:[\s=\"'][^<>\n]{0,200}>)?)"
 )
 """A marker: up to what is in it, and that."""
 _CLOSE: Final = 0.75
 """How much of a marker must be right."""
+_ALIKE: Final = {
+    **dict.fromkeys("_\u2581", "[_\u2581 \\-]?"),
+    **dict.fromkeys("|\uff5c", "[|\uff5c\u00a6\u2502]?"),
+    " ": "[ _\u2581]?",
+    "<": "(?:[<\uff1c\u2039]|&lt;)",
+    ">": "(?:[>\uff1e\u203a]|&gt;)",
+}
+"""What is written for a character of a marker: a blank for U+2581, an ASCII bar for a full-width one, or nothing."""
 _CALL: Final = ToolInvocation(name="f", arguments={"a": "b"})
 _TOOL: Final = ToolDefinition(name="f", parameters={"type": "object", "properties": {"a": {"type": "string"}}})
 
@@ -36,23 +46,41 @@ def misspelt(dialect: AnyDialect, text: str, reads: Callable[[str], bool]) -> st
     """What to write instead of the misspelt markers of a text; "" unless `reads` finds a call in the corrected text."""
     if dialect.syntax is None or len(text) > LONGEST:
         return ""
-    example = str(dialect.calls([_CALL], {_TOOL.name: _TOOL}))
-    return respelled(dialect.syntax.forms[0], (), text.strip(), example, reads)
+    return respelled(dialect.syntax.forms[0], (), text.strip(), example(dialect), reads)
 
 
-def respelled(form: Form, tools: Iterable[ToolDefinition], raw: str, example: str, reads: Callable[[str], bool]) -> str:
-    """What to write instead of the misspelt markers of a call, by those of an `example` and of `tools`."""
-    marks = _MARK.findall("\n".join([example, *TagMender(form, tools).tags]))
+def example(dialect: AnyDialect) -> str:
+    """Write a short call."""
+    return str(dialect.calls([_CALL], {_TOOL.name: _TOOL}))
+
+
+def respelled(form: Form, tools: Iterable[ToolDefinition], raw: str, shown: str, reads: Callable[[str], bool]) -> str:
+    """What to write instead of the misspelt markers of a call, by those of a `shown` one and of `tools`."""
+    marks = [word for word, _ in _MARK.findall("\n".join([shown, *TagMender(form, tools).tags]))]
     slips: dict[str, None] = {}
 
-    def right(found: re.Match[str]) -> str:
-        wrote, closes = unescape(found[1]), found[1].startswith(("</", "&lt;/", "[/"))
-        same = [word for word, _ in marks if word.startswith(("</", "[/")) == closes]
-        near = next(iter(() if found[1] in same else get_close_matches(wrote, same, 1, _CLOSE)), "")
-        rest = unescape(found[2])
-        if near:
-            slips[f"write {near}{rest} instead of {found.group()!r}"] = None
-        return f"{near}{rest}" if near else found.group()
+    def right(wrote: str, word: str, rest: str) -> str:
+        rest = unescape(rest)
+        slips[f"write {word}{rest} instead of {wrote!r}"] = None
+        return f"{word}{rest}"
 
-    text = _MARK.sub(right, raw)
+    def near(found: re.Match[str]) -> str:
+        closes = found[1].startswith(("</", "&lt;/", "[/"))
+        same = [word for word in marks if word.startswith(("</", "[/")) == closes]
+        word = next(iter(() if found[1] in same else get_close_matches(unescape(found[1]), same, 1, _CLOSE)), "")
+        return right(found.group(), word, found[2]) if word else found.group()
+
+    text = raw
+    for word in dict.fromkeys(marks):
+        text = _alike(word).sub(
+            lambda found, word=word: found.group() if found[1] in marks else right(found.group(), word, found[2]), text
+        )
+    text = _MARK.sub(near, text)
     return "; ".join(slips) if slips and reads(text) else ""
+
+
+@lru_cache(maxsize=1024)
+def _alike(word: str) -> re.Pattern[str]:
+    """Compile what looks like a marker, and what is in the marker after that."""
+    rest = "()" if not word[-1].isalnum() else r"((?=[\s=\"'])[\s=\"'][^<>\n]{0,200}>)"
+    return re.compile(f"({''.join(_ALIKE.get(char) or re.escape(char) for char in word)}){rest}", re.IGNORECASE)

@@ -19,10 +19,11 @@ from toolfmt.agents.clients.text import text_source
 from toolfmt.agents.drivers.asking import Asker, ModelAnswer, Patience, last_step
 from toolfmt.agents.drivers.chats import Chats, conversation
 from toolfmt.agents.drivers.turns import AnswerMessage, played
-from toolfmt.agents.drivers.unread import REASON, with_unread
+from toolfmt.agents.drivers.unread import with_unread
 from toolfmt.agents.state import messages_of
 from toolfmt.correcting import feedback, no_answer_feedback, no_call_feedback
 from toolfmt.detection.detecting import unread
+from toolfmt.detection.unread_calls import UNREAD
 from toolfmt.events import CallEnd, Notice, ReasoningDelta
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.execution.executor import Executor
@@ -172,7 +173,7 @@ def _given_up(answers: list[ModelAnswer], dialect: str) -> Step:
     why = failure.detail if failure is not None else "a call is required, but the answer has none"
     if _ends_in_reasoning(last):
         why = _NO_ANSWER
-    looks = unread(last.raw) if failure is not None and failure.reason == REASON else None
+    looks = unread(last.raw) if failure is not None and failure.reason == UNREAD else None
     if looks is not None and looks.dialects and dialect not in looks.dialects:
         why = f"{why}; {looks.advice(dialect)}"
     return replace(step, errors=(f"{len(answers)} answers in a row could not be used: {why}",))

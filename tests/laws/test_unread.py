@@ -1,0 +1,103 @@
+"""No call vanishes: one with a slip is read, fails, or is reported with what is wrong, named and detected."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+import toolfmt
+from tests import slips
+from toolfmt.events import CallEnd, CallFailed, Notice, coalesce
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from toolfmt.dialect.record import Dialect
+
+ARGUMENTS = {"city": "Oslo", "days": 2, "metric": True}
+TOOLS = [slips.tool("get_weather", ARGUMENTS), slips.tool("note", {"text": "a"})]
+MARK = re.compile(r"<[^<>\s][^<>]*>|\[/?[A-Z_]{3,}\]")
+ALIKE = [
+    ("blanks for U+2581", lambda mark: mark.replace("\u2581", " ")),
+    ("underscores for U+2581", lambda mark: mark.replace("\u2581", "_")),
+    ("ASCII bars", lambda mark: mark.replace("\uff5c", "|")),
+    ("ASCII bars and blanks", lambda mark: mark.replace("\uff5c", "|").replace("\u2581", " ")),
+    ("full-width bars", lambda mark: mark.replace("|", "\uff5c")),
+    ("no bars", lambda mark: mark.replace("|", "").replace("\uff5c", "")),
+    ("lower case", str.lower),
+    ("upper case", lambda mark: mark if "get_weather" in mark else re.sub(r"^</?[^\s=>]+", _upper, mark)),
+    ("no underscores", lambda mark: mark if "get_weather" in mark else mark.replace("_", "")),
+]
+SLIPS = [
+    ("a trailing comma", r"(?<=[\w\"])(?=\}|\))", ","),
+    ("single quotes", r'"([^"\n]*)"', r"'\1'"),
+    ("a word of Python", r"\btrue\b", "True"),
+    ("a raw newline", "Oslo", "Os\nlo"),
+    ("keys without quotes", r'"(\w+)"(?=\s*:)', r"\1"),
+    ("typographic quotes", r'"([^"\n|]*)"', "\u201c\\1\u201d"),
+    ("doubled braces", r"[{}]", r"\g<0>\g<0>"),
+    ("an attribute for the name", r"<([\w:|\uff5c]+)=(\w+)>", r'<\1 name="\2">'),
+    ("an odd attribute", r' name="', ' nme="'),
+    ("a misspelt argument's tag", r"(?<=[</])param", "parma"),
+    ("a misspelt tag", r"(?<=[</\[|\uff5c])(?!get)([A-Za-z])([A-Za-z])([A-Za-z])(?=\w)", r"\1\3\2"),
+]
+
+
+def _upper(mark: re.Match[str]) -> str:
+    return mark.group().upper()
+
+
+def slipped(text: str) -> Iterator[tuple[str, str]]:
+    """A call's text with one kind of slip, and what that is."""
+    for what, change in ALIKE:
+        yield what, MARK.sub(lambda mark, change=change: change(mark.group()), text)
+    for what, pattern, instead in SLIPS:
+        yield what, re.sub(pattern, instead, text)
+
+
+@pytest.mark.parametrize("choice", ["named", "auto"])
+def test_a_call_with_a_slip_never_vanishes(dialect: Dialect[str], choice: str) -> None:
+    text = slips.written(dialect, [slips.call(dialect, "get_weather", ARGUMENTS)])
+    assert text is not None
+    for what, answer in slipped(text):
+        name = dialect.name if choice == "named" else "auto"
+        result = toolfmt.parse(answer, dialect=name, tools=TOOLS)
+        told = [event for event in result.events if isinstance(event, CallEnd | CallFailed)]
+        noted = [one for one in result.notices if one.kind in {"unread_call", "stray_header"}]
+        assert told or noted, f"{what}: {answer}"
+        stream = list(toolfmt.parse_stream(answer, dialect=name, tools=TOOLS))
+        assert tuple(coalesce(stream)) == result.events, what
+        assert bool(result.hint) is not bool(told) or noted[0].kind == "stray_header", what
+
+
+DEEPSEEK = (
+    "<\uff5ctool\u2581calls\u2581begin\uff5c><\uff5ctool\u2581call\u2581begin\uff5c>function<\uff5ctool\u2581sep\uff5c>"
+    'note\n```json\n{"text": "a"}\n```<\uff5ctool\u2581call\u2581end\uff5c><\uff5ctool\u2581calls\u2581end\uff5c>'
+)
+HINTS = [
+    (DEEPSEEK.replace("\u2581", " "), "write <\uff5ctool\u2581calls\u2581begin\uff5c> instead of"),
+    (DEEPSEEK.replace("\uff5c", "|"), "it looks like deepseek-v3, and a marker is misspelt"),
+    ('{"name": "note", "parameters": {"text": "a",}}', "give dialect='llama3-json'"),
+    ("{'name': 'note', 'parameters': {'text': 'a'}}", "give dialect='llama3-json'"),
+    ('<toolcall>{"name": "note", "arguments": {"text": "a"}}</toolcall>', "write <tool_call> instead of '<toolcall>'"),
+    ('[TOOL_CALLS][note(text="a")]', "'[TOOL_CALLS]' is a marker of mistral-v3"),
+    ('<tool_call>note(text="a")</tool_call>', "'<tool_call>' is a marker of"),
+    ('<tool_call name="note">{"text": "a"}</tool_call>', "is a marker of"),
+]
+
+
+@pytest.mark.parametrize(("answer", "hint"), HINTS)
+def test_what_is_detected_as_no_format_names_one(answer: str, hint: str) -> None:
+    events = list(toolfmt.parse_stream([answer], tools=TOOLS))
+    (noted,) = [event for event in events if isinstance(event, Notice)]
+    assert noted.kind == "unread_call"
+    assert hint in noted.detail
+    assert toolfmt.parse(answer, tools=TOOLS).hint == noted.detail
+
+
+@pytest.mark.parametrize("answer", ['print("note")', "A <tool_cal> and note.", "{note}: `note(...)`"])
+def test_what_only_mentions_a_tool_is_not_reported(answer: str) -> None:
+    for dialect in ("auto", "hermes", "llama3-json", "pythonic"):
+        assert not toolfmt.parse(answer, dialect=dialect, tools=TOOLS).notices
