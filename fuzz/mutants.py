@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from cosmic_ray.work_db import WorkDB, use_db  # pyright: ignore[reportMissingImports]
@@ -60,6 +61,7 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=20, help="how many mutants are run")
     parser.add_argument("--seed", type=int, default=0, help="which ones")
     parser.add_argument("--timeout", type=float, default=300, help="seconds that one run of the tests may take")
+    parser.add_argument("--minutes", type=float, default=600, help="when to stop and report what has run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "checkout"
@@ -75,7 +77,9 @@ def main() -> int:
         subprocess.run([*command, "init", str(config), str(session)], cwd=copy, check=True)  # noqa: S603
         with use_db(str(session)) as opened:
             sampled(opened, options.sample, options.seed)
-        subprocess.run([*command, "exec", str(config), str(session)], cwd=copy, check=True)  # noqa: S603
+        with suppress(subprocess.TimeoutExpired):
+            run = [*command, "exec", str(config), str(session)]
+            subprocess.run(run, cwd=copy, check=True, timeout=options.minutes * 60)  # noqa: S603
         with use_db(str(session)) as opened:
             return 0 if report(opened) else 1
 

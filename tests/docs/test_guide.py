@@ -1,9 +1,10 @@
-"""The guide to the sources names files and names that are there."""
+"""The guide to the sources and the list of modules name what is there."""
 
 from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,3 +28,12 @@ def test_every_name_in_the_guide_is_defined_where_it_says() -> None:
         path = ROOT / "toolfmt" / file
         assert path.is_file(), file
         assert not name or name in defined(path), f"{file} does not define {name}"
+
+
+def test_the_modules_in_contributing_are_the_layers_of_the_contract() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    layers = next(one["layers"] for one in contracts if one["id"] == "layers")
+    section = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("## Where things are")[2]
+    lines = section.split("```")[1].strip().splitlines()
+    listed = [re.findall(r"\w+", re.split(r"  +", line)[0]) for line in lines]
+    assert listed == [re.findall(r"\w+", layer) for layer in layers]
