@@ -25,6 +25,7 @@ from toolfmt.transcripts.answer_apis import ANSWERS, APART
 from toolfmt.transcripts.answer_info import UNFINISHED
 from toolfmt.transcripts.assembling import Assembler
 from toolfmt.transcripts.formats import known_as
+from toolfmt.transcripts.media import with_base64
 from toolfmt.transcripts.sse import DONE, EventText
 
 if TYPE_CHECKING:
@@ -235,9 +236,9 @@ def _is_line(piece: bytes) -> bool:
 
 
 def plain(value: object) -> Any:
-    """Make JSON of what an SDK gives; text is read as JSON."""
+    """Make JSON of what an SDK gives; text is read as JSON, bytes inside are base64."""
     if is_object(value):
-        return value
+        return with_base64(value)
     if isinstance(value, (str, bytes)):
         try:
             return jsontext.loads(value if isinstance(value, str) else value.decode("utf-8"))
@@ -248,7 +249,7 @@ def plain(value: object) -> Any:
     for name in _DUMPS:
         method = getattr(value, name, None)
         if callable(method):
-            made = method()
+            made = with_base64(method())
             # Mistral's SDK gives the event that carries a chunk as its data.
             return made["data"] if is_object(made) and made.keys() == {"data"} else made
     return value

@@ -18,6 +18,7 @@ from toolfmt.errors import ParseError
 from toolfmt.transcripts.carrying import INSTRUCTIONS
 from toolfmt.transcripts.check_calls import call_findings, tool_findings
 from toolfmt.transcripts.format import reraise_as_parse_error
+from toolfmt.transcripts.media import with_base64
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import origin
 from toolfmt.transcripts.settings.carrying import refusals
@@ -70,6 +71,7 @@ def check(value: JsonValue, *, format: str = "auto") -> tuple[Finding, ...]:  # 
     A value that is not a conversation of the format is a finding too. Without a `format`, the conversation's own
     format is detected; raises `ParseError` if it is ambiguous, and `LookupError` for a format that does not exist.
     """
+    value = with_base64(value)
     made = origin(value, format)
     bad = jsontext.unwritable(value)
     found = [Finding("json", bad.pointer, bad.reason)] if bad is not None else []

@@ -19,6 +19,7 @@ from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.loss import SEVERITIES
 from toolfmt.transcripts.losses import Loss, losses
+from toolfmt.transcripts.media import with_base64
 from toolfmt.transcripts.mending import Mending, mend, of_source
 from toolfmt.transcripts.merge import merged, restored
 from toolfmt.transcripts.reading import opened, read
@@ -158,6 +159,7 @@ def _converted(  # noqa: PLR0913 - as above
     repair: Mending | None,
     row: bool = False,
 ) -> Conversion:
+    as_given, value = value, with_base64(value)
     origin = origin_of(value, source)
     goal = find(target).widest if carry.gateway else find(target)
     request = "request" in include
@@ -169,7 +171,9 @@ def _converted(  # noqa: PLR0913 - as above
         if repair is None:
             _fitted(found, goal)
         changes: tuple[Loss, ...] = ()
-        if repair is not None:
+        if repair is None:
+            value = as_given
+        else:
             mended = repaired(value, format=goal.name, fill=repair == "fill", drop=repair == "drop")
             value, changes = mended.value, tuple(loss for loss in mended.changes if loss.code in SEVERITIES)
             refuse(changes, strict=strict)

@@ -27,6 +27,7 @@ from toolfmt.transcripts.failures import WRITERS, read_error, usual_status
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find, known_as
 from toolfmt.transcripts.losses import Loss, losses
+from toolfmt.transcripts.media import with_base64
 from toolfmt.transcripts.request import objects_in
 from toolfmt.transcripts.shape import shape
 
@@ -62,11 +63,12 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
     """
     if not is_object(value):
         raise ParseError(f"an answer is an object, not {type(value).__name__}")
+    as_given, value = value, with_base64(value)
     name = _recognised(value) if source == "auto" else find(source).name
     goal = find(target).widest
     origin_api, api = _answering(name), _answering(goal.name)
     if name == goal.name and not (id or model or created):
-        return made_of(value, (), name, name)
+        return made_of(as_given, (), name, name)
     reader = AnswerReader(name)
     events = [*reader.feed(value), *reader.close()]
     info = reader.info

@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from typing import Final, Literal
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal, cast
 
 from toolfmt.conversation import MediaPart
+from toolfmt.jsontext import MAX_NESTING
 
 _DATA_URL: Final = re.compile(r"data:([^;,]*)((?:;[^;,=]+=[^;,]*)*);base64,", re.IGNORECASE)
 
@@ -40,6 +42,42 @@ def to_url(part: MediaPart) -> str | None:
     if part.data is not None:
         return f"data:{part.media_type};base64,{part.data}"
     return part.url
+
+
+def with_base64(value: Any) -> Any:
+    """Give a value with base64 text in place of the bytes that SDKs hold; the same value where it has none."""
+    return _encoded(value) if _holds_bytes(value) else value
+
+
+def _holds_bytes(value: object) -> bool:
+    level: list[Iterable[object]] = [(value,)]
+    for _ in range(MAX_NESTING + 1):  # deeper values are refused
+        below: list[Iterable[object]] = []
+        for children in level:
+            for child in children:
+                if child.__class__ is str:
+                    continue
+                if isinstance(child, dict):
+                    below.append(cast("dict[object, object]", child).values())
+                elif isinstance(child, list):
+                    below.append(cast("list[object]", child))
+                elif isinstance(child, _BYTES):
+                    return True
+        if not below:
+            break
+        level = below
+    return False
+
+
+def _encoded(value: Any) -> Any:
+    if isinstance(value, _BYTES):
+        return base64.b64encode(value).decode()
+    if isinstance(value, Mapping):
+        return {key: _encoded(item) for key, item in cast("Mapping[str, Any]", value).items()}
+    return [_encoded(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
+
+
+_BYTES: Final = (bytes, bytearray)
 
 
 def data_of(text: str) -> str:

@@ -24,6 +24,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.check import findings
 from toolfmt.transcripts.format import Kind, Rules, reraise_as_parse_error
 from toolfmt.transcripts.losses import Loss, losses
+from toolfmt.transcripts.media import with_base64
 from toolfmt.transcripts.mending import mend, of_source
 from toolfmt.transcripts.merge import patched, restored
 from toolfmt.transcripts.reading import read
@@ -76,6 +77,7 @@ def repair(
     `ParseError` for anything that is not a conversation of the format, and `LookupError` for a format that does not
     exist.
     """
+    as_given, value = value, with_base64(value)
     made = origin(value, format)
     if bad := jsontext.unwritable(value):
         raise ParseError(f"{bad.pointer}: {bad.reason}")
@@ -86,7 +88,7 @@ def repair(
         how = "fill" if fill else "drop" if drop else None
         paired, changes = mend(before, rules, how, continued=rules.is_continued(before))
         if not (wrong or changes):
-            return Repair(value, ())
+            return Repair(as_given, ())
         after = _mended(paired, rules, drop=drop)
         found = _written(value, before, after, made)
         done = made.read(found)

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -98,8 +97,6 @@ def _ground(candidate: JsonObject, made: Assembler) -> None:
 
 def _part(part: JsonObject, made: Assembler) -> None:
     signature = part.get("thoughtSignature")
-    if isinstance(signature, bytes):  # as the SDK has it
-        signature = b64encode(signature).decode()
     if is_object(part.get("functionCall")):
         extra = {f"{OWNER}.thoughtSignature": signature} if signature else {}
         _call(_spelt(part["functionCall"]), extra, made)

@@ -1,0 +1,39 @@
+r"""Requests to Bedrock as boto3 takes them: bytes in place of the base64 that is on the wire.
+
+{"messages": [{"role": "user", "content": [{"image": {"format": "png", "source": {"bytes": b"\x89PNG\r\n"}}}]}]}
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import TYPE_CHECKING, Any, Final
+
+from toolfmt.errors import ParseError
+from toolfmt.jsontext import is_array, is_object
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+
+_VALUES: Final = frozenset({"input", "json", "additionalModelRequestFields"})
+"""The keys of values that somebody else has shaped: nothing in them is a block."""
+_DATA: Final = frozenset({"bytes", "redactedContent"})
+
+
+def for_boto3(request: JsonObject) -> dict[str, Any]:
+    """Copy a Bedrock request with bytes where boto3 takes bytes: it encodes them again, and base64 twice is no image.
+
+    Raises `ParseError` for data that is not base64.
+    """
+    return {key: _given(key, value) for key, value in request.items()}
+
+
+def _given(key: str, value: JsonValue) -> Any:
+    if key in _DATA and isinstance(value, str):
+        try:
+            return base64.b64decode(value, validate=True)
+        except (binascii.Error, ValueError):
+            raise ParseError(f"the data under {key} is not base64") from None
+    if is_object(value) and key not in _VALUES:
+        return for_boto3(value)
+    return [_given("", item) for item in value] if is_array(value) else value
