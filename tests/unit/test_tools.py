@@ -596,3 +596,21 @@ def test_a_list_that_was_read_is_read_again_where_it_was_changed() -> None:
     assert prepared(offered)["f"].parameters["properties"]["x"]["default"] is True
     offered[0]["parameters"]["properties"]["x"]["default"] = 1
     assert prepared(offered)["f"].parameters["properties"]["x"]["default"] is not True
+
+
+def test_a_function_is_described_once_until_it_changes() -> None:
+    def look(city: str, days: int = 1) -> None:
+        """Look."""
+
+    first = prepared([look])["look"]
+    assert prepared([look])["look"] is first
+    look.__defaults__ = (2,)
+    assert prepared([look])["look"].parameters["properties"]["days"]["default"] == 2
+    look.__doc__ = "See."
+    assert prepared([look])["look"].description == "See."
+    look.__annotations__["city"] = int
+    assert prepared([look])["look"].parameters["properties"]["city"] == {"type": "integer"}
+    with pytest.raises(DuplicateToolError):
+        prepared([look, look])
+    with pytest.raises(SchemaError, match=r"\[1\]"):
+        prepared([look, lambda x: x])

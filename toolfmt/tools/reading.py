@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any, Final, TypeAlias, cast
 
 from toolfmt import jsontext
@@ -219,7 +220,7 @@ _LARGEST = 256 * 1024
 
 
 def prepared(value: Any) -> Mapping[str, ToolDefinition]:
-    """Read tools like `tools`, by name; plain JSON that was read before is not read again.
+    """Read tools like `tools`, by name; plain JSON or functions that were read before are not read again.
 
     The key is the value itself, so a list that was changed in place is read anew.
     """
@@ -236,10 +237,35 @@ def prepared(value: Any) -> Mapping[str, ToolDefinition]:
 
 
 def _defined(value: object) -> Mapping[str, ToolDefinition] | None:
-    """Return a list of definitions by name; None if two have the same name, or anything else is in it."""
+    """Return a list of definitions and functions by name; None for two of one name, or where it holds anything else."""
     entries = cast("list[object]", value) if isinstance(value, list) else [value]
-    found = {entry.name: entry for entry in entries if isinstance(entry, ToolDefinition)}
+    found: dict[str, ToolDefinition] = {}
+    for entry in entries:
+        if isinstance(entry, FunctionType):
+            try:
+                tool = _described(entry, *(_look(name, entry) for name in _LOOKS))
+            except (ToolFmtError, TypeError):  # what is wrong is reported with its place; a default is no key
+                return None
+        elif isinstance(entry, ToolDefinition):
+            tool = entry
+        else:
+            return None
+        found[tool.name] = tool
     return found if len(found) == len(entries) else None
+
+
+_LOOKS: Final = ("__name__", "__doc__", "__defaults__", "__kwdefaults__", "__annotations__")
+"""What a function's description is made of, and may be changed in place."""
+
+
+def _look(name: str, function: FunctionType) -> object:
+    value: object = getattr(function, name)
+    return tuple(cast("dict[str, object]", value).items()) if isinstance(value, dict) else value
+
+
+@lru_cache(maxsize=64, typed=True)
+def _described(function: FunctionType, *_: object) -> ToolDefinition:
+    return from_function(function)
 
 
 @lru_cache(maxsize=64)
