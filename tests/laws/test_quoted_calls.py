@@ -54,15 +54,20 @@ def swapped(outer: str) -> Iterator[str]:
         )
 
 
-def quoting(dialect: Dialect[str]) -> Iterator[str]:
-    """Calls that quote another one, each with a wrong beginning."""
-    quoted = slips.written(dialect, [slips.call(dialect, "rm", RM)])
-    assert quoted is not None
-    text = f"START\n{quoted.strip()}\nEND"
+def written(dialect: Dialect[str], text: str) -> Iterator[str]:
+    """Calls with this text, where the format can hold it."""
     for arguments in ({"path": "a.txt", "text": text}, {"text": text, "path": "a.txt"}):
         outer = slips.written(dialect, [slips.call(dialect, "write", arguments)])
-        if outer is None or "START" not in outer:
-            continue  # the format cannot hold it
+        if outer is not None and "START" in outer:
+            yield outer
+
+
+def quoting(dialect: Dialect[str], other: Dialect[str] | None = None) -> Iterator[str]:
+    """Calls that quote another one, which may be of an `other` format, each with a wrong beginning."""
+    quoted = slips.written(other or dialect, [slips.call(other or dialect, "rm", RM)])
+    assert quoted is not None
+    text = f"START\n{quoted.strip()}\nEND"
+    for outer in written(dialect, text):
         begin = outer.index("START")
         yield from (head + outer[begin:] for head in damaged(outer[:begin]) if head != outer[:begin])
         yield from swapped(outer)
@@ -86,6 +91,17 @@ def test_nor_does_it_when_the_text_comes_by_characters(dialect: Dialect[str]) ->
         events = parse_stream(list(text), tools=TOOLS, dialect=dialect)
         names = [event.call.name for event in events if isinstance(event, CallEnd)]
         assert "rm" not in names, text
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+def test_detection_reads_none_of_another_format_in_it(dialect: Dialect[str]) -> None:
+    syntax = dialect.syntax
+    if syntax is None or syntax.forms[0].elements is None:
+        return  # nothing tells a text of code from one around it
+    for at, other in enumerate(sampling.partners(dialect, DIALECTS)):
+        for text in [*quoting(dialect, other)][at :: 5 * STEP]:
+            names = [call.name for call in parse(text, tools=TOOLS, dialect="auto").calls]
+            assert "rm" not in names, text
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,14 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.detection.bare_json import Extents, JsonRun
+from toolfmt.detection.broken import BrokenCalls
 from toolfmt.detection.choosing import Chooser
 from toolfmt.detection.definitions import MARKS, shows_definitions
 from toolfmt.detection.offers import offers
 from toolfmt.detection.passed import Passed
 from toolfmt.detection.records import Detection
 from toolfmt.detection.table import FENCES
+from toolfmt.detection.values import Values, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,8 +59,10 @@ class Detector:
         self._tools = tools
         self._offers = offers(tuple(tools)) if tools and table.offered else None
         self._choose = Chooser(table, tools)
-        self.passed = Passed()
+        self.passed = Passed(lambda: Values(table.values, values_of(tools)))
         """The text that was passed."""
+        self.broken = BrokenCalls(table, self.passed)
+        """The calls that no format reads."""
         self._buf = ""
         self._at = 0
         """The offset in the buffer up to which text was passed."""
@@ -197,6 +201,8 @@ class Detector:
             self._decide(outcome)
         elif header is not None and not header.partial:
             self.passed.hold()
+            if "|" in header.group():
+                self.broken.begin()
         return True
 
     def _named(self, pos: int, *, eof: bool) -> Outcome:
@@ -249,13 +255,19 @@ class Detector:
             return self._unmarked(mark, eof=eof)
         if outcome == "wait":
             return outcome
-        if isinstance(outcome, Detection):
-            if not shown:
-                return outcome
-            self.passed.mask()
-            around.hold_open()
-        elif not shown and (mark in table.marks or mark in table.special):
+        if isinstance(outcome, Detection) and not shown:
+            return outcome
+        if not (shown or self.broken.see(mark, self._buf, self._at + len(mark)) or eof):
+            return "wait"
+        return self._no_call(mark, held=not shown, read=outcome != "no")
+
+    def _no_call(self, mark: str, *, held: bool, read: bool) -> Outcome:
+        """Pass a marker that does not begin a call: it is `held` or shown; `read` if a call that is shown follows."""
+        if held and (mark in self._table.marks or mark in self._table.special):
             return self._hold(mark)
+        if read:
+            self.passed.mask()
+            self.passed.around.hold_open()
         self._pass(self._at + 1)
         return "no"
 
@@ -343,6 +355,10 @@ class Detector:
                 self.passed.draft()
             self._pass(self._at + 1)
             return True
+        if not self._lenient and self.broken.holds(found):
+            self.passed.mask()
+            self._pass(self._at + 1)
+            return True
         declared = self._table.declared.match(self._buf, found.span[0] - self._base)
         if (declared and not self._lenient) or self._shows_tools():
             self._muted = True
@@ -366,6 +382,8 @@ class Detector:
         """At the end of the text, accept a call in reasoning that was never closed, or the dialect of the markers."""
         if self._draft is not None:
             self.found = self._draft
+            return
+        if self.broken.quoted >= 0:
             return
         special = [mark for mark in self._choose.seen if mark in self._table.special]
         text, held = self.passed.text(), self.passed.held

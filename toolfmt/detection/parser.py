@@ -63,6 +63,10 @@ class DetectingParser:
         if self._detector.found is not None:
             parser, more = self._begin()
             events += more + self._beyond(parser.close())
+        elif (at := self._detector.broken.quoted) >= 0:
+            raw = self._detector.passed.text()[at:]
+            detail = f"quoted in a call of which the beginning is broken, at offset {at}"
+            events.append(CallFailed(0, raw, "malformed", detail, (at, at + len(raw))))
         elif self._find is not None:
             text = self._detector.passed.text()
             events += self._find(text, text)

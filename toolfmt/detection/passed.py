@@ -10,14 +10,17 @@ from toolfmt.events import ReasoningDelta, TextDelta
 from toolfmt.parsers.surroundings import Surroundings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolfmt.detection.values import Values
     from toolfmt.events import Event
 
 
 class Passed:
     """The text up to the place that a scan has reached."""
 
-    def __init__(self) -> None:
-        """Begin before the first character."""
+    def __init__(self, values: Callable[[], Values]) -> None:
+        """Begin before the first character; `values` follows those that are open."""
         self.around = Surroundings()
         self.offset = 0
         """How much was passed."""
@@ -38,6 +41,9 @@ class Passed:
         self._masks: list[tuple[int, int]] = []
         self._strings = Strings()
         self._followed = 0
+        self._new_values = values
+        self._values: Values | None = None
+        self._counted = 0
 
     def shown(self) -> bool:
         """Whether a marker here is part of a quotation of any length."""
@@ -48,6 +54,16 @@ class Passed:
         self._strings.go("".join(self._pieces[self._followed :]))
         self._followed = len(self._pieces)
         return self._strings.inside()
+
+    def in_value(self) -> bool:
+        """Whether a value is open here, of a call whose beginning no format knows."""
+        text, self._counted = "".join(self._pieces[self._counted :]), len(self._pieces)
+        if self._values is None and "<" in text:
+            self._values = self._new_values()
+        if self._values is None:
+            return False
+        self._values.go(text)
+        return self._values.open > 0
 
     def go(self, text: str) -> None:
         """Pass text."""
@@ -109,6 +125,7 @@ class Passed:
         self._skip(marker)
         self.around = Surroundings()
         self._strings, self._followed = Strings(), len(self._pieces)  # no string continues after reasoning
+        self._values, self._counted = None, len(self._pieces)
 
     def _skip(self, marker: str) -> None:
         self._pieces.append(marker)
@@ -137,6 +154,15 @@ class Passed:
             self._fresh = False
             self.emitted = start + len(body)
         self._pending, self._new = [text[len(body) :]], False
+
+    @property
+    def count(self) -> int:
+        """In how many pieces the text came."""
+        return len(self._pieces)
+
+    def after(self, count: int, most: int) -> str:
+        """Return the text after so many pieces, as far as it is looked at."""
+        return "".join(self._pieces[count : count + most])[:most]
 
     def text(self) -> str:
         """Return the whole text."""

@@ -17,6 +17,7 @@ from toolfmt.detection.definitions import MARKS
 from toolfmt.detection.offers import any_of
 from toolfmt.detection.records import WRITTEN, DialectMatch, verb
 from toolfmt.detection.signatures import OTHER, OWN, body_start, signatures
+from toolfmt.detection.values import value_marks
 from toolfmt.dialect.syntax import Syntax
 from toolfmt.parsers.json_shapes import compile_shape
 from toolfmt.parsers.leading import reasoning_opener
@@ -99,9 +100,8 @@ class DetectionTable:
         self.reasoning = _reasoning(syntaxes)
         """The openers of reasoning at the beginning of an answer, with their closers."""
         self.matches, self.by_name, self.tags = _matches(syntaxes, self.rank)
-        self._declared = {
-            word for one in syntaxes.values() for form in one.forms if form.elements for word in form.elements.declared
-        }
+        self._forms = [form for one in syntaxes.values() for form in one.forms]
+        self._declared = {word for form in self._forms if form.elements for word in form.elements.declared}
         self._following: dict[tuple[str, str], list[Match]] = {}
         self.offered = bool(self.by_name or self.tags)
         """Some dialects are recognised by the names of the offered tools."""
@@ -146,6 +146,11 @@ class DetectionTable:
             r"[\[{][\s\[{]{0,130}(?:\"\w{0,32}(?:\"\s{0,16})?)?\Z|\[\s{0,64}[^\W\d][\w.\-]{0,255}\Z"
         )
         """A part of what may become a JSON call or a list of calls."""
+
+    @cached_property
+    def values(self) -> re.Pattern[str]:
+        """What opens and closes a value in any of the formats."""
+        return value_marks(self._forms)
 
     @cached_property
     def declared(self) -> re.Pattern[str]:
