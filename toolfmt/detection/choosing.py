@@ -32,6 +32,11 @@ class Chooser:
         self.seen: list[str] = []
         """The markers so far; of equal dialects, the one that knows more of them is first."""
 
+    def see(self, mark: str) -> None:
+        """Note a marker; each counts once."""
+        if mark not in self.seen:
+            self.seen.append(mark)
+
     def ranked(self, hits: Iterable[Hit], span: tuple[int, int]) -> Detection:
         """Rank dialects, each with its score and reason."""
         candidates = self._table.ranked(hits, self.seen)

@@ -273,7 +273,7 @@ class Detector:
 
     def _think(self, mark: str) -> Outcome:
         """Begin reasoning; a marker that only one dialect has identifies it."""
-        self._choose.seen.append(mark)
+        self._choose.see(mark)
         owners = self._table.marks[mark]
         if len(owners) == 1 and mark in self._table.special:
             return self._choose.known(owners, mark, self.passed.offset)
@@ -290,7 +290,7 @@ class Detector:
             self._closers = set()
             return self._choose.known(owners, mark, self.passed.offset)
         if not self._closers:
-            self._choose.seen.append(mark)
+            self._choose.see(mark)
             self.passed.hold()
         self._pass(self._at + len(mark))
         return "no"
