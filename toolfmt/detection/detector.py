@@ -21,7 +21,7 @@ from toolfmt.detection.offers import offers
 from toolfmt.detection.passed import Passed
 from toolfmt.detection.records import Detection
 from toolfmt.detection.table import FENCES
-from toolfmt.detection.values import Values, values_of
+from toolfmt.detection.values import OpenValues, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +59,7 @@ class Detector:
         self._tools = tools
         self._offers = offers(tuple(tools)) if tools and table.offered else None
         self._choose = Chooser(table, tools)
-        self.passed = Passed(lambda: Values(table.values, values_of(tools)))
+        self.passed = Passed(lambda: OpenValues(table.values, values_of(tools)))
         """The text that was passed."""
         self.broken = BrokenCalls(table, self.passed)
         """The calls that no format reads."""

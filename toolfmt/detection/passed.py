@@ -12,14 +12,14 @@ from toolfmt.parsers.surroundings import Surroundings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolfmt.detection.values import Values
+    from toolfmt.detection.values import OpenValues
     from toolfmt.events import Event
 
 
 class Passed:
     """The text up to the place that a scan has reached."""
 
-    def __init__(self, values: Callable[[], Values]) -> None:
+    def __init__(self, values: Callable[[], OpenValues]) -> None:
         """Begin before the first character; `values` follows those that are open."""
         self.around = Surroundings()
         self.offset = 0
@@ -42,7 +42,7 @@ class Passed:
         self._strings = Strings()
         self._followed = 0
         self._new_values = values
-        self._values: Values | None = None
+        self._values: OpenValues | None = None
         self._counted = 0
 
     def shown(self) -> bool:

@@ -58,7 +58,7 @@ def values_of(tools: Mapping[str, ToolDefinition]) -> frozenset[str]:
     return frozenset(key for tool in tools.values() for key in property_names(tool.parameters))
 
 
-class Values:
+class OpenValues:
     """Counts the values that are open in a text that comes in pieces."""
 
     def __init__(self, marks: re.Pattern[str], keys: frozenset[str]) -> None:
