@@ -16,7 +16,7 @@ from toolfmt import jsontext
 from toolfmt.conversation import Content, JsonPart, MediaPart, Message, OpaquePart, ReasoningPart, ResultPart, TextPart
 from toolfmt.errors import ParseError
 from toolfmt.transcripts.carrying import INSTRUCTIONS
-from toolfmt.transcripts.check_calls import call_findings, tool_findings
+from toolfmt.transcripts.check_calls import call_findings, choice_reason, tool_findings
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.media import with_base64
 from toolfmt.transcripts.reading import read
@@ -57,6 +57,7 @@ RULES: Final = {
     "result_name": "a result that does not name its tool",
     "arguments": "arguments that are not an object or not text, as the provider requires",
     "orphan_result": "a result that answers no call",
+    "tool_choice": "a choice among tools that are not declared",
     "unanswered_call": "a call without a result before the next turn",
     "order": "a result that is not where the provider looks for it",
     "setting": "a setting that the model does not take, or not beside the others",
@@ -107,6 +108,8 @@ def findings(transcript: Transcript, rules: Rules) -> Iterator[Finding]:
         yield Finding(rule, pointer(messages[at].where), reason)
     for path, rule, reason in tool_findings(transcript.tools or (), rules):
         yield Finding(rule, path, reason)
+    if reason := choice_reason(transcript):
+        yield Finding("tool_choice", "/tool_choice", reason)
 
 
 def says_something(transcript: Transcript, rules: Rules) -> bool:

@@ -13,7 +13,7 @@ from toolfmt.transcripts.defects import orphan_reason
 from toolfmt.transcripts.flat import Place, flatten
 
 if TYPE_CHECKING:
-    from toolfmt.conversation import ToolDeclaration
+    from toolfmt.conversation import ToolDeclaration, Transcript
     from toolfmt.transcripts.format import Rules
 
 CallPlace: TypeAlias = tuple[int, str, str]
@@ -165,3 +165,14 @@ def tool_findings(tools: Iterable[ToolDeclaration], rules: Rules) -> Iterator[tu
         if tool.kind == "function" and tool.parameters is not None:
             for place, reason in refusals(*rules.schema_of(tool)):
                 yield f"/tools/{at}/parameters{place}", "schema", reason
+
+
+def choice_reason(transcript: Transcript) -> str:
+    """Say why a choice of tools is refused: no tool is declared, or none of that name; "" if it is not."""
+    choice, tools = transcript.tool_choice, transcript.tools
+    if choice is None or choice.mode == "none" or tools is None or any(tool.kind == "hosted" for tool in tools):
+        return ""
+    if not tools:
+        return "a choice of tools without tools"
+    missing = [name for name in choice.names if all(tool.name != name for tool in tools)]
+    return f"the choice names {', '.join(missing)}, which is not declared" if missing else ""

@@ -14,6 +14,7 @@ from toolfmt.conversation import TextPart
 from toolfmt.errors import ConversionError, ParseError
 from toolfmt.transcripts.carrying import DEFAULT, Carry, formed, noted, of_note
 from toolfmt.transcripts.check import says_something
+from toolfmt.transcripts.declaring import choosable
 from toolfmt.transcripts.defects import defects, refuse_untrainable
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
@@ -195,8 +196,7 @@ def _converted(  # noqa: PLR0913 - as above
         if sent.rejected is not None and goal.rated:
             other, _ = _mended(replace(sent, messages=sent.rejected), goal, repair, continued=continued)
             sent = replace(sent, rejected=formed(other, goal.rules, carry, continued=continued)[0].messages)
-        written = goal.write(_fitted(sent, goal))
-        after = goal.read(written)
+        written, after = _written(_fitted(sent, goal), goal)
         compared = replace(way.before, messages=sent.messages, rejected=sent.rejected)
         wrong = defects(sent.messages, continued=continued)
         found = (
@@ -250,8 +250,8 @@ def write(transcript: Transcript, target: str, *, strict: bool = False, carry: C
     """Write a conversation that was read from no format; raises as `convert` does."""
     goal = find(target).widest if carry.gateway else find(target)
     sent, otherwise = formed(transcript, goal.rules, carry)
-    written = goal.write(_fitted(sent, goal))
-    found = (*otherwise, *losses(sent, goal.read(written)))
+    written, after = _written(_fitted(sent, goal), goal)
+    found = (*otherwise, *losses(sent, after))
     refuse(found, strict=strict)
     return made_of(written, found, "", goal.name)
 
@@ -265,6 +265,14 @@ def _fitted(transcript: Transcript, goal: TranscriptFormat) -> Transcript:
     if not transcript.tools and _is_words(transcript) and not says_something(shaped, goal.rules):
         raise ConversionError(f"{goal.name}: nothing is left of what the conversation says: no message can be written")
     return shaped
+
+
+def _written(sent: Transcript, goal: TranscriptFormat) -> tuple[JsonValue, Transcript]:
+    """Write a conversation, and read back what was written."""
+    written = goal.write(sent)
+    after = goal.read(written)
+    possible = choosable(sent, after)
+    return (written, after) if possible is sent else (found := goal.write(possible), goal.read(found))
 
 
 def _is_words(transcript: Transcript) -> bool:
@@ -298,7 +306,7 @@ def _back(
     continued = goal.rules.is_continued(sent)
     first, _ = _mended(sent, origin, residue.get("repair"), continued=continued)
     first, _ = formed(first, origin.rules, carry, continued=continued)
-    base = origin.read(origin.write(fit(first, origin.rules)))
+    base = _written(fit(first, origin.rules), origin)[1]
     whole = merged(ours, base, theirs, goal.rules)
     written = restored(original, goal.write(ours), goal.write(whole), goal)
     further: list[Loss] = []

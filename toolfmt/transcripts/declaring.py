@@ -12,16 +12,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from toolfmt import jsontext
-from toolfmt.conversation import ToolDeclaration
+from toolfmt.conversation import ToolChoice, ToolDeclaration
 from toolfmt.errors import ParseError, UnsupportedSchemaError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.lowering import lower, refusals
 from toolfmt.transcripts.blocks import MARK
-from toolfmt.transcripts.native import read_hosted, write_hosted
+from toolfmt.transcripts.native import read_hosted, told_by, write_hosted
 from toolfmt.transcripts.request import ToolsPlace
 from toolfmt.transcripts.values import located, own, rest, word
 
 if TYPE_CHECKING:
+    from toolfmt.conversation import Transcript
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.blocks import Further
     from toolfmt.transcripts.format import Rules
@@ -121,6 +122,26 @@ def fitted(tools: Sequence[ToolDeclaration], rules: Rules, names: Callable[[str]
         tool if tool.kind == "hosted" else _schema(_kind(_named(tool, names(tool.name)), rules), rules)
         for tool in tools
     )
+
+
+def choosable(sent: Transcript, after: Transcript) -> Transcript:
+    """Leave out of a request a choice of tools that the format has no words for, as `after` was read back.
+
+    A request without tools says nothing of them: every provider refuses an empty list with a choice. A choice of
+    which nothing is left allows no tool rather than all of them.
+    """
+    choice, tools = sent.tool_choice, sent.tools
+    if tools is None or (after.tool_choice is None and after.parallel is None and (after.tools is None or not tools)):
+        return sent
+    found = {told_by(tool) for tool in after.tools or ()}
+    left = {tool.name for tool in tools if told_by(tool) in found}
+    if not left:
+        return replace(sent, tools=None, tool_choice=None, parallel=None)
+    if choice is None or left.issuperset(choice.names):
+        return sent
+    names = tuple(name for name in choice.names if name in left)
+    narrowed = replace(choice, names=names) if names else ToolChoice("none") if choice.mode == "auto" else None
+    return replace(sent, tool_choice=narrowed)
 
 
 def _named(tool: ToolDeclaration, name: str) -> ToolDeclaration:

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 from toolfmt.conversation import ToolChoice, ToolDeclaration, Transcript
 from toolfmt.jsontext import is_object
 from toolfmt.schema.comparing import differences
-from toolfmt.transcripts.native import COMMON
+from toolfmt.transcripts.native import COMMON, told_by
 
 Action: TypeAlias = Literal["dropped", "changed", "renamed", "moved", "merged", "added", "missing"]
 Severity: TypeAlias = Literal["content", "meaning", "setting", "bookkeeping"]
@@ -141,8 +141,8 @@ def _tools(before: Sequence[ToolDeclaration], after: Sequence[ToolDeclaration]) 
     """Compare declarations one by one, or by name where some are gone; an empty description is none."""
     named: dict[object, deque[ToolDeclaration]] = defaultdict(deque)
     for tool in after:
-        named[_told_by(tool)].append(tool)
-    paired = [named[_told_by(tool)].popleft() if named.get(_told_by(tool)) else None for tool in before]
+        named[told_by(tool)].append(tool)
+    paired = [named[told_by(tool)].popleft() if named.get(told_by(tool)) else None for tool in before]
     # A tool that was renamed is in the place of its first name, among those that are left of the same kind.
     left = deque(tool for queue in named.values() for tool in queue)
     for at, tool in enumerate(before):
@@ -153,12 +153,6 @@ def _tools(before: Sequence[ToolDeclaration], after: Sequence[ToolDeclaration]) 
             yield Loss("tool", f"/tools/{at}", "dropped", tool.name)
         elif tool != other:
             yield from _declared(tool, other, f"/tools/{at}")
-
-
-def _told_by(tool: ToolDeclaration) -> object:
-    """Give what a tool is the same by: its name or, where the provider runs it, what it is for."""
-    common = tool.extra.get(COMMON)
-    return (COMMON, common["kind"]) if is_object(common) else tool.name
 
 
 def _declared(tool: ToolDeclaration, other: ToolDeclaration, path: str) -> Iterator[Loss]:

@@ -154,3 +154,9 @@ def write_hosted(tool: ToolDeclaration, owner: str) -> JsonObject | None:
         return tool.extra[f"{owner}.{COMMON}"]
     found = declared(owner, tool)
     return None if found is None else {"type": found[0], **found[1]}
+
+
+def told_by(tool: ToolDeclaration) -> object:
+    """Give what a tool is the same by: its name or, where the provider runs it, what it is for."""
+    common = tool.extra.get(COMMON)
+    return (COMMON, common["kind"]) if is_object(common) else tool.name
