@@ -22,7 +22,7 @@ from toolfmt.events import API, CallFailed
 from toolfmt.formatters.templating import render_template
 from toolfmt.lookup.choice import Choice, chosen_only, nothing_chosen
 from toolfmt.lookup.registry import default_registry
-from toolfmt.model import ToolDefinition, ToolInvocation
+from toolfmt.model import ToolDefinition, ToolInvocation, is_dangerous
 from toolfmt.schema import property_names
 from toolfmt.slips import Correction, change
 from toolfmt.tools import tools as definitions
@@ -75,7 +75,7 @@ def feedback(
 
     Without a choice, the dialect is the one that `parse` read the failure in. A failure of an API's answer shows the
     call's arguments instead, because the model writes no text of its own there. `tools` are the offered tools, in any
-    form; one of them, if possible the one that was called, makes the example.
+    form; the one that was called makes the example, else one that is not dangerous.
     """
     if not isinstance(failure, CallFailed):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(f"feedback is for one CallFailed, such as result.failures[0], not {type(failure).__name__}")
@@ -179,7 +179,8 @@ def _shortened(text: str, longest: int) -> str:
 
 
 def _example(dialect: AnyDialect, meant: ToolDefinition | None, offered: Mapping[str, ToolDefinition]) -> str:
-    tool = meant or next(iter(offered.values()), None)
+    harmless = (tool for tool in offered.values() if not is_dangerous(tool))
+    tool = meant or next(harmless, None)
     examples = dialect.example(tool) if tool is not None else ()
     if examples:
         return examples[0].text

@@ -10,7 +10,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias, cast
 
 from pydantic import BaseModel, ConfigDict, Field, computed_field, model_validator
 
@@ -113,3 +113,10 @@ class ToolResult(_Frozen):
     server: str | None = None
     agent: str | None = None
     extra: JsonObject = Field(default_factory=dict, repr=False)
+
+
+def is_dangerous(tool: ToolDefinition) -> bool:
+    """Whether a tool's metadata says so: `dangerous`, or MCP's hint that the tool destroys something."""
+    notes = tool.metadata.get("annotations")
+    hint = cast("JsonObject", notes).get("destructiveHint") if isinstance(notes, dict) else None
+    return bool(tool.metadata.get("dangerous", hint))  # every value but false and null counts: in doubt, it is

@@ -155,6 +155,34 @@ def test_the_siblings_of_a_broken_call_are_run_and_it_is_answered() -> None:
     assert [part.name for part in state.messages[1].parts if isinstance(part, CallPart)] == ["add", "add"]
 
 
+@pytest.mark.parametrize("broken", ["<tool_call>{name: }</tool_call>", BROKEN])
+def test_a_broken_call_beside_one_that_ran_names_it_and_no_other_is_to_be_repeated(broken: str) -> None:
+    model = Texts(ADD + broken, "3")
+    state, _ = run(model)
+    assert [one.result.content for one in state.executions] == [3]
+    told = model.chats[1][-1]["content"]
+    assert told.count('were accepted. Do not write them again:\n- add {"a": 1}') == 1
+    model = Texts(broken, "3")
+    run(model)
+    assert "were accepted" not in model.chats[1][-1]["content"]
+
+
+def test_the_example_of_a_call_is_of_no_dangerous_tool_that_was_not_named() -> None:
+    tools = ToolRegistry()
+
+    @tools.register(dangerous=True)
+    def delete(path: str) -> str: ...
+
+    @tools.register
+    def note(text: str) -> str: ...
+
+    model = Texts("<tool_call>{}</tool_call>", "Never mind.")
+    AgentLoop(TextDriver(model, dialect="hermes"), tools).run_sync("Hi.")
+    told = model.chats[1][-1]["content"]
+    assert "note" in told
+    assert "delete" not in told.partition("A correct call")[2]
+
+
 def test_a_repaired_call_is_no_failure_and_its_step_says_what_was_repaired() -> None:
     state, _ = run(Texts('<tool_call>{"name": "add", "arguments": {a: 1}}</tool_call>', "3"), repair=True)
     assert ([one.result.content for one in state.executions], state.steps[0].failures) == ([3], ())

@@ -76,6 +76,12 @@ ANSWERS = [
     '```python\nprint("add(1)")\n```',
     'Here is JSON: {"name": "Bob"}',
     "Write it as\n```python\nadd(1)\n```\nin your file.",
+    '{"sum": 3, "used": "add"}',
+    '{"tools": ["add", "boom"]}',
+    "name: add\nsee the manual",
+    "In short: add, then boom.",
+    '"add", they say: it adds.',
+    "total = 3",
 ]
 
 
@@ -117,6 +123,52 @@ def test_no_dialects_marker_may_be_misspelt(dialect: Dialect[str]) -> None:
         result = toolfmt.parse(answer, dialect=dialect, tools=tools)
         found = with_unread(result, answer, tools)
         assert found.calls or found.failures, answer
+
+
+def beginnings(text: str, name: str) -> list[str]:
+    """A call of which the beginning is damaged, in one place each."""
+    head = text.find(name)
+    places = [match.start() for match in re.finditer(r"[<\[\]>|\"{:=✿]", text[: max(0, head - 1)])]
+    opener = re.match(r"\s*(?:<[^<>\n]*>|\[[A-Z_]+\])", text)
+    return [
+        *(text[:at] + text[at + 1 :] for at in places),
+        *([text[opener.end() :]] if opener else []),
+        text[head:],
+        text.replace('"', "”"),
+        re.sub(r'"(\w+)":', r"\1:", text),
+        f"result = {text}",
+        f"```json\n{text}\n```",
+    ]
+
+
+@pytest.mark.parametrize("dialect", sampling.dialects(), ids=lambda dialect: dialect.name)
+def test_a_call_in_a_format_whose_beginning_is_damaged_does_not_end_a_run(dialect: Dialect[str]) -> None:
+    call = slips.call(dialect, "look_up", {"where": "Rome", "count": 2})
+    tools = [slips.tool(call.name, call.arguments)]
+    text = slips.written(dialect, [call])
+    assert text
+    if text.startswith(" to=") or text.endswith("```"):  # part of it is reasoning; its closer is a fence
+        return
+    for answer in beginnings(text, call.name):
+        result = toolfmt.parse(answer, dialect=dialect, tools=tools)
+        found = with_unread(result, answer, tools)
+        assert found.calls or found.failures, answer
+
+
+BARE = {
+    "llama3-json": '{name: "add", parameters: {a: 1}}',
+    "gemini-json": "{“name”: “add”, “args”: {“a”: 1}}",
+    "pythonic": "```python\nadd(a=1)\n```",
+    "llama4-pythonic": "result = add(a=1)",
+    "xml-items": '<tool><name>add</name><arguments><arg name="a">1</arg></arguments></tool>',
+    "anthropic-json": '<tool><arguments><arg name="a">1</arg></arguments></tool>',
+}
+
+
+@pytest.mark.parametrize(("dialect", "text"), BARE.items(), ids=BARE)
+def test_a_call_that_lacks_what_marks_it_is_asked_for_again(dialect: str, text: str) -> None:
+    state, failed = run(Texts(text, "Never mind."), dialect)
+    assert (state.text, state.executions, len(failed)) == ("Never mind.", (), 1)
 
 
 def test_the_failure_names_the_marker_and_the_run_names_the_dialect() -> None:

@@ -51,7 +51,7 @@ _SHORTEST: Final = 3
 _MARKUP: Final = r"[^\w\n]{0,8}"
 """Bold, quotes, brackets around a word."""
 _LABEL: Final = (
-    r"(?:<[^<>\s]{1,64}>|\[[A-Z_]{2,32}\])?"
+    r"(?:\w{1,40} ?= ?)?(?:<[^<>\s]{1,64}>|\[[A-Z_]{2,32}\])?"
     rf"(?:{_MARKUP}(?:[0-9]{{1,3}}[.)]{_MARKUP})?"
     rf"(?:action|tool|function|call|tool[ _]call|function[ _]call|tool[ _]name)(?P<said>){_MARKUP})?[\"'`*\[]{{0,4}}"
 )
@@ -98,6 +98,21 @@ _PLACES: Final = tuple(
                 rf"(?:{_KEY}(?:{_VALUE}\s{{0,4}},|\{{{{1,2}}|(?=\s*{_QUOTE}\Z))\s{{0,8}}){{0,6}}\s{{0,8}}{_QUOTE}"
             ),
             rf"{_QUOTE}\s{{0,8}}(?:[,}}]|:\s{{0,4}}\{{)",
+        ),
+        # "tool": {"name": "NAME", and the like, with a quote or a brace missing
+        (
+            (
+                rf"\A\s{{0,8}}(?:[\[{{]{{0,4}}\s{{0,8}}(?:{_KEY}\{{?\s{{0,8}}){{1,3}}{_QUOTE}?"
+                rf"|[\[{{][\[{{\s\w:\"\u201c\u201d]{{0,80}}{_QUOTE})"
+            ),
+            rf"{_QUOTE}\s{{0,8}}(?:,\s{{0,8}}{_QUOTE}?\w{{1,40}}{_QUOTE}?\s{{0,4}}:|:\s{{0,4}}\{{)",
+        ),
+        # NAME <|constrain|>json<|message|>{, NAME[ARGS]{
+        (r"(?:\A|\n)[^\n]{0,60}", r"[^\n{]{0,60}(?:<\|\w{2,40}\|>|\[[A-Z_]{3,32}\])\s{0,8}\{"),
+        # the rest of a JSON call from its name on
+        (
+            r"\A\s{0,8}",
+            rf"{_QUOTE}\s{{0,8}}(?:,\s{{0,8}}{_QUOTE}\w{{1,40}}{_QUOTE}\s{{0,4}}:|:\s{{0,4}}\{{)",
         ),
     )
 )
@@ -194,8 +209,8 @@ def unread_call(text: str, tools: Collection[str], read: Read) -> tuple[str, str
     # Nothing but the call on its line: a label, the name, then its arguments in parentheses or on the next line.
     line = re.compile(rf"^[ \t]{{0,8}}{_LABEL}(?P<name>{either}){_GIVEN}", re.MULTILINE | re.IGNORECASE)
     match = line.search(text)
-    if match is not None and text.count("```", 0, match.start()) % 2 and match["said"] is None:
-        match = None  # code that is shown
+    if match is not None and match["said"] is None and is_shown(text, match.start()):
+        match = None
     return None if match is None else (match.group().strip(), match["name"])
 
 
@@ -209,11 +224,11 @@ def _in_place(text: str, names: re.Pattern[str]) -> Iterator[tuple[str, str]]:
                 continue
             mark = found.groupdict().get("mark")
             start = name.start() - len(before) + found.start()
-            if (mark is None or _is_close(mark, default_registry())) and not _shown(text, start):
+            if (mark is None or _is_close(mark, default_registry())) and not is_shown(text, start):
                 yield text[start:].strip(), name.group()
 
 
-def _shown(text: str, start: int) -> bool:
+def is_shown(text: str, start: int) -> bool:
     """Whether a place is in a quotation: a quoted line, code after words, or a fence that more text follows."""
     line = text[text.rfind("\n", 0, start) + 1 : start]
     if line.lstrip().startswith(">"):

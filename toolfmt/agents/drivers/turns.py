@@ -7,9 +7,10 @@ tool       result of A, error for B
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
+from toolfmt import jsontext
 from toolfmt.agents.journal import Journal
 from toolfmt.agents.messages import result_part
 from toolfmt.agents.runtime import GOES_ON, Outcome
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
     from toolfmt.agents.runtime import Runtime
     from toolfmt.agents.state import AgentState, Step
     from toolfmt.model import ToolInvocation
+
+
+_DONE: Final = "These calls of the same answer were accepted. Do not write them again:"
+_SHOWN: Final = 300
+"""Characters that are shown of a call that was accepted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +91,7 @@ def _results(
     """Give the results of all calls that do not wait, in one message; a user message explains calls without a name."""
     parts = iter([part for part in answer.message.parts if isinstance(part, CallPart)])
     left = iter(found)
+    done = _done(found)
     pending: list[Pending] = []
     results: list[ResultPart] = []
     nameless: list[str] = []
@@ -99,11 +106,20 @@ def _results(
             else:
                 results.append(_ran(part, one, answer.slips.get(event.index, "")))
         elif event.name:
-            results.append(_error(next(parts), explain(event)))
+            results.append(_error(next(parts), "\n\n".join(filter(None, (explain(event), done)))))
         else:
             nameless.append(explain(event))
+    nameless += [done] if nameless and done else []
     answered = (Message("user", (TextPart("\n\n".join(nameless)),)),) if nameless else ()
     return (*((Message("tool", tuple(results)),) if results else ()), *answered), tuple(pending)
+
+
+def _done(found: Sequence[ToolExecution | Pending]) -> str:
+    """Say which calls of an answer count, so that the model does not write them again with the broken one."""
+    counted = (one for one in found if isinstance(one, Pending) or not one.blocked or one.failure == "waiting")
+    calls = [f"{one.call.name} {jsontext.dumps(one.call.arguments)}" for one in counted]
+    shown = "\n".join(f"- {text if len(text) <= _SHOWN else f'{text[:_SHOWN]} …'}" for text in calls)
+    return f"{_DONE}\n{shown}" if calls else ""
 
 
 def _ran(call: CallPart, execution: ToolExecution | None, slips: str) -> ResultPart:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
-from toolfmt.detection.unread_calls import UNREAD, unread_call
+from toolfmt.detection.unread_calls import UNREAD, is_shown, unread_call
 from toolfmt.events import CallFailed
 from toolfmt.parsing import ParseResult, call_reader
+from toolfmt.schema import property_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from toolfmt.model import ToolDefinition
+
+_STRAY: Final = frozenset({"stray_closer", "stray_header"})
+_TOKEN: Final = re.compile(r"<\|\w{2,40}\|>")
+"""A special token, which no text has."""
+_STRUCTURE: Final = frozenset(">}])")
+"""What a call may end with before its closer."""
 
 
 def with_unread(result: ParseResult, text: str, tools: Sequence[ToolDefinition]) -> ParseResult:
@@ -20,7 +28,7 @@ def with_unread(result: ParseResult, text: str, tools: Sequence[ToolDefinition])
         return result
     looked = result.text if result.text.strip() else text  # a call drafted in closed reasoning is no call
     offered = {tool.name: tool for tool in tools}
-    found = unread_call(looked, offered, call_reader(offered))
+    found = unread_call(looked, offered, call_reader(offered)) or _closed(result, text, tools)
     if found is None:
         return result
     raw, name = found
@@ -28,3 +36,22 @@ def with_unread(result: ParseResult, text: str, tools: Sequence[ToolDefinition])
     detail = f"it looks like a call of {name!r}, but not in the expected format"
     failure = CallFailed(0, raw, UNREAD, detail, (start, start + len(raw)))
     return ParseResult((*result.events, failure), result.dialect, result.detection)
+
+
+def _closed(result: ParseResult, text: str, tools: Sequence[ToolDefinition]) -> tuple[str, str] | None:
+    """Find a call without its beginning, by a stray marker of the format.
+
+    The marker names a tool, or structure with the name of a tool or of an argument is before it.
+    """
+    starts = {word: tool.name for tool in tools for word in (*property_names(tool.parameters), tool.name)}
+    word = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, starts))})(?!\w)")
+    closers = [(text, *notice.span) for notice in result.notices if notice.kind in _STRAY]
+    tokens = [(result.text, *found.span()) for found in _TOKEN.finditer(result.text)]
+    for source, start, end in (*closers, *tokens):
+        before = source[:start].rstrip()
+        begun = before.rfind("\n\n") + 1
+        named = word.search(source, start, end)
+        found = word.search(before, begun) if before[-1:] in _STRUCTURE else named
+        if found is not None and not is_shown(source, start):
+            return source[begun:end].strip(), starts[found.group()]
+    return None

@@ -23,7 +23,6 @@ from anyio.lowlevel import RunVar
 
 from toolfmt import jsontext
 from toolfmt.execution.hooks import Blocked, ask
-from toolfmt.execution.policies.dangerous import is_dangerous
 from toolfmt.execution.policies.policy import matcher
 from toolfmt.execution.policies.visible import visible
 from toolfmt.execution.records import AgentStop
@@ -31,6 +30,7 @@ from toolfmt.execution.running import check_seconds, is_async
 from toolfmt.execution.telling import failed
 from toolfmt.execution.threads import in_thread
 from toolfmt.execution.turn import same
+from toolfmt.model import is_dangerous
 
 if TYPE_CHECKING:
     from toolfmt.execution.context import ToolContext

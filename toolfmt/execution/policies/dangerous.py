@@ -15,14 +15,15 @@ of one tool; with `refuse=()` a policy lets every call pass.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.policies.policy import matcher
+from toolfmt.model import is_dangerous
 
 if TYPE_CHECKING:
     from toolfmt.execution.policies.policy import Candidate
-    from toolfmt.model import CallProvenance, Certainty, ToolDefinition
+    from toolfmt.model import CallProvenance, Certainty
 
 WEAK: Final[tuple[CallProvenance, ...]] = ("bare", "fenced")
 """A JSON object in the text, in a code fence or not: it may be a quotation."""
@@ -74,10 +75,3 @@ class CertaintyPolicy:
             "again, exactly as the format says",
             "uncertain",
         )
-
-
-def is_dangerous(tool: ToolDefinition) -> bool:
-    """Whether a tool's metadata says so: `dangerous`, or MCP's hint that the tool destroys something."""
-    notes = tool.metadata.get("annotations")
-    hint = cast("dict[str, object]", notes).get("destructiveHint") if isinstance(notes, dict) else None
-    return bool(tool.metadata.get("dangerous", hint))  # every value but false and null counts: in doubt, it is
