@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterator
+from copy import deepcopy
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -300,4 +302,60 @@ def test_a_format_is_a_schema_and_its_other_keys_are_losses(source: str, found: 
     value = {"model": "m", "messages": [{"role": "user", "content": "Hi."}], "response_format": found | {"odd": 1}}
     made = convert_request(value, source=source, target="gemini")
     assert made.value["generationConfig"]["responseJsonSchema"] == SCHEMA
-    assert [(loss.code, loss.path) for loss in made.losses] == [("setting", "/response_format/odd")]
+    named = [("setting", "/response_format")] if "name" in found.get("json_schema", {}) else []  # Gemini's have no name
+    assert [(loss.code, loss.path) for loss in made.losses] == [*named, ("setting", "/response_format/odd")]
+
+
+RESPONSE = {"type": "schema", "schema": SCHEMA, "name": "city", "strict": True}
+GIVEN: list[dict[str, Any]] = [
+    {"format": RESPONSE},
+    {"format": {"type": "json"}},
+    {"effort": "high"},
+    {"budget": 2000, "max_tokens": 5000},
+    {"thinks": True, "max_tokens": 5000},
+    {"stream": True, "stream_usage": True},
+    {"metadata": {"a": "b"}},
+    {"cache_options": {"a": "b"}},
+    {"prediction": {"type": "content", "content": "x"}},
+]
+
+
+def nested(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """List the objects inside a value."""
+    for key, item in value.items() if isinstance(value, dict) else ():
+        if isinstance(item, dict):
+            yield (*path, key)
+            yield from nested(item, (*path, key))
+
+
+@pytest.mark.parametrize("source", sorted(TABLES))
+def test_each_key_inside_a_setting_is_carried_or_a_loss(source: str) -> None:
+    asked = chat() if source == "openai-chat" else to(source, chat())
+    tried = 0
+    for given in GIVEN:
+        fields = write(given, TABLES[source])
+        for path in nested(fields):
+            held = deepcopy(fields)
+            inside = held
+            for key in path:
+                inside = inside[key]
+            inside["canary"] = "needle"
+            for target in TABLES.keys() - {source}:
+                made = convert_request({**asked, **held}, source=source, target=target)
+                said = [f"{loss.path} {loss.detail}" for loss in made.all_losses]
+                assert "canary" in json.dumps([made.value, said]), (path, target)
+                tried += 1
+    assert tried
+
+
+@pytest.mark.parametrize("target", sorted(TABLES.keys() - {"openai-chat"}))
+def test_what_is_said_about_a_schema_is_carried_or_a_loss(target: str) -> None:
+    about = {"name": "NM", "description": "Use metric units only"}
+    schema = {**SCHEMA, "description": "A city"}
+    for given in (SCHEMA, schema, SCHEMA | {"title": "NM"}):
+        response = {**about, "schema": given}
+        value = chat(response_format={"type": "json_schema", "json_schema": response})
+        made = convert_request(value, source="openai-chat", target=target)
+        for said in about.values():
+            assert said in json.dumps(made.value) or any(said in loss.detail for loss in made.losses)
+        assert "A city" in json.dumps(made.value) or given is not schema

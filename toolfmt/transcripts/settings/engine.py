@@ -55,6 +55,9 @@ _BESIDE: Final = frozenset(
 """Settings of how an API keeps and sends things, which no answer depends on."""
 
 
+_COMPARED: Final = ("type", "schema")
+
+
 @dataclass(slots=True)
 class ReadSettings:
     """The settings of a request, where each was read, and what the table does not know."""
@@ -78,7 +81,9 @@ def read(fields: JsonObject, table: Table) -> ReadSettings:
     for group in table.groups:
         found = group.read(fields)
         if found:
-            used.update([f"{place}.{key}" for place in group.at for key in group.keys] or group.at)
+            for place in group.at:
+                keys = group.keys if is_object(at(fields, place)) else ()
+                used.update([f"{place}.{key}" for key in keys] or [place])
             said.values = {**found, **said.values}
             said.where = {**dict.fromkeys(found, _pointer(group.at[0])), **said.where}
     if said.values.get("stream"):
@@ -297,8 +302,17 @@ def left_out(before: ReadSettings, context: frozenset[str]) -> Iterator[Loss]:
 
 def _compared(name: str, value: JsonValue, other: JsonValue, where: str, reason: str) -> Iterator[Loss]:
     if name == "format" and is_object(value) and is_object(other) and {value["type"], other["type"]} == {"schema"}:
-        for found in differences(value["schema"], other["schema"]):
+        schema, said = value["schema"], value.get("description")
+        told = said if said and "description" not in other else None
+        for found in differences({"description": told, **schema} if told else schema, other["schema"]):
             yield Loss("schema", where + found.pointer, found.action, found.detail)
+        known = {**other, "description": other.get("description", other["schema"].get("description"))}
+        known["name"] = other.get("name", schema.get("title"))
+        for key, given in value.items():
+            if key not in _COMPARED and given and known.get(key) != given:
+                yield Loss(
+                    "setting", where, "dropped", f"format: {key}: {_short(given)}: the target has no such setting"
+                )
     elif not jsontext.equal(value, other) and value != other:
         yield Loss("setting", where, "changed", f"{name}: {_short(value)} -> {_short(other)}: {reason}")
 

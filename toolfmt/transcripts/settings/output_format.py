@@ -33,6 +33,12 @@ _UNNAMED: Final = "response"
 """The name of a schema where one is demanded and none is known."""
 
 
+def _told(wanted: JsonObject) -> JsonObject:
+    """Give the schema, with what is said about it where the API has no other place for that."""
+    schema, said = wanted["schema"], wanted.get("description")
+    return {"description": said, **schema} if said else schema
+
+
 def _fitted(wanted: JsonObject, rules: SchemaRules) -> JsonObject:
     """Bring the schema into what the API accepts; one that has no form there stays as it is."""
     try:
@@ -107,7 +113,7 @@ def _write_gemini(values: Values, fields: JsonObject) -> None:
     wanted = values["format"]
     put(fields, "generationConfig.responseMimeType", "text/plain" if wanted["type"] == "text" else _JSON)
     if wanted["type"] == "schema":
-        put(fields, "generationConfig.responseJsonSchema", wanted["schema"])
+        put(fields, "generationConfig.responseJsonSchema", _told(wanted))
 
 
 def _read_ollama(fields: JsonObject) -> JsonObject:
@@ -131,11 +137,18 @@ def _read_interactions(fields: JsonObject) -> JsonObject:
     found = fields.get("response_format")
     if not is_object(found):
         return {"format": {"type": "json"}} if fields.get("response_mime_type") == _JSON else {}
-    if found.get("type") != "text":  # a bare schema, as the SDK takes it too
-        return _schema(found, {}) if "properties" in found else {}
+    if found.get("type") != "text":
+        return {}
     kind = found.get("mime_type")
     plain = {"format": {"type": "json" if kind == _JSON else "text"}}
     return _schema(found.get("schema"), {}) or plain
+
+
+def typed(fields: JsonObject) -> JsonObject:
+    """Put a bare schema, which the SDK of Gemini's Interactions takes too, into the format that it is of."""
+    found = fields.get("response_format")
+    bare = is_object(found) and found.get("type") != "text" and "properties" in found
+    return fields | {"response_format": {**_MIME, "schema": found}} if bare else fields
 
 
 def _bedrock(wanted: JsonObject) -> JsonObject:
@@ -189,7 +202,7 @@ RESPONSES: Final = _group(
 ANTHROPIC: Final = _group(
     "output_config.format",
     _read_anthropic,
-    lambda wanted: {"type": "json_schema", "schema": _fitted(wanted, ANTHROPIC_STRICT)},
+    lambda wanted: {"type": "json_schema", "schema": _fitted({"schema": _told(wanted)}, ANTHROPIC_STRICT)},
     keys=("type", "schema"),
     also=("output_format",),
 )
@@ -199,11 +212,11 @@ GEMINI: Final = Group(
     read=_read_gemini,
     write=_write_gemini,
 )
-OLLAMA: Final = _group("format", _read_ollama, lambda wanted: wanted["schema"], None, "json")
+OLLAMA: Final = _group("format", _read_ollama, _told, None, "json")
 COHERE: Final = _group(
     "response_format",
     _read_cohere,
-    lambda wanted: {**_OBJECT, "json_schema": wanted["schema"]},
+    lambda wanted: {**_OBJECT, "json_schema": _told(wanted)},
     _TEXT,
     _OBJECT,
     keys=("type", "json_schema", "schema"),
@@ -217,8 +230,9 @@ BEDROCK: Final = _group(
 INTERACTIONS: Final = _group(
     "response_format",
     _read_interactions,
-    lambda wanted: {**_MIME, "schema": wanted["schema"]},
+    lambda wanted: {**_MIME, "schema": _told(wanted)},
     {**_MIME, "mime_type": "text/plain"},
     _MIME,
+    keys=("type", "mime_type", "schema"),
     also=("response_mime_type",),
 )

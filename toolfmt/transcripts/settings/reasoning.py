@@ -187,7 +187,8 @@ def _anthropic(place: str, inside: str, *, adaptive: bool, budget: bool = True, 
             _fit_sampling(fields, inside)
 
     names = ("thinks", "budget", "thoughts") if budget else ("thinks", "thoughts")
-    return Group(names=names, at=(place,), read=read, write=write, models=models)
+    keys = ("type", "budget_tokens", "display")
+    return Group(names=names, at=(place,), keys=keys, read=read, write=write, models=models)
 
 
 def _write_cohere(values: Values, fields: JsonObject) -> None:
@@ -266,6 +267,7 @@ BEDROCK: Final = (
 COHERE: Final = Group(
     names=("thinks", "budget"),
     at=("thinking",),
+    keys=("type", "token_budget"),
     read=lambda fields: _read_thinking(fields.get("thinking"), "token_budget"),
     write=_write_cohere,
 )

@@ -265,6 +265,7 @@ INTERACTIONS: Final = Table(
         ),
     ),
     groups=(output_format.INTERACTIONS,),
+    spelled=output_format.typed,
     required=("model",),
     context=frozenset({"previous_interaction_id", "cached_content", "continuation_token"}),
     streams=_ALWAYS,
