@@ -62,6 +62,8 @@ AROUND: Final = 24
 """Characters that are quoted before and after the wrong place."""
 _OFFSET: Final = re.compile(r",? at offset (\d+)\Z")
 _UNREADABLE: Final = frozenset({"malformed", "missing_name", "duplicate_key", "arguments_not_object", "unsafe"})
+_ABSENT: Final = frozenset({"missing_name", "missing_arguments"})
+"""Reasons whose place is only where the call ends."""
 _AGAIN: Final = "Call the tool again, with arguments that are one JSON object that fits its schema."
 
 
@@ -92,6 +94,8 @@ def _placed(failure: CallFailed) -> str:
     found = _OFFSET.search(failure.detail)
     if found is None:
         return failure.detail
+    if failure.reason in _ABSENT:
+        return failure.detail[: found.start()]
     said, raw, at = failure.detail[: found.start()], failure.raw, int(found[1]) - failure.span[0]
     before, after = raw[max(0, at - AROUND) : max(0, at)], raw[at : at + AROUND]
     if not (before and after):

@@ -3,6 +3,8 @@ r"""Find what a model has to change in a call that could not be read, by reading
 <tool name="f">...</arguments>          end the call with '</tool>'
 Action: search                          the arguments are missing
 <tool_call>\n```xml\n<function=f>       remove the code fence
+{"tool": "f", "arguments": {}}          write the key "name" instead of "tool"
+{"f": {"q": "x"}}                       write it as {"name": "f", "arguments": {"q": "x"}}
 """
 
 from __future__ import annotations
@@ -12,14 +14,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from toolfmt import jsontext
 from toolfmt.dialect.syntax import BODY_SLOTS, spelled
-from toolfmt.errors import ToolFmtError
-from toolfmt.parsers.respelling import LONGEST, respelled
+from toolfmt.errors import ParseError, ToolFmtError
+from toolfmt.model import ToolInvocation
+from toolfmt.parsers.mend_json import single_braces
+from toolfmt.parsers.repair import SINGLE
+from toolfmt.parsers.respelling import LONGEST, renamed, respelled
 from toolfmt.parsing import parse
 from toolfmt.tools import tools as definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from toolfmt.dialect.record import AnyDialect
     from toolfmt.dialect.syntax import Syntax
@@ -27,7 +33,13 @@ if TYPE_CHECKING:
 
 _FENCE = re.compile(r"(?m)^[ \t]{0,16}`{3,8}[\w+.\-]{0,32}[ \t]{0,16}(?:\n|\Z)")
 _BODY = re.compile(r"\{(?:" + "|".join(sorted(BODY_SLOTS)) + r")\}")
-_CHANGED: Final = frozenset({"malformed", "truncated", "unread_call", "missing_name", "missing_arguments", "unclaimed"})
+_CHANGED: Final = frozenset(
+    {
+        *("malformed", "truncated", "unread_call", "missing_name", "missing_arguments", "unclaimed"),
+        *("duplicate_key", "extra_field", "arguments_not_object"),
+    }
+)
+_NAME_AS_KEY: Final = re.compile(r'\{\s{0,64}"(?P<name>[^"\\\n]{1,256})"\s{0,64}:\s{0,64}(?=\{)')
 _NOTHING: Final = "your answer ends before the call's arguments"
 _OPEN: Final = "the call ends too early: a bracket, a quote or a tag in it is not closed"
 
@@ -53,10 +65,38 @@ def change(dialect: AnyDialect, tools: object, failure: CallFailed, example: str
     reads = partial(_reads, dialect, tools, alone=False)
     if slips := respelled(dialect.syntax.forms[0], definitions(tools) if tools else (), raw, example, reads):
         return Correction("" if failure.reason == "unread_call" else "a marker is misspelt", slips, "malformed")
+    slips = renamed(raw, example, keys, reads) or _single(raw, reads) or _keyed(dialect, tools, raw, reads)
+    if slips:
+        return Correction(slips=slips, advice="malformed")
     if failure.reason == "truncated":
         return _ended(dialect, tools, failure, raw, example, keys)
     broken = failure.reason == "malformed"
     return Correction(slips=_fence(dialect, tools, raw) or _repaired(dialect, tools, raw)) if broken else Correction()
+
+
+def _single(raw: str, reads: Callable[[str], bool]) -> str:
+    """Return advice if the call can be read without doubled braces."""
+    text = single_braces(raw)
+    return SINGLE if text != raw and reads(text) else ""
+
+
+def _keyed(dialect: AnyDialect, tools: object, raw: str, reads: Callable[[str], bool]) -> str:
+    """Return advice if the tool's name is the key of its arguments."""
+    offered = {tool.name: tool for tool in definitions(tools)} if tools else {}
+    found = _NAME_AS_KEY.search(raw)
+    if found is None or found["name"] not in offered:
+        return ""
+    try:
+        arguments, end = jsontext.raw_value(raw, found.end())
+    except ParseError:
+        return ""
+    if not jsontext.is_object(arguments) or raw[end : end + 1] != "}":
+        return ""
+    call = ToolInvocation(name=found["name"], arguments=arguments)
+    text = str(dialect.calls([call], offered))
+    at = text.find("{")
+    instead = jsontext.dumps(jsontext.raw_value(text, at)[0]) if at >= 0 else ""
+    return f"write it as {instead}" if reads(raw[: found.start()] + instead + raw[end + 1 :]) else ""
 
 
 def _ended(  # noqa: PLR0913, PLR0917 - those of `change`

@@ -113,7 +113,7 @@ def enclosed(arguments: JsonObject, tool: ToolDefinition | None) -> str:
     if tool is None or not jsontext.is_object(value) or not value or declares(tool.parameters, key):
         return ""
     inside = all(declares(tool.parameters, name) for name in value)
-    return f"the arguments are in one named {key!r}, which the tool does not have" if inside else ""
+    return f"the arguments are inside an extra key {key!r}: write them at the top level" if inside else ""
 
 
 def unclaimed(keys: Mapping[str, JsonValue], taken: Collection[str]) -> str:

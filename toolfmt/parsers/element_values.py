@@ -197,7 +197,7 @@ class ArgumentStream:
             merge(self.values, key, value)
             return
         if known and not jsontext.equal(plain(self.values[key]), plain(value)):
-            raise Malformed("duplicate_key", f"the argument {key!r} is given twice, and not alike", *span)
+            raise Malformed("duplicate_key", f"{key!r} appears twice, with different values", *span)
         if known:
             self._draft.note("duplicate_key", f"the argument {key!r} is given twice", *span)
             return
@@ -310,7 +310,7 @@ class Children:
         """Add the child that was placed last, which is at `span`."""
         if self._single and key in self._given:
             if not jsontext.equal(self._given[key], plain(value)):
-                raise Malformed("duplicate_key", f"the member {key!r} is given twice, and not alike", *span)
+                raise Malformed("duplicate_key", f"{key!r} appears twice, with different values", *span)
             draft.note("duplicate_key", f"the member {key!r} is given twice", *span)
             return
         self._given[key] = plain(value)

@@ -119,7 +119,8 @@ class CallObject:
     def checked(self, cur: Cursor) -> JsonObject:
         """The arguments of an object that was read to its end; raises where it has a problem."""
         if (problem := self.problem()) is not None:
-            raise Malformed(*problem, cur.at)
+            at = cur.at if self.failure is None else self.failure.at
+            raise Malformed(*problem, at, cur.at)
         return self.settled()
 
     def without_brace(self, cur: Cursor) -> JsonObject | None:

@@ -45,6 +45,7 @@ _UNCLEAR_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{1,3}(?=[^\w])|'')").match
 """ `\''` may be a shell's way to write a quote with a backslash missing, or two quotes."""
 _WORD = re.compile(r"""[^\s,:\]}\["'{/]+""").match
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?").fullmatch
+_PLACE = re.compile(r" at line (\d+), column (\d+)\Z")
 _STRICT_WORDS = frozenset({"true", "false", "null"})
 _CONSTANTS = frozenset({"NaN", "Infinity", "-Infinity"})
 _LOOSE_WORDS = {"True": "true", "False": "false", "None": "null"}
@@ -61,9 +62,18 @@ def decode(text: str, at: int, limits: Limits) -> JsonValue:
         raise Malformed("limit", str(error), at, at) from None
     except UnsafeInputError as error:
         reason = "duplicate_key" if "duplicate" in str(error) else "unsafe"
-        raise Malformed(reason, str(error), at, at) from None
+        raise Malformed(reason, *_placed(str(error), text, at), at) from None
     except ParseError as error:
-        raise Malformed("malformed", str(error), at, at) from None
+        raise Malformed("malformed", *_placed(str(error), text, at), at) from None
+
+
+def _placed(detail: str, text: str, at: int) -> tuple[str, int]:
+    """Return an error's words without the line and column, and the place of these in a text that begins at `at`."""
+    found = _PLACE.search(detail)
+    if found is None:
+        return detail, at
+    lines = text.split("\n")[: int(found[1]) - 1]
+    return detail[: found.start()], at + sum(len(line) + 1 for line in lines) + int(found[2]) - 1
 
 
 def whole_value(cur: Cursor, limits: Limits, outer: int = 0) -> tuple[JsonValue, str] | None:

@@ -246,7 +246,7 @@ class LiteralReader:
         if self._named or len(self._by_place) >= len(names):
             raise Malformed("malformed", "an argument needs its name: name=value", self._cur.at)
         self._by_place.append(names[len(self._by_place)])
-        self._note("an argument without its name: named by the schema's order", guessed=True)
+        self._note("an argument had no name; it was matched by its position in the schema", guessed=True)
         return self._by_place[-1]
 
     def _scalar(self, kind: str, inner: JsonObject | None, schema: JsonObject | None) -> Reading[None]:

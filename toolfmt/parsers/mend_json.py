@@ -46,6 +46,14 @@ _DEEPEST = 64
 _CLOSERS = {"{": "}", "[": "]"}
 
 
+_DOUBLED = re.compile(r'"(?:[^"\\]|\\.)*+"|([{}])\1', re.DOTALL)
+
+
+def single_braces(text: str) -> str:
+    """Write one brace for each two outside strings, as a template's escapes leave them: `{{"a": 1}}`."""
+    return _DOUBLED.sub(lambda found: found[1] or found.group(), text)
+
+
 @dataclass(slots=True)
 class Mended:
     """JSON text as it should have been written, where it ended in the broken text, and each slip in words."""
@@ -136,7 +144,8 @@ class JsonMender:
             raise Unclear  # a member was to follow
         if self._at == len(self._text) and self._stack != ["]"]:
             raise Unclear  # what is cut off may lack members
-        self._slip(f"close it with {''.join(reversed(self._stack))} at the end")
+        if self._stack != ["]"]:  # the list of the calls may be closed after this one
+            self._slip(f"close it with {''.join(reversed(self._stack))} at the end")
         while self._stack:
             self._out.append(self._unclosed_bracket())
 

@@ -182,7 +182,10 @@ class Recovery:
         else:
             cur.go(max(body, resume))
             goes_on = yield from self._resume(section, draft, body, malformed=reason == "malformed", form=form)
-        draft.fail(cur.since(draft.start), reason, detail, cur.at)
+        raw = cur.since(draft.start)
+        if reason == "truncated" and section.ends_whole(raw):
+            reason, detail = "malformed", "a bracket, a quote or a tag before the end of the call is not closed"
+        draft.fail(raw, reason, detail, cur.at)
         if not goes_on:
             cur.release()
         return goes_on

@@ -16,7 +16,7 @@ from toolfmt.errors import SchemaError
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
 from toolfmt.jsontext import is_object
 from toolfmt.parsers.driving import PassingParser
-from toolfmt.parsers.mend_json import JsonMender
+from toolfmt.parsers.mend_json import JsonMender, single_braces
 from toolfmt.parsers.mend_tags import Mend, TagMender
 from toolfmt.schema import declares, problems, property_names
 
@@ -39,6 +39,8 @@ _QUOTED = re.compile(r"[\"'“]").search
 _EMPTY = re.compile(r"\{\s*\}").search
 """What a call without arguments has to hold: one of which they are missing is not mended."""
 _REST = re.compile(r"[\s\]});,`>]+")
+SINGLE = "write { and } instead of {{ and }}"
+"""Advice on doubled braces."""
 
 
 class RepairingParser(PassingParser):
@@ -139,6 +141,8 @@ class _Mender:
     def texts(self, raw: str) -> Iterator[list[Mend]]:
         """Give the texts in groups, the likelier first."""
         if self._frames:
+            if (text := single_braces(raw)) != raw:
+                yield [Mend(text, SINGLE)]
             yield from ([mend] for mend in self._json(raw))
         yield from self._tags.mends(raw)
 
@@ -154,11 +158,11 @@ class _Mender:
         found = JsonMender(raw, at, self._marker, self._keys, self._outer, only=bool(self._tools)).mended()
         if found is None:
             return
-        head = _FENCE.sub("\n", raw[:at])
-        if head != raw[:at]:
-            found.slips.append("remove the code fence")
         slips = "; ".join(found.slips)
         yield Mend(raw[:at] + found.text + raw[found.end :], slips)
+        head = _FENCE.sub("\n", raw[:at])
+        if head != raw[:at]:
+            slips = "; ".join([*found.slips, "remove the code fence"])
         if _REST.sub("", self._marker.sub("", raw[found.end :])):
             return
         for opener, closer in self._frames:

@@ -2,6 +2,7 @@
 
 <tool_cal>{"name": "f", "arguments": {}}</tool_call>      write <tool_call> instead of '<tool_cal>'
 <|tool calls begin|>                                      the same with other bars, blanks or letter case
+{"tool": "f", "arguments": {}}                            write the key "name" instead of "tool"
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ import re
 from difflib import get_close_matches
 from functools import lru_cache
 from html import unescape
+from itertools import permutations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.parsers.mend_tags import TagMender
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from toolfmt.dialect.record import AnyDialect
     from toolfmt.dialect.syntax import Form
@@ -77,6 +79,36 @@ def respelled(form: Form, tools: Iterable[ToolDefinition], raw: str, shown: str,
         )
     text = _MARK.sub(near, text)
     return "; ".join(slips) if slips and reads(text) else ""
+
+
+_WORDS: Final = (
+    (r"(?<=<)(/?)({})(?=[\s>/=])", "write <{}> instead of <{}>", r"</?([\w:.\-]{1,64})(?=[\s>/=])"),
+    (r"(?<=\s)()({})(?=\s?=\s?[\"'])", "write the attribute {} instead of {}", r"\s([\w:.\-]{1,64})\s?=\s?[\"']"),
+    (r'(?<=[{{,\s])(")({})(?="\s{{0,8}}:)', 'write the key "{}" instead of "{}"', r'[{,\s]"([^"\\\n]{1,64})"\s{0,8}:'),
+)
+"""Names of tags, of attributes and of keys: how one is found, the advice, and how all are."""
+_MOST: Final = 3
+"""Names of one kind that are replaced, of those that the format does not have."""
+
+
+def renamed(raw: str, shown: str, declared: Collection[str], reads: Callable[[str], bool]) -> str:
+    """What to write instead of names of tags, attributes or keys, by those that only the `shown` call has.
+
+    What is `declared` as an argument stays.
+    """
+    for pattern, advice, every in _WORDS:
+        wrote, right = (list(dict.fromkeys(re.findall(every, text))) for text in (raw, shown))
+        odd = [word for word in wrote if word not in right and word not in declared][:_MOST]
+        missing = [word for word in right if word not in wrote and word not in declared]
+        for count in range(1, min(len(odd), len(missing)) + 1):
+            for words in permutations(odd, count):
+                for names in permutations(missing[:_MOST], count):
+                    text = raw
+                    for word, name in zip(words, names, strict=True):
+                        text = re.sub(pattern.format(re.escape(word)), rf"\g<1>{name}", text)
+                    if reads(text):
+                        return "; ".join(advice.format(name, word) for word, name in zip(words, names, strict=True))
+    return ""
 
 
 @lru_cache(maxsize=1024)

@@ -30,6 +30,11 @@ _PARTS = re.compile(r"<[^<>]+>|\w+")
 """The tags of a closer, and the words between them."""
 
 
+_WORD = re.compile(r"[A-Za-z]{3}").search
+_LONGEST = 512
+"""Characters of a text's end in which its last marker is."""
+
+
 @dataclass(slots=True)
 class FormGrammar:
     """One form, compiled."""
@@ -99,6 +104,12 @@ class Section:
     """Where it goes on after a broken section in which others may be quoted."""
     inner: Nesting
     """The same of one of its calls."""
+
+    def ends_whole(self, text: str) -> bool:
+        """Whether a text ends with a closing marker of the calls, or of one of them, so that it was not cut off."""
+        tails = [form.tail.pattern for form in self.forms if form.tail is not None]
+        last = text[-_LONGEST:].rstrip(WHITE)
+        return any(_WORD(end) and regex.search(rf"(?:{end})\Z", last) for end in (*self.closers, *tails))
 
     def cuts_head(self, cur: Cursor, found: regex.Match[str] | None) -> bool:
         """Whether the input ends in the beginning of a further call's marker."""
