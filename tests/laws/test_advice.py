@@ -67,8 +67,8 @@ def test_the_change_that_is_advised_gives_the_call(dialect: Dialect[str]) -> Non
             changed = changed if follow is None else follow[1](changed, follow[0])
         if mended and dialect.traits.strict:
             continue  # beside a failure, no call is one there
-        options = {"repair": True} if mended else {}
-        calls = toolfmt.parse(answer if mended else changed, dialect=dialect.name, tools=TOOLS, **options).calls
+        followed = answer if mended else changed
+        calls = toolfmt.parse(followed, dialect=dialect.name, tools=TOOLS, repair=mended).calls
         assert [call.arguments for call in calls] == [ARGUMENTS], f"{said[1]}: {answer}"
 
 
