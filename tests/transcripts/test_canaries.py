@@ -313,9 +313,29 @@ def test_parameters_that_are_a_list_of_names_are_a_schema() -> None:
     assert "schema" in {loss.code for loss in convert(odd, source="openai-chat", target="anthropic").losses}
 
 
-def test_a_tool_s_message_of_which_nothing_is_left_is_not_written() -> None:
+@pytest.mark.parametrize("target", ["qwen-agent", "ag-ui", "openai-chat", "langchain"])
+def test_a_tool_s_message_of_which_nothing_is_left_is_not_written(target: str) -> None:
     refused = {"type": "tool-approval-response", "approvalId": "z", "approved": False}
     value = {"messages": [{"role": "user", "content": "Go on."}, {"role": "tool", "content": [refused]}]}
-    made = convert(value, source="vercel-model", target="qwen-agent")
-    assert made.value == [ASKED]
+    made = convert(value, source="vercel-model", target=target)
+    assert [message.role for message in find(target).read(made.value).messages] == ["user"]
     assert [loss.code for loss in made.losses] == ["provider_part"]
+
+
+def test_a_part_beside_a_result_that_has_no_place_leaves_no_message_behind() -> None:
+    calls = [{"type": "tool-call", "toolCallId": ident, "toolName": "f", "input": {}} for ident in "ab"]
+    output = {"type": "text", "value": "18C"}
+    results = [{"type": "tool-result", "toolCallId": ident, "toolName": "f", "output": output} for ident in "ab"]
+    value = [
+        {"role": "user", "content": "Go on."},
+        {"role": "assistant", "content": calls},
+        {"role": "tool", "content": results[1:]},
+        {"role": "assistant", "content": [{"type": "tool-approval-request", "approvalId": "z", "toolCallId": "a"}]},
+        {
+            "role": "tool",
+            "content": [results[0], {"type": "tool-approval-response", "approvalId": "z", "approved": True}],
+        },
+    ]
+    made = convert({"messages": value}, source="vercel-model", target="ag-ui")
+    written = [item for item in made.value["messages"] if item["role"] == "tool"]
+    assert sorted(item["toolCallId"] for item in written) == ["a", "b"]

@@ -392,3 +392,13 @@ def test_a_document_is_dropped_also_where_an_image_is_moved() -> None:
         ("order", "/input/2", "moved", "image of a result"),
         ("media", "/input/0", "dropped", "document"),
     ]
+
+
+@pytest.mark.parametrize("target", ["cohere", "openai-chat", "openai-responses", "gemini-interactions", "anthropic"])
+def test_a_result_without_an_id_and_a_call_is_text_where_an_id_is_demanded(target: str) -> None:
+    old = {"type": "function", "data": {"type": "function", "name": "old", "content": "needle"}}
+    asked = {"type": "human", "data": {"type": "human", "content": "Go on."}}
+    made = convert([asked, old], source="langchain", target=target)
+    assert "<tool_result" in json.dumps(made.value)
+    assert "result" in {loss.code for loss in made.losses}
+    assert check(made.value, format=target) == ()

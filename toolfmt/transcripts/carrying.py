@@ -39,6 +39,7 @@ from toolfmt.jsontext import is_object
 from toolfmt.transcripts.flat import flatten
 from toolfmt.transcripts.loss import Loss
 from toolfmt.transcripts.media import kind_of
+from toolfmt.transcripts.pieces import changed
 from toolfmt.transcripts.values import INVALID, content_text, pointer, sound, tagged
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def _stays(part: Part, rules: Rules) -> bool:
         return rules.arguments == "object" or _unwrapped(part) is part
     if not isinstance(part, ResultPart):
         return isinstance(part, (JsonPart, RefusalPart))
-    return (part.id is not None or not rules.call_id) and all(
+    return (part.id is not None or rules.call_ids != "required") and all(
         jsontext.encodable(found.text) if type(found) is TextPart else type(found) is JsonPart for found in part.content
     )
 
@@ -168,7 +169,7 @@ class _Work:
         elif role == "tool" and not all(isinstance(part, ResultPart) for part in parts):
             yield from _apart(message, parts)
         else:
-            yield _copy(message, role, parts)
+            yield changed(message, role, parts)
 
     def _lose(self, code: str, detail: str) -> None:
         self.losses.append(Loss(code, self._where, "changed", detail))
@@ -229,10 +230,11 @@ class _Work:
         content = [found for one in part.content for found in self._inside(one)]
         same = len(content) == len(part.content) and all(a is b for a, b in zip(content, part.content, strict=True))
         found = part if same else replace(part, content=tuple(content))
-        linked = part.id is not None or not self.rules.call_id  # who says what an id is like demands one
+        linked = part.id is not None or self.rules.call_ids != "required"
         if id(part) not in self._alone or (linked and not self.continued):
             return (found,)
         self._lose("result", "as text")
+        self.losses += (Loss("provider_field", self._where, "dropped", key) for key in part.extra)
         return as_text(found)
 
     def _inside(self, part: Content) -> Iterable[Content]:
@@ -337,25 +339,18 @@ def _answers(message: Message, parts: Sequence[Part]) -> Iterator[Message]:
     for returned, run in groupby(parts, key=lambda part: type(part) is ResultPart):
         group = list(run)
         for said in [[part] for part in group] if returned else [group]:
-            yield _copy(message, "tool" if returned else "assistant", said, first=first)
+            yield changed(message, "tool" if returned else "assistant", said, first=first)
             first = False
     if first:
-        yield _copy(message, "assistant", ())
+        yield changed(message, "assistant", ())
 
 
 def _apart(message: Message, parts: Sequence[Part]) -> Iterator[Message]:
     """Put what is no result any more after the results, as the user's."""
     results = [part for part in parts if isinstance(part, ResultPart)]
     if results:
-        yield _copy(message, "tool", results)
-    yield _copy(message, "user", [part for part in parts if not isinstance(part, ResultPart)], first=not results)
-
-
-def _copy(message: Message, role: Role, parts: Sequence[Part], *, first: bool = True) -> Message:
-    """Copy a message; of several copies the first has what the message says beside its parts."""
-    copy = Message(role, tuple(parts), message.name, message.extra if first else {})
-    copy.where = message.where
-    return copy
+        yield changed(message, "tool", results)
+    yield changed(message, "user", [part for part in parts if not isinstance(part, ResultPart)], first=not results)
 
 
 def noted(carry: Carry) -> tuple[Carry, JsonObject]:

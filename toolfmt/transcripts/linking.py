@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from toolfmt.conversation import CallPart, Message, Part, ResultPart
 from toolfmt.transcripts.flat import flatten
+from toolfmt.transcripts.pieces import changed
 
 if TYPE_CHECKING:
     from toolfmt.transcripts.format import Rules
@@ -75,14 +76,8 @@ def linked(messages: Sequence[Message], rules: Rules, names: Names, taken: Itera
             if new_id != part.id or name != part.name:
                 parts = list(message.parts) if parts is None else parts
                 parts[number] = replace(part, id=new_id, name=name)
-        shaped.append(message if parts is None else _renamed(message, parts))
+        shaped.append(message if parts is None else changed(message, message.role, parts))
     return shaped
-
-
-def _renamed(message: Message, parts: list[Part]) -> Message:
-    copy = Message(message.role, tuple(parts), message.name, message.extra)
-    copy.where = message.where
-    return copy
 
 
 def _fine(messages: Sequence[Message], rules: Rules, names: Names, used: set[str]) -> bool:

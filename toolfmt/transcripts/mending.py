@@ -20,7 +20,8 @@ from toolfmt.transcripts.check import says_something
 from toolfmt.transcripts.check_calls import turns_of
 from toolfmt.transcripts.flat import Place, flatten
 from toolfmt.transcripts.loss import Loss
-from toolfmt.transcripts.shape import changed, last_of_answer
+from toolfmt.transcripts.pieces import changed
+from toolfmt.transcripts.shape import last_of_answer
 from toolfmt.transcripts.values import pointer
 
 if TYPE_CHECKING:

@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from toolfmt.conversation import Message
+
 if TYPE_CHECKING:
-    from toolfmt.conversation import Message, Transcript
+    from toolfmt.conversation import Part, Role, Transcript
     from toolfmt.model import JsonValue
 
 
@@ -22,6 +24,13 @@ class SharedSource:
     whole: JsonValue
     number: int
     count: int
+
+
+def changed(message: Message, role: Role, parts: Sequence[Part], *, first: bool = True) -> Message:
+    """Copy a message with another role or other parts; of several copies the first has what is beside its parts."""
+    copy = Message(role, tuple(parts), message.name, message.extra if first else {})
+    copy.where = message.where
+    return copy
 
 
 def sourced(messages: Sequence[Message], owner: str, whole: JsonValue, where: tuple[str, int]) -> Sequence[Message]:

@@ -27,9 +27,10 @@ from toolfmt.transcripts.losses import Loss, losses
 from toolfmt.transcripts.media import with_base64
 from toolfmt.transcripts.mending import mend, of_source
 from toolfmt.transcripts.merge import patched, restored
+from toolfmt.transcripts.pieces import changed
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import origin
-from toolfmt.transcripts.shape import changed, shape
+from toolfmt.transcripts.shape import shape
 from toolfmt.transcripts.values import argument_object
 
 if TYPE_CHECKING:

@@ -30,6 +30,7 @@ from toolfmt.transcripts.carrying import DEFAULT, INSTRUCTIONS, Carry, fits_reas
 from toolfmt.transcripts.declaring import fitted
 from toolfmt.transcripts.flat import flatten
 from toolfmt.transcripts.linking import Names, linked
+from toolfmt.transcripts.pieces import changed
 
 if TYPE_CHECKING:
     from toolfmt.transcripts.format import Rules
@@ -107,13 +108,6 @@ def _names(transcript: Transcript) -> Iterator[str]:
     yield from (tool.name for tool in transcript.tools or () if tool.kind != "hosted")
 
 
-def changed(message: Message, role: Role, parts: Sequence[Part]) -> Message:
-    """Copy a message with another role or other parts."""
-    copy = Message(role, tuple(parts), message.name, message.extra)
-    copy.where = message.where
-    return copy
-
-
 def _fitted(messages: Sequence[Message], rules: Rules) -> list[Message]:
     """Give each message a role that the format has, or leave it out, and put results where the format wants them."""
     roles = _roles(rules)
@@ -135,12 +129,12 @@ def _fitted(messages: Sequence[Message], rules: Rules) -> list[Message]:
             others = len(parts) - results
         if not results and role not in rules.roles:
             continue
-        if not parts and not rules.empty_messages and role not in rules.silent:
+        if not parts and (message.role == "tool" or not (rules.empty_messages or role in rules.silent)):
             continue
         if not results:
             shaped.append(message if role == message.role and whole else changed(message, role, parts))
         elif rules.results_in == "tool" and message.role == "tool" and results == 1 and not others:
-            shaped.append(message)
+            shaped.append(message if whole else changed(message, role, parts))
         else:
             shaped.extend(_answering(message, parts, role, rules))
     return shaped

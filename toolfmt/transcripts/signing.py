@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from toolfmt.conversation import CallPart, ResultPart
 from toolfmt.transcripts.loss import Loss
+from toolfmt.transcripts.pieces import changed
 from toolfmt.transcripts.values import pointer
 
 if TYPE_CHECKING:
@@ -38,9 +39,7 @@ def signed(messages: Sequence[Message], rule: Unsigned) -> tuple[tuple[Message, 
         if call.signature and call.owner == rule.owner:
             continue
         stand_in = replace(call, signature=rule.signature, owner=rule.owner)
-        copy = replace(message, parts=tuple(stand_in if part is call else part for part in message.parts))
-        copy.where = message.where
-        made[at] = copy
+        made[at] = changed(message, message.role, [stand_in if part is call else part for part in message.parts])
         found.append(Loss("signature", pointer(message.where), "added", f"{call.name}: {rule.signature}"))
     return tuple(made), found
 

@@ -182,7 +182,7 @@ API: Final = AnswerApi(
     ),
     open=lambda value: [{"messages": [{"role": "assistant", "content": value.get("content") or []}]}],
     close=_close,
-    known=known("id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage"),
+    known=known("id", "type", "role", "model", "content", "stop_reason", "usage"),
     proves=OWNER,
     unsigned="",
     stream=Blocks(

@@ -177,8 +177,6 @@ def _write_parts(parts: list[Part], message: Message) -> JsonObject | None:
     if isinstance(first, ResultPart):
         named = {} if first.name is None else {"name": first.name}
         return {"role": "function", **named, "content": _write_content(first.content)} | _note(first)
-    if message.role == "tool":
-        return None
     item: JsonObject = {"role": "system" if message.role == "developer" else message.role}
     item["content"] = _write_content(parts)
     if isinstance(first, ReasoningPart) and first.text:
