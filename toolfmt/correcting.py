@@ -86,7 +86,7 @@ def feedback(
             return api_feedback(failure, tools=tools)
         choice["dialect"] = failure.dialect
     dialect = chosen_only(choice, feedback)[0]
-    return _told(dialect, tools, failure.reason, _placed(failure), failure.raw, failure.name, failure)
+    return _feedback(dialect, tools, failure.reason, _placed(failure), failure.raw, failure.name, failure)
 
 
 def _placed(failure: CallFailed) -> str:
@@ -96,24 +96,24 @@ def _placed(failure: CallFailed) -> str:
         return failure.detail
     if failure.reason in _ABSENT:
         return failure.detail[: found.start()]
-    said, raw, at = failure.detail[: found.start()], failure.raw, int(found[1]) - failure.span[0]
+    message, raw, at = failure.detail[: found.start()], failure.raw, int(found[1]) - failure.span[0]
     before, after = raw[max(0, at - AROUND) : max(0, at)], raw[at : at + AROUND]
     if not (before and after):
-        return said
+        return message
     if after.startswith("```"):
-        said = "there is a code fence in the call"
-    return f"{said}; after {before!r} you wrote {after!r}"
+        message = "there is a code fence in the call"
+    return f"{message}; after {before!r} you wrote {after!r}"
 
 
 def api_feedback(failure: CallFailed, *, tools: object = None) -> str:
     """Say what was wrong with a call of an API, and show correct arguments if the called tool is among `tools`."""
     advice = _AGAIN if failure.reason in _UNREADABLE else ADVICE.get(failure.reason, _AGAIN)
-    said = f"Your call could not be used ({failure.reason}): {failure.detail}\n{advice}"
+    message = f"Your call could not be used ({failure.reason}): {failure.detail}\n{advice}"
     offered = {tool.name: tool for tool in definitions(tools)} if tools else {}
     name = _meant(failure.name, failure.raw, offered)
     examples = default_registry().resolve().example(offered[name]) if name else ()
     shown = f"\nCorrect arguments of {name}: {jsontext.dumps(examples[0].call.arguments)}" if examples else ""
-    return f"{said}{shown}"
+    return f"{message}{shown}"
 
 
 def no_call_feedback(
@@ -123,13 +123,13 @@ def no_call_feedback(
     **choice: Unpack[Choice],
 ) -> str:
     """Write a message that a call was required and the answer `text` has none."""
-    return _told(chosen_only(choice)[0], tools, "no_call", "", text, "")
+    return _feedback(chosen_only(choice)[0], tools, "no_call", "", text, "")
 
 
 def no_answer_feedback(text: str = "", *, tools: object = None, **choice: Unpack[Choice]) -> str:
     """Write a message that the answer `text` ended in its reasoning, and how to continue to the answer."""
     dialect = chosen_only(choice)[0]
-    return _told(dialect, tools, "no_answer", _way_on(dialect), text, "")
+    return _feedback(dialect, tools, "no_answer", _way_on(dialect), text, "")
 
 
 def _way_on(dialect: AnyDialect) -> str:
@@ -141,7 +141,7 @@ def _way_on(dialect: AnyDialect) -> str:
     return f"If you are done, write {marker} and your answer after it." if marker else ""
 
 
-def _told(  # noqa: PLR0913, PLR0917 - what there is to tell
+def _feedback(  # noqa: PLR0913, PLR0917 - what there is to tell
     dialect: AnyDialect, tools: object, reason: str, detail: str, raw: str, name: str, failure: CallFailed | None = None
 ) -> str:
     offered = {tool.name: tool for tool in definitions(tools)} if tools else {}

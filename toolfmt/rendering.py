@@ -89,10 +89,10 @@ def _record(value: object, where: str, kind: type[RecordT]) -> RecordT:
     except ValidationError as error:
         first = error.errors()[0]
         field = "".join(f".{part}" for part in first["loc"])
-        said = _SAID.get(first["type"], "{msg}").format(msg=first["msg"], given=type(first["input"]).__name__)
+        problem = _SAID.get(first["type"], "{msg}").format(msg=first["msg"], given=type(first["input"]).__name__)
         fields = f"; the fields are {', '.join(kind.model_fields)}" if first["type"] in _OF_FIELDS else ""
         advice = _elsewhere(cast("Mapping[str, Any]", value), kind)
-        raise RenderError(f"{where}{field}: {said}{fields}{advice}") from None
+        raise RenderError(f"{where}{field}: {problem}{fields}{advice}") from None
 
 
 _SAID: Final = {

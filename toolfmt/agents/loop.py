@@ -211,22 +211,22 @@ class AgentLoop:
             state, start = start, None
         if not isinstance(state, AgentState | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
             raise TypeError("state= takes an AgentState; AgentState.from_json reads one that was stored")
-        said = _said_first(start)
+        added = _initial_messages(start)
         state = AgentState() if state is None else state
-        if self._system and not state.messages and any(message.role == "system" for message in said):
+        if self._system and not state.messages and any(message.role == "system" for message in added):
             raise ValueError("the messages have a system prompt of their own: leave system= out, or the message")
         if self._system and not state.messages:
             state = state.with_messages(*AgentState.of(system=self._system).messages)
         if state.agent is None and self._name is not None:
             state = replace(state, agent=self._name)
-        if state.pending and said:
+        if state.pending and added:
             raise ValueError("calls wait for decisions: resume the state with decisions= first")
-        if state.status == "completed" and not said and state.messages and state.messages[-1].role != "user":
+        if state.status == "completed" and not added and state.messages and state.messages[-1].role != "user":
             return state
         resumed = state.status in ("running", "waiting") or state.pending
-        begun = (state if resumed else state.with_run()).with_messages(*said)
+        begun = (state if resumed else state.with_run()).with_messages(*added)
         talk = [message for section in begun.sections.values() for message in section if message.role != "system"]
-        if not any(map(_says, talk)) or (said and not any(map(_says, said))):
+        if not any(map(_has_content, talk)) or (added and not any(map(_has_content, added))):
             raise ValueError("there is nothing to answer: give what the user says, messages, or a state with some")
         return begun
 
@@ -263,7 +263,7 @@ class AgentLoop:
         except AgentStop as stop:
             after = state.with_step(Step(halt=str(stop)))
         except Exception as error:  # noqa: BLE001 - anybody's driver, model and tools
-            after = state.with_step(Step(errors=(_said(error),)))
+            after = state.with_step(Step(errors=(_described(error),)))
         for guard in guards:
             if isinstance(guard, Budget):
                 guard.spend(after.steps[-1].usage)
@@ -288,7 +288,7 @@ class AgentLoop:
         try:
             reason = next(filter(None, (*why, *(rule(state) for rule in self._rules))), None)
         except Exception as error:  # noqa: BLE001 - anybody's rule
-            return state.with_status("failed", f"a rule of stop_when failed: {_said(error)}")
+            return state.with_status("failed", f"a rule of stop_when failed: {_described(error)}")
         return state if reason is None else state.with_status("stopped", reason)
 
 
@@ -303,7 +303,7 @@ def _used_up(state: AgentState) -> str:
     return refused[-1].error if len(state.steps) > 1 and len(refused) == len(last) else ""
 
 
-def _said_first(start: MessageLike | Sequence[MessageLike] | None) -> tuple[Message, ...]:
+def _initial_messages(start: MessageLike | Sequence[MessageLike] | None) -> tuple[Message, ...]:
     """Read the messages of a new run; raises TypeError or ParseError for any other value."""
     if isinstance(start, Mapping) and "role" not in start and "messages" in start:
         raise TypeError("a run begins with messages, and this is a request: give its 'messages'")
@@ -312,7 +312,7 @@ def _said_first(start: MessageLike | Sequence[MessageLike] | None) -> tuple[Mess
     return messages_of((start,) if isinstance(start, (str, Message, Mapping)) else start or ())
 
 
-def _says(message: Message) -> bool:
+def _has_content(message: Message) -> bool:
     """Whether a message is not blank."""
     return any(not isinstance(part, TextPart) or part.text.strip() for part in message.parts)
 
@@ -322,10 +322,10 @@ def _check(after: object, number: int, driver: object) -> None:
         raise DriverError(f"{type(driver).__name__}.step did not give the state with one more step")
 
 
-def _said(error: BaseException) -> str:
+def _described(error: BaseException) -> str:
     """Describe an exception by its type and text; of a group, all exceptions in it."""
     if isinstance(error, BaseExceptionGroup):
-        return "; ".join(map(_said, cast("tuple[BaseException, ...]", error.exceptions)))
+        return "; ".join(map(_described, cast("tuple[BaseException, ...]", error.exceptions)))
     text = text_of(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 

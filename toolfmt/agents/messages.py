@@ -68,7 +68,7 @@ def write_messages(
 
 def in_words(message: Message) -> Message:
     """Mark results that are errors in their text, for a format that has no flag for errors."""
-    return replace(message, parts=tuple(map(_said, message.parts)))
+    return replace(message, parts=tuple(map(_marked_as_error, message.parts)))
 
 
 def results_text(executions: Sequence[ToolExecution], **choice: Unpack[Choice]) -> str:
@@ -88,7 +88,7 @@ def _linked(executions: Sequence[ToolExecution], ids: IdPolicy | None) -> list[t
     return linked
 
 
-def _said(part: Part) -> Part:
+def _marked_as_error(part: Part) -> Part:
     if not isinstance(part, ResultPart) or not part.is_error:
         return part
     first, *rest = part.content or (TextPart(""),)

@@ -68,13 +68,13 @@ class Output:
         except ValidationError as error:
             raise ValueError("\n".join(_problems(error))) from None
 
-    def settled(self, state: AgentState, tell: Callable[[int, str], None]) -> AgentState:
+    def settled(self, state: AgentState, report: Callable[[int, str], None]) -> AgentState:
         """Set the output of a completed state; if its answer does not fit, the state is running or failed."""
         try:
             return replace(state, output=self.read(state.text))
         except ValueError as wrong:
             attempt = sum(step.final for step in state.steps)
-            tell(attempt, str(wrong))
+            report(attempt, str(wrong))
             if attempt > RETRIES:
                 return state.with_status("failed", f"{attempt} final answers did not fit their schema: {wrong}")
             return state.with_status("running").with_messages(WRONG.format(wrong))

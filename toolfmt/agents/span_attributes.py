@@ -102,10 +102,10 @@ def ended(event: InferenceResponseReceived) -> Stop | None:
 def output(event: InferenceResponseReceived) -> dict[str, str]:
     """Write an answer."""
     thought = (ReasoningPart(event.reasoning),) if event.reasoning else ()
-    said = (TextPart(event.text),) if event.text else ()
+    texts = (TextPart(event.text),) if event.text else ()
     stop = ended(event) or "stop"
     finish = {f"{CONTENT}.finish_reason": _FINISHED.get(stop, stop)}
-    message = Message("assistant", (*thought, *said, *map(CallPart.of, event.calls)), extra=finish)
+    message = Message("assistant", (*thought, *texts, *map(CallPart.of, event.calls)), extra=finish)
     written = find(CONTENT).write(Transcript((message,)))
     return jsoned({"gen_ai.output.messages": written["gen_ai.output.messages"]})
 

@@ -68,7 +68,7 @@ class Chooser:
         candidates = self._table.ranking(hits, self.seen)
         return Detection(candidates[0].dialect, candidates, (base + pos, base + pos + length))
 
-    def header(self, buf: str, pos: int, base: int, *, spoken: bool, eof: bool) -> Outcome:
+    def header(self, buf: str, pos: int, base: int, *, has_text: bool, eof: bool) -> Outcome:
         """Choose by the header of a message at `pos`."""
         hits: list[Hit] = []
         end = pos
@@ -78,8 +78,8 @@ class Chooser:
                 if not eof and one.header.match(buf, pos, partial=True) is not None:
                     return "wait"
                 continue
-            said = {key: value or "" for key, value in found.groupdict().items()}
-            route = one.frame.route(said)
+            header_fields = {key: value or "" for key, value in found.groupdict().items()}
+            route = one.frame.route(header_fields)
             sure = "|" in found.group()
             if route.to == "call":
                 body = one.bodies[route.form]
@@ -87,18 +87,18 @@ class Chooser:
                     if not eof and body.match(buf, found.end(), partial=True) is not None:
                         return "wait"
                     continue
-                name = route.name(said.get("recipient", ""))
-                sure = sure or name in self._tools or not (self._tools or spoken)
+                name = route.name(header_fields.get("recipient", ""))
+                sure = sure or name in self._tools or not (self._tools or has_text)
             if sure:
                 end = max(end, found.end())
-                usual = one.channels == bool(said.get("channel"))
+                usual = one.channels == bool(header_fields.get("channel"))
                 hits.append((one.dialect, 5 + usual, "writes this header"))
         return self.ranked(hits, (base + pos, base + end)) if hits else "no"
 
-    def list_of_calls(self, buf: str, pos: int, base: int, *, line_start: bool, spoken: bool) -> Outcome:
+    def list_of_calls(self, buf: str, pos: int, base: int, *, line_start: bool, has_text: bool) -> Outcome:
         """Choose for `[name(` at `pos`: an offered tool's on its own line, or any at the beginning."""
         found = _CALLED.match(buf, pos)
-        if found is None or not self._table.lists or not line_start or (spoken and found[1] not in self._tools):
+        if found is None or not self._table.lists or not line_start or (has_text and found[1] not in self._tools):
             return "no"
         return self.ranked(self._table.lists, (base + pos, base + found.end()))
 
@@ -112,11 +112,11 @@ class Chooser:
         hits, names = fitting(buf[pos:end], self._table.bare)
         if not hits or not (names <= self._tools.keys() if self._tools else alone):
             return "no"
-        said = [(name, score, f"{verb(score)} JSON of this shape") for name, score in hits]
-        return self.ranked(said, (base + pos, base + end))
+        ranked_hits = [(name, score, f"{verb(score)} JSON of this shape") for name, score in hits]
+        return self.ranked(ranked_hits, (base + pos, base + end))
 
     def bare_cut(self, buf: str, pos: int, base: int, *, alone: bool) -> Outcome:
         """Choose for a JSON value from `pos` on that is cut off after an offered tool's name."""
         found = beginnings(buf[pos:], self._table.bare, self._tools) if alone else []
-        said = [(name, score, f"{verb(score)} JSON that begins so") for name, score in found]
-        return self.ranked(said, (base + pos, base + len(buf))) if said else "no"
+        ranked_hits = [(name, score, f"{verb(score)} JSON that begins so") for name, score in found]
+        return self.ranked(ranked_hits, (base + pos, base + len(buf))) if ranked_hits else "no"

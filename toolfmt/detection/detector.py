@@ -106,7 +106,7 @@ class Detector:
         if eof and self.found is None:
             self.passed.release()
         self._buf, self._at = self._buf[self._at :], 0
-        return self.passed.tell(whole=eof and self.found is None)
+        return self.passed.emit(whole=eof and self.found is None)
 
     def rest(self) -> str:
         """Return what was read and not passed."""
@@ -187,7 +187,7 @@ class Detector:
         outcome: Outcome = "no"
         header = starts.match(buf, at, partial=not eof)
         if header is not None:
-            outcome = self._choose.header(buf, at, self._base, spoken=False, eof=eof)
+            outcome = self._choose.header(buf, at, self._base, has_text=False, eof=eof)
         if outcome == "no" and self._offers is not None:
             blank = len(buf) - len(buf[at:].lstrip())
             if not eof and blank - at < _TAIL and (blank == len(buf) or self._offers.begun(buf[blank:]) == 0):
@@ -240,7 +240,7 @@ class Detector:
         table, around = self._table, self.passed.around
         tagged = not mark[0].isalnum()
         shown = self._shown() or not (tagged or around.line_start)
-        if mark in table.reasoning and not around.spoken and not shown and (not self._closers or self.passed.fresh):
+        if mark in table.reasoning and not around.has_text and not shown and (not self._closers or self.passed.fresh):
             return self._think(mark)
         outcome: Outcome = "no"
         base, line_start = self._base, around.line_start
@@ -250,7 +250,7 @@ class Detector:
                 matches = [*matches, *table.tags]
             outcome = self._choose.marked(matches, self._buf, self._at, base, len(mark), line_start=line_start, eof=eof)
         elif mark in table.openers:
-            outcome = self._choose.header(self._buf, self._at, base, spoken=around.spoken, eof=eof)
+            outcome = self._choose.header(self._buf, self._at, base, has_text=around.has_text, eof=eof)
         elif mark not in table.marks and mark not in table.reasoning:
             return self._unmarked(mark, eof=eof)
         if outcome == "wait":
@@ -285,7 +285,7 @@ class Detector:
     def _hold(self, mark: str) -> Outcome:
         """Read a marker that does not begin a call; at the beginning it may identify the dialect."""
         owners = self._table.marks.get(mark, ())
-        first = not self.passed.around.spoken and (not self._closers or self.passed.fresh)
+        first = not self.passed.around.has_text and (not self._closers or self.passed.fresh)
         if len(owners) == 1 and mark in self._table.special and first:
             self._closers = set()
             return self._choose.known(owners, mark, self.passed.offset)
@@ -302,9 +302,11 @@ class Detector:
         if self._closers:
             pass
         elif mark == "[":
-            spoken = around.spoken and not self._lenient
+            after_text = around.has_text and not self._lenient
             if not self._shown() and not around.inside():
-                outcome = self._choose.list_of_calls(buf, at, self._base, line_start=around.line_start, spoken=spoken)
+                outcome = self._choose.list_of_calls(
+                    buf, at, self._base, line_start=around.line_start, has_text=after_text
+                )
         elif mark[0] in "[{":
             inside = not self._lenient and (around.inside() or self.passed.in_string())
             outcome = "no" if inside else self._value(eof=eof)
@@ -330,7 +332,7 @@ class Detector:
         around, buf, base, at = self.passed.around, self._buf, self._base, self.passed.offset
         if at < self._refused:
             return "no"
-        alone = self._lenient or not (around.spoken or around.fenced)
+        alone = self._lenient or not (around.has_text or around.fenced)
         run, self._run = self._run, None
         if run is None or not run.from_here(at):
             run = JsonRun(at, self._extents, alone=alone)
@@ -376,7 +378,7 @@ class Detector:
     def _shows_tools(self) -> bool:
         if self._lenient:
             return False
-        return self._defined or shows_definitions(self.passed.said(), self._tools.values())
+        return self._defined or shows_definitions(self.passed.emitted_text(), self._tools.values())
 
     def _settle(self) -> None:
         """At the end of the text, accept a call in reasoning that was never closed, or the dialect of the markers."""

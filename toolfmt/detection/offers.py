@@ -33,9 +33,9 @@ class Offers:
         """Find where a call may begin in the last characters of a text; returns their length if nowhere."""
         at = tail.rfind("<")
         end = at if at >= 0 and tail[at:] in self.tags else len(tail)
-        said = tail.rstrip()
-        start = max(said.rfind("\n"), said.rfind(">"))  # the character before a name is kept with it
-        line, blank = said[start + 1 :], tail[len(said) :]
+        stripped = tail.rstrip()
+        start = max(stripped.rfind("\n"), stripped.rfind(">"))  # the character before a name is kept with it
+        line, blank = stripped[start + 1 :], tail[len(stripped) :]
         if tail[-1:] in {"\n", ">"} and (not line or len(line) > _LONGEST):
             return min(end, len(tail) - 1)
         if not line or len(line) > _LONGEST:

@@ -31,21 +31,21 @@ class OtherFormats(PassingParser):
         self._dialect = dialect
         self._detector = detector
         self._calls = 0
-        self._said: list[Event] = []
+        self._passed_events: list[Event] = []
 
     def close(self) -> list[Event]:
         """Say that the answer has ended."""
         events = super().close()
-        said = [event for event in coalesce(self._said) if isinstance(event, TextDelta)]
-        if not said:
+        texts = [event for event in coalesce(self._passed_events) if isinstance(event, TextDelta)]
+        if not texts:
             return events
         detector = self._detector()
-        detector.read("".join(event.text for event in said), eof=True)
+        detector.read("".join(event.text for event in texts), eof=True)
         found = detector.found
         if found is None or found.candidates[0].score < _CALL:
             return events
-        at, begun = found.span[0], {event.span[0] for event in self._said if isinstance(event, CallEnd)}
-        for event in said:
+        at, begun = found.span[0], {event.span[0] for event in self._passed_events if isinstance(event, CallEnd)}
+        for event in texts:
             if at < len(event.text):
                 raw, start, end = event.text[at:].rstrip(), event.start + at, event.start + len(event.text)
                 known = end in begun or self._dialect in {one.dialect for one in found.candidates}
@@ -60,5 +60,5 @@ class OtherFormats(PassingParser):
             if isinstance(event, CallEnd | CallFailed):
                 self._calls += 1
             if self._calls and isinstance(event, CallEnd | TextDelta):
-                self._said.append(event)
+                self._passed_events.append(event)
         return events

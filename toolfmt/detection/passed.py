@@ -72,7 +72,7 @@ class Passed:
 
     def fence(self, marks: str, rest: str) -> None:
         """Pass a run of fence marks; text before it is emitted, the marks may still belong to a call."""
-        self._say(whole=False)
+        self._emit(whole=False)
         self.around.fence(marks, rest)
         self._keep(marks)
 
@@ -89,7 +89,7 @@ class Passed:
     def hold(self) -> None:
         """Hold back what follows: only a dialect decides what is text."""
         if self.held < 0:
-            self._say(whole=False)
+            self._emit(whole=False)
             self.held = self.offset
 
     def release(self) -> None:
@@ -113,13 +113,13 @@ class Passed:
 
     def draft(self) -> None:
         """Note a call in reasoning: it counts if the reasoning is never closed."""
-        self._say(whole=False)
+        self._emit(whole=False)
         self._drafted = True
 
     def answer(self, marker: str) -> None:
         """Pass the marker that closes reasoning."""
         self._drafted = False
-        self._say(whole=False)
+        self._emit(whole=False)
         self._masks.append((self._thought, self.offset))
         self._thought = -1
         self._skip(marker)
@@ -133,14 +133,14 @@ class Passed:
         self._pending, self._new, self._fresh = [], False, True
         self.emitted = self.offset
 
-    def tell(self, *, whole: bool) -> list[Event]:
+    def emit(self, *, whole: bool) -> list[Event]:
         """Return what can be emitted: all but what may belong to a marker, or all if `whole`."""
         if whole or not (self._drafted or self.around.fresh):
-            self._say(whole=whole)
+            self._emit(whole=whole)
         events, self._events = self._events, []
         return events
 
-    def _say(self, *, whole: bool) -> None:
+    def _emit(self, *, whole: bool) -> None:
         if self.held >= 0 or self._drafted or not (self._new or (whole and self._pending)):
             return
         text = "".join(self._pending)
@@ -168,7 +168,7 @@ class Passed:
         """Return the whole text."""
         return "".join(self._pieces)
 
-    def said(self) -> str:
+    def emitted_text(self) -> str:
         """Return the text without reasoning."""
         text, at = self.text(), 0
         out: list[str] = []
@@ -213,10 +213,10 @@ class Strings:
 
     def go(self, text: str) -> None:
         """Read on."""
-        if not self._begun and (said := text.lstrip()):
+        if not self._begun and (stripped := text.lstrip()):
             self._begun = True
-            self._json = JsonExtent(0) if said[0] in "[{" else None
-            text = said
+            self._json = JsonExtent(0) if stripped[0] in "[{" else None
+            text = stripped
         if self._json is not None and self._json.read(text) is not None:
             self._json = None
         text = self._run + text

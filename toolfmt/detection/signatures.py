@@ -42,7 +42,7 @@ class FormSignature:
     """It counts at the beginning of a line only."""
     offered: bool
     """Its group `name` must be an offered tool's."""
-    said: str
+    evidence: str
     """Its meaning in words."""
 
 
@@ -63,10 +63,10 @@ def signatures(syntax: Syntax) -> Iterator[FormSignature]:
             trigger = _trigger(start + before)
             if not trigger and not form.offered:
                 continue
-            said = _said(form, trigger, slot)
+            evidence = _evidence(form, trigger, slot)
             flags = bool(syntax.lines) or (form.offered and not trigger), form.offered
             loose = _loose(start, before, form) + _body(form, slot, after, closing)
-            yield FormSignature(trigger, _cased(loose, syntax), score, *flags, said)
+            yield FormSignature(trigger, _cased(loose, syntax), score, *flags, evidence)
             if form.json is not None:
                 continue  # white space beside JSON means nothing, so it does not tell formats apart
             exact = (
@@ -74,7 +74,7 @@ def signatures(syntax: Syntax) -> Iterator[FormSignature]:
                 + _letters(pieces(before), named=form.offered)
                 + _exact_body(form, slot, after, closing)
             )
-            yield FormSignature(trigger, exact, score + LETTER, *flags, said)
+            yield FormSignature(trigger, exact, score + LETTER, *flags, evidence)
 
 
 def body_start(form: Form, ends: str) -> str:
@@ -163,7 +163,7 @@ def _exact_body(form: Form, slot: str, after: str, closing: str) -> str:
     return _body(form, slot, after, closing)
 
 
-def _said(form: Form, trigger: str, slot: str) -> str:
+def _evidence(form: Form, trigger: str, slot: str) -> str:
     """Describe a form for a person."""
     bodies = {
         "call": "a list of JSON objects" if form.array else "a JSON object",

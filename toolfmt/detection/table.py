@@ -253,12 +253,12 @@ def _matches(
     kinds: dict[tuple[str, str, bool, bool], dict[str, tuple[int, str]]] = defaultdict(dict)
     for name in rank:
         for one in signatures(syntaxes[name]):
-            said = kinds[one.trigger, one.source, one.offered, one.lines]
-            if one.score > said.get(name, (0, ""))[0]:
-                said[name] = one.score, one.said
+            best = kinds[one.trigger, one.source, one.offered, one.lines]
+            if one.score > best.get(name, (0, ""))[0]:
+                best[name] = one.score, one.evidence
     found: dict[str, list[Match]] = defaultdict(list)
     for number, ((trigger, source, offered, lines), owners) in enumerate(kinds.items()):
-        rows = tuple((name, score, f"{verb(score)} {said}") for name, (score, said) in owners.items())
+        rows = tuple((name, score, f"{verb(score)} {evidence}") for name, (score, evidence) in owners.items())
         found[trigger].append(Match(number, source, offered, lines, rows))
     unmarked = found.pop("", [])
     whole = {

@@ -59,16 +59,16 @@ class Frame:
     """The text written between two calls; `last` follows the last call."""
     last: str = ""
 
-    def unknown(self, said: Mapping[str, str]) -> str:
+    def unknown(self, fields: Mapping[str, str]) -> str:
         """Return the unknown channel or content of a header; "" if both are known."""
         known = {*self.words, "", *(word for route in self.routes for word in (route.channel, route.content))}
-        return next((said[key] for key in ("channel", "content") if said.get(key, "") not in known), "")
+        return next((fields[key] for key in ("channel", "content") if fields.get(key, "") not in known), "")
 
-    def route(self, said: Mapping[str, str]) -> Route:
+    def route(self, fields: Mapping[str, str]) -> Route:
         """Return the route of a header; a message that no route matches is text."""
         for route in self.routes:
             wanted = (("channel", route.channel), ("recipient", route.recipient), ("content", route.content))
-            if all(_fits(said.get(key, ""), pattern) for key, pattern in wanted):
+            if all(_fits(fields.get(key, ""), pattern) for key, pattern in wanted):
                 return route
         return Route(to="text")
 

@@ -19,13 +19,13 @@ from anyio.from_thread import start_blocking_portal
 
 from toolfmt.execution.context import ToolContext
 from toolfmt.execution.hooks import Blocked
+from toolfmt.execution.listeners import Listeners
 from toolfmt.execution.pipeline import Passage, Pipeline, RunStop, Settings
 from toolfmt.execution.policies.dangerous import CertaintyPolicy, ProvenancePolicy
 from toolfmt.execution.policies.policy import Candidate, Unlisted, enforced
 from toolfmt.execution.records import AgentStop, ToolCallError
 from toolfmt.execution.resolving import LOCAL, Resolver, check_limit
 from toolfmt.execution.running import check_seconds, is_async
-from toolfmt.execution.telling import Teller
 from toolfmt.execution.turn import ALONE, CallTurn, current
 from toolfmt.execution.values import LONGEST
 from toolfmt.ids import assign
@@ -152,7 +152,7 @@ class Executor:
         given = records(calls, "calls", ToolInvocation)
         if self.ids is not None:
             given = list(assign(given, self.ids))
-        pipeline = Pipeline(self._settings, Teller(self.on_event), state, agent)
+        pipeline = Pipeline(self._settings, Listeners(self.on_event), state, agent)
         turn = current.get()
         passages = list(map(pipeline.enter, given, turn.approvals(given)))
         outer = current.set(ALONE)

@@ -27,11 +27,11 @@ from toolfmt.execution.events import (
     ToolCallStarted,
 )
 from toolfmt.execution.hooks import Blocked, addressed, ask, changed, name_of, replaced
+from toolfmt.execution.listeners import Listeners, Progress, failed, log, now
 from toolfmt.execution.policies.policy import BEFORE_RESOLVED, BEFORE_STRUCTURE, PATIENT, Candidate
 from toolfmt.execution.records import AgentStop, FailureKind, PolicyError, ToolExecution
 from toolfmt.execution.resolving import Prepared, ResolvedTool, Resolver, UnrunnableError
 from toolfmt.execution.running import words
-from toolfmt.execution.telling import Progress, Teller, failed, log, now
 from toolfmt.execution.values import clean, cut
 from toolfmt.model import ToolInvocation, ToolResult
 from toolfmt.schema.coercion import relax
@@ -101,10 +101,10 @@ class RunStop(Exception):  # noqa: N818 - it is none
 class Pipeline:
     """Takes the calls of one turn from admission to their records."""
 
-    def __init__(self, settings: Settings, teller: Teller, state: object, agent: str | None) -> None:
+    def __init__(self, settings: Settings, listeners: Listeners, state: object, agent: str | None) -> None:
         """Set what all calls of a turn share."""
         self._settings = settings
-        self._tell = teller
+        self._emit = listeners
         self._state = state
         self._agent = agent
 
@@ -118,10 +118,10 @@ class Pipeline:
         own = call.model_copy(update={"arguments": {}, "raw_arguments": None}) if deep else own_copy(call)
         if call.agent is None and self._agent:
             own = own.model_copy(update={"agent": self._agent})
-        passage = Passage(own, id, now(), Progress(self._tell, id), approved=approved)
+        passage = Passage(own, id, now(), Progress(self._emit, id), approved=approved)
         if deep:
-            said = f"the arguments of {call.name!r} are nested too deeply: at most {jsontext.MAX_NESTING} levels"
-            self.block(passage, Blocked(said, "invalid_arguments"))
+            reason = f"the arguments of {call.name!r} are nested too deeply: at most {jsontext.MAX_NESTING} levels"
+            self.block(passage, Blocked(reason, "invalid_arguments"))
         return passage
 
     async def admit(self, passage: Passage) -> bool:
@@ -150,7 +150,7 @@ class Pipeline:
         """Run an admitted call; its record is in the passage afterwards, whatever happens."""
         passage.started_at = now()
         passage.progress.open(passage.call)
-        self._tell(ToolCallStarted(passage.started_at, passage.call, passage.id))
+        self._emit(ToolCallStarted(passage.started_at, passage.call, passage.id))
         stop: BaseException | None = None
         try:
             result, failure, problems = await self._outcome(passage)
@@ -171,7 +171,7 @@ class Pipeline:
         """End a call that has not run."""
         execution = self._made(passage, self._error(passage.call, why.message), why.failure, problems, blocked=True)
         self._guards_note(execution)
-        self._tell(ToolCallBlocked(execution.completed_at, execution))
+        self._emit(ToolCallBlocked(execution.completed_at, execution))
 
     def _guarded(self, passage: Passage) -> Blocked | None:
         for guard in self._settings.guards:
@@ -221,7 +221,7 @@ class Pipeline:
             blocked = await self._step(policy, candidate, passage, seconds)
             if blocked is not None or policy not in self._settings.unlisted:
                 message = blocked.message if blocked is not None else ""
-                self._tell(PolicyChecked(now(), passage.call, policy.step, message))
+                self._emit(PolicyChecked(now(), passage.call, policy.step, message))
             if blocked is not None:
                 return blocked
         if passage.prepared is None:
@@ -239,7 +239,7 @@ class Pipeline:
             certainty = "tolerated" if call.certainty == "exact" else call.certainty
             update = {"arguments": arguments, "raw_arguments": None, "certainty": certainty}
             passage.call = call.model_copy(update=update)
-            self._tell(ArgumentsNormalised(now(), passage.call, changes))
+            self._emit(ArgumentsNormalised(now(), passage.call, changes))
 
     def _fitting(self, passage: Passage, candidate: Candidate, target: ResolvedTool | UnrunnableError) -> Candidate:
         """Check the arguments of a call whose tool was found."""
@@ -337,8 +337,8 @@ class Pipeline:
                     if _from_outside():
                         raise
                     # The tool has run, and its result counts.
-                    said = failed(name_of(hook), error)
-                    self._tell(HookFailed(now(), passage.execution, name_of(hook), said))
+                    reason = failed(name_of(hook), error)
+                    self._emit(HookFailed(now(), passage.execution, name_of(hook), reason))
         finally:
             self._guards_note(passage.execution)
 

@@ -75,7 +75,7 @@ class ElementWriter:
         text = self._content(value, schema, level)
         if "\n{value}" in template and not isinstance(value, str):
             text = text.strip("\n")  # the markers have line breaks of their own
-        kind = "" if self._tells(value, schema) else _TYPE_NAMES[type(value)]
+        kind = "" if self._implies_type(value, schema) else _TYPE_NAMES[type(value)]
         if kind == "string" and "{type}" not in template and "{string}" not in template:
             text = jsontext.dumps(value)  # in quotes it is a string where the schema allows other types too
             kind = "" if jsontext.equal(coerce(text, schema)[0], value) else kind
@@ -136,7 +136,7 @@ class ElementWriter:
             raise UnrepresentableError("", "", f"text that holds {closer!r} cannot be quoted")
         return opener + value + closer
 
-    def _tells(self, value: JsonValue, schema: JsonObject | None) -> bool:
+    def _implies_type(self, value: JsonValue, schema: JsonObject | None) -> bool:
         """Whether a reader that knows the schema makes the same value of the text."""
         allowed = types(schema)
         if allowed == _STRING and not isinstance(value, str):

@@ -210,7 +210,7 @@ class Stream:
         return self._made[index] if self.has(index) else self._made[-1]
 
 
-def said(own: JsonObject) -> Iterator[JsonValue]:
+def authored(own: JsonObject) -> Iterator[JsonValue]:
     """Give the values that a schema's author wrote beside it, most deliberate first."""
     examples = own.get("examples")
     if isinstance(examples, list):

@@ -19,7 +19,17 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from toolfmt import jsontext
 from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.example_members import ExampleMembers, Lists
-from toolfmt.formatters.example_scalars import MOST, Stream, compiled, is_empty, kinds, names, numbers, said, strings
+from toolfmt.formatters.example_scalars import (
+    MOST,
+    Stream,
+    authored,
+    compiled,
+    is_empty,
+    kinds,
+    names,
+    numbers,
+    strings,
+)
 from toolfmt.formatters.flat_schema import Flat, as_object, flatten, mapping, objects
 from toolfmt.formatters.pattern_text import matching
 from toolfmt.schema import inline_refs, normalise
@@ -148,7 +158,7 @@ class _Builder:
         above = (*above, *flat.references)
         if any(above.count(reference) > self.repeats for reference in flat.references):
             return
-        suggested = sorted((*suggestions, *said(flat.own)), key=is_empty)
+        suggested = sorted((*suggestions, *authored(flat.own)), key=is_empty)
         yield from (value for value in suggested if not isinstance(value, (dict, list)) and not is_empty(value))
         if flat.choices:
             alternatives = [self.ordered(choice, suggested) for choice in flat.choices]

@@ -181,5 +181,5 @@ def _misfit(offer: ServerTool, value: JsonValue) -> str:
         found = problems(offer.output, value)  # a schema of any value, not of arguments alone
     except SchemaError:
         return ""  # an invalid schema says nothing about the value
-    said = "; ".join(map(str, found))
-    return f"the tool ran, but its structured content does not fit its output schema: {said}" if found else ""
+    reasons = "; ".join(map(str, found))
+    return f"the tool ran, but its structured content does not fit its output schema: {reasons}" if found else ""

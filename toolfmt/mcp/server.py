@@ -183,7 +183,7 @@ def _progress(injected: Mapping[str, Any]) -> ProgressFnT | None:
     if not isinstance(context, ToolContext):
         return None
 
-    async def tell(progress: float, total: float | None, message: str | None) -> None:
+    async def report(progress: float, total: float | None, message: str | None) -> None:
         context.tell(progress, total, message or "")
 
-    return tell
+    return report

@@ -102,7 +102,7 @@ class Service:
     def __init__(self, executor: Executor) -> None:
         """Take an executor over, with its own listener."""
         self._listener = executor.on_event
-        self._executor = replace(executor, on_event=self._tell, throw_on_failure=False)
+        self._executor = replace(executor, on_event=self._forward, throw_on_failure=False)
         self._ids = map(str, count(1))
         self._progress: dict[str | None, Callable[[ToolProgress], None]] = {}
 
@@ -129,11 +129,11 @@ class Service:
                     reported = (event.progress, event.total, event.message or None)
                     reports.start_soon(context.session.report_progress, *reported)
 
-            def hear(event: ToolProgress) -> None:
+            def send(event: ToolProgress) -> None:
                 # Called from any thread. It does not wait for the loop, which may be about to report something itself.
                 loop.backend_class.run_sync_soon(report, (event,), loop.native_token)
 
-            self._progress[call.id] = hear
+            self._progress[call.id] = send
             try:
                 executions = await self._executor.execute([call])
             except AgentStop as stop:
@@ -145,7 +145,7 @@ class Service:
             raise MCPError(types.INVALID_PARAMS, execution.error)
         return write_result(execution.result)
 
-    def _tell(self, event: ExecutionEvent) -> None:
+    def _forward(self, event: ExecutionEvent) -> None:
         if isinstance(event, ToolProgress) and (report := self._progress.get(event.call.id)) is not None:
             report(event)
         if self._listener is not None:

@@ -74,7 +74,7 @@ class Session:
                 made = Client(
                     self._endpoint.open(self._trace),
                     client_info=types.Implementation(name="toolfmt", version=toolfmt.__version__),
-                    message_handler=self._hear,
+                    message_handler=self._receive,
                     cache=None,
                 )
                 async with made as client:
@@ -133,7 +133,7 @@ class Session:
             await self._trace.ended.wait()
             tasks.cancel_scope.cancel()
 
-    async def _hear(self, message: IncomingMessage) -> None:
+    async def _receive(self, message: IncomingMessage) -> None:
         if isinstance(message, types.ToolListChangedNotification):
             self._changed.set()
         elif isinstance(message, Exception):
@@ -178,11 +178,11 @@ class Session:
         reasons = [*_leaves(self._failure)] if self._failure is not None else []
         if len(reasons) == 1 and isinstance(reasons[0], ServerError):
             return reasons[0]
-        causes = [text for text in map(_told, reasons) if text]
+        causes = [text for text in map(_described, reasons) if text]
         noise = f"it sent an invalid message: {self._trace.noise}" if self._trace.noise else ""
-        said = f"it said: {self._trace.said}" if self._trace.said else ""
+        output = f"it said: {self._trace.output}" if self._trace.output else ""
         where = f"at {self._endpoint.where}"
-        error = ServerError(self.name, "; ".join(filter(None, (what, *causes, noise, where, said))))
+        error = ServerError(self.name, "; ".join(filter(None, (what, *causes, noise, where, output))))
         error.__cause__ = reasons[0] if reasons else None
         return error
 
@@ -195,6 +195,6 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
         yield error
 
 
-def _told(error: BaseException) -> str:
+def _described(error: BaseException) -> str:
     text = str(error)[:_REASON]
     return text if isinstance(error, MCPError) or not text else f"{type(error).__name__}: {text}"

@@ -68,7 +68,7 @@ class Trace:
     def __init__(self) -> None:
         """Begin a connection."""
         self.ended = anyio.Event()
-        self.said = ""
+        self.output = ""
         self.noise = ""
         """Input that was not a message of the protocol."""
 
@@ -126,7 +126,7 @@ async def _process(params: StdioServerParameters, trace: Trace) -> AsyncGenerato
             async with stdio_client(_bounded(params), errlog=errors) as streams:
                 yield streams
         finally:
-            trace.said = _tail(errors)
+            trace.output = _tail(errors)
 
 
 def _bounded(params: StdioServerParameters) -> StdioServerParameters:
@@ -151,7 +151,7 @@ def _tail(errors: TextIO) -> str:
 async def _http(target: Remote, trace: Trace) -> AsyncGenerator[Any, None]:
     async def note(response: httpx2.Response) -> None:
         if response.request.method == "POST":
-            trace.said = f"HTTP {response.status_code} {response.reason_phrase}" if response.is_error else ""
+            trace.output = f"HTTP {response.status_code} {response.reason_phrase}" if response.is_error else ""
 
     def make_client(
         headers: dict[str, str] | None = None,

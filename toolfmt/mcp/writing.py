@@ -50,10 +50,10 @@ def write_tool(tool: ToolDefinition) -> types.Tool:
 def write_result(result: ToolResult) -> types.CallToolResult:
     """Write a result: its content as text, an object as structured content too, then its media."""
     content = result.content
-    said: list[Content] = (
+    parts: list[Content] = (
         [] if content is None else [TextPart(content) if isinstance(content, str) else JsonPart(content)]
     )
-    part = ResultPart((*said, *map(_media, result.media)), is_error=result.is_error)
+    part = ResultPart((*parts, *map(_media, result.media)), is_error=result.is_error)
     written = mcp_content.write_result(part)
     if is_object(content):
         written["structuredContent"] = content

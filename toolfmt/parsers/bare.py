@@ -139,10 +139,10 @@ class BareReader:
         if self._held_calls(found, before):
             return
         verdict = judge(found)
-        if verdict.kind == "said" and found.said is not None:
+        if verdict.kind == "text" and found.text_value is not None:
             self._sink.text(cur.since(cur.mark_at)[: begin - cur.mark_at], cur.mark_at)
             found.draft.think()
-            self._sink.text(*found.said)
+            self._sink.text(*found.text_value)
         else:
             self._settle(found, verdict)
 

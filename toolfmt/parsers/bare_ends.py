@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 class Verdict:
     """What a complete object is; beside calls, one that is none fails for this reason."""
 
-    kind: Literal["call", "failed", "said", "none"]
+    kind: Literal["call", "failed", "text", "none"]
     reason: str = "malformed"
     detail: str = "an element of the list is not a call"
 
 
 ODD = Verdict("none")
-_CALL, _SAID = Verdict("call"), Verdict("said")
+_CALL, _TEXT = Verdict("call"), Verdict("text")
 
 
 def foreign(found: CallObject) -> bool:
@@ -45,7 +45,7 @@ def foreign(found: CallObject) -> bool:
 def hopeless(found: CallObject, node: JsonNode) -> bool:
     """Whether an object can be no call any more, whatever follows."""
     draft = found.draft
-    if draft.index >= 0 or found.said is not None or _marked(found):
+    if draft.index >= 0 or found.text_value is not None or _marked(found):
         return False
     if found.escaped or found.mismatch or (found.json.closed and found.unknown):
         return True
@@ -68,8 +68,8 @@ def judge(found: CallObject) -> Verdict:
     fits = draft.name in found.offered if found.offered else found.wrapped or not found.unknown
     if problem is None and given and fits:
         return _CALL
-    if found.said is not None and not draft.name:
-        return _SAID
+    if found.text_value is not None and not draft.name:
+        return _TEXT
     if draft.index < 0 and not (found.meant and (problem or (given and (marked or foreign(found))))):
         return ODD
     kind = "none" if draft.index < 0 and foreign(found) else "failed"
@@ -137,7 +137,7 @@ class BareEnds:
         """Keep an element that is no call: it fails if another is one. False where too many are kept."""
         sink = self._sink
         if not self._doubts:
-            sink.ahead.append(self._tell_doubts)
+            sink.ahead.append(self._emit_doubts)
         self.next = self._cur.at
         self._doubts.append((draft, verdict, self.next))
         return sink.calls + len(self._doubts) < sink.options.limits.calls
@@ -155,7 +155,7 @@ class BareEnds:
         self._sink.ahead.clear()
         self._doubts = []
 
-    def _tell_doubts(self) -> None:
+    def _emit_doubts(self) -> None:
         text, base = self._cur.marked(), self._cur.mark_at
         doubts, self._doubts = self._doubts, []
         for draft, verdict, end in doubts:

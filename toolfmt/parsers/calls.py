@@ -172,9 +172,9 @@ class CallReader:
             draft.name = slots.get("name", "")
             draft.announce()
         if not draft.name:
-            behind = dict(slots)
-            yield from parts.read_behind(cur, behind, self.strays)
-            draft.name = behind.get("name", "")
+            slots_after = dict(slots)
+            yield from parts.read_behind(cur, slots_after, self.strays)
+            draft.name = slots_after.get("name", "")
             draft.announce()
         if not draft.name:
             raise Malformed("missing_name", "the call names no tool", cur.at)

@@ -105,7 +105,7 @@ class ChannelParser(GrammarDriver):
     def _answer(self) -> Reading[None]:
         cur, sink, grammar = self._cur, self._sink, self._grammar
         if sink.options.reasoning_open:
-            yield from self._said("reasoning")
+            yield from self._emit_body("reasoning")
         while True:
             while not cur.eof and cur.pos == len(cur.buf):
                 yield
@@ -119,18 +119,18 @@ class ChannelParser(GrammarDriver):
                     yield from self._headless()
                 continue
             cur.pos = header.end()
-            said = {key: value or "" for key, value in header.groupdict().items()}
-            route, odd = grammar.frame.route(said), grammar.frame.unknown(said)
+            header_fields = {key: value or "" for key, value in header.groupdict().items()}
+            route, odd = grammar.frame.route(header_fields), grammar.frame.unknown(header_fields)
             if route.to not in ("call", "raw"):
                 cur.release()
-                yield from self._said(route.to)
+                yield from self._emit_body(route.to)
                 continue
             if sink.full:
                 sink.refuse(start)
                 cur.pos = len(cur.buf)
                 return
-            name = route.name(said["recipient"])
-            problem = self._refused(name, odd, needed=bool(said["recipient"]) or route.to == "raw")
+            name = route.name(header_fields["recipient"])
+            problem = self._refused(name, odd, needed=bool(header_fields["recipient"]) or route.to == "raw")
             if problem is not None:
                 yield from self._failed(self._draft(start, name), problem)
             else:
@@ -150,13 +150,13 @@ class ChannelParser(GrammarDriver):
             return False
         rest = cur.buf[cur.pos :]
         for header in (grammar.header.match(rest + grammar.frame.body), grammar.header.match(rest, partial=True)):
-            said = header["recipient"] if header is not None else None
-            if header is None or not said or header.end() < len(rest):
+            recipient = header["recipient"] if header is not None else None
+            if header is None or not recipient or header.end() < len(rest):
                 continue
             marked = rest[: header.start("recipient")] + rest[header.end("recipient") :]
             route = grammar.frame.route({key: value or "" for key, value in header.groupdict().items()})
             if route.to in {"call", "raw"} and marked.strip(WHITE):
-                self._failed_at_end(self._draft(cur.at, route.name(said)))
+                self._failed_at_end(self._draft(cur.at, route.name(recipient)))
                 return True
         return False
 
@@ -177,9 +177,9 @@ class ChannelParser(GrammarDriver):
         sink.note("stray_header", cur.since(start), (start, cur.at))
         cur.release()
         if end is not None and end.group() == self._grammar.frame.body:
-            yield from self._said("text")
+            yield from self._emit_body("text")
 
-    def _said(self, to: str) -> Reading[None]:
+    def _emit_body(self, to: str) -> Reading[None]:
         """Read a body of text or reasoning, or one that is nobody's business."""
         sink = self._sink
         if to == "hidden":

@@ -53,13 +53,13 @@ def leaf(  # noqa: PLR0911, PLR0913 - one per rule
     With `repeats`, text where a list is due is the first of its items; with
     `inferred`, text of which nothing tells the type has the one that it looks like.
     """
-    told = types(schema)
-    if inferred and told is None and not wire_type and not verbatim:
+    permitted = types(schema)
+    if inferred and permitted is None and not wire_type and not verbatim:
         return infer(text)
     if wire_type == "string":
         return text
     if wire_type == "text":  # a flag that models set wrongly: the schema knows better
-        return text if told is None or "string" in told else coerce(text, schema)[0]
+        return text if permitted is None or "string" in permitted else coerce(text, schema)[0]
     if verbatim and not wire_type and not repeats:
         return text
     if wire_type:
@@ -227,8 +227,8 @@ class ArgumentStream:
     def close(self) -> JsonObject:
         """All arguments; what waited is written now."""
         if self.later and self._schema is not None:
-            told = {key: self._typed(value, self._schema, key) for key, value in self.values.items()}
-            schema = chosen(self._schema, told)
+            typed = {key: self._typed(value, self._schema, key) for key, value in self.values.items()}
+            schema = chosen(self._schema, typed)
             self.values = {key: self._typed(value, schema, key) for key, value in self.values.items()}
         if not self._repeats:
             self.values = {key: self._items(key, value) for key, value in self.values.items()}

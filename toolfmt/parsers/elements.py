@@ -174,8 +174,10 @@ class ElementReader:
         if key in WRAPPERS and odd:
             yield from self._wrapped(cur, Spot(key, closer, parent, schema, "", 1, siblings=schema), members, start)
             return
-        told = types(inner)
-        text = told == _STRING if wire_type == "" else wire_type in _TEXT and (told is None or "string" in told)
+        allowed = types(inner)
+        text = (
+            allowed == _STRING if wire_type == "" else wire_type in _TEXT and (allowed is None or "string" in allowed)
+        )
         if text and key not in members.values:
             spot = Spot(key, closer, parent, inner, wire_type, 1, siblings=schema)
             yield from self._raw(cur, members.string(key), spot)
@@ -247,8 +249,8 @@ class ElementReader:
             else:
                 self.strays.add(name, text, span)
         wire_type = tag.slots.get("type", "")
-        told = tag.slots.get("string", "")
-        found = self.grammar.types.get(wire_type, wire_type) or BY_FLAG.get(told.lower(), told)
+        flag = tag.slots.get("string", "")
+        found = self.grammar.types.get(wire_type, wire_type) or BY_FLAG.get(flag.lower(), flag)
         if found not in KNOWN:
             self.strays.ignore(found, span)
         return Opened(

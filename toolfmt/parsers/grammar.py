@@ -42,12 +42,12 @@ from toolfmt.parsers.sections import (
     any_of,
     before_call,
     closing,
+    distinguished,
     first_of_body,
     form_start,
     in_part,
     lead_of,
     section_opener,
-    told_apart,
     unsure_first,
     with_and_without,
 )
@@ -101,16 +101,16 @@ class CompiledSyntax:
         self._rivals: dict[str, regex.Pattern[str] | None] = {}
         self.marker = regex.compile("|".join(patterns) or r"(?!)", self.flags)
         sources = [source for _, source in marks]
-        behind = {found.group() for source in sources if (found := _LOOKS_BEHIND(source)) is not None}
+        lookbehinds = {found.group() for source in sources if (found := _LOOKS_BEHIND(source)) is not None}
         firsts = first_characters(
             [source for source in sources if not _LOOKS_BEHIND(source)],
             bare=self.bare is not None,
             ignore_case=syntax.ignore_case,
         )
-        places = [f"[{firsts}]" if firsts else r"(?!)", *(f"{place}[\\s\\S]" for place in sorted(behind))]
+        places = [f"[{firsts}]" if firsts else r"(?!)", *(f"{place}[\\s\\S]" for place in sorted(lookbehinds))]
         indent = [r"(?<![^\n])[ \t]"] if syntax.lines else []  # a marker's line may be indented
         self.first = re.compile("|".join([*places, *indent]))
-        self.stop = re.compile(r"[\s\S]" if behind else f"[{firsts}{self.breaks}]" if firsts else r"(?!)").search
+        self.stop = re.compile(r"[\s\S]" if lookbehinds else f"[{firsts}{self.breaks}]" if firsts else r"(?!)").search
         """Finds what may begin a marker in a piece of plain text."""
         self.cut_heads = CutHeads(syntax, self._head, self.flags)
         self.leading = Leading(syntax, self.openers, self.flags)
@@ -269,7 +269,7 @@ class CompiledSyntax:
             closers = [literal(text) for text in with_and_without(closing_text)]
             closers += [literal(end) for end in forms[0].ends if closing_text]
             closer = "|".join(closers)
-            compiled = told_apart([self._form(form, closer, begins) for form in forms])
+            compiled = distinguished([self._form(form, closer, begins) for form in forms])
             heads = [next_call(form, f"f{at}") for at, form in unsure_first(compiled)]
             if opening and not closer:  # before a head that would fit the marker's own text
                 heads.insert(0, rf"{GAP}(?P<again>{literal(opening)})")

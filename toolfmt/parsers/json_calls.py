@@ -62,7 +62,7 @@ class CallObject:
         self.listed = False
         self.prose = False
         """The object opens text, not a call."""
-        self.said: tuple[str, int] | None = None
+        self.text_value: tuple[str, int] | None = None
         """Text for the user that the object holds, and where it is."""
         self.failure: Malformed | None = None
         """What is wrong with a value whose end is known all the same."""
@@ -277,8 +277,8 @@ class CallObject:
                 self.draft.reasoning = value if isinstance(value, str) else ""
                 self.draft.reasoning_at = at
             elif node.slot == "text":
-                said = (value, at) if isinstance(value, str) else (cur.since(at - 1), at - 1)
-                self.said = None if value is None or not said[0].strip(WHITE) else said
+                text_value = (value, at) if isinstance(value, str) else (cur.since(at - 1), at - 1)
+                self.text_value = None if value is None or not text_value[0].strip(WHITE) else text_value
             elif node.constants and not node.slot:
                 self.mismatch = f"{key!r} is {jsontext.dumps(value)[:40]}"
 

@@ -68,13 +68,13 @@ class Leading:
                 return False
             yield
         cur.pos = found.start()
-        said = cur.since(body)
+        thought = cur.since(body)
         cur.pos = found.end()
         sink.reasoning = sink.layout = True
-        if said:
-            sink.text(said, body)
-        if self._call.search(said):
-            sink.note("draft_in_reasoning", "a call in closed reasoning is not a call", (body, body + len(said)))
+        if thought:
+            sink.text(thought, body)
+        if self._call.search(thought):
+            sink.note("draft_in_reasoning", "a call in closed reasoning is not a call", (body, body + len(thought)))
         sink.drop()
         sink.reasoning = False
         sink.layout = True
@@ -98,6 +98,6 @@ def _opens_thought(frame: Frame, prompt: str) -> bool:
     for found in re.finditer(re.escape(frame.start), prompt):
         header = regex.fullmatch(frame.header, prompt[found.start() :])
         if header is not None:
-            said = {key: value or "" for key, value in header.groupdict().items()}
-            return frame.route(said).to == "reasoning"
+            header_fields = {key: value or "" for key, value in header.groupdict().items()}
+            return frame.route(header_fields).to == "reasoning"
     return False

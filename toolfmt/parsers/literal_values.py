@@ -125,8 +125,8 @@ class LiteralReader:
     def checked(self, arguments: JsonObject) -> JsonObject:
         """Make sure that the arguments given without a name are what the schema has in their places."""
         for name in self._by_place:
-            told, kind = types(property_schema(self._schema, name)), kind_of(arguments[name])
-            if not (told is None or kind in told or (kind == "integer" and "number" in told)):
+            permitted, kind = types(property_schema(self._schema, name)), kind_of(arguments[name])
+            if not (permitted is None or kind in permitted or (kind == "integer" and "number" in permitted)):
                 raise Malformed("malformed", f"an argument without a name: {name!r} is no {kind}", self._cur.at)
         if self._open and not one_reading(arguments, self._tool):
             raise Malformed("malformed", "the bracket that is missing may be that of an inner value", self._cur.at)

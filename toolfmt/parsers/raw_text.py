@@ -388,4 +388,4 @@ class RawText:
             self._blank.clear()
             self._open = False
         if text:
-            self._text.say(text)
+            self._text.emit(text)

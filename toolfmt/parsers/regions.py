@@ -160,7 +160,7 @@ class TextParser(GrammarDriver):
         cur.pos = found.end()
         section, calls = self._grammar.sections[int(group[1:])], self._sink.calls
         known = not section.bare or self._offered(section)
-        if not (section.bare and self._passed.in_code()) and (known or not self._sink.spoken):
+        if not (section.bare and self._passed.in_code()) and (known or not self._sink.has_text):
             yield from self._section(section, confirmed=known)
         else:
             self._sink.text(found.group(), cur.mark_at)

@@ -119,7 +119,7 @@ class Section:
         return left and cut_off(cur, *self.marked) and not cut_off(cur, self.next[-1])
 
 
-def told_apart(forms: list[FormGrammar]) -> list[FormGrammar]:
+def distinguished(forms: list[FormGrammar]) -> list[FormGrammar]:
     """Let the marker of a JSON call that also begins another form's calls count only before JSON."""
     for form in forms:
         begin = form.head

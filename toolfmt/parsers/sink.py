@@ -75,7 +75,7 @@ class Sink:
         self.reasoning = False
         self.layout = True
         """No text comes before this place, or a marker comes between."""
-        self.spoken = False
+        self.has_text = False
         """Anything but white space was passed on as text."""
         self.ahead: list[Callable[[], None]] = []
         """What is emitted as soon as a call begins, before it; a reader of calls may still take it back."""
@@ -129,8 +129,8 @@ class Sink:
         if self._hides and not self.claimed and not self.reasoning:
             self._leave(text, at)
             return
-        if not self.spoken:
-            self.spoken = bool(text.strip(WHITE))
+        if not self.has_text:
+            self.has_text = bool(text.strip(WHITE))
         body = text
         ends = self._ends[self.reasoning]
         if ends or self.layout:
@@ -149,7 +149,7 @@ class Sink:
         """Pass on text as `text` does; the events of it."""
         reasoning = self.reasoning
         blank = self._ends[reasoning] and text[-1].isspace()
-        if blank or self.layout or self._held or self._hides or not self.spoken or self._opens[reasoning]:
+        if blank or self.layout or self._held or self._hides or not self.has_text or self._opens[reasoning]:
             self.text(text, at)
             return self.take()
         if reasoning:
@@ -185,10 +185,10 @@ class Sink:
         if self._unclaimed:
             last, begun = self._unclaimed[-1]
             if begun + len(last) != at:
-                self.tell_unclaimed()
+                self.emit_unclaimed()
         self._unclaimed.append((text, at))
 
-    def tell_unclaimed(self) -> None:
+    def emit_unclaimed(self) -> None:
         """Tell in one notice what stood outside all markers."""
         if not self._unclaimed:
             return
@@ -199,17 +199,17 @@ class Sink:
 
     def settle(self) -> None:
         """The text is at its end: what is held is part of it, unless none comes before."""
-        self.tell_unclaimed()
+        self.emit_unclaimed()
         if self.layout:
             self.drop()
         self.flush()
 
     def number(self) -> int:
         """Begin a call: emit what waited for one, and give its index."""
-        self.tell_unclaimed()
+        self.emit_unclaimed()
         ahead, self.ahead = self.ahead, []
-        for tell in ahead:
-            tell()
+        for emit in ahead:
+            emit()
         self.drop()
         self.calls += 1
         return self.calls - 1

@@ -101,15 +101,15 @@ def pass_on(cur: Cursor, sink: Sink, limits: Limits, *, lines: bool) -> Reading[
 
     Without `lines` it stops at a raw line break in a string too: the quote before may have opened none.
     """
-    said = Spoken(sink, cur.at)
+    emitted = Spoken(sink, cur.at)
     reading = read_value(cur, IGNORED, ignore, replace(limits, depth=sys.maxsize), tolerant=True, lines=lines)
     while True:
         try:
             next(reading)
         except (StopIteration, Malformed, Truncated):
-            said.add(cur.buf[said.at - cur.base : cur.pos])
+            emitted.add(cur.buf[emitted.at - cur.base : cur.pos])
             return
-        said.add(cur.buf[said.at - cur.base : cur.pos])
+        emitted.add(cur.buf[emitted.at - cur.base : cur.pos])
         if cur.stop is not None:
-            cur.wait(cur.stop, said)
+            cur.wait(cur.stop, emitted)
         yield

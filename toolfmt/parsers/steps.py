@@ -77,11 +77,11 @@ class StepSyntax(CompiledSyntax):
         """Compile the labels; `tools` are the names that may be in quotes, or have no input after them."""
         before, _, after = syntax.forms[0].call.partition("{name}")
         word = after.partition("{args}")[0].strip().rstrip(":")
-        said = before.strip().rstrip(":")
+        typed = before.strip().rstrip(":")
         names = any_of(tools)
         action = dressed(before) + r"[ \t]{0,64}"
-        own = word.removeprefix(said).strip() or word
-        given = rf"[ \t]{{0,64}}\r?\n\s{{0,64}}{dressed(own, optional=said)}"
+        own = word.removeprefix(typed).strip() or word
+        given = rf"[ \t]{{0,64}}\r?\n\s{{0,64}}{dressed(own, optional=typed)}"
         named = rf"{_OPEN}(?P<name>{names if tools else _PLAIN}){_SHUT}"
         called = rf"(?!{_OPEN}(?:{names if tools else _PLAIN})[ \t]?[(\[])"
         self._head_source = (
@@ -223,7 +223,7 @@ class StepParser(TextParser):
         if bare is not None:
             yield from self._bare(bare, "")
             return
-        opened = None if sink.spoken or self._fenced else (yield from match_next(cur, grammar.fenced_step))
+        opened = None if sink.has_text or self._fenced else (yield from match_next(cur, grammar.fenced_step))
         line = opened or (yield from match_next(cur, grammar.fence_line))
         if opened is not None:
             self._skip_fence(opened.end())

@@ -56,7 +56,7 @@ class Surroundings:
         self._blank = False  # nothing is in the line, while that is so
         self.filled = False
         """Something is in the fence that is open."""
-        self.spoken = False
+        self.has_text = False
         """Something was said, outside of fences' own lines."""
         self.worded = False
         """A word was said there."""
@@ -80,7 +80,7 @@ class Surroundings:
             self._info = not newline
         if words := text.strip():
             self._word = words[-2:] if len(words) > 1 else self._word[-1:] + words
-            self.spoken = True
+            self.has_text = True
             self.worded = self.worded or any(map(str.isalnum, words))
             self.filled = self.filled or bool(self._fence)
 

@@ -41,7 +41,7 @@ class ValueText:
         self.marked = False
         """Something in it begins as its closer does."""
 
-    def say(self, text: str) -> None:
+    def emit(self, text: str) -> None:
         """Add text; the white space at its end waits for what follows."""
         body = text.rstrip(WHITE)
         if body:

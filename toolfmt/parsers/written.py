@@ -120,10 +120,10 @@ class WrittenForm:
             return None
         early = labels.get("id")
         if ended.re.groups:
-            behind = ended.groupdict()
-            if behind.get("name", begun["name"]) != begun["name"]:
+            end_slots = ended.groupdict()
+            if end_slots.get("name", begun["name"]) != begun["name"]:
                 return None
-            labels |= behind
+            labels |= end_slots
         if self._server is not None and labels.get("server") is None:
             labels["server"] = self._server
         as_is = self._members is None and self._literals is None
@@ -239,8 +239,8 @@ class _WrittenMembers:
         wire_type = grammar.types.get(named, named) or BY_FLAG.get(flag, flag)
         if not verbatim and (text[:1] == ">" or (text[-1:] == self._closer[0] and part_of(text, self._closer))):
             return _DOUBT
-        told = types(schema)
-        child = grammar.nested and not verbatim and "<" in text and (wire_type or told != _STRING)
+        permitted = types(schema)
+        child = grammar.nested and not verbatim and "<" in text and (wire_type or permitted != _STRING)
         if wire_type not in KNOWN or not encodable(text) or child:
             return _DOUBT
         if grammar.escaped and not verbatim:
@@ -250,9 +250,9 @@ class _WrittenMembers:
             return _DOUBT
         if grammar.padded:
             text = text.removeprefix("\n").removesuffix("\n")
-        if not wire_type and told == _STRING:
+        if not wire_type and permitted == _STRING:
             return text
-        typed = wire_type or ("json" if grammar.inferred and told is None else "")
+        typed = wire_type or ("json" if grammar.inferred and permitted is None else "")
         inferred = sink.options.infer_types
         value = leaf(text, schema, typed, verbatim=verbatim, repeats=grammar.repeats, inferred=inferred)
         return _DOUBT if isinstance(value, str) and misread(value, schema, wire_type) else plain(value)
@@ -358,16 +358,16 @@ def _object(template: Mapping[str, object]) -> tuple[str, str]:
         if value == "{arguments}" or is_object(value):
             opening, closing = _object(value) if is_object(value) else ("", "")
             after = [
-                f"(?:{_SPACE},{_SPACE}{name}{_said(value)})" + "?" * (value in _OPTIONAL)
+                f"(?:{_SPACE},{_SPACE}{name}{_value_pattern(value)})" + "?" * (value in _OPTIONAL)
                 for name, _, value in members[at + 1 :]
             ]
             begin = "".join((rf"\{{{_SPACE}", *before, name, opening))
             return begin, "".join((closing, *after, rf"{_SPACE}\}}"))
-        before.append(f"(?:{name}{_said(value)}{_SPACE},{_SPACE})" + "?" * (value in _OPTIONAL))
+        before.append(f"(?:{name}{_value_pattern(value)}{_SPACE},{_SPACE})" + "?" * (value in _OPTIONAL))
     raise NotAtOnce
 
 
-def _said(value: object) -> str:
+def _value_pattern(value: object) -> str:
     """Match a member's value: a label in quotes, or the constant that it is."""
     slot = _SLOTS.get(value[1:-1]) if isinstance(value, str) and value[:1] == "{" else None
     if slot is None and isinstance(value, str) and value[:1] == "{":

@@ -120,9 +120,9 @@ class YamlBody:
 
     def _typed(self, node: YamlNode, schema: JsonObject | None) -> JsonValue:
         """Give a node its value: the tool's schema decides, then what YAML says."""
-        told = types(schema)
+        kinds = types(schema)
         if isinstance(node, dict):
-            if told is not None and not told & {"object", "null"}:
+            if kinds is not None and not kinds & {"object", "null"}:
                 raise YamlError("keys and values where none may be")
             return self._members(node, schema)
         if isinstance(node, list):
@@ -131,12 +131,12 @@ class YamlBody:
             return coerce(node, schema)[0]
         value = resolve(node.text, self.limits.digits)
         kind = kind_of(value)
-        if told is None or kind in told or (kind == "integer" and "number" in told) or node.text.lower() == "null":
+        if kinds is None or kind in kinds or (kind == "integer" and "number" in kinds) or node.text.lower() == "null":
             return value  # a null is given, whatever else a place should hold: the text "null" would be quoted
         text, changed = coerce(node.text, schema)
-        if not changed and node.text and told == _OBJECT:
+        if not changed and node.text and kinds == _OBJECT:
             raise YamlError("a text where keys and values are due")
-        return text if changed or node.text or "string" in told else None
+        return text if changed or node.text or "string" in kinds else None
 
 
 @lru_cache(maxsize=256)

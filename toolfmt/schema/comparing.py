@@ -76,8 +76,8 @@ def differences(before: JsonValue, after: JsonValue) -> Iterator[Difference]:
 def _place(a: JsonObject, b: JsonObject, pair: _Pair, inside: list[_Pair]) -> Iterator[Difference]:
     """Compare one place, and add the places inside it to `inside`."""
     place = pair.place
-    moved, said = _moved(a, b)
-    if not said:
+    moved, described = _moved(a, b)
+    if not described:
         yield Difference(f"{place}/description", "changed" if b.get("description") else "dropped", "description")
     if a.get("nullable") and not b.get("nullable"):
         yield Difference(place, "changed", "null is not allowed any more")

@@ -29,9 +29,9 @@ def describe(node: JsonObject, moved: JsonObject) -> JsonObject:
     kept = without(kept, _SILENT)
     if not kept:
         return node
-    said = node.get("description")
+    description = node.get("description")
     text = jsontext.dumps(kept)
-    return node | {"description": f"{said}\n\n{text}" if isinstance(said, str) and said else text}
+    return node | {"description": f"{description}\n\n{text}" if isinstance(description, str) and description else text}
 
 
 class LoweredPlaces:

@@ -59,7 +59,7 @@ class Meaning:
                 continue
             found = _unified(node)
             if found.keys().isdisjoint(("$ref", "const", "allOf")) or found == node:
-                return _telling(found, self._kept), place
+                return _meaningful(found, self._kept), place
             node = found
         return {}, place
 
@@ -105,7 +105,7 @@ def _unified(node: JsonObject) -> JsonObject:
     return one_type(whole_bounds(found))
 
 
-def _telling(node: JsonObject, kept: frozenset[str]) -> JsonObject:
+def _meaningful(node: JsonObject, kept: frozenset[str]) -> JsonObject:
     if is_array(node.get("enum")) and len(node["enum"]) == 1:
         node = {"const" if key == "enum" else key: value[0] if key == "enum" else value for key, value in node.items()}
     return {key: value for key, value in without(node, _ASIDE).items() if key in kept or not _is_void(key, value)}

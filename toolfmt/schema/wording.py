@@ -108,12 +108,12 @@ def _bound(phrase: str) -> Wording:
 
 
 def _size(phrase: str, unit: str) -> Wording:
-    def say(name: str, error: Any) -> str:
+    def worded(name: str, error: Any) -> str:
         limit = error.kind.limit
         units = unit if limit == 1 else _plural(unit)
         return f"{name} must have {phrase} {limit} {units}; it has {len(error.instance)}"
 
-    return say
+    return worded
 
 
 def _plural(unit: str) -> str:

@@ -69,11 +69,11 @@ def driver_error(error: Exception, name: str) -> DriverError:
             for one in _chain(error)
         )
         retryable = lost or not RETRYABLE_WORDS.isdisjoint(_words(_body(error)))
-    said = [str(one).strip() or type(one).__name__ for one in _chain(error)]
+    causes = [str(one).strip() or type(one).__name__ for one in _chain(error)]
     body = _body(error)
-    if isinstance(body, str) and body.strip() not in said[0]:
-        said.insert(1, body.strip())
-    message = ": ".join(dict.fromkeys(said))[:_LONGEST]
+    if isinstance(body, str) and body.strip() not in causes[0]:
+        causes.insert(1, body.strip())
+    message = ": ".join(dict.fromkeys(causes))[:_LONGEST]
     return DriverError(f"{name}: {message}", status=status, retryable=retryable, retry_after=_retry_after(error))
 
 

@@ -88,8 +88,8 @@ def is_client(model: object) -> TypeGuard[ModelClient]:
 
 def plain_prompt(chat: Sequence[JsonObject]) -> str:
     """Write a chat as plain text that ends before the answer, for models without a template."""
-    said = [f"{str(message['role']).capitalize()}: {message['content']}" for message in chat]
-    return "\n\n".join([*said, "Assistant:"])
+    lines = [f"{str(message['role']).capitalize()}: {message['content']}" for message in chat]
+    return "\n\n".join([*lines, "Assistant:"])
 
 
 def _is_whole(value: object) -> bool:

@@ -88,13 +88,13 @@ class Chats:
 
     def until_stop(self, raw: str) -> str:
         """Remove the marker that ends a turn."""
-        said = raw.rstrip()
-        found = next((stop for stop in self._syntax.stop if said.endswith(stop)), None)
-        return raw if found is None else said.removesuffix(found).rstrip()
+        stripped = raw.rstrip()
+        found = next((stop for stop in self._syntax.stop if stripped.endswith(stop)), None)
+        return raw if found is None else stripped.removesuffix(found).rstrip()
 
     def _shown(self, messages: Sequence[Message], tools: Sequence[ToolDefinition]) -> list[Message]:
         """Put the manifest in its place in the instructions, else after the first ones, else before all messages."""
-        texts = {at: _said(message) for at, message in enumerate(messages) if message.role in ("system", "developer")}
+        texts = {at: _own(message) for at, message in enumerate(messages) if message.role in ("system", "developer")}
         at = next((at for at, text in texts.items() if "tools" in text and placed(text, "") != text), None)
         at = next(iter(texts), None) if at is None else at
         text = manifest(tools, template=self._template, examples=self._examples, **self._choice)
@@ -112,7 +112,7 @@ def conversation(messages: Sequence[Message], tools: Sequence[ToolDefinition]) -
     return Transcript(tuple(messages), tuple(declared))
 
 
-def _said(message: Message) -> str:
+def _own(message: Message) -> str:
     return "".join(part.text for part in message.parts if isinstance(part, TextPart))
 
 

@@ -94,7 +94,7 @@ class DecisionDriver:
             found = decided(written, tools, self._syntax)
             if isinstance(found, StepDecision):
                 break
-            self._tell(found, written, runtime, len(answers))
+            self._report(found, written, runtime, len(answers))
             if len(answers) > self._retries:
                 step = _failed(found, answers, state)
                 return state.with_step(step).with_status("failed", step.errors[0])
@@ -109,8 +109,8 @@ class DecisionDriver:
         for call, changes in found.changes:
             runtime.tell(ArgumentsNormalised, call=call, changes=changes)
         ended = tuple(event for event in found.events if isinstance(event, CallEnd))
-        said = AnswerMessage(_thinking(found.events), ended, last_step(answers, text=""))
-        return state.with_step(await played(said, state, runtime, lambda failure: failure.detail))
+        answered = AnswerMessage(_thinking(found.events), ended, last_step(answers, text=""))
+        return state.with_step(await played(answered, state, runtime, lambda failure: failure.detail))
 
     async def _written(
         self, source: TextSource, last: ModelAnswer, asker: Asker, state: AgentState, runtime: Runtime
@@ -124,7 +124,7 @@ class DecisionDriver:
     def _parser(self, tools: Mapping[str, ToolDefinition]) -> Parser[str]:
         return open_parser(tools=[*tools.values()], **self._choice)
 
-    def _tell(self, found: Undecided, written: ModelAnswer, runtime: Runtime, attempt: int) -> None:
+    def _report(self, found: Undecided, written: ModelAnswer, runtime: Runtime, attempt: int) -> None:
         if found.failure == "decision_extraction":
             runtime.tell(DecisionExtractionFailed, attempt=attempt, error=found.detail, text=written.raw)
         else:

@@ -82,11 +82,11 @@ class NativeDriver:
         offered = runtime.offered(state)
         request = self._request(runtime.shown(state), offered, self._demanded(state, offered))
         answer = await Asker(runtime, self._patience).ask_api(self._client, request, stream=self._stream)
-        said = _said(answer, {tool.name for tool in runtime.tools} - _names(offered), offered)
-        for failure in said.step.failures:
+        answered = _answered(answer, {tool.name for tool in runtime.tools} - _names(offered), offered)
+        for failure in answered.step.failures:
             runtime.tell(ValidationFailed, attempt=_broken(state) + 1, error=api_feedback(failure), failure=failure)
-        said = replace(said, step=replace(said.step, errors=self._errors(said, state)))
-        return state.with_step(await played(said, state, runtime, api_feedback))
+        answered = replace(answered, step=replace(answered.step, errors=self._errors(answered, state)))
+        return state.with_step(await played(answered, state, runtime, api_feedback))
 
     def _demanded(self, state: AgentState, offered: tuple[ToolDefinition, ...]) -> ToolChoice | None:
         choice = self._choice
@@ -120,15 +120,15 @@ class NativeDriver:
             if loss.code == "tool_choice":
                 raise ValueError(f"{self._format.name} cannot say {loss.code}={loss.detail}")
 
-    def _errors(self, said: AnswerMessage, state: AgentState) -> tuple[str, ...]:
+    def _errors(self, answered: AnswerMessage, state: AgentState) -> tuple[str, ...]:
         """Give up on a model that keeps writing only broken calls."""
-        count, failures = _broken(state) + 1, said.step.failures
-        if not failures or said.calls or count <= self._retries:
+        count, failures = _broken(state) + 1, answered.step.failures
+        if not failures or answered.calls or count <= self._retries:
             return ()
         return (f"{count} answers in a row had calls that could not be used: {failures[-1].detail}",)
 
 
-def _said(answer: ModelAnswer, hidden: set[str], offered: tuple[ToolDefinition, ...]) -> AnswerMessage:
+def _answered(answer: ModelAnswer, hidden: set[str], offered: tuple[ToolDefinition, ...]) -> AnswerMessage:
     """Make the message of an answer; calls of tools that are not offered now fail, and so does an unread call."""
     events = (
         _refused(event) if isinstance(event, CallEnd) and event.call.name in hidden else event

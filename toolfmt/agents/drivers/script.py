@@ -115,15 +115,15 @@ class ScriptedDriver:
         moved = state.with_metadata(**{CURSOR: cursor + 1})
         if script.kind == "error":
             return moved.with_step(Step(errors=(script.text,), usage=script.usage))
-        said = _told(script, cursor, runtime)
+        answered = _scripted(script, cursor, runtime)
         if not script.run:
-            step = replace(said.step, messages=(said.message,), calls=script.calls, stop=None)
+            step = replace(answered.step, messages=(answered.message,), calls=script.calls, stop=None)
             return moved.with_step(step)
-        step = await played(said, moved, runtime, lambda failure: failure.detail)
+        step = await played(answered, moved, runtime, lambda failure: failure.detail)
         return moved.with_step(step if script.kind != "tool" else replace(step, ends=False))
 
 
-def _told(script: ScriptStep, cursor: int, runtime: Runtime) -> AnswerMessage:
+def _scripted(script: ScriptStep, cursor: int, runtime: Runtime) -> AnswerMessage:
     """Emit the events of a step as if a model had written it."""
     made = Assembler()
     made.info.stop = "tool_calls" if script.calls else "stop"

@@ -109,8 +109,8 @@ class TextDriver:
         coerce = bool(tools) and (self._options.get("coerce", False) or getattr(runtime.executor, "coerce", False))
         options: ParseOptions = {**self._options, "tools": tools, "validate": bool(tools), "coerce": coerce}
         while len(answers) <= self._retries:
-            spoken = conversation((*shown, *messages_of(again)), tools)
-            written = await asker.ask_text(self._source, [*chat, *again], lambda: open_parser(**options), lost, spoken)
+            history = conversation((*shown, *messages_of(again)), tools)
+            written = await asker.ask_text(self._source, [*chat, *again], lambda: open_parser(**options), lost, history)
             written = replace(written, result=with_unread(written.result, written.raw, tools))
             answers.append(written)
             wrong = self._wrong(written, tools, due=due)

@@ -23,11 +23,11 @@ from anyio.lowlevel import RunVar
 
 from toolfmt import jsontext
 from toolfmt.execution.hooks import Blocked, ask
+from toolfmt.execution.listeners import failed
 from toolfmt.execution.policies.policy import matcher
 from toolfmt.execution.policies.visible import visible
 from toolfmt.execution.records import AgentStop
 from toolfmt.execution.running import check_seconds, is_async
-from toolfmt.execution.telling import failed
 from toolfmt.execution.threads import in_thread
 from toolfmt.execution.turn import same
 from toolfmt.model import is_dangerous

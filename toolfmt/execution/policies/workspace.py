@@ -33,8 +33,8 @@ class Workspace:
         """Compare all names of the workspace."""
         call = candidate.call
         of_state = _stated(candidate.context.state)
-        said = [call.extra.get(_KEY), call.arguments.get(self._argument) if self._argument else None]
-        stated = [one for one in (of_state, *said) if one is not None]
+        named_places = [call.extra.get(_KEY), call.arguments.get(self._argument) if self._argument else None]
+        stated = [one for one in (of_state, *named_places) if one is not None]
         expected = self._name if self._name is not None else of_state
         if expected is None or not stated:
             return Blocked(f"no workspace is given for the call of {call.name!r}", "workspace_mismatch")

@@ -27,7 +27,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-class Teller:
+class Listeners:
     """Passes events from any thread to a listener, one at a time."""
 
     def __init__(self, listener: Listener | None) -> None:
@@ -49,9 +49,9 @@ class Teller:
 class Progress:
     """Passes on the progress of a call from its start to its end."""
 
-    def __init__(self, teller: Teller, execution: str) -> None:
+    def __init__(self, listeners: Listeners, execution: str) -> None:
         """Begin closed."""
-        self._teller = teller
+        self._listeners = listeners
         self._execution = execution
         self._call: ToolInvocation | None = None
 
@@ -61,12 +61,12 @@ class Progress:
 
     def close(self, event: ExecutionEvent) -> None:
         """Report the call's end; later reports, such as those of an abandoned thread, are dropped."""
-        with self._teller.lock:
+        with self._listeners.lock:
             self._call = None
-            self._teller(event)
+            self._listeners(event)
 
     def __call__(self, progress: float | None, total: float | None, message: str) -> None:
         """Report progress."""
-        with self._teller.lock:
+        with self._listeners.lock:
             if self._call is not None:
-                self._teller(ToolProgress(now(), self._call, self._execution, progress, total, message))
+                self._listeners(ToolProgress(now(), self._call, self._execution, progress, total, message))
