@@ -147,4 +147,7 @@ def test_a_broken_call_is_not_in_a_file_of_training_rows(run: Run, tmp_path: Pat
     options = ("--from", "openai-chat", "--to", "hf-chat", "--out", str(out), "--on-error", "quarantine")
     code, _, err = run("convert", *options, stdin=lines(chat(0, tool="sky"), chat(1, tool="sea", failed=True)))
     assert (code, numbers(out.read_text())) == (1, [0]), err
-    assert "the arguments of sea are no JSON object" in (tmp_path / "rows.jsonl.quarantine.jsonl").read_text()
+    assert (
+        "the arguments of the call to sea are not a JSON object"
+        in (tmp_path / "rows.jsonl.quarantine.jsonl").read_text()
+    )

@@ -99,12 +99,13 @@ LANGCHAIN = [{"type": "human", "content": "Hi."}, {"type": "ai", "content": "Hel
 DUMPED = [{"lc": 1, "type": "constructor", "id": ["langchain", "HumanMessage"], "kwargs": {"content": "Hi."}}]
 FOREIGN: list[tuple[str, Any, str]] = [
     ("openai-chat", LANGCHAIN, "it looks like langchain"),
+    ("langchain", CHAT, "/0/type: expected system, human"),
+    ("langchain", {"messages": CHAT}, "/messages/0/type: expected system, human"),
     (
-        "langchain",
+        "claude-code",
         CHAT,
         "nothing in the value is understood; found a list of 2 objects with the keys 'role', 'content'",
     ),
-    ("langchain", {"messages": CHAT}, "nothing in the value is understood"),
     ("sharegpt", {"conversations": CHAT}, "`from` is one of"),
     ("sharegpt", {"conversations": [{"from": "chatgpt", "value": "Hello."}]}, "not 'chatgpt'"),
     *(
@@ -121,7 +122,6 @@ FOREIGN: list[tuple[str, Any, str]] = [
         )
         for value in (LANGCHAIN, DUMPED)
     ),
-    ("claude-code", CHAT, "nothing in the value is understood"),
     ("openai-chat", {"messages": CHAT, "system": "Be brief."}, "only a part of the value is understood; it looks like"),
 ]
 

@@ -144,5 +144,6 @@ def test_what_would_mislead_is_refused_with_its_place(value: Any, where: str) ->
 @pytest.mark.parametrize(
     "message", [{"type": "remove", "data": {"id": "a"}}, {"type": ["ai"]}, {"type": "ai", "data": 3}]
 )
-def test_a_message_of_another_kind_is_kept(message: Any) -> None:
-    assert parts(message) == (OpaquePart("langchain", message),)
+def test_a_message_of_another_kind_is_refused(message: Any) -> None:
+    with pytest.raises(ParseError, match=r"^/1/type: expected system, human, ai, tool, function or chat"):
+        LANGCHAIN.read([{"type": "human", "data": {"content": "Hi."}}, message])

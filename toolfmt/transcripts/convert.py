@@ -168,7 +168,7 @@ def _converted(  # noqa: PLR0913 - as above
     if origin.name == goal.name and residue is None and not answer:
         found = read(value, origin)
         if row:
-            refuse_untrainable(found, origin.rules, goal.rules)
+            refuse_untrainable(found, origin.rules, goal.rules, mended=repair is not None)
         if repair is None:
             _fitted(found, goal)
         changes: tuple[Loss, ...] = ()
@@ -182,7 +182,7 @@ def _converted(  # noqa: PLR0913 - as above
         return made_of(value, changes, origin.name, goal.name, settings=said)
     before = _only(read(value, origin), include)
     if row:
-        refuse_untrainable(before, origin.rules, goal.rules)
+        refuse_untrainable(before, origin.rules, goal.rules, mended=repair is not None)
     with reraise_as_parse_error(origin.name, residue):
         if residue is not None:
             return _back(before, origin, goal, residue, strict=strict)

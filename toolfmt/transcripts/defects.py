@@ -24,26 +24,33 @@ if TYPE_CHECKING:
     from toolfmt.transcripts.format import Rules
 
 
-def refuse_untrainable(transcript: Transcript, origin: Rules, goal: Rules) -> None:
-    """Raise `ConversionError` for what a row to train on must not hold: a broken call, or a turn of no meaning."""
-    if not goal.trained:
+def refuse_untrainable(transcript: Transcript, origin: Rules, goal: Rules, *, mended: bool = False) -> None:
+    """Raise `ConversionError` for a row of which a turn is not understood, and for what is not to be trained on.
+
+    That is a broken call and, unless the row is `mended`, a result of no call.
+    """
+    if not (goal.trained or origin.trained):
         return
     for message in (*transcript.messages, *(transcript.rejected or ())):
         for part in message.parts:
             reason = ""
-            if isinstance(part, CallPart):
+            if isinstance(part, CallPart) and goal.trained:
                 reason = _defect(part)
             elif isinstance(part, OpaquePart) and origin.trained and part.value is message.source:
                 reason = "the turn is not understood"
             if reason:
                 raise ConversionError(f"{pointer(message.where)}: not in a training set: {reason}")
+    orphans = defects(transcript.messages, continued=False) if goal.trained and not mended else ()
+    for loss in orphans:
+        if loss.code == "result_link":
+            raise ConversionError(f"{loss.path}: not in a training set: a result of no call: {loss.detail}")
 
 
 def _defect(part: CallPart) -> str:
     if not part.name:
         return "a call has no name"
     reason = broken_arguments(part)
-    return f"the arguments of {part.name} are no JSON object: {reason}" if reason else ""
+    return f"the arguments of the call to {part.name} are not a JSON object: {reason}" if reason else ""
 
 
 def defects(messages: Sequence[Message], *, continued: bool) -> Iterator[Loss]:

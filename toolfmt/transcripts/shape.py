@@ -129,8 +129,9 @@ def _fitted(messages: Sequence[Message], rules: Rules) -> list[Message]:
             others = len(parts) - results
         if not results and role not in rules.roles:
             continue
-        if not parts and (message.role == "tool" or not (rules.empty_messages or role in rules.silent)):
-            continue
+        empty = rules.empty_messages or role in rules.silent
+        if not parts and (message.parts or message.role == "tool" or not empty):
+            continue  # of what has no place, no message without content is made
         if not results:
             shaped.append(message if role == message.role and whole else changed(message, role, parts))
         elif rules.results_in == "tool" and message.role == "tool" and results == 1 and not others:

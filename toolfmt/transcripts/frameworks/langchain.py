@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.conversation import (
     CallPart,
     Message,
-    OpaquePart,
     Part,
     ReasoningPart,
     ResultPart,
@@ -82,10 +81,11 @@ def _read_message(item: JsonValue, where: tuple[str, int]) -> Message:
         raise ParseError(f"{pointer(where)}: a message is an object, not {type(item).__name__}")
     kind, data = _opened(item)
     role = _SPOKEN.get(data.get("role"), "user") if kind == "chat" and data is not None else _ROLES.get(kind)
+    if role is None or data is None:
+        expected = f"expected {', '.join(_ROLES)} or chat with its fields"
+        raise ParseError(f"{pointer(where)}/type: {expected}, not {kind!r}")
     try:
-        if role is None or data is None:
-            message = Message("user", (OpaquePart(OWNER, item),))
-        elif role == "tool":
+        if role == "tool":
             message = _result(data)
         elif role == "assistant":
             message = _answer(data)
