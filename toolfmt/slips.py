@@ -18,8 +18,7 @@ from toolfmt import jsontext
 from toolfmt.dialect.syntax import BODY_SLOTS, spelled
 from toolfmt.errors import ParseError, ToolFmtError
 from toolfmt.model import ToolInvocation
-from toolfmt.parsers.mend_json import single_braces
-from toolfmt.parsers.repair import SINGLE
+from toolfmt.parsers.mend_json import doubled
 from toolfmt.parsers.respelling import LONGEST, renamed, respelled
 from toolfmt.parsing import parse
 from toolfmt.tools import tools as definitions
@@ -65,19 +64,13 @@ def change(dialect: AnyDialect, tools: object, failure: CallFailed, example: str
     reads = partial(_reads, dialect, tools, alone=False)
     if slips := respelled(dialect.syntax.forms[0], definitions(tools) if tools else (), raw, example, reads):
         return Correction("" if failure.reason == "unread_call" else "a marker is misspelt", slips, "malformed")
-    slips = renamed(raw, example, keys, reads) or _single(raw, reads) or _keyed(dialect, tools, raw, reads)
+    slips = renamed(raw, example, keys, reads) or doubled(raw, reads) or _keyed(dialect, tools, raw, reads)
     if slips:
         return Correction(slips=slips, advice="malformed")
     if failure.reason == "truncated":
         return _ended(dialect, tools, failure, raw, example, keys)
     broken = failure.reason == "malformed"
     return Correction(slips=_fence(dialect, tools, raw) or _repaired(dialect, tools, raw)) if broken else Correction()
-
-
-def _single(raw: str, reads: Callable[[str], bool]) -> str:
-    """Return advice if the call can be read without doubled braces."""
-    text = single_braces(raw)
-    return SINGLE if text != raw and reads(text) else ""
 
 
 def _keyed(dialect: AnyDialect, tools: object, raw: str, reads: Callable[[str], bool]) -> str:

@@ -83,6 +83,9 @@ HINTS = [
     ("{'name': 'note', 'parameters': {'text': 'a'}}", "give dialect='llama3-json'"),
     ('<toolcall>{"name": "note", "arguments": {"text": "a"}}</toolcall>', "write <tool_call> instead of '<toolcall>'"),
     ('[TOOL_CALLS][note(text="a")]', "'[TOOL_CALLS]' is a marker of mistral-v3"),
+    ('[TOOL_CALLS][{{"name":"note","arguments":{{"text":"a"}}}}]', "mistral-v3: write { and } instead of {{ and }}"),
+    ('{name: "note", parameters: {text: "a"}}', "it looks like llama3-json: write keys in double quotes"),
+    ('<tool><name>note</name><arguments><arg name="text">a</arg></arguments></tool>', "'<tool>' is a marker of"),
     ('<tool_call>note(text="a")</tool_call>', "'<tool_call>' is a marker of"),
     ('<tool_call name="note">{"text": "a"}</tool_call>', "is a marker of"),
 ]
@@ -95,6 +98,12 @@ def test_what_is_detected_as_no_format_names_one(answer: str, hint: str) -> None
     assert noted.kind == "unread_call"
     assert hint in noted.detail
     assert toolfmt.parse(answer, tools=TOOLS).hint == noted.detail
+
+
+def test_the_key_of_another_format_is_named() -> None:
+    answer = '{"tool": "note", "parameters": {"text": "a"}}'
+    assert toolfmt.parse(answer, dialect="llama3-json", tools=TOOLS).hint == 'write the key "name" instead of "tool"'
+    assert "not as pythonic writes it" in toolfmt.parse('r = note(text="a")', dialect="pythonic", tools=TOOLS).hint
 
 
 @pytest.mark.parametrize("answer", ['print("note")', "A <tool_cal> and note.", "{note}: `note(...)`"])

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.detection.detecting import unread
@@ -24,7 +24,8 @@ from toolfmt.detection.table import table
 from toolfmt.errors import UnrepresentableError
 from toolfmt.events import CallEnd, CallFailed, Notice
 from toolfmt.lookup.registry import default_registry
-from toolfmt.parsers.respelling import example, misspelt
+from toolfmt.parsers.mend_json import JsonMender, doubled
+from toolfmt.parsers.respelling import example, misspelt, renamed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -86,6 +87,8 @@ _PLACES: Final = tuple(
                 rf"|\n{_MARKUP}\w[\w ]{{1,20}}{_MARKUP}:\s{{0,4}}(?:\[|\{{(?!\w{{1,40}}\}})))"
             ),
         ),
+        # <tool><name>NAME</name>
+        (rf"(?P<mark>{_TAG})\s{{0,8}}<\w{{1,24}}>\s{{0,8}}", r"\s{0,8}</\w{1,24}>"),
         # NAME\n<arg_key>city</arg_key>
         (r"(?:\A|\n|>)\s{0,8}", r"[ \t]{0,8}\n\s{0,8}<(\w{1,40})>[^<\n]{0,200}</\1>"),
         # to=functions.NAME<|channel|>
@@ -119,6 +122,7 @@ _PLACES: Final = tuple(
 """What is before and after the name of a called tool; the group `mark` is compared with markers."""
 
 
+_NEVER: Final = re.compile(r"(?!)")
 _BRACKET: Final = re.compile(r"[{\[]")
 _MARKED: Final = re.compile(r"<[^<>\n]{1,80}>|&lt;[^<>\n]{1,80}?&gt;|\[{1,2}/?[\w ]{3,40}\]{0,2}|\u273f\w{2,40}\u273f")
 """A marker of any format, or what is like one."""
@@ -132,9 +136,11 @@ def unread_notice(text: str, whole: str, tools: Collection[str], dialect: str, r
         return []
     raw, name = found
     start = max(0, whole.find(raw))
-    more = how_to_read(looked[:_READ], dialect, read) or _beside_marker(looked[:_READ], dialect)
+    looked = looked[:_READ]
+    more = how_to_read(looked, dialect, read) or _changed(looked, dialect, read) or _beside_marker(looked, dialect)
+    unknown = f"as {dialect} writes it" if dialect else "in a format that is known"
     span: Span = (start, start + len(raw))
-    return [Notice(UNREAD, more or f"it looks like a call of {name!r}, but not in a format that is known", span)]
+    return [Notice(UNREAD, more or f"it looks like a call of {name!r}, but not {unknown}", span)]
 
 
 def how_to_read(text: str, dialect: str, read: Read) -> str:
@@ -152,6 +158,26 @@ def how_to_read(text: str, dialect: str, read: Read) -> str:
     bare = [one.dialect for one in table(registry).bare if one.dialect != dialect] if _BRACKET.search(text) else []
     likely = likely or next((name for name in bare if _calls(read, text, name)), "")
     return f"it looks like {likely}: give dialect={likely!r}" if likely else ""
+
+
+def _changed(text: str, dialect: str, read: Read) -> str:
+    """Say what to write instead of a key or a tag of another format, doubled braces or broken JSON: the least of it."""
+    registry = default_registry()
+    names = [dialect] if dialect in registry.names() else _nearest(text, registry)[1]
+    found: list[tuple[int, str]] = []
+    for name in names or [one.dialect for one in table(registry).bare]:
+        shown, reads = example(registry.dialect(name)), partial(_calls, read, dialect=name)
+        if slips := renamed(text, shown, ("a",), reads) or doubled(text, reads) or _mended(text, shown, reads):
+            found.append((slips.count(";"), slips if name == dialect else f"it looks like {name}: {slips}"))
+    return min(found, key=lambda one: one[0])[1] if found else ""
+
+
+def _mended(text: str, shown: str, reads: Callable[[str], bool]) -> str:
+    """Describe what is wrong with the JSON of a text."""
+    at = text.find("{")
+    known = {word for word in re.findall(r'"(\w+)"\s*:', shown) if word != "a"}
+    found = JsonMender(text, at, _NEVER, known, known, only=False).mended() if at >= 0 else None
+    return "; ".join(found.slips) if found is not None and reads(text[:at] + found.text + text[found.end :]) else ""
 
 
 def _beside_marker(text: str, dialect: str) -> str:

@@ -17,7 +17,7 @@ from toolfmt import jsontext
 from toolfmt.parsers.mend_strings import Unclear, encoded, odd_end, within
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
 _SPACE = re.compile(r"\s*+").match
 _COMMENT = re.compile(r"//[^\n]*\n|/\*.*?\*/|#[^\n]*\n", re.DOTALL).match
@@ -46,12 +46,20 @@ _DEEPEST = 64
 _CLOSERS = {"{": "}", "[": "]"}
 
 
+SINGLE = "write { and } instead of {{ and }}"
+"""Advice on doubled braces."""
 _DOUBLED = re.compile(r'"(?:[^"\\]|\\.)*+"|([{}])\1', re.DOTALL)
 
 
 def single_braces(text: str) -> str:
     """Write one brace for each two outside strings, as a template's escapes leave them: `{{"a": 1}}`."""
     return _DOUBLED.sub(lambda found: found[1] or found.group(), text)
+
+
+def doubled(text: str, reads: Callable[[str], bool]) -> str:
+    """What to write instead of doubled braces; "" unless `reads` finds a call in the text without them."""
+    single = single_braces(text)
+    return SINGLE if single != text and reads(single) else ""
 
 
 @dataclass(slots=True)

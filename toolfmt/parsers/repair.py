@@ -16,7 +16,7 @@ from toolfmt.errors import SchemaError
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
 from toolfmt.jsontext import is_object
 from toolfmt.parsers.driving import PassingParser
-from toolfmt.parsers.mend_json import JsonMender, single_braces
+from toolfmt.parsers.mend_json import SINGLE, JsonMender, single_braces
 from toolfmt.parsers.mend_tags import Mend, TagMender
 from toolfmt.schema import declares, problems, property_names
 
@@ -39,8 +39,6 @@ _QUOTED = re.compile(r"[\"'“]").search
 _EMPTY = re.compile(r"\{\s*\}").search
 """What a call without arguments has to hold: one of which they are missing is not mended."""
 _REST = re.compile(r"[\s\]});,`>]+")
-SINGLE = "write { and } instead of {{ and }}"
-"""Advice on doubled braces."""
 
 
 class RepairingParser(PassingParser):
