@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolfmt import jsontext
 from toolfmt.dialect.record import ParserOptions
-from toolfmt.errors import LimitExceededError, ParseError, UnknownFormatError
+from toolfmt.errors import LimitExceededError, ParseError
 from toolfmt.events import coalesce
 from toolfmt.jsontext import is_object
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answer_apis import ANSWERS, APART
 from toolfmt.transcripts.answer_info import UNFINISHED
 from toolfmt.transcripts.assembling import Assembler
-from toolfmt.transcripts.formats import known_as
+from toolfmt.transcripts.formats import known_of
 from toolfmt.transcripts.media import with_base64
 from toolfmt.transcripts.sse import DONE, EventText
 
@@ -209,10 +209,7 @@ async def _aread(values: AsyncIterable[object], reader: Parser[object]) -> Async
 def _shapes(source: str) -> tuple[StepShape, ...]:
     if source == "auto":
         return (*(shape for api in ANSWERS.values() for shape in api.shapes), APART)
-    known = known_as(source, ANSWERS)
-    if not known:
-        raise UnknownFormatError(source, sorted(ANSWERS))
-    return (*ANSWERS[known].shapes, APART)
+    return (*known_of(source, ANSWERS).shapes, APART)
 
 
 def _is_event_text(value: object) -> bool:

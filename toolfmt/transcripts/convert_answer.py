@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, TextPart, Transcript, parse_failure
-from toolfmt.errors import ParseError, UnknownFormatError
+from toolfmt.errors import ParseError
 from toolfmt.events import CallFailed, CallStart
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.answer_apis import ANSWERS
@@ -25,7 +25,7 @@ from toolfmt.transcripts.carrying import Carry
 from toolfmt.transcripts.convert import Conversion, made_of, refuse
 from toolfmt.transcripts.failures import WRITERS, read_error, usual_status
 from toolfmt.transcripts.format import reraise_as_parse_error
-from toolfmt.transcripts.formats import find, known_as
+from toolfmt.transcripts.formats import find, known_of
 from toolfmt.transcripts.losses import Loss, losses
 from toolfmt.transcripts.media import with_base64
 from toolfmt.transcripts.request import objects_in
@@ -66,7 +66,7 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
     as_given, value = value, with_base64(value)
     name = _recognised(value) if source == "auto" else find(source).name
     goal = find(target).widest
-    origin_api, api = _answering(name), _answering(goal.name)
+    origin_api, api = known_of(name, ANSWERS), known_of(goal.name, ANSWERS)
     if name == goal.name and not (id or model or created):
         return made_of(as_given, (), name, name)
     reader = AnswerReader(name)
@@ -110,15 +110,14 @@ def write_answer(  # noqa: PLR0913 - as above
     head = AnswerHead(id or info.id, model or info.model, created or info.created)
     events = list(events)
     answers = [(answer_message(events, info),)]
-    return _written(answers, goal, _answering(goal.name), AnswerEnding(_stop(info, answers, events), info, head))[0]
+    return _written(
+        answers, goal, known_of(goal.name, ANSWERS), AnswerEnding(_stop(info, answers, events), info, head)
+    )[0]
 
 
 def write_error(failure: Failure, target: str) -> JsonObject:
     """Write an error as an API does; raises `UnknownFormatError` for a format that has none."""
-    known = known_as(target, WRITERS)
-    if not known:
-        raise UnknownFormatError(target, sorted(WRITERS))
-    return WRITERS[known](failure)
+    return known_of(target, WRITERS)(failure)
 
 
 def convert_error(value: JsonValue, *, target: str, status: int = 0) -> JsonObject:
@@ -141,13 +140,6 @@ def _recognised(value: JsonObject) -> str:
     if found is None:
         raise ParseError(f"no provider's answer has the keys {', '.join(map(repr, list(value)[:6]))}: give source=")
     return found
-
-
-def _answering(name: str) -> AnswerApi:
-    known = known_as(name, ANSWERS)
-    if not known:
-        raise UnknownFormatError(name, sorted(ANSWERS))
-    return ANSWERS[known]
 
 
 def _written(

@@ -5,11 +5,11 @@ find("gemini-interactions")    toolfmt.transcripts.apis.gemini_interactions.FORM
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from toolfmt.errors import UnknownFormatError
 from toolfmt.transcripts import apis, datasets, frameworks, logs
@@ -17,6 +17,8 @@ from toolfmt.transcripts.format import TranscriptFormat
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonValue
+
+Known = TypeVar("Known")
 
 
 @cache
@@ -84,6 +86,14 @@ def known_as(name: str, known: Container[str]) -> str:
         return name
     made = find(name)
     return next((found for found in (made.name, *_relatives(made)) if found in known), "")
+
+
+def known_of(name: str, known: Mapping[str, Known]) -> Known:
+    """Get what is known of a format, or of what it is a variety of; raises `UnknownFormatError`."""
+    found = known_as(name, known)
+    if not found:
+        raise UnknownFormatError(name, sorted(known))
+    return known[found]
 
 
 def _relatives(made: TranscriptFormat) -> Iterator[str]:

@@ -23,7 +23,7 @@ from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.answer_message import cite
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.format import reraise_as_parse_error
-from toolfmt.transcripts.formats import evident, fits, known_as
+from toolfmt.transcripts.formats import evident, fits, known_as, known_of
 from toolfmt.transcripts.losses import losses
 from toolfmt.transcripts.request import objects_in
 from toolfmt.transcripts.settings.tables import TABLES
@@ -165,7 +165,7 @@ def _answer(value: JsonValue, made: TranscriptFormat) -> Transcript | None:
         return None
     found = made.read(conversation)
     beside = {f"{ANSWER}.{key}": item for key, item in value.items() if key not in _message_keys(made, value)}
-    listed, known = ANSWERS[known_as(made.name, ANSWERS)].choice
+    listed, known = known_of(made.name, ANSWERS).choice
     for choice in objects_in(value, listed) if listed else ():
         beside |= {f"{ANSWER}.{listed}.{key}": item for key, item in choice.items() if key not in known and item}
     said = [part for message in found.messages for part in message.parts]
@@ -179,7 +179,7 @@ def _answer(value: JsonValue, made: TranscriptFormat) -> Transcript | None:
 
 def _message_keys(made: TranscriptFormat, value: JsonObject) -> set[str]:
     """Find the keys of an answer that its message is made of."""
-    api = ANSWERS[known_as(made.name, ANSWERS)]
+    api = known_of(made.name, ANSWERS)
     whole = api.open(value)
     return {key for key in value if api.open({name: item for name, item in value.items() if name != key}) != whole}
 

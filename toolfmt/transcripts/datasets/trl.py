@@ -87,19 +87,15 @@ def write(transcript: Transcript) -> JsonValue:
     """Write a row: what comes up to the last turn of the user's that both answers share is the prompt."""
     whole = write_request(replace(transcript, messages=()), SHAPE)
     beside = {key: value for key, value in whole.items() if key != "messages"} if is_object(whole) else {}
-    chosen = _written(transcript.messages)
+    chosen = write_messages(transcript.messages, SHAPE)
     if transcript.rejected is None:
         at = _asked(chosen)
         label = {} if transcript.label is None else {"label": transcript.label}
         return {"prompt": chosen[:at], "completion": chosen[at:], **label, **beside}
-    rejected = _written(transcript.rejected)
+    rejected = write_messages(transcript.rejected, SHAPE)
     shared = sum(1 for _ in takewhile(lambda pair: jsontext.equal(*pair), zip(chosen, rejected, strict=False)))
     at = 0 if "prompt" in beside else _asked(chosen[:shared])
     return {"prompt": chosen[:at], "chosen": chosen[at:], "rejected": rejected[at:], **beside}
-
-
-def _written(messages: tuple[Message, ...]) -> list[JsonValue]:
-    return write_messages(messages, SHAPE)
 
 
 def _asked(items: list[JsonValue]) -> int:

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.transcripts.settings import output_format, reasoning
 from toolfmt.transcripts.settings.record import Group, Setting, Table
-from toolfmt.transcripts.settings.tables import OPENAI_CHAT
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonValue
+from toolfmt.transcripts.settings.tables import OPENAI_CHAT, same_words
 
 _OPENAI_ONLY: Final = frozenset(
     {"safety_identifier", "cache_options", "cache_retention", "moderation", "obfuscation", "prediction", "verbosity"}
@@ -58,10 +55,6 @@ class Relative:
         return replace(OPENAI_CHAT, settings=(*kept, *self.adds), groups=(self.format,))
 
 
-def _same(*words: str) -> dict[str, JsonValue]:
-    return {word: word for word in words}
-
-
 _SERVERS: Final = _OPENAI_ONLY - {"service_tier"}
 
 RELATIVES: Final[Mapping[str, Relative]] = {
@@ -97,7 +90,9 @@ RELATIVES: Final[Mapping[str, Relative]] = {
         source="Groq documentation, OpenAI Compatibility: currently unsupported features",
         refuses=_OPENAI_ONLY | {"logprobs", "top_logprobs", "logit_bias", "n"},
         adds=(
-            Setting("service_tier", "service_tier", "text", words={**_same("auto", "flex"), "standard": "on_demand"}),
+            Setting(
+                "service_tier", "service_tier", "text", words={**same_words("auto", "flex"), "standard": "on_demand"}
+            ),
         ),
         reasoning="reasoning",
         speakers=False,
@@ -120,7 +115,7 @@ RELATIVES: Final[Mapping[str, Relative]] = {
             reasoning.effort("reasoning.effort", reasoning.EFFORTS[:6], also=("reasoning_effort",)),
             Setting("budget", "reasoning.max_tokens", "integer"),
             Setting("thinks", "reasoning.enabled", "flag"),
-            Setting("thoughts", "reasoning.summary", "text", words=_same("auto", "concise", "detailed")),
+            Setting("thoughts", "reasoning.summary", "text", words=same_words("auto", "concise", "detailed")),
         ),
         reasoning="reasoning",
         gateway=True,

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 
-def _same(*words: str) -> dict[str, JsonValue]:
+def same_words(*words: str) -> dict[str, JsonValue]:
+    """Give the words of an API that are those of all."""
     return {word: word for word in words}
 
 
@@ -47,7 +48,7 @@ _MODEL: Final = Setting("model", "model", "text")
 _STREAM: Final = Setting("stream", "stream", "flag")
 _METADATA: Final = Setting("metadata", "metadata", "object", most=16)
 _VERBOSITY: Final = ("low", "medium", "high")
-_TIERS: Final = {**_same("auto", "flex", "scale", "priority", "fast"), "standard": "default"}
+_TIERS: Final = {**same_words("auto", "flex", "scale", "priority", "fast"), "standard": "default"}
 _ALWAYS: Final[Mapping[str, JsonValue]] = {"stream_usage": True}
 
 OPENAI_SHARED: Final = (
@@ -87,8 +88,8 @@ OPENAI_CHAT: Final = Table(
         Setting("n", "n", "integer", low=1, high=128),
         Setting("logprobs", "logprobs", "flag"),
         Setting("logit_bias", "logit_bias", "object"),
-        Setting("modalities", "modalities", "texts", words=_same("text", "audio")),
-        Setting("verbosity", "verbosity", "text", words=_same(*_VERBOSITY)),
+        Setting("modalities", "modalities", "texts", words=same_words("text", "audio")),
+        Setting("verbosity", "verbosity", "text", words=same_words(*_VERBOSITY)),
         Setting("stream_usage", "stream_options.include_usage", "flag"),
         Setting("obfuscation", "stream_options.include_obfuscation", "flag"),
         Setting("prediction", "prediction", "object"),
@@ -105,7 +106,7 @@ RESPONSES: Final = Table(
         _tokens("max_output_tokens", low=16),
         Setting("logprobs", "include", "flag", member="message.output_text.logprobs"),
         Setting("encrypted", "include", "flag", member="reasoning.encrypted_content"),
-        Setting("verbosity", "text.verbosity", "text", words=_same(*_VERBOSITY)),
+        Setting("verbosity", "text.verbosity", "text", words=same_words(*_VERBOSITY)),
         Setting("obfuscation", "stream_options.include_obfuscation", "flag"),
         reasoning.effort("reasoning.effort"),
         Setting(
@@ -113,7 +114,7 @@ RESPONSES: Final = Table(
             "reasoning.summary",
             "text",
             ("reasoning.generate_summary",),
-            words=_same("auto", "concise", "detailed"),
+            words=same_words("auto", "concise", "detailed"),
         ),
     ),
     groups=(output_format.RESPONSES,),
@@ -219,7 +220,7 @@ GEMINI: Final = Table(
             "texts",
             words={"text": "TEXT", "image": "IMAGE", "audio": "AUDIO"},
         ),
-        Setting("service_tier", "serviceTier", "text", words=_same("flex", "standard", "priority")),
+        Setting("service_tier", "serviceTier", "text", words=same_words("flex", "standard", "priority")),
         Setting("labels", "labels", "object"),
         Setting("store", "store", "flag"),
         *(Setting("effort", _LEVEL, "text", words=words, models=models) for models, words in _LEVELS.items()),
@@ -252,8 +253,8 @@ INTERACTIONS: Final = Table(
         Setting("top_p", "generation_config.top_p", low=0, high=1),
         Setting("stop", "generation_config.stop_sequences", "texts", most=5),
         Setting("seed", "generation_config.seed", "integer"),
-        Setting("modalities", "response_modalities", "texts", words=_same("text", "image", "audio")),
-        Setting("service_tier", "service_tier", "text", words=_same("flex", "standard", "priority")),
+        Setting("modalities", "response_modalities", "texts", words=same_words("text", "image", "audio")),
+        Setting("service_tier", "service_tier", "text", words=same_words("flex", "standard", "priority")),
         Setting("labels", "labels", "object"),
         Setting("store", "store", "flag"),
         reasoning.effort("generation_config.thinking_level", reasoning.EFFORTS[1:6]),
@@ -282,7 +283,9 @@ BEDROCK: Final = Table(
         Setting("top_k", "additionalModelRequestFields.top_k", "integer", low=0, models="anthropic|claude"),
         Setting("stop", "inferenceConfig.stopSequences", "texts", most=2500),
         Setting("metadata", "requestMetadata", "object", most=16),
-        Setting("service_tier", "serviceTier.type", "text", words={**_same("flex", "priority"), "standard": "default"}),
+        Setting(
+            "service_tier", "serviceTier.type", "text", words={**same_words("flex", "priority"), "standard": "default"}
+        ),
         reasoning.effort(
             "outputConfig.effort",
             also=("additionalModelRequestFields.reasoning_effort", "additionalModelRequestFields.output_config.effort"),

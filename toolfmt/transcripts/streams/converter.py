@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
+from toolfmt.transcripts.answer_apis import APIS
 from toolfmt.transcripts.answer_ending import AnswerHead
 from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.answers import AnswerReader, plain
+from toolfmt.transcripts.formats import known_of
 from toolfmt.transcripts.loss import Loss
 from toolfmt.transcripts.sse import EventText, end_text, event_text
 from toolfmt.transcripts.streams.emitter import Emitter
-from toolfmt.transcripts.streams.relay import stream_of
 
 if TYPE_CHECKING:
     from toolfmt.events import Event
@@ -51,7 +52,7 @@ class StreamConverter:
         says; without them, a stream that stays in its format stays as it is.
         Raises `UnknownFormatError` for a format without streams.
         """
-        self._api = api = stream_of(target)
+        self._api = api = known_of(target, APIS)
         self._target = api.name
         self._reader = AnswerReader(source)
         self._same = not (id or model or created) and source == target

@@ -14,21 +14,19 @@ from typing import TYPE_CHECKING, cast
 
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, JsonPart, Message, ReasoningPart, RefusalPart, TextPart
-from toolfmt.errors import UnknownFormatError
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answer_apis import APIS
 from toolfmt.transcripts.answer_ending import AnswerHead
 from toolfmt.transcripts.answer_info import AnswerInfo
 from toolfmt.transcripts.answers import AnswerEvents, AsyncAnswerEvents, answered
 from toolfmt.transcripts.assembling import Assembler
-from toolfmt.transcripts.formats import known_as
+from toolfmt.transcripts.formats import known_of
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER
 from toolfmt.transcripts.streams.emitter import Emitter
 
 if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.model import JsonObject
-    from toolfmt.transcripts.answer_api import AnswerApi
 
 
 def write_stream(  # noqa: PLR0913 - each is a choice of the caller's
@@ -50,7 +48,7 @@ def write_stream(  # noqa: PLR0913 - each is a choice of the caller's
     `UnknownFormatError` for a target without streams.
     """
     events, known = _opened(answer)
-    return _written(events, Emitter(stream_of(target).stream, info or known, AnswerHead(id, model, created)))
+    return _written(events, Emitter(known_of(target, APIS).stream, info or known, AnswerHead(id, model, created)))
 
 
 def awrite_stream(  # noqa: PLR0913 - as above
@@ -68,7 +66,7 @@ def awrite_stream(  # noqa: PLR0913 - as above
             f"an asynchronous iterable of events is expected, not {type(answer).__name__}; see write_stream"
         )
     known = answer.info if isinstance(answer, AsyncAnswerEvents) else AnswerInfo(stop="stop")
-    return _awritten(answer, Emitter(stream_of(target).stream, info or known, AnswerHead(id, model, created)))
+    return _awritten(answer, Emitter(known_of(target, APIS).stream, info or known, AnswerHead(id, model, created)))
 
 
 def _written(events: Iterable[Event], emitter: Emitter) -> Iterator[JsonObject]:
@@ -83,14 +81,6 @@ async def _awritten(events: AsyncIterable[Event], emitter: Emitter) -> AsyncIter
             yield written
     for written in emitter.close():
         yield written
-
-
-def stream_of(target: str) -> AnswerApi:
-    """Find the API that writes a format's streams; raises `UnknownFormatError`."""
-    name = known_as(target, APIS)
-    if not name:
-        raise UnknownFormatError(target, sorted(APIS))
-    return APIS[name]
 
 
 def _opened(answer: object) -> tuple[Iterable[Event], AnswerInfo]:
