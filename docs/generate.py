@@ -69,7 +69,7 @@ _CHOICE = """\
 Without a choice, tools and calls are written in {}, and `parse` finds the format in the text.
 A name that is not listed raises `UnknownDialectError`.
 
-A `model` refines its provider: where the provider has no exception for it, the model's own format counts.
+If you also give `model`, its format is used instead of the provider's, if the id is known.
 
 Some dialects have an alias that is also a provider's name, because servers give their parsers such names:
 `dialect="openai"` is {}, and `provider="openai"` means the format for OpenAI's API."""

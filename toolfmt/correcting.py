@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Final, Unpack
 
 from toolfmt import jsontext
 from toolfmt.events import API, CallFailed
+from toolfmt.formatters.examples import any_call
 from toolfmt.formatters.templating import render_template
 from toolfmt.lookup.choice import Choice, chosen_only, nothing_chosen
 from toolfmt.lookup.registry import default_registry
-from toolfmt.model import ToolDefinition, ToolInvocation, is_dangerous
+from toolfmt.model import ToolDefinition, is_dangerous
 from toolfmt.schema import property_names
 from toolfmt.slips import Correction, change
 from toolfmt.tools import tools as definitions
@@ -186,8 +187,4 @@ def _example(dialect: AnyDialect, meant: ToolDefinition | None, offered: Mapping
     harmless = (tool for tool in offered.values() if not is_dangerous(tool))
     tool = meant or next(harmless, None)
     examples = dialect.example(tool) if tool is not None else ()
-    if examples:
-        return examples[0].text
-    tool = ToolDefinition(name="tool_name", parameters={"properties": {"argument": {"type": "string"}}})
-    call = ToolInvocation(name=tool.name, arguments={"argument": "value"})
-    return str(dialect.calls([call], {tool.name: tool}))
+    return examples[0].text if examples else any_call(dialect)

@@ -277,7 +277,9 @@ class DriverError(ExecutionError):
 
 def close_names(name: str, known: Mapping[str, str]) -> tuple[str, ...]:
     """Return the names that are similar to a misspelt one; `known` maps every spelling to its name."""
-    found = get_close_matches(name.strip().lower(), known, n=4 * SUGGESTED, cutoff=0.6)
+    name = name.strip().lower()
+    begun = sorted((one for one in known if name and one.startswith(name)), key=len)
+    found = (*begun, *get_close_matches(name, known, n=4 * SUGGESTED, cutoff=0.6))
     return tuple(dict.fromkeys(known[one] for one in found))[:SUGGESTED]
 
 

@@ -19,6 +19,7 @@ from toolfmt.dialect.syntax import Syntax
 from toolfmt.errors import ParseError, ToolFmtError
 from toolfmt.formatters.chosen_examples import ExampleChoice, Examples
 from toolfmt.formatters.declared import declared, harmless_example, schema_text
+from toolfmt.formatters.examples import any_call
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.formatters.templating import render_template
 from toolfmt.formatters.untrusted import Untrusted
@@ -38,11 +39,15 @@ PREFIX: Final = (
     "The user can only see the output of the tool, not the call itself. The available tools are:\n\n"
 )
 """Precedes the manifest in a prompt that is only `{{tools}}`."""
+FORM: Final = "\n\nEach call has this form, with the tool's own name and arguments:\n\n"
+"""Precedes the call of no tool in particular where the tools have no examples."""
 SECTION: Final = "\n\n"
 HEADING: Final = "## Accessible Tools\n\n"
 """The heading of a manifest that has none of its own."""
 _NEAR_PLACE: Final = re.compile(
-    r"\{\{\s*tool(?:s|_list|_descriptions?)?\s*\}\}|(?<!\{)\{\s*tools\s*\}(?!\})", re.IGNORECASE
+    r"\{\{-?\s*tool(?:s|_list|_descriptions?)?\s*(?:\|[^{}]{0,100})?-?\}\}"
+    r"|(?<!\{)\{\s*tools\s*\}(?!\})|\{%-?\s*tools\s*-?%\}",
+    re.IGNORECASE,
 )
 """Misspelt places of the tools."""
 _PLACE: Final = re.compile(r"\{\{\s*tools\s*\}\}")
@@ -62,9 +67,10 @@ def manifest(
     with `dialect="default-json"`. `tools` are in any form that `toolfmt.tools` reads; without tools the text is "".
     `template` replaces the dialect's template: a path, a template's text, or the name of one in the package.
     `examples` is the maximum number of examples for each tool, or your own examples: argument objects by the tool's
-    name. Examples that do not fit the tool raise `ArgumentsError`, and a dialect whose manifest has no examples raises
-    ValueError. A tool that cannot be shown raises `SchemaError` or `UnrepresentableError`; with `on_broken`, this
-    function is called instead and the tool is left out. A broken template raises `TemplateError`.
+    name. With 0, one call of no tool in particular shows the form. Examples that do not fit the tool raise
+    `ArgumentsError`, and a dialect whose manifest has no examples raises ValueError. A tool that cannot be shown raises
+    `SchemaError` or `UnrepresentableError`; with `on_broken`, this function is called instead and the tool is left out.
+    A broken template raises `TemplateError`.
     """
     dialect, registry = chosen_only(choice, manifest)
     if not isinstance(template, str | Path | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
@@ -87,6 +93,8 @@ def manifest(
     chosen = examples is not None
     text = render_template(template or dialect.manifest, tools=shown, declarations=declared, chosen=chosen)
     wanted.check_shown(text, shown, dialect.name)
+    if template is None and chosen and not any(tool["examples"] for tool in shown):
+        text = f"{text.rstrip()}{FORM}{any_call(dialect)}"
     return text
 
 
@@ -112,7 +120,7 @@ def inject(  # noqa: PLR0913 - each is a choice of the caller's
         raise TypeError(f"a prompt is a str, not {type(prompt).__name__}; it comes before the tools")
     near = None if _PLACE.search(prompt) else _NEAR_PLACE.search(prompt)
     if near is not None:
-        raise ValueError(f"the place of the tools is written {{{{tools}}}}, and the prompt has {near.group()!r}")
+        raise ValueError(f"write {{{{tools}}}} instead of {near.group()!r}")
     text = manifest(tools, template=template, examples=examples, on_broken=on_broken, **choice)
     return placed(prompt, text, missing)
 

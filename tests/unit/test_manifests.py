@@ -339,7 +339,6 @@ TEXT = manifest([READ])
         ("{% if x %}{{tools}}{% endif %}{# c #}\n\n", f"{{% if x %}}\n{TEXT}{{% endif %}}{{# c #}}\n\n"),
         ("{{tools}} é\r\n\u2028\x00", f"\n{TEXT} é\r\n\u2028\x00"),
         ("no place\n", f"no place\n\n\n## Accessible Tools\n\n{TEXT}"),
-        ("{{ tools | upper }}", f"{{{{ tools | upper }}}}\n\n## Accessible Tools\n\n{TEXT}"),
         ("", f"\n\n## Accessible Tools\n\n{TEXT}"),
         ("{{tools}}", PREFIX + TEXT),
         ("  {{ tools }}\n{# a\ncomment #}\n{{tools}} ", PREFIX + TEXT),
@@ -403,7 +402,12 @@ CITY = ToolDefinition(
 def test_examples_are_as_many_as_asked_for_or_the_callers_own(dialect: Dialect[Any]) -> None:
     own = manifest([CITY], dialect=dialect, examples={"weather": [{"city": "Oslo"}, {"city": "Rome", "days": 3}]})
     assert ("Oslo" in own, "Rome" in own, "example_city" in own) == (True, True, False)
-    assert "example_city" not in manifest([CITY], dialect=dialect, examples=0)
+    none = manifest([CITY], dialect=dialect, examples=0)
+    assert "example_city" not in none
+    form = none.partition("Each call has this form, with the tool's own name and arguments:\n\n")[2]
+    shown = ToolDefinition(name="tool_name", parameters={"properties": {"argument": {"type": "string"}}})
+    (call,) = parse(form, dialect=dialect, tools=[shown]).calls
+    assert (call.name, call.arguments) == ("tool_name", {"argument": "value"})
     assert "example_city" in manifest([CITY, PING], dialect=dialect, examples={"ping": []})
 
 

@@ -140,9 +140,19 @@ def test_what_providers_write_beside_a_tool_is_kept() -> None:
     assert toolfmt.tool({"name": "f", **beside}).metadata == beside
 
 
-@pytest.mark.parametrize("prompt", ["Use {tools}.", "Use {{tool}}.", "Use {{ tool_list }}."])
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Use {tools}.",
+        "Use {{tool}}.",
+        "Use {{ tool_list }}.",
+        "Use {{tools|safe}}.",
+        "Use {{- tools | indent(2) -}}.",
+        "Use {% tools %}.",
+    ],
+)
 def test_what_is_meant_as_the_place_of_the_tools_is_reported(prompt: str) -> None:
-    with pytest.raises(ValueError, match=r"the place of the tools is written \{\{tools\}\}"):
+    with pytest.raises(ValueError, match=r"write \{\{tools\}\} instead of"):
         toolfmt.inject(prompt, [CALL_TOOL])
     assert toolfmt.inject(f"{prompt} {{{{tools}}}}", [CALL_TOOL]).startswith(prompt)
 

@@ -160,9 +160,7 @@ def test_with_dialect_leaves_the_registry_it_is_called_on_alone(registry: Regist
     ids=["name is a name", "name is an alias", "alias is a name", "alias is an alias"],
 )
 def test_two_dialects_cannot_have_one_name(registry: Registry, clashing: AnyDialect) -> None:
-    with pytest.raises(
-        DuplicateDialectError, match=r"wants the name '(hermes|qwen3-json)', which dialect 'hermes' has"
-    ):
+    with pytest.raises(DuplicateDialectError, match=r"a dialect named '(hermes|qwen3-json)' is already registered"):
         registry.with_dialect(clashing)
 
 
@@ -177,7 +175,9 @@ def test_with_provider_adds_a_provider_or_exchanges_the_one_of_that_name(registr
     assert exchanged.resolve(provider="acme").name == "xml-items"
     with pytest.raises(UnknownDialectError, match="unknown provider 'acme-cloud'"):
         exchanged.resolve(provider="acme-cloud")
-    with pytest.raises(DuplicateDialectError, match="provider 'xai' wants the name 'xai', which provider 'grok' has"):
+    with pytest.raises(
+        DuplicateDialectError, match="a provider named 'xai' is already registered: choose another name for 'xai'"
+    ):
         registry.with_provider(Provider("xai", "xAI", "hermes"))
 
 
@@ -371,7 +371,7 @@ def test_third_parties_dialects_are_found_and_a_broken_one_breaks_only_itself(
     assert found.dialect("Acme-Wire").name == "acme"
     assert set(found.broken) == {"acme2", "crashing", "impatient", "nothing", "text"}
     reasons: dict[str, tuple[type[ToolFmtError], str]] = {
-        "acme2": (DuplicateDialectError, "wants the name 'acme-wire', which dialect 'acme' has"),
+        "acme2": (DuplicateDialectError, "a dialect named 'acme-wire' is already registered"),
         "crashing": (BrokenDialectError, "'toolfmt_test_crashing:DIALECT': ZeroDivisionError: on import"),
         "impatient": (BrokenDialectError, "while it imports the dialects"),
         "nothing": (BrokenDialectError, "AttributeError"),

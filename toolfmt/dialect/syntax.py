@@ -164,7 +164,7 @@ class Syntax:
     frame: Frame | None = None
     """The headers of a format whose answers are several messages; forms then describe the bodies of calls."""
     reasoning: tuple[Pair, ...] = ()
-    """Where a marker has a blank beside the reasoning or the text, any blank there belongs to it.
+    """If a marker is written with white space next to it, all white space found there belongs to the marker.
 
     If several pairs have the same opening marker, the closing marker of any of them ends the block. The same holds for
     `unwrap`.

@@ -17,19 +17,25 @@ from toolfmt.dialect.record import Example, ParserOptions
 from toolfmt.errors import UnrepresentableError
 from toolfmt.events import CallEnd
 from toolfmt.formatters.example_values import example_arguments, has_optional
-from toolfmt.model import ToolInvocation
+from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.schema import problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from toolfmt.dialect.record import CallFormatter, ExampleFormatter, Parser
-    from toolfmt.model import JsonObject, ToolDefinition
+    from toolfmt.dialect.record import AnyDialect, CallFormatter, ExampleFormatter, Parser
+    from toolfmt.model import JsonObject
 
 
 RECOMMENDED: Final = "Recommended Call"
 BASIC: Final = "Basic Call (Required Arguments)"
 ADVANCED: Final = "Advanced Call (With Optional & Nested Arguments)"
+
+
+def any_call(dialect: AnyDialect) -> str:
+    """Write a call of no tool in particular, which shows a format's form."""
+    tool = ToolDefinition(name="tool_name", parameters={"properties": {"argument": {"type": "string"}}})
+    return str(dialect.calls([ToolInvocation(name=tool.name, arguments={"argument": "value"})], {tool.name: tool}))
 
 
 def example_formatter(calls: CallFormatter[str]) -> ExampleFormatter:

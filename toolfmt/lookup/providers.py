@@ -274,10 +274,10 @@ def _after_makers(text: str, at: int) -> Iterator[int]:
 def match_model(model: str, patterns: Iterable[ModelPattern]) -> str | None:
     r"""Find the dialect of a model id; None if no pattern matches.
 
-    An id is read in lower case, with `_` and spaces as `-` and a version's dot
-    for `3-1` and `3p1`, from its beginning, from after each of
-    `/ \ : @ . _ ~ --`, and there from after a maker's name and `-`. So a pattern
-    for `qwen3-coder` finds `Qwen/Qwen3-Coder-30B-A3B-Instruct`,
+    Ids are normalised first: lower case, `_` and space become `-`, and
+    `3-1` and `3p1` become `3.1`. A pattern may match at the start of the id or
+    after any of `/ \ : @ . _ ~ --`, and there also after a maker's name and `-`.
+    So a pattern for `qwen3-coder` finds `Qwen/Qwen3-Coder-30B-A3B-Instruct`,
     `qwen3_coder.Q4_K_M.gguf`, `accounts/fireworks/models/qwen3-coder-480b` and
     `unsloth-qwen3-coder`, and does not find `distilled-from-qwen3-coder`.
     """

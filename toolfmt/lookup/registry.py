@@ -258,11 +258,11 @@ def _by_name(kind: str, entries: Iterable[NamedT]) -> dict[str, NamedT]:
         for name in dict.fromkeys(map(_spelling, (entry.name, *entry.aliases))):
             if name == AUTO:
                 raise DuplicateDialectError(
-                    f"{kind} {entry.name!r} wants the name {name!r}, which stands for detection"
+                    f"{name!r} means detection: choose another name for the {kind} {entry.name!r}"
                 )
             if name in index:
                 raise DuplicateDialectError(
-                    f"{kind} {entry.name!r} wants the name {name!r}, which {kind} {index[name].name!r} has: rename one"
+                    f"a {kind} named {name!r} is already registered: choose another name for {entry.name!r}"
                 )
             index[name] = entry
     return index
