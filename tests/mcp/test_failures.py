@@ -72,8 +72,45 @@ async def test_all_calls_of_a_server_that_dies_come_to_an_end(raw: Any) -> None:
     assert all(error.endswith("it said: the last words") for error in errors)
 
 
-async def test_an_answer_that_cannot_be_read_ends_with_the_time(raw: Any) -> None:
-    words = json.dumps({"lists": [{"tools": [ADD]}], "result": []})
+BAD_ANSWERS = [
+    '{"jsonrpc": "2.0", "id": IDENT, "result": []}',
+    '{"jsonrpc": "2.0", "id": IDENT, "resu',
+    '{"jsonrpc": "1.0", "id": IDENT, "result": {"content": []}}',
+    '{"id": IDENT, "result": {"content": []}}',
+    '[{"jsonrpc": "2.0", "id": IDENT, "result": {"content": []}}]',
+    '{"jsonrpc": "2.0", "id": IDENT, "id": 77, "result": {"content": []}}',
+    '{"jsonrpc": "2.0", "id": 9999, "result": {"content": []}}',
+    '{"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "Parse error"}}',
+    '{"jsonrpc": "2.0", "id": IDENT, "error": {"code": "x"}}',
+    '{"jsonrpc": "2.0", "id": IDENT, "result": {"content": [{"type": "text", "text": "\\ud800"}]}}',
+    '{"jsonrpc": "2.0", "id": IDENT, "result": {"content": [], "structuredContent": {"a": NaN}}}',
+    f'{{"jsonrpc": "2.0", "id": IDENT, "result": {{"content": [], "structuredContent": {"[" * 5_000}}}',
+]
+
+
+@pytest.mark.parametrize("line", BAD_ANSWERS, ids=range(len(BAD_ANSWERS)))
+async def test_an_answer_that_cannot_be_read_ends_the_call(raw: Any, line: str) -> None:
+    words = json.dumps({"lists": [{"tools": [ADD]}], "lines": [line]})
+    async with connect(raw(words), name="raw", timeout=None) as server:
+        with pytest.raises(ServerError, match=r"'raw': .*it sent an invalid (message|result): "):
+            await server.call(_call("add"))
+
+
+async def test_what_a_server_logs_between_its_messages_ends_nothing(raw: Any) -> None:
+    logs = ["starting", '{"level": 30, "id": 1, "msg": "x"}', "{'a': 1}", "[1, 2]", "\x01\x02", '"jsonrpc"', "{"]
+    words = json.dumps(
+        {
+            "lists": [{"tools": [ADD]}],
+            "lines": [*logs, json.dumps({"jsonrpc": "2.0", "id": "IDENT", "result": SAID})],
+        }
+    )
+    async with connect(raw(words.replace('\\"IDENT\\"', "IDENT")), name="raw") as server:
+        assert (await server.call(_call("add"))).content == "3"
+        assert (await server.call(_call("add"))).content == "3"
+
+
+async def test_a_server_that_only_logs_is_waited_for_until_the_time_is_over(raw: Any) -> None:
+    words = json.dumps({"lists": [{"tools": [ADD]}], "lines": ["no message"]})
     async with connect(raw(words), name="raw", timeout=0.5) as server:
         with pytest.raises(ToolTimeoutError, match=r"'add' of MCP server 'raw' took over 0\.5 s"):
             await server.call(_call("add"))

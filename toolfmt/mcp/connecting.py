@@ -34,7 +34,7 @@ _OpenT = TypeVar("_OpenT")
 PATIENCE: Final = 30.0
 """Time-out in seconds for the start of a server and its list of tools."""
 CALL_SECONDS: Final = 300.0
-"""Default time-out of a call in seconds; a server whose answers cannot be read never answers."""
+"""Default time-out of a call in seconds; a server that only logs never answers."""
 _GOODBYE: Final = 5.0
 """Time-out in seconds for the end of all servers."""
 

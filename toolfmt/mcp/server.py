@@ -172,6 +172,9 @@ class McpServer:
             return ToolResult(
                 name=call.name, content=str(error), is_error=True, id=call.id, server=self.name, agent=call.agent
             )
+        wrong = unwritable(answer)
+        if wrong is not None:
+            raise ServerError(self.name, f"it sent an invalid result: {wrong.pointer}: {wrong.reason}")
         if answer.get("resultType", "complete") != "complete":
             raise ServerError(self.name, f"the tool {call.name!r} asks for input, which nobody can give here")
         return read_answer(call, offer, answer)

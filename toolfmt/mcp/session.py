@@ -14,10 +14,11 @@ from anyio import TASK_STATUS_IGNORED, CancelScope, create_task_group, current_t
 from mcp import Client, MCPError, types
 from mcp.client.subscriptions import SubscriptionLost
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import RootModel
+from pydantic import RootModel, ValidationError
 
 import toolfmt
 from toolfmt.errors import ServerError
+from toolfmt.jsontext import is_array, is_object
 from toolfmt.mcp.transports import Endpoint, Trace
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ _FAREWELL: Final = 2.0
 _PAUSE: Final = 1.0
 """Seconds before the next subscription to changes."""
 _REASON: Final = 500
+_ANSWERS: Final = frozenset({"result", "error"})
 
 
 class _Raw(RootModel[dict[str, Any]]):
@@ -138,6 +140,8 @@ class Session:
             self._changed.set()
         elif isinstance(message, Exception):
             self._trace.noise = str(message)[:_REASON]
+            if isinstance(message, ValidationError) and _was_message(message):
+                self.end()  # it may be the answer that a call waits for
 
     async def _listen(self, client: Client) -> None:
         """Subscribe to changes, which newer servers require."""
@@ -185,6 +189,15 @@ class Session:
         error = ServerError(self.name, "; ".join(filter(None, (what, *causes, noise, where, output))))
         error.__cause__ = reasons[0] if reasons else None
         return error
+
+
+def _was_message(error: ValidationError) -> bool:
+    """Whether what cannot be read was meant as a message of the protocol, and is no line that a program logs."""
+    given = [one["input"] for one in error.errors()]
+    inputs = [inner for one in given for inner in (one if is_array(one) else [one])]
+    return any("jsonrpc" in one or ("id" in one and _ANSWERS & one.keys()) for one in inputs if is_object(one)) or any(
+        isinstance(one, str) and one.lstrip().startswith("{") and '"jsonrpc"' in one for one in inputs
+    )
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:

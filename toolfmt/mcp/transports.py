@@ -18,7 +18,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -31,11 +31,13 @@ from mcp import StdioServerParameters, stdio_client
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import MCPServer, Server
+from mcp.types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
 from toolfmt.mcp import bounded
 
 if TYPE_CHECKING:
     from mcp.client import Transport
+    from mcp.shared.message import SessionMessage
 
 MAX_EVENT: Final = bounded.LONGEST
 """Maximum bytes of a message from a web server."""
@@ -177,28 +179,18 @@ async def _watched(
     make: Callable[[Trace], AbstractAsyncContextManager[Any]], trace: Trace
 ) -> AsyncGenerator[Any, None]:
     async with make(trace) as (read, write):
-        yield _Watched(read, trace.ended), write
+        writer = _Writer(write)
+        yield _Watched(read, trace, writer.sent), writer
 
 
-class _Watched:
-    """A stream that sets an event at its end."""
+class _Stream:
+    """A stream in another one."""
 
-    def __init__(self, stream: Any, ended: anyio.Event) -> None:
+    def __init__(self, stream: Any) -> None:
         self._stream = stream
-        self._ended = ended
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Any:
-        try:
-            return await self._stream.__anext__()
-        except BaseException:
-            self._ended.set()
-            raise
 
     async def __aenter__(self) -> Self:
         await self._stream.__aenter__()
@@ -206,3 +198,42 @@ class _Watched:
 
     async def __aexit__(self, *exc: object) -> Any:
         return await self._stream.__aexit__(*exc)
+
+
+class _Writer(_Stream):
+    """A stream that keeps the ids of the requests which are sent."""
+
+    def __init__(self, stream: Any) -> None:
+        super().__init__(stream)
+        self.sent: set[str] = set()
+
+    async def send(self, item: SessionMessage) -> None:
+        """Send a message."""
+        if isinstance(item.message, JSONRPCRequest):
+            self.sent.add(str(item.message.id))
+        await self._stream.send(item)
+
+
+class _Watched(_Stream):
+    """A stream that ends the connection at its end, and at an answer that belongs to no request."""
+
+    def __init__(self, stream: Any, trace: Trace, sent: Collection[str]) -> None:
+        super().__init__(stream)
+        self._trace = trace
+        self._sent = sent
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            item = await self._stream.__anext__()
+        except BaseException:
+            self._trace.ended.set()
+            raise
+        answer = getattr(item, "message", None)
+        if isinstance(answer, JSONRPCResponse | JSONRPCError) and str(answer.id) not in self._sent:
+            # The call that it was meant for would wait until its time is over.
+            self._trace.noise = f"an answer with the id {answer.id!r}, which no request has"
+            self._trace.ended.set()
+        return item

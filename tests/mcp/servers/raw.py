@@ -3,7 +3,8 @@
 {"lists": [{"tools": […], "nextCursor": "2"}, …], "result": {…}, "error": {…}, "changes": true}
 
 Page after page of `lists` answers the requests for tools. `result` or `error` answers all calls; with `dies`, that
-many calls remain without an answer, and then the program ends.
+many calls remain without an answer, and then the program ends; with `lines`, each call is answered by these, whatever
+they are, with the request's id for `IDENT`.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ for line in sys.stdin:
             dies -= 1
             if not dies:
                 sys.exit("the last words")
+        case "tools/call" if "lines" in told:
+            sys.stdout.write("".join(f"{one}\n".replace("IDENT", json.dumps(ident)) for one in told["lines"]))
+            sys.stdout.flush()
         case "tools/call" if "error" in told:
             say(id=ident, error=told["error"])
         case "tools/call":
