@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolfmt import ToolDefinition, ToolRegistry, parse
+from tests.bad_input.test_growth import steps
+from toolfmt import ToolDefinition, ToolRegistry, grammar, lower_schema, manifest, parse
 from toolfmt.errors import ArgumentsError, SchemaError
 from toolfmt.execution import Executor, Permissions
 from toolfmt.jsontext import is_object
@@ -232,3 +233,100 @@ def test_patterns_that_take_long_to_compile_are_refused_with_the_place() -> None
 def test_a_pattern_of_any_kind_has_an_estimate(text: str) -> None:
     assert 0 <= compile_time(text) <= MOST
     assert compile_time(text) <= compile_time(f"({text}){{2}}")
+
+
+def clique(size: int, **beside: Any) -> dict[str, Any]:
+    """Make definitions of which each holds all."""
+    return {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/n0"}},
+        "$defs": {
+            f"n{one}": {
+                "type": "object",
+                "properties": {f"p{other}": {"$ref": f"#/$defs/n{other}", **beside} for other in range(size)},
+            }
+            for one in range(size)
+        },
+    }
+
+
+def halves(levels: int, leaf: dict[str, Any]) -> dict[str, Any]:
+    return chain(levels, lambda ref: {"type": "object", "properties": {"x": ref, "y": ref}}) | {
+        "$defs": chain(levels, lambda ref: {"type": "object", "properties": {"x": ref, "y": ref}})["$defs"]
+        | {"d0": leaf}
+    }
+
+
+def lists(levels: int, least: int) -> dict[str, Any]:
+    inner: dict[str, Any] = TEXT
+    for _ in range(levels):
+        inner = {"type": "array", "items": inner, "minItems": least}
+    return {"type": "object", "properties": {"a": inner}, "required": ["a"]}
+
+
+@pytest.mark.parametrize("dialect", ["hermes", "xml-items"])
+@pytest.mark.parametrize(
+    "schema",
+    [
+        clique(12),
+        clique(10, description="d"),
+        lists(12, 1_000),
+        lists(3, 300),
+        halves(13, {"type": "string", "description": "word " * 2_000}),
+        halves(13, {"enum": [f"word{one}" for one in range(2_000)]}),
+        {"properties": {"a": {"allOf": [{"enum": [f"v{one}" for one in range(at, at + 400)]} for at in range(20)]}}},
+        {"required": [f"z{one}" for one in range(2_000)]},
+    ],
+)
+def test_a_manifest_takes_a_bounded_number_of_steps(schema: dict[str, Any], dialect: str) -> None:
+    def made() -> None:
+        try:
+            manifest([{"name": "bomb", "parameters": {"type": "object", **schema}}], dialect=dialect)
+        except SchemaError as error:
+            assert "'bomb'" in str(error)  # noqa: PT017 - a smaller one is written
+
+    assert steps(made) < 8_000_000
+
+
+@pytest.mark.parametrize("target", ["gbnf", "lark", "regex"])
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"enum": [{"k": [one] * 50} for one in range(1_000)]}}},
+        {"required": [f"z{one}" for one in range(5_000)]},
+        halves(13, {"enum": [f"word{one}" for one in range(2_000)]}),
+        {"properties": {"a": {"type": "string", "pattern": "^(a|a|a)*b$", "minLength": 2, "maxLength": 900}}},
+        clique(20),
+    ],
+)
+def test_a_grammar_is_refused_with_the_tool_in_a_bounded_number_of_steps(schema: dict[str, Any], target: str) -> None:
+    def made() -> None:
+        try:
+            grammar("hermes", [{"name": "bomb", "parameters": {"type": "object", **schema}}], target=target)
+        except SchemaError as error:
+            assert "'bomb'" in str(error)  # noqa: PT017 - some targets have a form for it
+
+    assert steps(made) < 8_000_000
+
+
+def test_types_that_lead_to_one_another_are_compared_in_a_bounded_number_of_steps() -> None:
+    found = None
+
+    def made() -> None:
+        nonlocal found
+        found = lower_schema(clique(14), provider="openai-chat", strict=True)
+
+    assert steps(made) < 8_000_000
+    assert found is not None
+    assert found.losses
+
+
+@pytest.mark.parametrize("levels", [180, 3_000])
+def test_a_tool_that_is_too_deep_is_named(levels: int) -> None:
+    schema: dict[str, Any] = {}
+    for _ in range(levels):
+        schema = {"items": schema}
+    fields = {"name": "bomb", "parameters": {"properties": {"a": schema}}}
+    for tool in (fields, {"type": "function", "function": fields}):
+        with pytest.raises(SchemaError, match="tool 'bomb' is nested more than 160 levels deep"):
+            tools([{"name": "f", "parameters": {}}, tool])

@@ -184,11 +184,11 @@ class Lists:
         for index in range(length):
             # One stream for all items of a schema, as its values differ.
             stream = streams.setdefault(index if index < special else -1, self._stream(index, offset))
-            if not stream.has(0):
+            if self.builder.is_over or not stream.has(0):
                 break
             repeats = index < len(self.suggested) and not self.unique
             items.append(stream.at(0) if repeats else stream.next(taken))
-            taken.add(jsontext.canonical(items[-1]))
+            taken.add(self.builder.key(items[-1]))
         return items
 
     def _stream(self, index: int, offset: int) -> _Fresh:

@@ -173,6 +173,15 @@ class Builder(Protocol):
         """A value that does not fit is better than none."""
         ...
 
+    @property
+    def is_over(self) -> bool:
+        """All steps were taken."""
+        ...
+
+    def key(self, value: JsonValue) -> str:
+        """Write a value in one way, in steps that its size decides."""
+        ...
+
     def values(
         self, schema: JsonValue, name: str, suggestions: Iterable[JsonValue] = (), above: tuple[str, ...] = ()
     ) -> Iterator[JsonValue]:

@@ -7,7 +7,7 @@ finds none sends its parent to the next possibility. Recursion ends where the
 schema lets it end.
 
 Bounds keep a hostile schema from filling the memory: lists of 1,000 items,
-texts of 10,000 characters, 20,000 nodes. Beyond them, and where a schema allows
+texts of 10,000 characters, a number of steps for all values. Beyond them, and where a schema allows
 no value at all, the best guess is returned.
 """
 
@@ -42,7 +42,10 @@ if TYPE_CHECKING:
 
 _ENOUGH: Final = 500
 """Nodes after which members that may be left out are: an example is to be read."""
-_NODES: Final = 20_000
+_STEPS: Final = 1_000_000
+_OF_A_NODE: Final = 50
+_OF_A_SCHEMA: Final = 20
+"""Steps of a node, and of each schema that is compiled; a character of a value is one."""
 _BRANCHES: Final = 200
 """Combinations of alternatives that are tried at one node."""
 _FEW: Final = 30
@@ -58,8 +61,9 @@ def example_arguments(schema: JsonObject, *, optional: bool, suggestions: Sequen
     """
     root = inline_refs(normalise(schema))
     node = {"type": "object", **{key: value for key, value in root.items() if key != "$defs"}}
-    for repeats, guess in ((2 if optional else 1, False), (1, False), (3, False), (1, True)):
-        builder = _Builder(root, optional=optional and not guess, repeats=repeats, guess=guess)
+    for turn, (repeats, guess) in enumerate(((2 if optional else 1, False), (1, False), (3, False), (1, True))):
+        room = _STEPS >> turn
+        builder = _Builder(root, optional=optional and not guess, repeats=repeats, guess=guess, room=room)
         for value in builder.values(node, "", suggestions):
             if isinstance(value, dict):
                 return cast("JsonObject", value)
@@ -92,15 +96,29 @@ def has_optional(schema: JsonObject) -> bool:
 class _Builder:
     """One attempt: how often a reference may be met on the way down, and whether a value that is unfit will do."""
 
-    def __init__(self, root: JsonObject, *, optional: bool, repeats: int, guess: bool) -> None:
+    def __init__(self, root: JsonObject, *, optional: bool, repeats: int, guess: bool, room: int) -> None:
         self.root = root
         self._optional = optional
         self._guess = guess
         self.repeats = repeats
         self.nodes = 0
+        self._room = room
         self.definitions = mapping(root.get("$defs"))
         self.patterns: dict[str, Stream] = {}
         self.checks: dict[int, tuple[object, Check]] = {}
+        self._compiled: dict[str, Check] = {}
+        self._cost = _OF_A_SCHEMA * (1 + repr(self.definitions).count("{"))
+
+    @property
+    def is_over(self) -> bool:
+        """All steps were taken."""
+        return self._room < 0
+
+    def key(self, value: JsonValue) -> str:
+        """Write a value in one way, in steps that its size decides."""
+        key = jsontext.canonical(value)
+        self._room -= len(key)
+        return key
 
     @property
     def optional(self) -> bool:
@@ -121,7 +139,8 @@ class _Builder:
         what was said about the parent, `above` are the references on the way.
         """
         self.nodes += 1
-        if self.nodes > _NODES or schema is False:
+        self._room -= _OF_A_NODE
+        if self.is_over or schema is False:
             return
         node = as_object(schema)
         fits = self.check(node)
@@ -129,7 +148,7 @@ class _Builder:
         guess: list[JsonValue] = []
         for value in islice(self.candidates(flatten(node, self.root), name, tuple(suggestions), above, fits), MOST * 4):
             try:
-                key = jsontext.canonical(value)
+                key = self.key(value)
             except UnrepresentableError:  # a default that is no JSON, such as NaN
                 continue
             if not fits(value):
@@ -143,8 +162,13 @@ class _Builder:
     def check(self, node: JsonObject) -> Check:
         """Compile a node's schema, once."""
         if id(node) not in self.checks:
+            text = repr(node)  # others say the same, such as references
+            if text not in self._compiled:
+                self._room -= self._cost
+                whole = {**node, "$defs": self.definitions} if self.definitions else node
+                self._compiled[text] = compiled(whole)
             # The node is kept, so that its id stays its own.
-            self.checks[id(node)] = (node, compiled({**node, "$defs": self.definitions} if self.definitions else node))
+            self.checks[id(node)] = (node, self._compiled[text])
         return self.checks[id(node)][1]
 
     def matching(self, pattern: str) -> Iterator[str]:

@@ -65,13 +65,16 @@ def _flatten(schema: JsonObject, root: JsonObject, followed: tuple[str, ...]) ->
     if isinstance(reference, str) and reference not in followed:
         followed = (*followed, reference)
         parts.insert(0, as_object(resolve(root, reference)))
+    owns = [own]
     for part in parts:
         inner = _flatten(part, root, followed)
-        own = merge(own, inner.own)
+        owns.append(inner.own)
         choices += inner.choices
         dependents |= inner.dependents
         followed = inner.references
-    return Flat(own, choices, dependents, followed)
+    while len(owns) > 1:  # neighbours, as one that grows would be copied for each of the others
+        owns = [merge(*owns[at : at + 2]) if at + 1 < len(owns) else owns[at] for at in range(0, len(owns), 2)]
+    return Flat(owns[0], choices, dependents, followed)
 
 
 def merge(left: JsonObject, right: JsonObject) -> JsonObject:
@@ -113,8 +116,8 @@ def _common(left: Any, right: Any) -> Any:
     """Keep the members of an enum that the other has too."""
     if not isinstance(left, list) or not isinstance(right, list):
         return cast("Any", left)
-    others = cast("list[Any]", right)
-    return [one for one in cast("list[Any]", left) if any(jsontext.equal(one, other) for other in others)]
+    others = set(map(jsontext.canonical, cast("list[Any]", right)))
+    return [one for one in cast("list[Any]", left) if jsontext.canonical(one) in others]
 
 
 def _types(left: Any, right: Any) -> list[str]:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from lxml import etree
 
-from toolfmt.errors import UnrepresentableError
+from toolfmt.errors import SchemaError, UnrepresentableError
 from toolfmt.formatters.flat_schema import Flat, as_object, as_types, flatten, mapping, objects
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.schema.places import kind_of
@@ -45,6 +45,8 @@ _CONSTRAINTS: Final = (
     *("minProperties", "maxProperties", "propertyNames", "dependentRequired"),
     *("not", "examples", "deprecated", "readOnly"),
 )
+_MOST: Final = 20_000
+"""Elements of one tool."""
 _XML_TYPES: Final = {"number": "float"}
 
 
@@ -64,7 +66,10 @@ def xml_schema(tool: ToolDefinition) -> str:
     flat = flatten(schema, schema)
     _ = flat.own.pop("additionalProperties") if flat.own.get("additionalProperties") is False else None
     writer.constraints(arguments, flat.own)
-    writer.children(arguments, flat, flat.references)
+    try:
+        writer.children(arguments, flat, flat.references)
+    except SchemaError as error:
+        raise type(error)(f"the schema of tool {tool.name!r}: {error}") from None
     if len(arguments) or arguments.attrib:
         element.append(arguments)
     else:
@@ -77,6 +82,7 @@ def xml_schema(tool: ToolDefinition) -> str:
 class _Writer:
     def __init__(self, root: JsonObject) -> None:
         self.root = root
+        self.room = _MOST
 
     def node(  # noqa: PLR0913 - an element's facts
         self,
@@ -89,6 +95,9 @@ class _Writer:
         required: bool | None = None,
     ) -> None:
         """Write one place of the schema as an element."""
+        self.room -= 1
+        if self.room < 0:
+            raise SchemaError(f"its references unfold to more than {_MOST:,} elements")
         element = etree.SubElement(parent, tag, dict(attributes))
         flat = self.simplified(flatten(as_object(schema), self.root))
         own = flat.own

@@ -40,6 +40,8 @@ class _Pair(NamedTuple):
 
 
 _WORDS: Final = frozenset({"description", "required", "properties", "nullable"})
+_MOST: Final = 10_000
+"""Pairs of places that are compared; types that lead to one another make many of few."""
 _UNIONS: Final = frozenset({"anyOf", "oneOf", "allOf"})
 
 
@@ -54,6 +56,9 @@ def differences(before: JsonValue, after: JsonValue) -> Iterator[Difference]:
     pending = [_Pair(before, "", after, "")]
     seen: set[tuple[str, str, bool]] = set()
     while pending:
+        if len(seen) > _MOST:
+            yield Difference("", "changed", f"more than {_MOST:,} places: the others were not compared")
+            return
         pair = pending.pop()
         a, place = old.at(pair.old, pair.place)
         b, there = new.at(pair.new, pair.there)

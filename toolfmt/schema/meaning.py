@@ -81,10 +81,10 @@ class Meaning:
     def _meet(self, node: JsonObject, place: str) -> None:
         """Remember the places of the schemas inside a schema."""
         for way, sub in subschemas(node):
-            there = "".join([place, *(f"/{token(name)}" for name in way)])
-            self._places.setdefault(id(sub), there)
+            if id(sub) not in self._places:
+                self._places[id(sub)] = "".join([place, *(f"/{token(name)}" for name in way)])
             if way[0] == "allOf" and is_object(sub):
-                self._meet(sub, there)
+                self._meet(sub, self._places[id(sub)])
 
 
 def _unified(node: JsonObject) -> JsonObject:

@@ -25,6 +25,11 @@ NOTES: Final = frozenset(
 """Keywords that only annotate: beside a `$ref` they replace those of its target."""
 
 
+_VALUES: Final = frozenset({"const", "enum", "pattern", "required"})
+_LINE: Final = 100
+"""Characters of notes and values that count for a schema, where a schema is written again."""
+
+
 def resolve(root: Any, reference: object) -> JsonObject | bool:
     """Return the schema that a local reference points to. Raises `UnresolvableReferenceError`."""
     if not isinstance(reference, str):
@@ -76,6 +81,7 @@ class _Inliner:
         self.kept = dict.fromkeys(self.recursive(), "")
         self.definitions: JsonObject = {}
         self.count = 0
+        self.weights: dict[int, int] = {}
 
     def run(self) -> JsonObject:
         # A root that is a reference is unfolded once even if it is recursive: for providers, the root has to state
@@ -86,7 +92,7 @@ class _Inliner:
     def inline(self, schema: Any, place: SchemaPlace) -> Any:
         if not is_object(schema):
             return schema
-        self.count += 1
+        self.count += 1 + self.again(schema)
         if self.count > MAX_SCHEMAS:
             raise SchemaError(
                 f"the references unfold to more than {MAX_SCHEMAS:,} schemas, from {pointer(place[:6])} on"
@@ -100,6 +106,14 @@ class _Inliner:
         if reference in self.kept:
             return {"$ref": pointer(("$defs", self.keep(reference, target))), **siblings}
         return merge(self.inline(target, (*place, "$ref")), siblings)
+
+    def again(self, schema: JsonObject) -> int:
+        """Return what the text of a schema counts for, which is nothing the first time."""
+        known = self.weights.get(id(schema))
+        if known is None:
+            texts = (value for key, value in schema.items() if key in NOTES or key in _VALUES)
+            self.weights[id(schema)] = sum(len(one if isinstance(one, str) else repr(one)) for one in texts) // _LINE
+        return known or 0
 
     def keep(self, reference: str, target: Any) -> str:
         """Add a recursive target to `$defs`; returns its name there."""

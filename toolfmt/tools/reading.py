@@ -69,9 +69,19 @@ def tools(value: object) -> tuple[ToolDefinition, ...]:
 def read(value: object) -> tuple[Found, ...]:
     """Read tools as `tools` does, each with the function that it came from."""
     if jsontext.too_deep(value):
-        raise SchemaError(f"the tools are nested more than {jsontext.MAX_NESTING} levels deep")
+        raise SchemaError(f"{_too_deep(value)} nested more than {jsontext.MAX_NESTING} levels deep")
     # Text is a path only here: inside a list or a wrapper it may be anybody's, and must not open files.
     return _distinct(_read_named(value) if isinstance(value, str) else _read(value, ""))
+
+
+def _too_deep(value: object) -> str:
+    """Name what is too deep, for a message."""
+    for one in cast("list[object]", value) if isinstance(value, list) else [value]:
+        inner = one.get("function", one) if jsontext.is_object(one) else None
+        name = inner.get("name") if jsontext.is_object(inner) and jsontext.too_deep(inner) else None
+        if isinstance(name, str):
+            return f"tool {name!r} is"
+    return "the tools are"
 
 
 def load_tools(path: str | Path) -> tuple[ToolDefinition, ...]:

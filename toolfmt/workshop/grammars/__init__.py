@@ -28,7 +28,7 @@ from toolfmt.workshop.grammars.regexes import write_regex
 from toolfmt.workshop.grammars.structural_tag import write_structural_tag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from toolfmt.dialect.record import AnyDialect
     from toolfmt.model import JsonObject
@@ -41,6 +41,7 @@ WRITERS: Final[dict[str, Callable[[Answer], tuple[str, tuple[str, ...]]]]] = {
     "regex": write_regex,
 }
 """The writers by target; each returns the text and what it leaves out."""
+_MOST_NAMES: Final = 10
 OUTPUT: Final = "(output)"
 """The name of the schema of an answer in errors and notes."""
 _MARKED: Final = "texts of the output may hold markers of the format, which are read as calls"
@@ -116,10 +117,18 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
     except UnsupportedSchemaError as error:
         held = made(closed=True)
         if not held.closed:
-            raise
+            raise _named(error, [tool.name for tool in called]) from None
         try:
             text, left_out = WRITERS[target](held)
         except UnsupportedSchemaError:
-            raise error from None
+            raise _named(error, [tool.name for tool in called]) from None
     marked = () if wanted is None or not offered else (_MARKED,)
     return Grammar(text, target, (*held.relaxed, *marked, *left_out), held.narrowed)
+
+
+def _named(error: UnsupportedSchemaError, names: Sequence[str]) -> UnsupportedSchemaError:
+    """Name the tools of which the error is, unless it does so already."""
+    if not names or any(repr(name) in str(error) for name in names):
+        return error
+    tools = ", ".join(map(repr, names[:_MOST_NAMES])) + (" ..." if len(names) > _MOST_NAMES else "")
+    return type(error)(f"the schema of {'tool' if len(names) == 1 else 'one of the tools'} {tools}: {error}")

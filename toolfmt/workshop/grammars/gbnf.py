@@ -57,12 +57,15 @@ class Rulebook:
         self._names: dict[str, str] = {}
         self._known: dict[int, tuple[Node, str]] = {}
         self._texts: dict[Node, str] = {}
+        self._pending: list[str] = []
         self.relaxed: dict[str, None] = {}
         """The constraints that the grammar does not enforce."""
 
     def text(self, root: Node) -> str:
         """Write a whole grammar."""
         body = self._spelled(root)
+        for name in self._pending:  # a list, as rules that lead to one another would nest deep
+            self._rules[name] = self._written(self._nodes[name])
         return "\n".join([f"root ::= {body}", *(f"{name} ::= {rule}" for name, rule in self._rules.items())]) + "\n"
 
     def _spelled(self, node: Node) -> str:
@@ -97,8 +100,8 @@ class Rulebook:
                 return "ws"
             case Ref(name):
                 if name not in self._rules:
-                    self._rules[name] = ""  # holds the name while the body is written
-                    self._rules[name] = self._written(self._nodes[name])
+                    self._rules[name] = ""  # holds the place
+                    self._pending.append(name)
                 return name
             case Json(node=inner):
                 return self._spelled(inner)

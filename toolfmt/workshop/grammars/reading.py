@@ -55,6 +55,8 @@ _DEEPEST: Final = 64
 _MOST_MEMBERS: Final = 200
 """Properties of one object."""
 _MOST_SHAPES: Final = 2_000
+_OF_A_SHAPE: Final = 20
+"""Values of an enumeration that count for a shape."""
 _UNSAID: Final = (
     "not", "if", "contains", "uniqueItems", "dependentRequired", "dependentSchemas", "propertyNames", "multipleOf",
     "minProperties", "maxProperties", "unevaluatedProperties", "unevaluatedItems", "patternProperties", "allOf",
@@ -102,11 +104,7 @@ class SchemaShapes:
         return Named(name)
 
     def _unified(self, node: JsonObject, place: str, depth: int) -> Shape:
-        self._count += 1
-        if depth > _DEEPEST or self._count > _MOST_SHAPES:
-            raise UnsupportedSchemaError(
-                f"the schema of tool {self._tool!r} is too large for a grammar, at {place or '/'}"
-            )
+        self._add(1 if depth <= _DEEPEST else _MOST_SHAPES, place)
         if node.get("not") == {}:
             self.empty.append(place or "/")
             return OneOf(())
@@ -118,9 +116,16 @@ class SchemaShapes:
         self.empty.append(place or "/")
         return OneOf(())
 
+    def _add(self, shapes: int, place: str) -> None:
+        self._count += shapes
+        if self._count > _MOST_SHAPES:
+            raise UnsupportedSchemaError(
+                f"the schema of tool {self._tool!r} is too large for a grammar, at {place or '/'}"
+            )
+
     def _alternatives(self, node: JsonObject, place: str, depth: int) -> Shape:
         if "const" in node or is_array(node.get("enum")):
-            return self._listed(node)
+            return self._listed(node, place)
         for key in ("anyOf", "oneOf"):
             branches = node.get(key)
             if is_array(branches):
@@ -146,8 +151,9 @@ class SchemaShapes:
             return self._read(branch, place, depth + 1)
         return self._read({**rest, "allOf": [*rest.get("allOf", []), branch]}, place, depth + 1)
 
-    def _listed(self, node: JsonObject) -> Shape:
+    def _listed(self, node: JsonObject, place: str) -> Shape:
         values: list[JsonValue] = [node["const"]] if "const" in node else node["enum"]
+        self._add(len(values) // _OF_A_SHAPE + sum(map(_inside, values)), place)
         if node.keys() - NOTES - {"const", "enum"} and "$ref" not in str(node):
             probe = ToolDefinition(name=self._tool, parameters={"type": "object", "properties": {"value": node}})
             check = Validator(probe)
@@ -242,12 +248,13 @@ class SchemaShapes:
     def _members(self, node: JsonObject, place: str, depth: int) -> Members:
         properties = node.get("properties")
         properties = properties if is_object(properties) else {}
-        if len(properties) > _MOST_MEMBERS:
+        required = dict.fromkeys(name for name in node.get("required", ()) if isinstance(name, str))
+        count = len(properties.keys() | required)
+        if count > _MOST_MEMBERS:
             raise UnsupportedSchemaError(
-                f"the schema of tool {self._tool!r}, at {place or '/'}: {len(properties)} properties, and a grammar "
+                f"the schema of tool {self._tool!r}, at {place or '/'}: {count} properties, and a grammar "
                 f"holds at most {_MOST_MEMBERS} of one object"
             )
-        required = [name for name in node.get("required", ()) if isinstance(name, str)]
         further = node.get("additionalProperties")
         patterns = node.get("patternProperties")
         rest: Shape | None = None
@@ -281,6 +288,17 @@ class SchemaShapes:
     def _relax(self, place: str, keyword: str, why: str = "") -> None:
         where = f"{self._tool}: {place or ''}/{keyword}"
         self.relaxed[f"{where} is not held to" + (f" ({why})" if why else "")] = None
+
+
+def _inside(value: JsonValue) -> int:
+    """Count the values inside a list or an object: each is a shape."""
+    count = 0
+    pending: list[JsonValue] = [value]
+    for one in pending:
+        inside = list(one.values()) if is_object(one) else one if is_array(one) else []
+        count += len(inside)
+        pending += inside
+    return count
 
 
 _SPOKEN_OF: Final = {
