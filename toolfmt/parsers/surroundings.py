@@ -140,7 +140,10 @@ class Surroundings:
             elif self._string:
                 self._string = "" if self._string == mark else self._string
             else:
-                sign = text[start : found.start()].rstrip()[-1:] or earlier
+                at = found.start()
+                while at > start and text[at - 1].isspace():
+                    at -= 1
+                sign = text[at - 1] if at > start else earlier
                 if sign and sign in _CODE:
                     self._string = mark
 

@@ -31,7 +31,7 @@ class ValueText:
         self._beginning = beginning
         self.padded = self._first = padded
         self._break = "\n"  # the line break on each side
-        self._shown_white = ""  # the white space that was there when a wait began
+        self._shown_white: list[str] = []  # the white space that was there when a wait began
         self.white: list[str] = []
         """White space that may be the layout before the next argument."""
         self.held: Pieces | None = None
@@ -60,7 +60,7 @@ class ValueText:
     def wait(self, cur: Cursor, stop: Callable[[str], object]) -> None:
         """Take what follows without the grammar, up to what it would look at."""
         if not self._first:
-            self._shown_white = "".join(self.white)
+            self._shown_white = [*self.white]
             cur.wait(stop, self)
 
     def show(self, text: str, at: int) -> list[Event]:
@@ -78,11 +78,13 @@ class ValueText:
 
     def keep(self, text: str) -> None:
         """Take pieces whose events were shown."""
-        white = "".join(self.white)
-        text = self._shown_white + text
-        self._shown_white = white
-        text = text[: len(text) - len(white)]
-        if text and self._counted(text):
+        body = text.rstrip(WHITE)
+        if not body:
+            self._shown_white.append(text)
+            return
+        white, self._shown_white = self._shown_white, [text[len(body) :]]
+        text = "".join((*white, body))
+        if self._counted(text):
             self._out.keep(text)
 
     def flush(self) -> None:
