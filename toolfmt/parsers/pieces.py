@@ -88,6 +88,8 @@ class Pieces:
 
     def take(self) -> str:
         """Everything so far, and begin with no text again."""
+        if not self._long and len(self._short) < 2:  # noqa: PLR2004 - as most often: nothing, or one piece
+            return self._short.pop() if self._short else ""
         text = self.text()
         self._long.clear()
         return text

@@ -70,8 +70,10 @@ class TextBefore:
         if not text:
             return
         self._line = line_of(self._line + text)
-        self._scan_strings(text)
-        self._scan_elements(text)
+        if self._quote or '"' in text or "'" in text:
+            self._scan_strings(text)
+        if self._grammar.elements:
+            self._scan_elements(text)
         if (quote := self._grammar.own_quote) is not None:
             for found in quote.finditer(text):
                 self._open = int(not self._open and found["opens"] is not None)
@@ -83,7 +85,7 @@ class TextBefore:
             at = len(text) if rest is None or rest["end"] is None else rest.end()
         if at < len(text) or not self._quote:
             self._quote = ""
-            for string in _STRING.finditer(text, at) if '"' in text or "'" in text else ():
+            for string in _STRING.finditer(text, at):
                 self._quote = "" if string["end"] else string[1]
 
     def _scan_elements(self, text: str) -> None:
