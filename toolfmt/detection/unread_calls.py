@@ -123,6 +123,7 @@ _PLACES: Final = tuple(
 
 
 _NEVER: Final = re.compile(r"(?!)")
+_OPENING: Final = ('"', "'", "\u201c", "\u2018", "\u00ab")
 _BRACKET: Final = re.compile(r"[{\[]")
 _MARKED: Final = re.compile(r"<[^<>\n]{1,80}>|&lt;[^<>\n]{1,80}?&gt;|\[{1,2}/?[\w ]{3,40}\]{0,2}|\u273f\w{2,40}\u273f")
 """A marker of any format, or what is like one."""
@@ -233,7 +234,7 @@ def unread_call(text: str, tools: Collection[str], read: Read) -> tuple[str, str
         if name in names:
             return text[slice(*event.span)], name
     # Nothing but the call on its line: a label, the name, then its arguments in parentheses or on the next line.
-    line = re.compile(rf"^[ \t]{{0,8}}{_LABEL}(?P<name>{either}){_GIVEN}", re.MULTILINE | re.IGNORECASE)
+    line = re.compile(rf"^(?!\s{{0,8}}>)[ \t]{{0,8}}{_LABEL}(?P<name>{either}){_GIVEN}", re.MULTILINE | re.IGNORECASE)
     match = line.search(text)
     if match is not None and match["said"] is None and is_shown(text, match.start()):
         match = None
@@ -250,14 +251,16 @@ def _in_place(text: str, names: re.Pattern[str]) -> Iterator[tuple[str, str]]:
                 continue
             mark = found.groupdict().get("mark")
             start = name.start() - len(before) + found.start()
+            start += text[start : start + 1] == "\n"
             if (mark is None or _is_close(mark, default_registry())) and not is_shown(text, start):
                 yield text[start:].strip(), name.group()
 
 
 def is_shown(text: str, start: int) -> bool:
-    """Whether a place is in a quotation: a quoted line, code after words, or a fence that more text follows."""
-    line = text[text.rfind("\n", 0, start) + 1 : start]
-    if line.lstrip().startswith(">"):
+    """Whether a place is in a quotation: quoted lines or words, code after words, or a fence that more text follows."""
+    begin = text.rfind("\n", 0, start) + 1
+    line = text[begin:start]
+    if text[begin:].lstrip(" \t").startswith(">") or (line.strip() != line[-1:] and line.endswith(_OPENING)):
         return True
     if line.count("`") % 2 and not line.lstrip().startswith("```"):
         return bool(line.strip(" \t`"))

@@ -161,8 +161,8 @@ class UnreadParser(PassingParser):
         for event in () if self._called else events:
             if isinstance(event, TextDelta):
                 self._text.append(self._unmasked([event.text], event.start))
-            elif isinstance(event, CallEnd | CallFailed):
-                self._called = True
+            elif isinstance(event, CallEnd | CallFailed) or (isinstance(event, Notice) and event.kind == "quoted_call"):
+                self._called = True  # or what looks like a call was reported
                 self._whole, self._text = [], []
         return events
 
