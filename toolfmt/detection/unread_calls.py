@@ -39,6 +39,8 @@ UNREAD: Final = "unread_call"
 """The kind of the notice, and the reason of the failure, of a call that was not read."""
 _READ: Final = 65536
 """Characters of an answer that are searched."""
+_HINTED: Final = 8192
+"""Characters of an unread call that are read in other formats."""
 _NEAREST: Final = 5
 """Dialects whose markers are nearest, in which a text is read again."""
 _MARKS: Final = 32
@@ -137,7 +139,8 @@ def unread_notice(text: str, whole: str, tools: Collection[str], dialect: str, r
         return []
     raw, name = found
     start = max(0, whole.find(raw))
-    looked = looked[:_READ]
+    at = looked.find(raw)
+    looked = looked[max(0, at - _AROUND) : at + _HINTED]
     more = how_to_read(looked, dialect, read) or _changed(looked, dialect, read) or _beside_marker(looked, dialect)
     unknown = f"as {dialect} writes it" if dialect else "in a format that is known"
     span: Span = (start, start + len(raw))
