@@ -96,6 +96,13 @@ class WrittenForm:
         self._begin = re.compile(f"{_SPACE}{begin}{_SPACE}").match
         self._end = re.compile(_SPACE + end if end else "").match
         self._server = form.defaults.get("server")
+        self._template = form.call.lstrip()
+
+    def begins_with(self, char: str) -> bool:
+        """Whether a call may begin with this character."""
+        if self._template.startswith(("{call}", "{name}")):
+            return char.isalnum() or char in "_.-{"
+        return self._template[:1] in {char, "{"}
 
     def read(self, text: str, at: int, sink: Sink) -> WrittenCall | None:
         """Read the call at `at`, or after white space there; None where it is not quite as it is written."""
@@ -277,6 +284,8 @@ class WrittenSection:
         self._listed = data.array
         self._rivals = rivals
         self._closer = re.compile(_SPACE + _literal(closing.strip())).match if closing.strip() else None
+        self._ends_first = bool(closing.strip()) and not form.begins_with(closing.strip()[0])
+        """What closes the calls cannot begin one."""
         self.open = self._closer is None
         """Nothing ends the calls: after each one the next may follow."""
 
@@ -290,8 +299,13 @@ class WrittenSection:
         if self._listed and begun is None:
             return -1
         at = at if begun is None else begun.end()
-        more = True
-        while more and not any(rival.match(text, at, partial=True) for rival in self._rivals):
+        more, closed = True, None
+        while more:
+            closed = self._closer(text, at) if calls and self._ends_first and self._closer is not None else None
+            if closed is not None:
+                break
+            if self._rivals and any(rival.match(text, at, partial=True) for rival in self._rivals):
+                break
             gap = self._between(text, at) if self._between is not None and calls else None
             call = self._form.read(text, at if gap is None else gap.end(), sink)
             if call is None and gap is not None:
@@ -303,7 +317,8 @@ class WrittenSection:
             more, at = (True, call.end) if after is None else (after[1] == ",", after.end())
         if self._listed and more:
             return -1
-        closed = self._closer(text, at) if self._closer is not None else None
+        if closed is None and self._closer is not None:
+            closed = self._closer(text, at)
         if closed is not None:
             at = closed.end()
         limits = sink.options.limits

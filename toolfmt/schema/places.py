@@ -18,7 +18,7 @@ from toolfmt import jsontext
 from toolfmt.errors import UnresolvableReferenceError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.refs import resolve
-from toolfmt.schema.spelling import ANYTHING, type_of
+from toolfmt.schema.spelling import ANYTHING, JSON_TYPES, type_of
 from toolfmt.schema.walk import as_list, as_object, without
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ _COMBINING: Final = _COMBINED | {"const", "enum", "nullable"}
 """Keywords beside `type` of which the types depend."""
 ANY: Final = ValueShape(None)
 NOTHING: Final = ValueShape(frozenset())
+_SINGLE: Final = {kind: frozenset({kind}) for kind in JSON_TYPES}
 _UNIONS: Final = ("anyOf", "oneOf")
 _MOST_BRANCHES: Final = 64
 """Alternatives whose listed values are compared; of more, all count."""
@@ -77,6 +78,8 @@ def kind_of(value: JsonValue) -> str:
 
 def types(schema: Schema) -> frozenset[str] | None:
     """Return the JSON types that a schema allows, enum and const members included; None for any."""
+    if is_object(schema) and _COMBINING.isdisjoint(schema):
+        return _stated(schema)
     allowed, members = shape(schema)
     return allowed if allowed is None or not members else allowed | {kind_of(member) for member in members}
 
@@ -88,12 +91,16 @@ def property_schema(schema: JsonObject | None, key: str) -> JsonObject | None:
     count only if none of them names the member. Patterns are not run: where
     `patternProperties` may apply, all of them count as alternatives.
     """
+    if is_object(schema) and not is_combined(schema) and is_object(own := _object(schema, "properties").get(key)):
+        return Rooted(own, root_of(schema))  # by far the most common case
     named = _inside(schema, lambda node: _schema(_object(node, "properties").get(key)))
     return _inside(schema, _further) if named is None else named
 
 
 def declares(schema: JsonObject | None, key: str) -> bool:
     """Whether a schema names this member of an object."""
+    if is_object(schema) and not is_combined(schema):
+        return key in _object(schema, "properties")
     return any(key in _object(node, "properties") for node, _ in reach(schema))
 
 
@@ -190,6 +197,8 @@ def _stated(node: JsonObject) -> frozenset[str] | None:
             return frozenset({"object"})
         return frozenset({"array"}) if "items" in node or "prefixItems" in node else None
     spelled = node["type"]
+    if isinstance(spelled, str) and spelled in _SINGLE:
+        return _SINGLE[spelled]
     kinds = [type_of(word) for word in (spelled if is_array(spelled) else [spelled])]
     return None if ANYTHING in kinds else frozenset(filter(None, kinds)) if all(kinds) else None
 
