@@ -180,7 +180,7 @@ def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
         name = detection.dialect
     else:
         dialect, _ = chosen(options)
-        parser = _watched(_opened(options, dialect, tools), dialect.name, tools)
+        parser = _watched(_opened(options, dialect, tools, whole=True), dialect.name, tools)
         events = parser.feed(text)
         events.extend(parser.close())
         name = dialect.name
@@ -236,7 +236,8 @@ def _named(events: list[Event], name: Callable[[], str]) -> list[Event]:
 
 def _finds(options: ParseOptions) -> bool:
     """Whether the dialect is detected in the text."""
-    return nothing_chosen(options) or is_auto(options.get("dialect"))
+    dialect = options.get("dialect")
+    return nothing_chosen(options) if dialect is None else is_auto(dialect)
 
 
 def _checked(text: str, what: str) -> str:
@@ -339,8 +340,10 @@ def _watched(parser: Parser[str], dialect: str, tools: Mapping[str, ToolDefiniti
     return UnreadParser(parser, _finder(dialect, tools), masked)
 
 
-def _opened(options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, ToolDefinition]) -> Parser[str]:
-    """Open a dialect's parser, with the requested checks."""
+def _opened(
+    options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, ToolDefinition], *, whole: bool = False
+) -> Parser[str]:
+    """Open a dialect's parser, with the requested checks; `whole` says that the answer comes in one piece."""
     strict = options.get("strict", False) or dialect.traits.strict
     prompt = options.get("generation_prompt")
     opener = ""
@@ -359,6 +362,11 @@ def _opened(options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, Tool
         limits=options.get("limits") or _LIMITS,
     )
     parser: Parser[str] = dialect.open_parser(reading)
+    if whole and dialect.syntax is not None:
+        from toolfmt.parsers.driving import GrammarDriver
+
+        if isinstance(parser, GrammarDriver):
+            parser.whole = True
     if dialect.syntax is None:
         from toolfmt.parsers.checks import OwnParser
 

@@ -9,6 +9,7 @@ from toolfmt.dialect.record import Dialect, ParserOptions
 from toolfmt.errors import UnrepresentableError
 from toolfmt.events import Event, coalesce
 from toolfmt.model import ToolDefinition, ToolInvocation
+from toolfmt.parsing import open_parser, parse
 
 TOOLS = {
     "f": ToolDefinition(
@@ -46,3 +47,13 @@ def test_a_slip_is_read_alike_whole_and_by_characters(dialect: Dialect[str]) -> 
         slip = SLIPS[at // STEP % len(SLIPS)]
         text = written[:at] + slip + written[at + 1 :]
         assert read(dialect, text, len(text)) == read(dialect, text, 1), text
+
+
+@pytest.mark.parametrize("dialect", dialects(), ids=lambda dialect: dialect.name)
+def test_an_answer_that_ends_anywhere_is_read_alike_by_parse_and_by_characters(dialect: Dialect[str]) -> None:
+    written = "Look.\n" + dialect.calls(CALLS[2:], TOOLS)
+    for end in range(len(written), 6, -3):
+        parser = open_parser(dialect=dialect, tools=[*TOOLS.values()])
+        events = [event for char in written[:end] for event in parser.feed(char)]
+        whole = parse(written[:end], dialect=dialect, tools=[*TOOLS.values()])
+        assert [*whole.events] == coalesce([*events, *parser.close()]), written[:end]

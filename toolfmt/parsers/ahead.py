@@ -66,7 +66,8 @@ class Ahead:
                 return at, None, end == LATER
             at = end
             passed.clear()
-            if written.open and any(following.match(chunk, at, partial=True) for following in section.next):
+            over = last and at == here
+            if written.open and not over and any(one.match(chunk, at, partial=True) for one in section.next):
                 return at, section, False
         return at, None, False
 

@@ -85,6 +85,8 @@ class CheckedParser(PassingParser):
         return [self._alone(event, source, calls) for event in (*held, *events)]
 
     def _passed(self, events: list[Event]) -> list[Event]:
+        if not events:
+            return events
         if self._strict:
             self._beside = self._beside or any(map(_is_beside, events))
         if CallEnd in map(type, events):

@@ -25,6 +25,8 @@ class GrammarDriver:
         self._run: Reading[None] | None = None
         self._begun = self._closed = False
         self._late: str = ""  # a call of which what follows decides
+        self.whole = False
+        """The answer comes in one piece."""
 
     def _answer(self) -> Reading[None]:
         """Read the answer, or what `_ahead` leaves of it."""
@@ -62,7 +64,7 @@ class GrammarDriver:
         if not chunk:
             return []
         if run is None:
-            chunk = self._ahead(chunk)
+            chunk = self._ahead(chunk, last=self.whole)
             if chunk:
                 self._run = self._answer()
                 self._read_on(self._run, chunk)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import regex
 
     from toolfmt.dialect.record import ParserOptions
-    from toolfmt.events import Event
     from toolfmt.model import JsonObject
     from toolfmt.parsers.ahead import Ahead
     from toolfmt.parsers.cursor import Reading
@@ -50,6 +49,8 @@ class TextParser(GrammarDriver):
         self._bare_reader = BareReader(cur, sink, grammar.bare, self._skipper) if grammar.bare else None
         self._unclosed: set[int] = set()  # kinds of reasoning block of which no closer is left
         self._within: Section | None = None  # the section in which `_ahead` ended
+        self.show = sink.show
+        """Gives the events of a piece of text that holds nothing to look at."""
         super().__init__(cur, sink)
 
     @property
@@ -144,10 +145,6 @@ class TextParser(GrammarDriver):
             if found is None and not (self._grammar.breaks and buf.endswith(self._grammar.breaks)):
                 cur.wait(self._grammar.stop, self)
             yield
-
-    def show(self, text: str, at: int) -> list[Event]:
-        """The events of a piece of text that holds nothing to look at."""
-        return self._sink.show(text, at)
 
     def keep(self, text: str) -> None:
         """Take what was passed on."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from toolfmt import jsontext
+from toolfmt.jsontext import escape
 from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.damage import REACH
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toolfmt.events import Event
+    from toolfmt.model import JsonObject, JsonValue
     from toolfmt.parsers.cursor import Cursor
     from toolfmt.parsers.pieces import Pieces, Taker
 
@@ -124,3 +127,14 @@ class ValueText:
             crlf = white.startswith("\r\n") if self._first else self._break == "\r\n"
             self.white = [white.removesuffix("\r\n" if crlf else "\n")]
         self.flush()
+
+
+def object_text(values: JsonObject) -> str:
+    """Write arguments without a lone surrogate, most of which is text, as JSON."""
+    return "{" + ", ".join([f'"{escape(key)}": {_value_text(one)}' for key, one in values.items()]) + "}"
+
+
+def _value_text(value: JsonValue) -> str:
+    if isinstance(value, str):
+        return f'"{escape(value)}"'
+    return repr(value) if value.__class__ is int else jsontext.dumps(value)  # which takes longer

@@ -11,11 +11,11 @@ give the same events for the same text.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from toolfmt import jsontext
 from toolfmt.dialect.syntax import BODY_SLOTS, Maybe, Verbatim, pieces, split
-from toolfmt.jsontext import MAX_DIGITS, encodable, escape, is_object, try_value
+from toolfmt.jsontext import MAX_DIGITS, encodable, is_object, try_value
 from toolfmt.parsers.claims import enclosed
 from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.damage import misread, part_of
@@ -25,10 +25,12 @@ from toolfmt.parsers.json_shapes import KEY_IS_NAME
 from toolfmt.parsers.patterns import decode_entities
 from toolfmt.parsers.sections import with_and_without
 from toolfmt.parsers.sink import WrittenCall
+from toolfmt.parsers.value_text import object_text
 from toolfmt.schema import declares, depends, property_schema, types
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import TypeAlias
 
     import regex
 
@@ -38,9 +40,12 @@ if TYPE_CHECKING:
     from toolfmt.parsers.sections import FormGrammar
     from toolfmt.parsers.sink import Sink
 
+    _Arguments: TypeAlias = tuple[JsonObject, int]
+    _Reader: TypeAlias = Callable[[str, int, Sink, ToolDefinition | None], _Arguments | None]
+
 _SPACE = r"[ \t\r\n]{0,64}"
 _BLANK = r"[ \t\r\n]{1,64}"
-_LABELS = ("name", "id", "server", "agent", "key", "type", "string")
+_LABELS = "name", "id", "server", "agent", "key", "type", "string"
 _SLOTS = {name: rf"(?P<{name}>[A-Za-z0-9_.\-]{{1,256}})" for name in _LABELS} | {"index1": "[0-9]{1,9}"}
 _OTHERS = ("payload", "name", "name_in_id")
 """What makes a form one that is not read at once."""
@@ -68,29 +73,20 @@ class WrittenForm:
 
     def __init__(self, compiled: FormGrammar) -> None:
         """Compile; raises `NotAtOnce` for a form that holds what is not read here."""
-        form, elements = compiled.form, compiled.elements
+        form = compiled.form
         if form.offered and not form.call.startswith("<"):
             raise NotAtOnce
         if any(getattr(form, name) for name in _OTHERS) or set(form.defaults) - {"server"}:
             raise NotAtOnce
         before, slot, after = split(form.call, BODY_SLOTS)
         begin, end = _pattern(before), _pattern(after)
-        self._braces, self._members, self._offered = 0, None, form.offered
-        self._literals = None
-        if compiled.literals is not None:
-            from toolfmt.parsers.written_literals import WrittenLiterals
-
-            self._literals = WrittenLiterals(compiled.literals)
-            if not (compiled.literals.literals.keywords or compiled.literals.literals.bare_keys):
-                raise NotAtOnce
+        self._braces, self._offered = 0, form.offered
         if slot == "call" and form.json is not None:
             opening, closing = _object(form.json.template)
             begin, end = f"{begin}{_SPACE}{opening}", closing + (_SPACE + end if end else "")
             self._braces = closing.count(r"\}")
-        elif slot == "members" and elements is not None and form.elements is not None:
-            self._members = _WrittenMembers(elements, form.elements.member, form.elements.wrapper)
-        elif slot != "args":
-            raise NotAtOnce
+        self._arguments = self._reader(compiled, slot)
+        self._as_is = self._arguments == self._json
         if "(?P<name>" not in begin:
             raise NotAtOnce
         self._begin = re.compile(f"{_SPACE}{begin}{_SPACE}").match
@@ -104,6 +100,31 @@ class WrittenForm:
             return char.isalnum() or char in "_.-{"
         return self._template[:1] in {char, "{"}
 
+    def _reader(self, compiled: FormGrammar, slot: str) -> _Reader:
+        """What reads the arguments; raises `NotAtOnce`."""
+        elements = compiled.form.elements
+        if slot == "members" and compiled.elements is not None and elements is not None:
+            return _WrittenMembers(compiled.elements, elements.member, elements.wrapper).read
+        if slot == "yaml":
+            from toolfmt.parsers.yaml_body import written_yaml
+
+            return written_yaml
+        if slot not in {"args", "call"}:
+            raise NotAtOnce
+        if compiled.literals is None:
+            return self._json
+        if not (compiled.literals.literals.keywords or compiled.literals.literals.bare_keys):
+            raise NotAtOnce
+        from toolfmt.parsers.written_literals import WrittenLiterals
+
+        return WrittenLiterals(compiled.literals).read
+
+    def _json(self, text: str, at: int, sink: Sink, _: ToolDefinition | None) -> _Arguments | None:
+        limits = sink.options.limits
+        if not text.startswith("{", at) or limits.digits < MAX_DIGITS:
+            return None
+        return cast("_Arguments | None", try_value(text, at, outer=self._braces, max_depth=limits.depth))
+
     def read(self, text: str, at: int, sink: Sink) -> WrittenCall | None:
         """Read the call at `at`, or after white space there; None where it is not quite as it is written."""
         begun = self._begin(text, at)
@@ -112,16 +133,7 @@ class WrittenForm:
         labels: dict[str, str | None] = begun.groupdict()
         body = begun.end()
         tool = sink.options.tools.get(begun["name"])
-        if self._offered and tool is None:
-            return None
-        if self._members is not None:
-            read = self._members.read(text, body, sink, tool)
-        elif self._literals is not None:
-            read = self._literals.read(text, body, tool.parameters if tool else None)
-        elif text.startswith("{", body) and sink.options.limits.digits >= MAX_DIGITS:
-            read = try_value(text, body, outer=self._braces, max_depth=sink.options.limits.depth)
-        else:
-            read = None
+        read = None if self._offered and tool is None else self._arguments(text, body, sink, tool)
         ended = self._end(text, read[1]) if read is not None else None
         if read is None or ended is None or enclosed(read[0], tool):
             return None
@@ -133,15 +145,8 @@ class WrittenForm:
             labels |= end_slots
         if self._server is not None and labels.get("server") is None:
             labels["server"] = self._server
-        as_is = self._members is None and self._literals is None
-        written = text[body : read[1]] if as_is else _object_text(read[0])
+        written = text[body : read[1]] if self._as_is else object_text(read[0])
         return WrittenCall(labels, early, read[0], written, ended.end())
-
-
-def _object_text(values: JsonObject) -> str:
-    """Write arguments without a lone surrogate, most of which is text, as JSON."""
-    texts = {key: f'"{escape(one)}"' if isinstance(one, str) else jsontext.dumps(one) for key, one in values.items()}
-    return "{" + ", ".join([f'"{escape(key)}": {text}' for key, text in texts.items()]) + "}"
 
 
 class _WrittenMembers:
@@ -168,7 +173,7 @@ class _WrittenMembers:
         self._wrapper = re.compile(f"{_SPACE}<{re.escape(wrapper)}>").match if wrapper else None
         self._wrapper_end = re.compile(f"{_SPACE}</{re.escape(wrapper)}>").match
 
-    def read(self, text: str, at: int, sink: Sink, tool: ToolDefinition | None) -> tuple[JsonObject, int] | None:
+    def read(self, text: str, at: int, sink: Sink, tool: ToolDefinition | None) -> _Arguments | None:
         """Read the arguments at `at`: the values, and where they end."""
         schema = tool.parameters if tool else None
         if depends(schema):
@@ -224,10 +229,8 @@ class _WrittenMembers:
     def _no_key(self, text: str, at: int, key: str, schema: JsonObject | None) -> bool:
         """Whether the element at `at`, which its tool does not declare, may be something else than an argument."""
         grammar = self._grammar
-        if meant(key, schema) != key:
-            return True
-        if not grammar.keyed_by_tag:
-            return False
+        if meant(key, schema) != key or not grammar.keyed_by_tag:
+            return meant(key, schema) != key
         odd = key in grammar.own_tags or not (key[0].isalpha() or key[0] == "_")
         return odd or grammar.after.match(text, at, partial=True) is not None
 
@@ -235,7 +238,7 @@ class _WrittenMembers:
         """Whether a text has one of a quote's marks, but not the whole quote."""
         ends = self._ends
         near = ends.near_quote is not None and ends.near_quote.match(text, at) is not None
-        return near or any(text.endswith(mark, at, end) for mark in ends.quote_ends)
+        return near or text.endswith(ends.quote_ends, at, end)
 
     def _value(
         self, text: str, labels: Mapping[str, str | None], schema: JsonObject | None, sink: Sink, *, verbatim: bool
@@ -248,7 +251,7 @@ class _WrittenMembers:
             return _DOUBT
         permitted = types(schema)
         child = grammar.nested and not verbatim and "<" in text and (wire_type or permitted != _STRING)
-        if wire_type not in KNOWN or not encodable(text) or child:
+        if child or not encodable(text) or (wire_type and wire_type not in KNOWN):
             return _DOUBT
         if grammar.escaped and not verbatim:
             text = decode_entities(text)
@@ -257,10 +260,11 @@ class _WrittenMembers:
             return _DOUBT
         if grammar.padded:
             text = text.removeprefix("\n").removesuffix("\n")
-        if not wire_type and permitted == _STRING:
+        inferred = sink.options.infer_types
+        untyped = permitted is None and not (inferred or grammar.inferred)
+        if not wire_type and (permitted == _STRING or untyped):
             return text
         typed = wire_type or ("json" if grammar.inferred and permitted is None else "")
-        inferred = sink.options.infer_types
         value = leaf(text, schema, typed, verbatim=verbatim, repeats=grammar.repeats, inferred=inferred)
         return _DOUBT if isinstance(value, str) and misread(value, schema, wire_type) else plain(value)
 
@@ -284,8 +288,8 @@ class WrittenSection:
         self._listed = data.array
         self._rivals = rivals
         self._closer = re.compile(_SPACE + _literal(closing.strip())).match if closing.strip() else None
-        self._ends_first = bool(closing.strip()) and not form.begins_with(closing.strip()[0])
-        """What closes the calls cannot begin one."""
+        self._early = None if not closing.strip() or form.begins_with(closing.strip()[0]) else self._closer
+        """Matches what closes the calls, where it cannot begin one."""
         self.open = self._closer is None
         """Nothing ends the calls: after each one the next may follow."""
 
@@ -295,33 +299,11 @@ class WrittenSection:
         `base` is the text's offset in the input, `last` says that no text follows.
         """
         calls: list[WrittenCall] = []
-        begun = _LIST(text, at) if self._listed else None
-        if self._listed and begun is None:
+        at = self._calls(text, at, sink, calls)
+        if at < 0:
             return -1
-        at = at if begun is None else begun.end()
-        more, closed = True, None
-        while more:
-            closed = self._closer(text, at) if calls and self._ends_first and self._closer is not None else None
-            if closed is not None:
-                break
-            if self._rivals and any(rival.match(text, at, partial=True) for rival in self._rivals):
-                break
-            gap = self._between(text, at) if self._between is not None and calls else None
-            call = self._form.read(text, at if gap is None else gap.end(), sink)
-            if call is None and gap is not None:
-                return -1
-            after = _NEXT(text, call.end) if call is not None and self._listed else None
-            if call is None or (self._listed and after is None):
-                break
-            calls.append(call)
-            more, at = (True, call.end) if after is None else (after[1] == ",", after.end())
-        if self._listed and more:
-            return -1
-        if closed is None and self._closer is not None:
-            closed = self._closer(text, at)
-        if closed is not None:
-            at = closed.end()
-        limits = sink.options.limits
+        closed = self._closer(text, at) if self._closer is not None else None
+        at, limits = at if closed is None else closed.end(), sink.options.limits
         doubt = self._doubt(text, at, last=last) if calls and (self.open or closed is not None) else -1
         if doubt or sink.calls + len(calls) > limits.calls or at - start > limits.call_chars:
             return doubt or -1
@@ -333,6 +315,28 @@ class WrittenSection:
             sink.call(call, (base + start, base + end), self._provenance)
             start = end
         return at
+
+    def _calls(self, text: str, at: int, sink: Sink, calls: list[WrittenCall]) -> int:
+        """Read the calls at `at` into `calls`; where they end, or -1."""
+        if self._listed:
+            begun = _LIST(text, at)
+            if begun is None:
+                return -1
+            at = begun.end()
+        more = True
+        while more and not (calls and self._early is not None and self._early(text, at)):
+            if self._rivals and any(rival.match(text, at, partial=True) for rival in self._rivals):
+                break
+            gap = self._between(text, at) if self._between is not None and calls else None
+            call = self._form.read(text, at if gap is None else gap.end(), sink)
+            if call is None and gap is not None:
+                return -1
+            after = _NEXT(text, call.end) if call is not None and self._listed else None
+            if call is None or (self._listed and after is None):
+                break
+            calls.append(call)
+            more, at = (True, call.end) if after is None else (after[1] == ",", after.end())
+        return -1 if self._listed and more else at
 
     def _doubt(self, text: str, at: int, *, last: bool) -> int:
         """Whether the last call may not end at `at`: -1, or `LATER` where what follows decides; else 0."""

@@ -21,8 +21,9 @@ from toolfmt.schema import coerce, property_schema, types
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
     from toolfmt.parsers.literal_grammar import LiteralGrammar
+    from toolfmt.parsers.sink import Sink
 
 _DEEPEST: Final = 16
 _KEY: Final = r"[A-Za-z_][A-Za-z0-9_]{0,63}"
@@ -46,7 +47,7 @@ class WrittenLiterals:
         self._key = re.compile(f"({_KEY})" + ("=(?!=)" if literals.keywords else ":")).match
         self._quotes = [quote for quote in grammar.quotes if not (literals.escapes and len(quote) > 1)]
 
-    def read(self, text: str, at: int, schema: JsonObject | None) -> tuple[JsonObject, int] | None:
+    def read(self, text: str, at: int, _: Sink, tool: ToolDefinition | None) -> tuple[JsonObject, int] | None:
         """Read the arguments at `at`: the values, and where they end, before the parenthesis of keywords."""
         begun = at
         if not self._keywords:
@@ -54,7 +55,7 @@ class WrittenLiterals:
                 return None
             at += 1
         try:
-            values, end = self._members(text, at, schema)
+            values, end = self._members(text, at, tool.parameters if tool else None)
         except _Doubt:
             return None
         return (values, end - self._keywords) if jsontext.encodable(text[begun:end]) else None

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from toolfmt.dialect.record import Limits
-    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
     from toolfmt.parsers.cursor import Cursor, Reading
-    from toolfmt.parsers.sink import Draft
+    from toolfmt.parsers.sink import Draft, Sink
 
 _DEEPEST = 256
 _OBJECT = frozenset({"object"})
@@ -57,12 +57,7 @@ class YamlBody:
             raise Malformed("malformed", "attributes where the arguments are YAML", cur.at)
         text, closer = yield from self._body(cur)
         try:
-            node = parse(text, self.limits.depth)
-            if node is not None and not isinstance(node, dict):
-                raise Malformed("arguments_not_object", "expected keys and values", closer)
-            values = self._members(node or {}, schema)
-            if schema is not None and depends(schema):
-                values = self._members(node or {}, chosen(schema, values))
+            values = _YamlValues(self.limits).read(text, schema)
         except YamlError as error:
             raise Malformed(error.reason, str(error), closer) from None
         self.draft.add(jsontext.dumps(values))
@@ -112,6 +107,24 @@ class YamlBody:
         below = rf" {{{min(base + 1, _DEEPEST)}}}|-\s|[\w.\-\"']{{1,64}}[ \t]{{0,8}}:(?:\s|\Z)|{at}"
         return (yield from match_next(cur, _compiled(rf"{at}(?:[ \t]{{0,64}}\r?\n){{1,16}}(?:{below})"))) is None
 
+
+class _YamlValues:
+    """Types the arguments of one call."""
+
+    def __init__(self, limits: Limits) -> None:
+        """Read within `limits`."""
+        self.limits = limits
+
+    def read(self, text: str, schema: JsonObject | None) -> JsonObject:
+        """Read keys and values. Raises `YamlError`."""
+        node = parse(text, self.limits.depth)
+        if node is not None and not isinstance(node, dict):
+            raise YamlError("expected keys and values", "arguments_not_object")
+        values = self._members(node or {}, schema)
+        if schema is not None and depends(schema):
+            values = self._members(node or {}, chosen(schema, values))
+        return values
+
     def _members(self, node: dict[str, YamlNode], schema: JsonObject | None) -> JsonObject:
         odd = next((key for key in node if key.endswith(":") and not declares(schema, key)), None)
         if odd is not None:
@@ -137,6 +150,17 @@ class YamlBody:
         if not changed and node.text and kinds == _OBJECT:
             raise YamlError("a text where keys and values are due")
         return text if changed or node.text or "string" in kinds else None
+
+
+def written_yaml(text: str, at: int, sink: Sink, tool: ToolDefinition | None) -> tuple[JsonObject, int] | None:
+    """Read a body that begins a line at `at` and whose first closer does too: its values, and where it ends."""
+    end = -1 if tool is None else text.find(f"</{tool.name}", at)
+    if tool is None or end < 0 or text[at - 1] != "\n" or text[end - 1] != "\n":
+        return None
+    try:
+        return _YamlValues(sink.options.limits).read(text[at:end], tool.parameters), end
+    except YamlError:
+        return None
 
 
 @lru_cache(maxsize=256)

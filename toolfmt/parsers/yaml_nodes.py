@@ -97,7 +97,7 @@ class _Composer:
     def __init__(self, text: str, depth: int) -> None:
         self._depth = depth
         self._pairs: dict[str, str] = {}  # JSON's escapes of one character, by YAML's
-        text = _PAIR.sub(self._joined, text)
+        text = _PAIR.sub(self._joined, text) if "\\u" in text else text
         self._breaks = not text.isascii() and bool(_BREAKS(text))
         if self._breaks and _STANDS_FOR(text):
             raise YamlError("a private character on a line of the YAML")
