@@ -138,7 +138,8 @@ def _messages(before: Sequence[Message], after: Sequence[Message]) -> Iterator[L
         yield from _unmatched(lost, added, where)
     yield from _links(matched, calls, where)
     yield from _order(matched, where)
-    yield from _envelopes(matched, before, after, where)
+    first = min((place.message for place in (*lost, *(a for a, _ in matched))), default=0)
+    yield from _envelopes(matched, before, after, where, first)
 
 
 def _numbered_as(old: Sequence[Place], new: list[Place]) -> list[Place]:
@@ -360,7 +361,11 @@ def _order(matched: list[tuple[Place, Place]], where: _Where) -> Iterator[Loss]:
 
 
 def _envelopes(
-    matched: list[tuple[Place, Place]], before: Sequence[Message], after: Sequence[Message], where: _Where
+    matched: list[tuple[Place, Place]],
+    before: Sequence[Message],
+    after: Sequence[Message],
+    where: _Where,
+    first_changed: int,
 ) -> Iterator[Loss]:
     partner: dict[int, int] = {}
     seen: dict[int, int] = {}
@@ -370,7 +375,7 @@ def _envelopes(
         if first != a.message and SIDE[a.role] == SIDE[b.role] and not isinstance(a.part, ResultPart):
             seen[b.message] = a.message
             yield Loss("boundary", where[a.message], "merged")
-    for number in range(matched[0][0].message if matched else 0, len(before)):
+    for number in range(first_changed, len(before)):
         message = before[number]
         new = after[partner[number]] if number in partner else Message(message.role)
         if message.name != new.name:
