@@ -131,10 +131,10 @@ def loss_page() -> str:
         (
             "# Losses and findings",
             (
-                "What `convert` may lose, as `Loss.code` says it. `Loss.action` is one of "
+                "The values of `Loss.code`. `Loss.action` is one of "
                 f"{codes(get_args(loss.Action))}, and `Loss.path` the JSON pointer of the source's message or field. "
-                "`Loss.severity` says how much it matters: `strict=True` raises for content and meaning, and what is "
-                "of bookkeeping is in `Conversion.bookkeeping` instead of `Conversion.losses`."
+                "`Loss.severity` says how much it matters: `strict=True` raises for content and meaning, and "
+                "bookkeeping losses are in `Conversion.bookkeeping` instead of `Conversion.losses`."
             ),
             table(
                 ("code", "what is lost or changed", "severity"),
@@ -142,7 +142,7 @@ def loss_page() -> str:
             ),
             "[What survives a conversion](matrix.md) shows which of them to expect between which formats.",
             "## Findings",
-            "What `check` may find, as `Finding.rule` says it.",
+            "The values of `Finding.rule`.",
             table(("rule", "what is refused"), ((f"`{rule}`", what) for rule, what in check.RULES.items())),
         )
     )

@@ -260,7 +260,7 @@ def test_an_interrupted_output_is_not_written_over(run: Run, tmp_path: Path) -> 
     assert run(*arguments)[0] == 2
     before = out.read_bytes()
     code, _, err = run(*arguments)
-    assert (code, "--resume goes on, --overwrite begins anew" in err) == (2, True)
+    assert (code, "use --resume to continue or --overwrite to start again" in err) == (2, True)
     assert out.read_bytes() == before
     assert run(*arguments, "--resume", "--on-error", "skip")[0] == 1
     whole = out.read_bytes()
@@ -298,3 +298,14 @@ def test_a_byte_order_mark_is_no_part_of_the_first_row(run: Run, tmp_path: Path,
     plain.write_text(row(1), "utf-8")
     marked.write_text(row(1), "utf-8-sig")
     assert run("convert", marked, *TO) == run("convert", plain, *TO)
+
+
+def test_outputs_of_an_earlier_run_are_not_read_again(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(row(1), "utf-8")
+    (tmp_path / "b.jsonl").write_text(row(1), "utf-8")
+    arguments = ("convert", tmp_path, *TO, "-o", f"{tmp_path}/made/")
+    assert run(*arguments)[0] == 0
+    written = sorted(tmp_path.rglob("*.jsonl"))
+    code, _, err = run(*arguments)
+    assert (code, "is read and would be written over" in err) == (2, True)
+    assert sorted(tmp_path.rglob("*.jsonl")) == written

@@ -183,3 +183,17 @@ def test_plain_messages_are_of_the_most_common_format_that_they_may_be_of(value:
 def test_what_is_no_conversation_is_a_question_in_plain_words(value: Any) -> None:
     with pytest.raises(ParseError, match=r"name its format$"):
         recognised(value)
+
+
+@pytest.mark.parametrize("legacy", [{}, {"function_call": {"name": "f", "arguments": "{}"}}])
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"annotations": [{"type": "url_citation", "url_citation": {"url": "https://a", "title": "T"}}]},
+        {"audio": {"id": "a", "data": "AAAA", "transcript": "yes"}},
+        {"refusal": "No."},
+    ],
+)
+def test_keys_that_only_openai_has_are_evidence(own: dict[str, Any], legacy: dict[str, Any]) -> None:
+    answer = {"role": "assistant", "content": "yes", **legacy, **own}
+    assert recognised({"messages": [{"role": "user", "content": "Hi."}, answer]}).name == "openai-chat"

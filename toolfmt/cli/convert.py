@@ -164,7 +164,7 @@ def _selection(filters: list[str] | None, split: str, tokenizer: str) -> Selecti
 
 def _refuse_together(work: Work, given: list[Source], *, resume: bool) -> None:
     if work.unique and resume:
-        raise UsageError("--dedup does not know what an interrupted run has written: begin anew with --overwrite")
+        raise UsageError("--dedup cannot continue an interrupted run; use --overwrite to start again")
     tables = any(work.name(one).endswith(TABLES) for one in given)
     for option, chosen in (("--dedup", work.unique), ("--losses", work.beside)):
         if chosen and tables:
@@ -208,7 +208,8 @@ def _state(  # noqa: PLR0913 - what a run is, and how it begins
     if resume and Path(out).exists() and not keep.path.exists():
         return None, None
     if not (resume or overwrite) and keep.has_begun():
-        raise UsageError(f"{out} is what an interrupted run has written: --resume goes on, --overwrite begins anew")
+        what = f"{out} is the unfinished output of an interrupted run"
+        raise UsageError(f"{what}; use --resume to continue or --overwrite to start again")
     return keep, keep.begin(resume=resume)
 
 
@@ -233,8 +234,13 @@ def _targets(given: list[Source], out: str | None, *, folder: bool) -> list[Path
 
 
 def _refuse_overwriting(given: list[Source], out: str | None, side: Path, *, folder: bool) -> None:
-    for source in given:
-        targets = [side, *_targets([source], out, folder=folder)]
-        for target in targets if source.path != STDIN else ():
-            if target.exists() and target.samefile(source.path):
-                raise UsageError(f"{target} is read and would be written over: choose another --out")
+    """Raise for a file that is both read and written, as where a folder holds the output of an earlier run."""
+    read = {_identity(Path(source.path)) for source in given if source.path != STDIN}
+    for target in (side, *_targets(given, out, folder=folder)):
+        if target.exists() and _identity(target) in read:
+            raise UsageError(f"{target} is read and would be written over: choose another --out")
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino

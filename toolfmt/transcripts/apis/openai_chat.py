@@ -59,10 +59,16 @@ _STRICT: Final = replace(SHAPE, reasoning="", gateways=False)
 """What OpenAI itself takes; gateways and servers that copy its API take more, which is always read."""
 
 
+_ANSWERED: Final = ("annotations", "audio", "refusal")
+"""What an answer says in these keys alone."""
+
+
 def recognise(value: JsonValue) -> bool:
-    """Tell a request by calls, a result's `tool_call_id`, or tools of that shape."""
+    """Tell a request by calls, a result's `tool_call_id`, what only its answers have, or tools of that shape."""
     for item in messages_in(value):
         if "tool_call_id" in item or "tool_calls" in item or item.get("role") == "developer":
+            return True
+        if item["role"] == "assistant" and any(item.get(key) for key in _ANSWERED):
             return True
     tools = value.get("tools") if is_object(value) else None
     return is_array(tools) and any("function" in tool for tool in tools if is_object(tool)) and bool(messages_in(value))
