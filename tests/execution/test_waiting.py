@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -414,3 +415,90 @@ def test_a_call_that_waits_beside_one_that_ended_the_run_can_still_be_decided() 
     state = agent.run_sync("Go on.", state=state)
     assert (state.status, ran) == ("completed", ["ask ?"])
     assert "yes" in str(model.chats[1])
+
+
+class Wrapped:
+    """Another executor around one: nothing is known of when its calls start."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def list_tools(self) -> Any:
+        return self.inner.list_tools()
+
+    def is_visible(self, tool: Any, state: Any) -> bool:
+        return self.inner.is_visible(tool, state)
+
+    def for_run(self, guards: Any, listener: Any) -> Wrapped:
+        return Wrapped(self.inner.for_run(guards, listener))
+
+    async def execute(self, calls: Any, *, state: object = None, agent: str | None = None) -> Any:
+        return await self.inner.execute(calls, state=state, agent=agent)
+
+
+@pytest.mark.parametrize("wrap", [Wrapped, lambda inner: inner], ids=["wrapped", "own"])
+def test_no_rule_for_interrupted_calls_approves_one(wrap: Any) -> None:
+    registry, ran = toolbox()
+    saved: list[AgentState] = []
+    asked: list[str] = []
+
+    def agent(answer: Any, *texts: str) -> AgentLoop:
+        def ask(request: Any) -> Any:
+            asked.append(request.call.name)
+            return answer
+
+        executor: Any = wrap(Executor(registry, policies=[Approval(ask)]))
+        driver = TextDriver(Texts(*texts), dialect="hermes")
+        return AgentLoop(driver, executor=executor, checkpoint=saved.append, interrupted="run")
+
+    agent("no", call("delete", path="/b"), "Done.").run_sync("Clean up.")
+    begun = saved[0]
+    assert begun.pending[0].why == ("started" if wrap is Wrapped else "unstarted")
+    after = agent("no", "Done.").run_sync(state=stored(begun))
+    assert (after.status, asked, ran) == ("completed", ["delete"] * 2, [])
+    after = agent("no", "Done.").run_sync(state=stored(begun), decisions={begun.pending[0].id: Approved()})
+    assert (after.status, asked, ran) == ("completed", ["delete"] * 2, ["delete /b"])
+
+
+def test_arguments_of_an_approval_that_do_not_fit_the_tool_run_nothing() -> None:
+    registry, ran = toolbox()
+    for wrong in ({"path": 1}, {}, {"path": "/b", "force": True}):
+        state = loop(Texts(call("delete", path="/b"), "Done."), registry).run_sync("Clean up.")
+        agent = loop(Texts("Done."), registry)
+        after = agent.run_sync(state=stored(state), decisions={state.pending[0].id: Approved(wrong)})
+        assert [one.failure for one in after.executions] == ["invalid_arguments"]
+    assert ran == []
+
+
+def test_an_approval_that_comes_too_late_runs_nothing() -> None:
+    registry, ran = toolbox()
+    late = threading.Event()
+    answered = threading.Event()
+
+    def ask(_: Any) -> bool:
+        late.wait(10)
+        answered.set()
+        return True
+
+    model = Texts(call("delete", path="/b"), "Done.")
+    agent = AgentLoop(TextDriver(model, dialect="hermes"), registry, policies=[Approval(ask, timeout=0.05)])
+    state = agent.run_sync("Clean up.")
+    late.set()
+    assert answered.wait(10)
+    assert (state.status, [one.failure for one in state.executions], ran) == ("completed", ["rejected"], [])
+
+
+def test_a_state_that_is_resumed_after_it_was_carried_on_repeats_no_question_of_its_own() -> None:
+    """The state that a checkpoint stored last has no call that waits: nothing can be approved a second time."""
+    registry, ran = toolbox()
+    saved: list[AgentState] = []
+    model = Texts(call("delete", path="/b"), "Done.", "Again?")
+    agent = loop(model, registry, checkpoint=saved.append)
+    state = agent.run_sync("Clean up.")
+    decisions = {state.pending[0].id: Approved()}
+    agent.run_sync(state=state, decisions=decisions)
+    with pytest.raises(ValueError, match="no call waits under the id"):
+        agent.run_sync(state=stored(saved[-1]), decisions=decisions)
+    started = next(one for one in saved if [call.why for call in one.pending] == ["started"])
+    assert agent.run_sync(state=stored(started)).status == "waiting"
+    assert ran == ["delete /b"]
