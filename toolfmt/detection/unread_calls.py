@@ -113,7 +113,7 @@ _PLACES: Final = tuple(
             rf"{_QUOTE}\s{{0,8}}(?:,\s{{0,8}}{_QUOTE}?\w{{1,40}}{_QUOTE}?\s{{0,4}}:|:\s{{0,4}}\{{)",
         ),
         # NAME <|constrain|>json<|message|>{, NAME[ARGS]{
-        (r"(?:\A|\n)[^\n]{0,60}", r"[^\n{]{0,60}(?:<\|\w{2,40}\|>|\[[A-Z_]{3,32}\])\s{0,8}\{"),
+        (r"(?:\A|\n)(?!\s{0,8}>)[\w<|\[\]>=. ]{0,60}", r"[^\n{]{0,60}(?:<\|\w{2,40}\|>|\[[A-Z_]{3,32}\])\s{0,8}\{"),
         # the rest of a JSON call from its name on
         (
             r"\A\s{0,8}",
