@@ -19,9 +19,11 @@ from test_laws import every_format, every_source, others, same, there_and_back, 
 from toolfmt import Loss, check, convert, lower_schema, repair
 from toolfmt.conversation import ToolDeclaration
 from toolfmt.errors import LimitExceededError, UnknownFormatError, UnsupportedSchemaError
+from toolfmt.model import JsonValue
 from toolfmt.schema import normalise
 from toolfmt.schema.comparing import differences
 from toolfmt.schema.lowering import lower, refusals
+from toolfmt.schema.respelling import with_null
 from toolfmt.schema.rules import NAMED, SchemaRules
 from toolfmt.schema.spelling import modernise
 from toolfmt.transcripts.format import TranscriptFormat
@@ -61,6 +63,8 @@ LOWERED: list[tuple[str, Any, Any]] = [
     ("mistral", {"type": "array", "prefixItems": [{"type": "string"}], "items": False},
      {"type": "array", "items": [{"type": "string"}], "additionalItems": False}),
     ("mistral", {"dependentRequired": {"a": ["b"]}}, {"dependencies": {"a": ["b"]}}),
+    ("mistral", {"dependentRequired": {"a": ["b"]}, "dependentSchemas": {"b": {"required": ["c"]}}},
+     {"dependencies": {"b": {"required": ["c"]}, "a": ["b"]}}),
     # openai, lib/_pydantic.py: a reference with siblings is inlined, a recursive one stays, None is no default.
     ("openai-strict", {"$ref": "#/$defs/N"}, None),
     ("openai-strict", {"$ref": "#/$defs/X", "description": "beside"}, {"type": "string", "description": "beside"}),
@@ -105,6 +109,11 @@ LOWERED: list[tuple[str, Any, Any]] = [
     ("gemini-openapi", {"type": ["string", "integer"], "minLength": 1},
      {"anyOf": [{"type": "string", "minLength": 1}, {"type": "integer"}]}),
     ("gemini-openapi", {"type": "integer", "exclusiveMinimum": 0}, {"type": "integer", "minimum": 1}),
+    ("gemini-openapi", {"type": "integer", "exclusiveMinimum": 5, "minimum": 5}, {"type": "integer", "minimum": 6}),
+    ("gemini-openapi", {"type": "integer", "exclusiveMaximum": 5, "maximum": 5}, {"type": "integer", "maximum": 4}),
+    ("gemini-openapi", {"enum": [1, 2]}, {"type": "integer", "description": '{"enum": [1, 2]}'}),
+    ("gemini-openapi", {"enum": [1, "x"]},
+     {"anyOf": [{"type": "integer"}, {"type": "string"}], "description": '{"enum": [1, "x"]}'}),
     ("gemini-openapi", {"type": "number", "exclusiveMinimum": 0},
      {"type": "number", "description": '{"exclusiveMinimum": 0}'}),
     ("gemini-openapi", {"$ref": "#/$defs/X"}, {"type": "string"}),
@@ -361,6 +370,18 @@ def test_a_tool_added_on_the_other_side_is_lowered_on_the_way_back() -> None:
     assert back.value["tools"][0] == value["tools"][0]
     assert check(back.value, format="anthropic") == ()
     assert [loss.path for loss in back.losses] == ["/tools/1/parameters/properties/a b"]
+
+
+def test_null_is_added_where_it_is_missing() -> None:
+    nodes: list[JsonValue] = [False, True, {"enum": ["a"]}, {"enum": ["a", None]}, {"type": "string", "enum": ["a"]}]
+    both = {"type": ["string", "null"], "enum": ["a", None]}
+    assert list(map(with_null, nodes)) == [{"type": "null"}, True, *[{"enum": ["a", None]}] * 2, both]
+
+
+@pytest.mark.parametrize(("after", "action"), [({"description": "b"}, "changed"), ({}, "dropped")])
+def test_a_description_that_is_not_continued_is_a_difference(after: dict[str, Any], action: str) -> None:
+    found = list(differences({"type": "string", "description": "a"}, {"type": "string", **after}))
+    assert [(one.pointer, one.action) for one in found] == [("/description", action)]
 
 
 def deep(levels: int) -> Any:
