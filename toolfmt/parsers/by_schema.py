@@ -34,7 +34,7 @@ def one_reading(arguments: JsonObject, tool: ToolDefinition | None, outer: Colle
     if _last(arguments).endswith(("}", "]", ")")):
         return False  # the bracket may be the one that is missing
     if tool is not None:
-        return _fits(tool, arguments) and not _strayed(arguments, tool.parameters)
+        return _fits(tool, arguments) and not strayed(arguments, tool.parameters)
     node: object = arguments
     while jsontext.is_object(node) and node:
         key = next(reversed(node))
@@ -64,7 +64,7 @@ def _last(value: JsonValue) -> str:
     return ""
 
 
-def _strayed(arguments: JsonObject, schema: JsonObject) -> bool:
+def strayed(arguments: JsonObject, schema: JsonObject) -> bool:
     """Whether the last of the objects at the end holds what only one around it declares: it may belong there."""
     inner: object = arguments
     place: JsonObject | None = schema

@@ -15,8 +15,10 @@ from toolfmt.dialect.syntax import BODY_SLOTS, markers, spelled
 from toolfmt.errors import SchemaError
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
 from toolfmt.jsontext import is_object
+from toolfmt.parsers.by_schema import strayed
 from toolfmt.parsers.driving import PassingParser
 from toolfmt.parsers.mend_json import SINGLE, JsonMender, single_braces
+from toolfmt.parsers.mend_literals import LiteralMender
 from toolfmt.parsers.mend_tags import Mend, TagMender
 from toolfmt.schema import declares, problems, property_names
 
@@ -95,7 +97,9 @@ class RepairingParser(PassingParser):
         events = [*parser.feed(text), *parser.close()]
         calls = [event.call for event in events if isinstance(event, CallEnd)]
         lost = any(
-            isinstance(event, CallFailed) or (isinstance(event, TextDelta | ReasoningDelta) and event.text.strip())
+            isinstance(event, CallFailed)
+            or (isinstance(event, TextDelta | ReasoningDelta) and event.text.strip())
+            or (isinstance(event, Notice) and event.kind == "ambiguous_closer")
             for event in events
         )
         empty = any(not call.arguments for call in calls) and not _EMPTY(raw)
@@ -121,10 +125,11 @@ class _Mender:
         self._outer = {key for form in syntax.forms for key in _template_keys(form)}
         self._keys |= self._outer
         self._tags = TagMender(syntax.forms[0], tools.values())
+        self._literals = LiteralMender(syntax.forms, self._keys) if tools else None
         self._frames = list(dict.fromkeys(frame for form in syntax.forms if (frame := _frame(form)) is not None))
 
     def fits(self, call: ToolInvocation) -> bool:
-        """Whether a call is of an offered tool and has no argument that this lacks, nor a tag in one."""
+        """Whether a call is of an offered tool and has only its arguments, with no tag and no other argument in one."""
         if self._tags.holds(call.arguments):
             return False
         if not self._tools:
@@ -134,7 +139,7 @@ class _Mender:
             return False
         named = any(True for _ in property_names(tool.parameters))
         fitting = not named or all(declares(tool.parameters, key) for key in call.arguments)
-        return fitting and _valid(tool, call)
+        return fitting and not strayed(call.arguments, tool.parameters) and _valid(tool, call)
 
     def texts(self, raw: str) -> Iterator[list[Mend]]:
         """Give the texts in groups, the likelier first."""
@@ -143,6 +148,8 @@ class _Mender:
                 yield [Mend(text, SINGLE)]
             yield from ([mend] for mend in self._json(raw))
         yield from self._tags.mends(raw)
+        if self._literals is not None:
+            yield from self._literals.mends(raw)
 
     def _json(self, raw: str) -> Iterator[Mend]:
         at = raw.find("{")
