@@ -100,9 +100,8 @@ HOSTED = {
     "gemini-json": """
         gemini-2.5-pro models/gemini-3.1-flash-lite google/gemini-2.0-flash-001 vertex_ai/gemini-2.5-flash
     """,
-    "hermes": "qwen-max qwq-plus",
     "default-json": """
-        moonshot-v1-128k us.amazon.nova-pro-v1:0 global.amazon.nova-2-lite-v1:0
+        qwen-max qwq-plus moonshot-v1-128k us.amazon.nova-pro-v1:0 global.amazon.nova-2-lite-v1:0
     """,
 }
 

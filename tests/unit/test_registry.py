@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from toolfmt.events import Event
 
-TABLE_DIALECTS = ("openai-json", "gemini-json", "default-json", "xml-items", "kimi-k2", "glm47", "ernie45")
+TABLE_DIALECTS = ("openai-json", "gemini-json", "default-json", "xml-items")
 
 
 class EchoParser:
@@ -198,11 +198,7 @@ def test_an_unknown_provider_raises_with_a_hint(registry: Registry) -> None:
         (("openai", "MISTRAL", "deepseek", "grok", "xai"), "openai-json"),
         (("gemini", "Google"), "gemini-json"),
         (("anthropic",), "xml-items"),
-        (("ollama", "autobyteus", "LM_STUDIO"), "default-json"),
-        (("qwen", "dashscope"), "hermes"),
-        (("kimi", "moonshot"), "kimi-k2"),
-        (("zhipu", "z.ai"), "glm47"),
-        (("baidu",), "ernie45"),
+        (("ollama", "autobyteus", "kimi", "moonshot", "qwen", "LM_STUDIO", "zhipu", "baidu"), "default-json"),
         ((None,), "default-json"),
         (("openai-responses", "azure", "cohere", "groq", "together", "fireworks", "vllm", "sglang"), "openai-json"),
         (("openrouter", "perplexity", "minimax", "huggingface", "llama.cpp", "llama_cpp"), "openai-json"),

@@ -138,9 +138,8 @@ API_MODELS: tuple[ModelPattern, ...] = (
     (r"deepseek-(?:chat|flash|reasoner)", "openai-json"),
     (r"command-(?:a|r)(?![a-z0-9])|command-r7b", "openai-json"),
     (r"sonar(?![a-z])", "openai-json"),
-    (r"kimi-latest", "kimi-k2"),
-    (r"moonshot-v1", "default-json"),
-    (r"(?:qwen|qwq|qvq)-(?:max|plus|turbo|flash|long)", "hermes"),
+    (r"moonshot-v1|kimi-latest", "default-json"),
+    (r"(?:qwen|qwq|qvq)-(?:max|plus|turbo|flash|long)", "default-json"),
     (r"nova-(?:\d-)?(?:micro|lite|pro|premier)", "default-json"),
 )
 
@@ -225,10 +224,10 @@ PROVIDERS: tuple[Provider, ...] = (
     Provider("ollama", "Ollama", "default-json", api="ollama", models=OPEN_MODELS),
     Provider("lmstudio", "LM Studio", "default-json", aliases=("lm-studio",), api="openai-chat", models=OPEN_MODELS),
     Provider("autobyteus", "AutoByteus LLM server", "default-json", models=OPEN_MODELS),
-    Provider("kimi", "Moonshot AI", "kimi-k2", aliases=("moonshot", "moonshotai"), api="openai-chat"),
-    Provider("qwen", "Alibaba Model Studio", "hermes", aliases=("dashscope", "alibaba"), api="openai-chat"),
-    Provider("zhipu", "Z.ai", "glm47", aliases=("zhipuai", "zai", "z-ai", "z.ai"), api="openai-chat"),
-    Provider("baidu", "Baidu Qianfan", "ernie45", aliases=("qianfan",), api="openai-chat"),
+    Provider("kimi", "Moonshot AI", "default-json", aliases=("moonshot", "moonshotai"), api="openai-chat"),
+    Provider("qwen", "Alibaba Model Studio", "default-json", aliases=("dashscope", "alibaba"), api="openai-chat"),
+    Provider("zhipu", "Z.ai", "default-json", aliases=("zhipuai", "zai", "z-ai", "z.ai"), api="openai-chat"),
+    Provider("baidu", "Baidu Qianfan", "default-json", aliases=("qianfan",), api="openai-chat"),
 )
 
 MAKERS: tuple[str, ...] = (
