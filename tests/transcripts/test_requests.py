@@ -359,3 +359,9 @@ def test_what_is_said_about_a_schema_is_carried_or_a_loss(target: str) -> None:
         for said in about.values():
             assert said in json.dumps(made.value) or any(said in loss.detail for loss in made.losses)
         assert "A city" in json.dumps(made.value) or given is not schema
+
+
+def test_an_effort_without_room_says_so() -> None:
+    value = {**chat(reasoning_effort="high", max_completion_tokens=900), "model": "claude-sonnet-4-5"}
+    (loss,) = convert_request(value, source="openai-chat", target="anthropic").losses
+    assert "max_tokens 900 leaves no room for a budget" in loss.detail

@@ -258,6 +258,16 @@ def test_media_of_a_stream_is_a_loss(source: str, target: str, event: dict[str, 
     assert [loss.code for loss in relay.losses] == ["provider_part"]
 
 
+def test_a_loss_of_a_stream_has_its_event_and_the_proof_of_a_call_is_one() -> None:
+    call = {"functionCall": {"name": "f", "args": {"a": 1}}, "thoughtSignature": "SIG"}
+    for target in TEXTUAL:
+        relay = StreamConverter("gemini", target, id="x")
+        made = relay.feed({"candidates": [{"content": {"parts": [{"text": "Hi"}]}}]})
+        made += relay.feed({"candidates": [{"content": {"parts": [call]}, "finishReason": "STOP"}]}) + relay.close()
+        found = [(loss.path, loss.detail) for loss in relay.losses]
+        assert ("SIG" in json.dumps(made)) != (("/1", "gemini.thoughtSignature") in found), target
+
+
 PAGE = {"url": "https://e.com/a", "title": "A", "start_index": 3, "end_index": 6}
 WEB = {"type": "web_search_result_location", "url": "https://e.com/a", "title": "A", "cited_text": "x"}
 FOUND = {"type": "document", "id": "d", "document": {"url": "https://e.com/a", "title": "A"}}

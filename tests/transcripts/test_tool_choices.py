@@ -92,3 +92,9 @@ def test_a_choice_among_no_tools_is_reported(format: str, value: dict[str, Any])
 def test_a_choice_among_tools_is_accepted(choice: Any) -> None:
     tool = {"type": "function", "function": {"name": "sky", "parameters": {"type": "object", "properties": {}}}}
     assert check(asked([tool], choice), format="openai-chat") == ()
+
+
+def test_a_tool_that_changed_says_what_went() -> None:
+    given = asked([{**SKY, "input_examples": [{}], "defer_loading": True}], {"type": "auto"})
+    (loss,) = convert_request(given, source="anthropic", target="openai-chat").losses
+    assert loss.detail == "sky: without input_examples, defer_loading"

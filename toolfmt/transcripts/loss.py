@@ -169,9 +169,13 @@ def _declared(tool: ToolDeclaration, other: ToolDeclaration, path: str) -> Itera
 
 
 def _reduced(tool: ToolDeclaration, other: ToolDeclaration) -> str:
-    """Name a tool and the settings that the other declaration lacks: `web_search: without allowed_domains`."""
+    """Name a tool and what the other declaration lacks of it: `web_search: without allowed_domains`."""
     had, has = tool.extra.get(COMMON), other.extra.get(COMMON)
-    gone = [key for key in had if key not in has] if is_object(had) and is_object(has) else ()
+    if is_object(had) and is_object(has):
+        gone = [key for key in had if key not in has]
+    else:
+        gone = [key.partition(".")[2] or key for key in tool.extra if key not in other.extra]
+        gone += ["description"] if tool.description and not other.description else []
     return f"{tool.name}: without {', '.join(gone)}" if gone else tool.name
 
 

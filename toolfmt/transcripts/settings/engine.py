@@ -262,6 +262,8 @@ def lost(before: ReadSettings, table: Table, after: JsonObject, reasons: Mapping
             reason = _why(name, value, table, thinks=thinks)
             if name in reasons:
                 reason = reasons[name]
+            elif name in reasoning.NAMES[:3] and (cramped := reasoning.cramped(before.values, table)):
+                reason = cramped
             elif name not in table.names:
                 reason = "the target has no such setting"
             yield Loss(code, where, "dropped", f"{name}: {_short(value)}: {reason}")

@@ -127,6 +127,14 @@ def _room(values: Values) -> int | None:
     return _share(budget, limit) if limit > LEAST else None
 
 
+def cramped(values: Values, table: Table) -> str:
+    """Say that the limit of the whole answer leaves no room to think, where that is so; else ""."""
+    limit = values.get("max_tokens")
+    if "budget" not in table.names or not on(values) or not isinstance(limit, int) or limit > LEAST:
+        return ""
+    return f"max_tokens {limit} leaves no room for a budget, which is {LEAST} at least"
+
+
 _DISPLAYS: Final = {"auto": "summarized", "concise": "summarized", "detailed": "summarized", "none": "omitted"}
 
 

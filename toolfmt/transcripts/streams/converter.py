@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
+from toolfmt.events import CallEnd
 from toolfmt.transcripts.answer_apis import APIS
 from toolfmt.transcripts.answer_ending import AnswerHead
 from toolfmt.transcripts.answer_info import Failure
@@ -61,6 +62,7 @@ class StreamConverter:
         self._text = EventText()
         self._broken = False
         self._passed = 0
+        self._lost: dict[tuple[str, str], str] = {}
 
     def feed(self, event: object) -> list[JsonObject]:
         """Convert one event: JSON, its text, or an SDK's object; raises ParseError for any other value."""
@@ -71,7 +73,10 @@ class StreamConverter:
     def close(self) -> list[JsonObject]:
         """End the stream."""
         events = self._reader.close()
-        return [] if self._same else [*self._written(events), *self._emitter.close()]
+        if self._same:
+            return []
+        made = [*self._written(events), *self._emitter.close()]
+        return made + self._written([])
 
     def feed_text(self, text: str | bytes) -> str:
         """Convert a piece of a stream's text, cut anywhere; nothing after a broken event."""
@@ -109,12 +114,22 @@ class StreamConverter:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """The losses so far: what the answer held and the new stream cannot express."""
-        dropped = () if self._same else self.info.dropped | self._emitter.dropped
-        return tuple(Loss(code, "", "dropped", detail) for code, detail in dropped)
+        """The losses so far: what the answer held and the new stream cannot express.
+
+        The path of each is `/NUMBER` of the first event after which it was known.
+        """
+        return tuple(Loss(code, path, "dropped", detail) for (code, detail), path in self._lost.items())
 
     def _written(self, events: list[Event]) -> list[JsonObject]:
-        return [written for event in events for written in self._emitter.feed(event)]
+        for event in events:
+            if isinstance(event, CallEnd):
+                further = (key for key in event.call.extra if not key.startswith(f"{self._target}."))
+                self._emitter.dropped |= dict.fromkeys(("provider_field", key) for key in further)
+        made = [written for event in events for written in self._emitter.feed(event)]
+        for dropped in (self.info.dropped, self._emitter.dropped):
+            for key in dropped:
+                self._lost.setdefault(key, f"/{self._passed - 1}")
+        return made
 
     def _lines(self, events: Iterable[JsonObject]) -> str:
         return "".join(event_text(event, self._target) for event in events)
