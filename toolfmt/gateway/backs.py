@@ -177,8 +177,8 @@ class Upstream:
         try:
             return read_error(jsontext.loads(body), status=response.status_code)
         except ParseError:
-            said = " ".join(body[:200].split()) or "no reason given"
-            return read_error(f"the upstream answered {response.status_code}: {said}", status=response.status_code)
+            reason = " ".join(body[:200].split()) or "no reason given"
+            return read_error(f"the upstream answered {response.status_code}: {reason}", status=response.status_code)
 
     async def _body(self, response: httpx2.Response) -> bytes:
         found = bytearray()

@@ -185,8 +185,8 @@ class Assembler:
         if found is None or whole is None:
             return
         text = whole if isinstance(whole, str) else jsontext.dumps(whole)
-        if text.startswith(told := "".join(found.pieces)):
-            self.arguments(key, text[len(told) :])
+        if text.startswith(emitted := "".join(found.pieces)):
+            self.arguments(key, text[len(emitted) :])
 
     def stop(self, key: Hashable) -> None:
         """End a call; one without arguments waits for what follows, because a limit may have cut them off."""

@@ -174,7 +174,7 @@ def _moved_media(matched: list[tuple[Place, Place]], added: list[Place], where: 
         kept: list[Content] = []
         for part in a.part.content:
             place = None
-            if isinstance(part, MediaPart) and _said(part) not in map(_said, b.part.content):
+            if isinstance(part, MediaPart) and _meaning(part) not in map(_meaning, b.part.content):
                 key = _key(replace(a, part=part))
                 place = next((new for new in added if _key(new) == key), None)
             if place is None:
@@ -254,10 +254,10 @@ def _arguments(a: CallPart, b: CallPart, where: str) -> Iterator[Loss]:
 def _result(a: ResultPart, b: ResultPart, where: str) -> Iterator[Loss]:
     if a.is_error != b.is_error:
         yield Loss("error_flag", where, "dropped" if a.is_error else "added", a.id or a.name or "")
-    if list(map(_said, a.content)) != list(map(_said, b.content)):
+    if list(map(_meaning, a.content)) != list(map(_meaning, b.content)):
         texts = ["".join(_words(part) for part in parts) for parts in (a.content, b.content)]
         media = [
-            [_said(part) for part in parts if not isinstance(part, (TextPart, JsonPart))]
+            [_meaning(part) for part in parts if not isinstance(part, (TextPart, JsonPart))]
             for parts in (a.content, b.content)
         ]
         same = texts[0] == texts[1] and media[0] == media[1]
@@ -270,7 +270,7 @@ def _result(a: ResultPart, b: ResultPart, where: str) -> Iterator[Loss]:
     yield from _extras(a.extra, b.extra, where)
 
 
-def _said(part: Content) -> object:
+def _meaning(part: Content) -> object:
     match part:
         case TextPart():
             return part.text

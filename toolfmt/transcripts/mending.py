@@ -47,7 +47,7 @@ def mend(
     work = _Work(list(transcript.messages), continued=continued)
     work.join_results()
     if how == "fill":
-        work.say_orphans()
+        work.reword_orphans()
         work.add_results(rules)
     elif how == "drop":
         work.drop_unpaired(rules)
@@ -90,7 +90,7 @@ class _Work:
         if gone:
             self._rebuild(places, {**{at: (part,) for at, part in joined.items()}, **dict.fromkeys(gone, ())})
 
-    def say_orphans(self) -> None:
+    def reword_orphans(self) -> None:
         """Make text of the user's of results that answer no call."""
         places = [] if self.continued else flatten(self.messages)
         orphans = [place for place in places if isinstance(place.part, ResultPart) and place.call is None]
@@ -110,11 +110,11 @@ class _Work:
             self._lose("placeholder", place, "added", f"a result of {call.name}")
         if stubs:
             last = self._last_results()
-            behind: dict[int, list[Message]] = {}
+            results_after: dict[int, list[Message]] = {}
             for at, added in stubs.items():
-                behind.setdefault(last.get(at, at), []).extend(added)
+                results_after.setdefault(last.get(at, at), []).extend(added)
             self.messages = [
-                found for at, message in enumerate(self.messages) for found in (message, *behind.get(at, ()))
+                found for at, message in enumerate(self.messages) for found in (message, *results_after.get(at, ()))
             ]
 
     def add_opening(self, transcript: Transcript, rules: Rules) -> None:

@@ -29,18 +29,18 @@ class PartialArguments:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._told: dict[str, list[JsonValue]] = {}
+        self._emitted: dict[str, list[JsonValue]] = {}
 
     def add(self, item: JsonObject) -> None:
         """Take one more value or piece of a text."""
         path = item.get("jsonPath")
         found = [item[key] for key in _VALUES if item.get(key) is not None]
-        self._told.setdefault(path if isinstance(path, str) else "", []).append(found[0] if found else None)
+        self._emitted.setdefault(path if isinstance(path, str) else "", []).append(found[0] if found else None)
 
     def whole(self) -> JsonObject | None:
         """Build the arguments; None if a path leads nowhere."""
         root: JsonObject = {}
-        for path, values in self._told.items():
+        for path, values in self._emitted.items():
             keys = _keys(path)
             texts = all(isinstance(value, str) for value in values)
             if not keys or not _put(root, keys, "".join(values) if texts else values[-1]):

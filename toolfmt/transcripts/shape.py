@@ -46,7 +46,7 @@ def shape(transcript: Transcript, rules: Rules, taken: Iterable[str] = (), carry
 
 def fit(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Transcript:
     """Fit a conversation to a format's rules; the input is left as it is. Ids in `taken` are in use already."""
-    transcript = transcript if rules.namespaces else _told_apart(transcript)
+    transcript = transcript if rules.namespaces else _distinguished(transcript)
     names = Names(rules, _names(transcript))
     messages = list(transcript.messages)
     if rules.results_in_order or rules.call_ids == "none":
@@ -75,7 +75,7 @@ def fit(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Tran
     return Transcript(tuple(messages), tools, choice, parallel, extra, transcript.rejected, transcript.label)
 
 
-def _told_apart(transcript: Transcript) -> Transcript:
+def _distinguished(transcript: Transcript) -> Transcript:
     """Put the namespace into the names of tools that have the same name in another one."""
     tools = [tool for tool in transcript.tools or () if tool.kind != "hosted"]
     calls = [part for message in transcript.messages for part in message.parts if isinstance(part, CallPart)]
@@ -220,20 +220,20 @@ def _moved(messages: list[Message]) -> list[Message]:
         for place in places
         if isinstance(place.part, ResultPart) and place.call is not None
     }
-    behind: dict[int, list[Message]] = {}
+    results_after: dict[int, list[Message]] = {}
     kept: list[tuple[int, Message]] = []
     for number, message in enumerate(messages):
         results = [part for part in message.parts if isinstance(part, ResultPart) and id(part) in owner]
         if len(results) == len(message.parts) and len({owner[id(part)] for part in results}) == 1:
-            behind.setdefault(owner[id(results[0])], []).append(message)
+            results_after.setdefault(owner[id(results[0])], []).append(message)
             continue
         for part in results:
-            behind.setdefault(owner[id(part)], []).append(Message(message.role, (part,)))
+            results_after.setdefault(owner[id(part)], []).append(Message(message.role, (part,)))
         moved = set(map(id, results))
         others = tuple(part for part in message.parts if id(part) not in moved)
         if others or not results:
             kept.append((number, changed(message, message.role, others) if results else message))
-    return [found for number, message in kept for found in (message, *behind.get(number, ()))]
+    return [found for number, message in kept for found in (message, *results_after.get(number, ()))]
 
 
 def _in_call_order(messages: list[Message]) -> list[Message]:

@@ -39,7 +39,7 @@ class Carried:
     sent: Transcript
     """What is to be written."""
     settings: Values = field(default_factory=dict[str, "JsonValue"])
-    said: ReadSettings | None = None
+    request_settings: ReadSettings | None = None
     """What is compared here; None where no setting was carried."""
     context: frozenset[str] = frozenset()
     whole: bool = False
@@ -53,10 +53,10 @@ class Carried:
         """List what the settings that were written do not say."""
         yield from self.signatures
         table = _table(goal.name)
-        if table is not None and self.said is not None:
+        if table is not None and self.request_settings is not None:
             now = own(after.extra, goal.name)
-            yield from lost(self.said, table, now, self.reasons)
-            yield from left_out(self.said, self.context)
+            yield from lost(self.request_settings, table, now, self.reasons)
+            yield from left_out(self.request_settings, self.context)
             if self.whole:
                 yield from missing(table, now)
 
@@ -82,11 +82,11 @@ def carried(  # noqa: PLR0913 - a request, its way, and what is given beside it
     if written is None:
         return Carried(before, before)
     fields = own(before.extra, origin.name)
-    said = read(fields, table) if table is not None else ReadSettings()
-    said.values = {**defaults, **said.values, **settings}
+    request_settings = read(fields, table) if table is not None else ReadSettings()
+    request_settings.values = {**defaults, **request_settings.values, **settings}
     for name in settings:
-        said.where[name] = ""
-    values, reasons = said.values, dict[str, str]()
+        request_settings.where[name] = ""
+    values, reasons = request_settings.values, dict[str, str]()
     fields = write(values, written)
     while more := _refused(replace(before, extra=_named(fields, goal.name)), goal.name, values.get("model"), reasons):
         reasons |= more
@@ -105,7 +105,7 @@ def carried(  # noqa: PLR0913 - a request, its way, and what is given beside it
     if written.unsigned is not None and isinstance(model, str) and re.search(written.unsigned.models, model):
         messages, signatures = signed(before.messages, written.unsigned)
         sent = replace(sent, messages=messages)
-    return Carried(before, sent, said.values, said, context, whole, reasons, signatures)
+    return Carried(before, sent, request_settings.values, request_settings, context, whole, reasons, signatures)
 
 
 def _refused(transcript: Transcript, name: str, model: JsonValue, known: Mapping[str, str] = _NONE) -> dict[str, str]:
@@ -150,13 +150,13 @@ def brought_back(
     if there is None or here is None or not is_object(written):
         return written, theirs, []
     base = read(write(read(own(sent.extra, goal.name), here).values, there), there).values
-    said = read(own(theirs.extra, origin.name), there)
-    edited = {name: value for name, value in said.values.items() if name not in base or base[name] != value}
-    changed = edited.keys() | (base.keys() - said.values.keys())
+    request_settings = read(own(theirs.extra, origin.name), there)
+    edited = {name: value for name, value in request_settings.values.items() if name not in base or base[name] != value}
+    changed = edited.keys() | (base.keys() - request_settings.values.keys())
     if changed:
         written = _joined(_without(written, changed, here), write(edited, here))
-    found = lost(ReadSettings(edited, said.where), here, written)
-    return written, replace(theirs, extra={}), [*found, *left_out(said, there.context)]
+    found = lost(ReadSettings(edited, request_settings.where), here, written)
+    return written, replace(theirs, extra={}), [*found, *left_out(request_settings, there.context)]
 
 
 def _without(request: JsonObject, names: AbstractSet[str], table: Table) -> JsonObject:
@@ -182,11 +182,11 @@ def adjusted(
     table = _table(made.name)
     if table is None or not is_object(value):
         return value, {}
-    said = read(value, table).values
-    wanted = {**{name: found for name, found in defaults.items() if name not in said}, **settings}
+    request_settings = read(value, table).values
+    wanted = {**{name: found for name, found in defaults.items() if name not in request_settings}, **settings}
     if wanted:
         value = _joined(value, write(wanted, table))
-    return value, {**said, **wanted}
+    return value, {**request_settings, **wanted}
 
 
 def _joined(value: JsonObject, more: JsonObject) -> JsonObject:

@@ -125,7 +125,7 @@ def _braces(text: str, call: ToolInvocation, start: int) -> Core | None:
     mark = re.search(rf"[{{,]{re.escape(key)}:([^\w\s]\S{{0,30}}?){re.escape(value)}", text[name:]) if value else None
     if name < 0 or mark is None:
         return None
-    spelled = {word: said for said, word in JSON_WORDS.items()}
+    spelled = {word: literal for literal, word in JSON_WORDS.items()}
     for keys in (sorted(call.arguments), list(call.arguments)):
         written = ",".join(f"{one}:{_literal(call.arguments[one], mark[1], spelled)}" for one in keys)
         if text.startswith(f"{call.name}{{{written}}}", name):

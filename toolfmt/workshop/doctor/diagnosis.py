@@ -123,16 +123,16 @@ def _written(pen: Pen) -> Iterator[TemplateFinding]:
 
 
 def _answered(scenario: str, pen: Pen, dialect: AnyDialect | None) -> Check:
-    said = ANSWERS[scenario](markers(dialect).keep if dialect is not None else ())
+    answer = ANSWERS[scenario](markers(dialect).keep if dialect is not None else ())
     wrote = ""
 
     def findings() -> Iterator[TemplateFinding]:
         nonlocal wrote
-        turn = pen.turn(said)
+        turn = pen.turn(answer)
         wrote = turn.wrote
-        yield from judged(turn, said, dialect)
+        yield from judged(turn, answer, dialect)
 
-    single = dialect is not None and not dialect.traits.parallel and len(said.get("tool_calls", ())) > 1
+    single = dialect is not None and not dialect.traits.parallel and len(answer.get("tool_calls", ())) > 1
     return replace(_check(scenario, findings, single=single), wrote=wrote)
 
 

@@ -43,30 +43,30 @@ def read(turn: TemplateTurn, dialect: AnyDialect) -> ParseResult:
     return parse(turn.wrote, dialect=dialect, tools=OFFERED, generation_prompt=turn.prompt)
 
 
-def judged(turn: TemplateTurn, said: JsonObject, dialect: AnyDialect | None) -> Iterator[TemplateFinding]:
+def judged(turn: TemplateTurn, answer: JsonObject, dialect: AnyDialect | None) -> Iterator[TemplateFinding]:
     """Compare an answer as it is read, or without a dialect as it is written, with what was said."""
-    wanted = said_calls(said)
-    yield from called(turn, said, dialect)
+    wanted = answer_calls(answer)
+    yield from called(turn, answer, dialect)
     for key, what in (("content", "text beside calls" if wanted else "text"), ("reasoning_content", "reasoning")):
-        if key in said and said[key] not in turn.wrote:
+        if key in answer and answer[key] not in turn.wrote:
             yield TemplateFinding("note", f"the template drops {what}")
-        elif key in said and dialect is not None:
-            yield from _worded(key, what, said[key], read(turn, dialect))
-    if "content" not in said and dialect is not None:
+        elif key in answer and dialect is not None:
+            yield from _worded(key, what, answer[key], read(turn, dialect))
+    if "content" not in answer and dialect is not None:
         result = read(turn, dialect)
         if result.text.strip() and len(result.calls) == len(wanted):
             yield TemplateFinding("note", f"unexpected text is read: {shown(result.text.strip())}")
 
 
-def said_calls(said: JsonObject) -> list[tuple[str, JsonObject]]:
+def answer_calls(answer: JsonObject) -> list[tuple[str, JsonObject]]:
     """Return the calls of a message: names and arguments."""
-    calls: list[JsonObject] = said.get("tool_calls", [])
+    calls: list[JsonObject] = answer.get("tool_calls", [])
     return [(call["function"]["name"], call["function"]["arguments"]) for call in calls]
 
 
-def called(turn: TemplateTurn, said: JsonObject, dialect: AnyDialect | None) -> Iterator[TemplateFinding]:
+def called(turn: TemplateTurn, answer: JsonObject, dialect: AnyDialect | None) -> Iterator[TemplateFinding]:
     """Compare calls, type-exactly and in order."""
-    wanted = said_calls(said)
+    wanted = answer_calls(answer)
     missing = [name for name, _ in wanted if name not in turn.wrote]
     if missing:
         yield TemplateFinding("fail", f"the template does not write the call of {', '.join(dict.fromkeys(missing))}")
@@ -106,19 +106,19 @@ def _twice(number: int, arguments: JsonObject, wrote: str) -> Iterator[TemplateF
         yield TemplateFinding("note", f"call {number}: arguments are encoded twice, as JSON text inside JSON")
 
 
-def differences(place: str, said: JsonValue, found: JsonValue) -> Iterator[tuple[str, str, str]]:
+def differences(place: str, answer: JsonValue, found: JsonValue) -> Iterator[tuple[str, str, str]]:
     """Yield each place at which two values differ, with both values."""
-    if is_object(said) and is_object(found):
-        for key in (*said, *(key for key in found if key not in said)):
-            if key not in said or key not in found:
-                yield f"{place}/{key}", _value(said, key), _value(found, key)
+    if is_object(answer) and is_object(found):
+        for key in (*answer, *(key for key in found if key not in answer)):
+            if key not in answer or key not in found:
+                yield f"{place}/{key}", _value(answer, key), _value(found, key)
             else:
-                yield from differences(f"{place}/{key}", said[key], found[key])
-    elif is_array(said) and is_array(found) and len(said) == len(found):
-        for at, (one, other) in enumerate(zip(said, found, strict=True)):
+                yield from differences(f"{place}/{key}", answer[key], found[key])
+    elif is_array(answer) and is_array(found) and len(answer) == len(found):
+        for at, (one, other) in enumerate(zip(answer, found, strict=True)):
             yield from differences(f"{place}/{at}", one, other)
-    elif not jsontext.equal(said, found):
-        yield place, _apart(said, found), _apart(found, said)
+    elif not jsontext.equal(answer, found):
+        yield place, _apart(answer, found), _apart(found, answer)
 
 
 def _value(holder: JsonObject, key: str) -> str:
@@ -133,12 +133,12 @@ def _apart(one: JsonValue, other: JsonValue) -> str:
     return shown(jsontext.dumps(one))
 
 
-def _worded(key: str, what: str, said: str, result: ParseResult) -> Iterator[TemplateFinding]:
+def _worded(key: str, what: str, answer: str, result: ParseResult) -> Iterator[TemplateFinding]:
     found, other = (result.text, result.reasoning) if key == "content" else (result.reasoning, result.text)
-    if said in found:
-        if found.strip() != said:
+    if answer in found:
+        if found.strip() != answer:
             yield TemplateFinding("note", f"{what} is read with more than was said: {shown(found.strip())}")
-    elif said in other:
+    elif answer in other:
         yield TemplateFinding("fail", f"{what} is read as {'reasoning' if key == 'content' else 'text'}")
     else:
         yield TemplateFinding("fail", f"{what} is not read")

@@ -104,9 +104,9 @@ class _Run:
         return read(reply, stream=stream)
 
     def _note(self, error: UnusableError, question: Question, mode: str) -> None:
-        said_no = error.rule == "refused"
-        self._failed += not said_no
+        refused = error.rule == "refused"
+        self._failed += not refused
         self.over = error.final or self._failed >= PATIENCE
         self.findings.append(
-            ProbeFinding(error.rule, "warning" if said_no else "error", question.name, mode, error.expected, error.came)
+            ProbeFinding(error.rule, "warning" if refused else "error", question.name, mode, error.expected, error.came)
         )
