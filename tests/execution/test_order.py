@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +13,16 @@ import pytest
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, FilePath, model_validator
 
 from toolfmt import ToolInvocation, ToolRegistry
-from toolfmt.execution import Approval, Executor, JsonPolicy, Permissions, ProjectBoundaries, RateLimit, SchemaPolicy
+from toolfmt.execution import (
+    Approval,
+    Blocked,
+    Executor,
+    JsonPolicy,
+    Permissions,
+    ProjectBoundaries,
+    RateLimit,
+    SchemaPolicy,
+)
 from toolfmt.execution.events import HookFailed
 from toolfmt.execution.policies.policy import ORDER, Candidate
 
@@ -160,6 +170,26 @@ def test_a_policy_that_hangs_refuses_the_call_when_its_time_is_over(registry: To
     (execution,) = Executor(registry, policies=[Slow(step)], timeout=0.05).execute_sync([CALL])
     assert (execution.failure, SEEN) == ("hook_failed", [])
     assert execution.error == f"the policy {step} failed: ToolTimeoutError"
+
+
+def test_what_blocks_the_event_loop_is_waited_for_and_counts(registry: ToolRegistry) -> None:
+    class Blocking:
+        step = "project"
+
+        def check(self, _: Candidate) -> Blocked:
+            time.sleep(0.2)
+            return Blocked("no")
+
+    def blocking(*_: object) -> Blocked:
+        time.sleep(0.2)
+        return Blocked("no")
+
+    for executor in (
+        Executor(registry, policies=[Blocking()], timeout=0.05),
+        Executor(registry, before=[blocking], timeout=0.05),
+    ):
+        (execution,) = executor.execute_sync([CALL])
+        assert (execution.failure, SEEN) == ("blocked", [])
 
 
 def test_hooks_that_hang_are_out_of_time(registry: ToolRegistry) -> None:

@@ -14,6 +14,9 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
+from email.errors import MessageError
+from email.header import decode_header, make_header
 from html import unescape
 from typing import TYPE_CHECKING, Final
 from unicodedata import category, normalize
@@ -45,7 +48,9 @@ _LINKS: Final = re.compile(rf"::|{re.escape(os.pathsep)}(?!//)")
 _FILE_URL: Final = re.compile(r"(?<![^\W_])file:[^\s\"'<>`]*", re.IGNORECASE)
 _AUTHORITY: Final = re.compile(r"[/\\]{2}([^/\\?#]*)(.*)", re.DOTALL)
 _REST_OF_A_URL: Final = re.compile(r"[?#;]")
-_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([nrt\"'/\\]))")
+_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([nrt\"'/\\])|U000([0-9a-fA-F]{5}))")
+_ENCODED_WORD: Final = re.compile(r"=\?[\w\-]+\?[bq]\?[^?\s]*\?=", re.IGNORECASE)
+"""A word of a mail's header."""
 _ESCAPED: Final = {"n": "\n", "r": "\r", "t": "\t"}
 _OVERLONG: Final = re.compile(r"%c0%([89ab][0-9a-f])", re.IGNORECASE)
 """An ASCII character in two bytes of UTF-8, which only old decoders take."""
@@ -56,7 +61,7 @@ _CLOSES: Final = frozenset({"Pi", "Pf", "Pe"})
 _DROPPED: Final = str.maketrans("", "", "\t\r\n")
 _LOCAL: Final = frozenset({"file", "local"})
 _HERE: Final = frozenset({"", "localhost", "127.0.0.1", "::1", "[::1]"})
-_SUSPECT: Final = re.compile(r"[/\\~$%&:<>\"'`\x00-\x20\x7f]|\.\.|[^\x00-\x7f]")
+_SUSPECT: Final = re.compile(r"=\?|[/\\~$%&:<>\"'`\x00-\x20\x7f]|\.\.|[^\x00-\x7f]")
 
 
 class TooManyReadingsError(ValueError):
@@ -126,6 +131,9 @@ def _decoded(text: str) -> Iterator[str]:
     if not text.isascii():
         yield normalize("NFKC", text)
         yield text.translate(_SLASHES)
+    if _is_line(text) and _ENCODED_WORD.search(text):
+        with suppress(MessageError, LookupError, ValueError):
+            yield str(make_header(decode_header(text)))
     yield text.replace("+", " ")  # as forms write spaces
     if _is_line(text):
         yield unescape(text)
@@ -133,7 +141,7 @@ def _decoded(text: str) -> Iterator[str]:
 
 
 def _character(found: re.Match[str]) -> str:
-    return _ESCAPED.get(found[3], found[3]) if found[3] else chr(int(found[1] or found[2], 16))
+    return _ESCAPED.get(found[3], found[3]) if found[3] else chr(int(found[1] or found[2] or found[4], 16))
 
 
 def _is_line(text: str) -> bool:
