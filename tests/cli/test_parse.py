@@ -114,7 +114,7 @@ def test_a_broken_call_is_shown_and_gives_exit_code_1(run: Run, stream: tuple[st
 
 
 def test_a_mended_call_gives_exit_code_0(run: Run) -> None:
-    answer = '<tool>{"tool_name": "f", "arguments": {"a": "b}'
+    answer = '<tool>{"tool_name": "f", "arguments": {"a": b"}}</tool>'
     assert run("parse", "-d", "tool-json", stdin=answer)[0] == 1
     code, out, _ = run("parse", "-d", "tool-json", "--repair", "--json", stdin=answer)
     assert code == 0
