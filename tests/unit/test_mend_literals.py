@@ -47,3 +47,10 @@ def test_two_readings_are_refused(dialect: str, body: str) -> None:
     result = parse(FORMATS[dialect].format(body), dialect=dialect, tools=TOOLS, repair=True)
     assert mended(body, dialect) in ([], [{"o": {"k": [1, 2]}}])
     assert result.failures
+
+
+def test_a_call_that_is_quoted_in_a_broken_one_is_not_mended() -> None:
+    quoted = "START\\n<|python_start|>[g(a='/')]<|python_end|>\\nEND"
+    text = f'[|python_start|>[f(b=1, a="{quoted}")]<|python_end|>'
+    result = parse(text, dialect="llama4-pythonic", tools=TOOLS, repair=True)
+    assert (result.calls, len(result.failures)) == ((), 1)

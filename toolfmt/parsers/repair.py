@@ -73,8 +73,8 @@ class RepairingParser(PassingParser):
 
     def _again(self, failure: CallFailed) -> list[Event]:
         """Mend a call that failed, where the likeliest texts that can be read are the same calls."""
-        if self._mender is None:
-            return []
+        if self._mender is None or self._calls(failure.raw, failure.raw):
+            return []  # what reads as it is failed for what is around it: it may be quoted
         for group in self._mender.texts(failure.raw):
             found: tuple[list[Event], str] | None = None
             for mend in group:
