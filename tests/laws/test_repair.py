@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pytest
 
@@ -32,7 +32,7 @@ def _wrong(dialect: Dialect[str], text: str, meant: list[ToolInvocation]) -> lis
     return [call for call in new if not any(_same(call, each) for each in meant)]
 
 
-def _some(found: Iterable[slips.Slip], dialect: Dialect[str]) -> list[slips.Slip]:
+def _some(found: Iterable[slips.Slip], dialect: Dialect[str]) -> Sequence[slips.Slip]:
     """Every third, from another beginning in each format."""
     return sampling.share([*found], [*DIALECTS].index(dialect.name), 3)
 

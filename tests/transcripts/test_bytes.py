@@ -9,6 +9,7 @@ import pytest
 
 from toolfmt import check, convert, convert_answer, convert_request, read_stream, repair
 from toolfmt.errors import ConversionError, ParseError, UnrepresentableError
+from toolfmt.events import TextDelta
 from toolfmt.transcripts.apis.bedrock_sdk import for_boto3
 from toolfmt.transcripts.formats import formats
 from toolfmt.transcripts.streams.converter import StreamConverter
@@ -99,7 +100,7 @@ def test_bytes_in_answers_and_streams() -> None:
         {"messageStop": {"stopReason": "end_turn"}},
     ]
     events = read_stream(stream, source="bedrock")
-    assert [event.text for event in events if hasattr(event, "text")] == ["Hi"]
+    assert [event.text for event in events if isinstance(event, TextDelta)] == ["Hi"]
     assert events.info.proofs[0].encrypted == b64encode(b"hidden").decode()
     relay = StreamConverter("gemini", "gemini")
     signed = {"candidates": [{"content": {"parts": [{"text": "Hi", "thought_signature": b"sig"}]}}]}
