@@ -118,13 +118,3 @@ def test_a_request_for_boto3() -> None:
     assert with_bytes(value, PICTURE) == sent
     with pytest.raises(ParseError, match="base64"):
         for_boto3({"messages": [{"content": [{"image": {"source": {"bytes": "?"}}}]}]})
-
-
-def test_botocore_takes_it() -> None:
-    session = pytest.importorskip("botocore.session")
-    validate = pytest.importorskip("botocore.validate")
-    model = session.get_session().get_service_model("bedrock-runtime").operation_model("Converse")
-    asked = {"model": "m", "messages": [*ASKED["openai-chat"], *ASKED["anthropic"]][:1]}
-    sent = for_boto3(convert_request(asked, source="openai-chat", target="bedrock").value)
-    report = validate.ParamValidator().validate(sent, model.input_shape)
-    assert not report.has_errors(), report.generate_report()
