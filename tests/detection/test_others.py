@@ -21,6 +21,8 @@ WRITE, RM = {"path": "a.txt", "text": "x"}, {"p": "/"}
 TOOLS = [slips.tool("write", WRITE), slips.tool("rm", RM)]
 UNSEEN = {"muse", "inkling", "qwen25-coder"}
 """Headers that detection knows at the beginning of an answer alone, and what definitions of tools look like too."""
+REASONED = {("harmony", "beam")}
+"""The second's header, without the token before it, is one of reasoning to the first: no text is left to report."""
 
 
 def read(text: str) -> ParseResult:
@@ -45,7 +47,9 @@ def test_a_call_in_a_second_format_is_reported(dialect: Dialect[str]) -> None:
         result = read(f"{first.rstrip()}\n\nAnd then:\n\n{second}")
         called = [call.name for call in result.calls]
         notices = [notice for notice in result.notices if notice.kind != "dialect_detected"]
-        assert called == ["write", "rm"] or result.failures or notices or UNSEEN & {name, dialect.name}, result
+        if not UNSEEN & {name, dialect.name}:
+            reported = called == ["write", "rm"] or bool(result.failures or notices)
+            assert reported is ((dialect.name, name) not in REASONED), result
         assert "rm" not in called or not result.failures
 
 
@@ -66,6 +70,14 @@ def test_a_second_format_that_is_only_shown_is_text() -> None:
     shown = f"{call}\nIn the other format it is `[TOOL_CALLS]rm[ARGS]{{}}`.\n> <function=rm>{{}}</function>"
     result = read(shown)
     assert ([one.name for one in result.calls], result.failures) == (["rm"], ())
+
+
+def test_a_marker_that_is_left_out_of_the_text_begins_a_call_in_a_second_format() -> None:
+    call = '{"name": "rm", "parameters": {"p": "/"}}'
+    (failure,) = read(f'{call}\nOk:\n<|python_tag|>rm.call(p="/")').failures
+    assert failure.raw == '<|python_tag|>rm.call(p="/")'
+    shown = read(f"{call}\nIt was written after\n<|python_tag|>as rm.call is.")
+    assert (shown.text, shown.failures) == ("\nIt was written after\nas rm.call is.", ())
 
 
 def test_the_failure_is_the_text_of_the_call() -> None:

@@ -82,6 +82,11 @@ ANSWERS = [
     "In short: add, then boom.",
     '"add", they say: it adds.',
     "total = 3",
+    "add.call(1) is how it begins.",
+    "Call add(1)<br>or wait.",
+    "The token |tool_call|> begins a call of add.",
+    "|name|>\n|---|\n|add|a sum|",
+    "numbers.add(1)",
 ]
 
 

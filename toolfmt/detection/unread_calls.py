@@ -59,11 +59,12 @@ _LABEL: Final = (
     rf"(?:action|tool|function|call|tool[ _]call|function[ _]call|tool[ _]name)(?P<said>){_MARKUP})?[\"'`*\[]{{0,4}}"
 )
 _GIVEN: Final = (
-    r"[\"'`*]{0,4}(?:[ \t]{0,4}(?:\([^\n]*\)|\[[^\n]*\])[^\w\n]{0,8}$|\s{0,8}\{(?!\w{1,40}\})"
+    r"[\"'`*]{0,4}(?:(?:\.call)?[ \t]{0,4}(?:\([^\n]*\)|\[[^\n]*\])(?:<[\w|]{3,40}>)?[^\w\n]{0,8}$"
+    r"|\s{0,8}\{(?!\w{1,40}\})"
     rf"|{_MARKUP}\n{_MARKUP}(?:(?:action[ _])?input|arguments|args|parameters)\b)"
 )
-"""After the name of a called tool: arguments in brackets to the line's end, an object, or a line for the input."""
-_TAG: Final = r"(?:<[^<>\n]{1,80}>|&lt;[^<>\n]{1,80}?&gt;|\[{1,2}/?\w{3,40}\]{1,2})"
+"""After a called tool's name: arguments in brackets to the line's end or a closer, an object, or a line of input."""
+_TAG: Final = r"(?:<[^<>\n]{1,80}>|&lt;[^<>\n]{1,80}?&gt;|\|\w{3,40}\|>|\[{1,2}/?\w{3,40}\]{1,2})"
 _FENCED: Final = r"(?:`{3,8}\w{0,16}\s{0,8})?"
 _QUOTE: Final = "[\"'\u201c\u201d]"
 _KEY: Final = rf"(?:{_QUOTE}[^\"\u201c\u201d\n]{{0,40}}{_QUOTE}|[A-Za-z_]\w{{0,31}})\s{{0,4}}:\s{{0,4}}"
