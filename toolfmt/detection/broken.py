@@ -30,14 +30,19 @@ class BrokenCalls:
         self._table = table
         self._passed = passed
         self._begun: tuple[str, int] | None = None  # what one begins with, and how many pieces of text come before
+        self._owners = frozenset[str]()
+        """The dialects that have all markers of it."""
         self.quoted = -1
         """Where the first call is that is quoted in one; -1 for nowhere."""
 
     def see(self, mark: str, buf: str, end: int) -> bool:
         """Note a marker that begins no call and ends at `end`; False if more text is needed."""
-        owners, table = self._table.owners, self._table
-        if self._begun and mark in table.marks and not set(owners[mark]).isdisjoint(owners.get(self._begun[0], ())):
-            self._begun = None
+        table = self._table
+        shared = self._owners.intersection(table.owners.get(mark, ()))
+        if self._begun and shared:
+            self._owners = shared
+            if mark in table.marks and mark not in table.matches:
+                self._begun = None
         after = buf[end : end + _BLANK].strip()
         if mark in table.matches and self._begun is None and after[:1] in tuple("<[{("):
             self.begin(mark)
@@ -46,6 +51,7 @@ class BrokenCalls:
     def begin(self, mark: str = "") -> None:
         """Note that a broken call begins here, with a marker or with a header."""
         self._begun = mark, self._passed.count
+        self._owners = frozenset(self._table.owners.get(mark, ()))
 
     def holds(self, found: Detection) -> bool:
         """Whether a call is in a broken one, or in a value of one whose marker is misspelt."""
@@ -58,6 +64,6 @@ class BrokenCalls:
         if self._begun is None:
             return False
         mark, count = self._begun
-        other = {one.dialect for one in found.candidates}.isdisjoint(self._table.owners.get(mark, ()))
+        other = {one.dialect for one in found.candidates}.isdisjoint(self._owners)
         said = self._passed.after(count, _NEAR)[len(mark) :]
         return other and _WORD(_TAG.sub("", said)) is not None

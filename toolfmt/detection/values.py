@@ -24,7 +24,7 @@ _SLOT = re.compile(r"\{[?\w]")
 def value_marks(forms: Iterable[Form]) -> re.Pattern[str]:
     """Compile what opens and closes a value in any of the forms; the group `key` is a name that is also a key's.
 
-    After a blank or in quotes nothing opens one: prose speaks of it.
+    After a blank that indents no line, or in quotes, nothing opens one: prose speaks of it.
     """
     found = {pair for form in forms for pair in _pairs(form)}
     opens, closes = (
@@ -33,7 +33,8 @@ def value_marks(forms: Iterable[Form]) -> re.Pattern[str]:
     )
     both = "|".join(sorted(map(re.escape, {one for one, other in found if one == other}))) or "(?!)"
     closer = rf"(?P<both>{both})|(?P<close>(?:{closes or '(?!)'})|</(?P<ended>{_NAME})>)"
-    return re.compile(rf"{closer}|(?<![ \t`\"'(])(?:(?:{opens or '(?!)'})|<(?P<key>{_NAME})>)")
+    opener = rf"(?:{opens or '(?!)'})|<(?P<key>{_NAME})>(?![ \t])"
+    return re.compile(rf"{closer}|(?:^[ \t]+|(?<![ \t`\"'(]))(?:{opener})", re.MULTILINE)
 
 
 def _pairs(form: Form) -> Iterator[tuple[str, str]]:
