@@ -24,7 +24,7 @@ class Made(NamedTuple):
     """A converted request, and how much its converter says that it lost."""
 
     value: Any
-    told: int = 0
+    reported: int = 0
 
 
 Convert: TypeAlias = Callable[[dict[str, Any]], Made]

@@ -63,7 +63,7 @@ class Times:
 
     began: float = 0.0
     asked: float = 0.0
-    told: float = 0.0
+    reported: float = 0.0
 
     def __call__(self, event: ExecutionEvent) -> None:
         """Take note."""
@@ -71,8 +71,8 @@ class Times:
             self.began = time.process_time()
         elif isinstance(event, InferenceRequestStarted):
             self.asked = time.process_time()
-        elif isinstance(event, AnswerReceived) and not self.told:
-            self.told = time.process_time()
+        elif isinstance(event, AnswerReceived) and not self.reported:
+            self.reported = time.process_time()
 
 
 def measure(name: str, runs: int) -> tuple[float, float, float, float]:
@@ -89,7 +89,7 @@ def measure(name: str, runs: int) -> tuple[float, float, float, float]:
         state = asyncio.run(loop.run("Write it."))
         assert len(state.executions) == 1, (name, state.reason)
         asked.append(times.asked - times.began)
-        first.append(times.told - model.first)
+        first.append(times.reported - model.first)
         piece.append((model.last - model.first) / len(pieces))
     bare = seconds(lambda: [list(found) for found in work.read(pieces)], 0.3) / len(pieces)
     return min(asked) * 1e6, min(first) * 1e6, min(piece) * 1e6, bare * 1e6

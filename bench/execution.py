@@ -18,7 +18,7 @@ import anyio
 
 from toolfmt import ToolInvocation, ToolRegistry
 from toolfmt.execution import Executor, Permissions, RateLimit
-from toolfmt.execution.threads import in_thread
+from toolfmt.execution.running import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -52,7 +52,7 @@ def outcome(made: Convert, request: dict[str, Any], trait: Trait, source: str, t
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
-            value, told = made(request)
+            value, reported = made(request)
         except ToolFmtError:
             return "told"
         except Exception as error:  # noqa: BLE001 - another converter may refuse as it likes
@@ -62,7 +62,7 @@ def outcome(made: Convert, request: dict[str, Any], trait: Trait, source: str, t
         return "invalid"
     if not trait.lost(losses(find(source).read(request), find(target).read(value))):
         return "kept"
-    return "told" if told or said else "silence"
+    return "told" if reported or said else "silence"
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -216,8 +216,8 @@ def sample(dialect: Dialect[str], count: int = 1) -> str:
     server = "local" if dialect.traits.carries_server else None
     (tool,) = offers()["fitting"]
     call = ToolInvocation(name="f", arguments=_VALUE, server=server)
-    told = dialect.traits.needs_tools or not dialect.traits.carries_types
-    return dialect.calls([call] * count, {tool.name: tool} if told else {})
+    reported = dialect.traits.needs_tools or not dialect.traits.carries_types
+    return dialect.calls([call] * count, {tool.name: tool} if reported else {})
 
 
 def prefixes(dialect: Dialect[str]) -> list[str]:

@@ -88,7 +88,7 @@ class Workload:
 
     def read(self, chunks: Sequence[str]) -> Iterator[list[Event]]:
         """Read the answer in these pieces; what each piece gives."""
-        parser = self.dialect.open_parser(ParserOptions(tools={TOOL.name: TOOL}))
+        parser = self.dialect.open_parser(ParserOptions(tools={TOOL.name: TOOL}, whole=len(chunks) == 1))
         for chunk in chunks:
             yield parser.feed(chunk)
         yield parser.close()

@@ -19,9 +19,8 @@ from toolfmt import jsontext
 from toolfmt.dialect.record import AnyDialect, Traits
 from toolfmt.dialect.records import dump
 from toolfmt.errors import UnrepresentableError
-from toolfmt.lookup.discovery import package_dialects
 from toolfmt.lookup.providers import MODEL_PATTERNS
-from toolfmt.lookup.registry import Registry
+from toolfmt.lookup.registry import Registry, package_dialects
 from toolfmt.manifests import manifest
 from toolfmt.model import ToolDefinition, ToolInvocation, ToolResult
 from toolfmt.parsing import parse
@@ -57,7 +56,7 @@ RESULTS: Final = (
 )
 
 
-def told(value: bool | str) -> str:  # noqa: FBT001 - a trait's value
+def reported(value: bool | str) -> str:  # noqa: FBT001 - a trait's value
     """Say a trait in a word."""
     return ("yes" if value else "no") if isinstance(value, bool) else codes(filter(None, [ascii(value)[1:-1]]))
 
@@ -69,7 +68,7 @@ def dialect_table() -> str:
         (
             f"[`{one.name}`]({one.name}.md)",
             prose(one.summary),
-            *(told(getattr(one.traits, trait)) for trait in meanings),
+            *(reported(getattr(one.traits, trait)) for trait in meanings),
         )
         for one in OFFERED
     )
@@ -107,7 +106,7 @@ def dialect_page(dialect: AnyDialect) -> str:
         "What a model is shown of one tool:",
         fenced(manifest([TOOL], dialect=dialect, registry=OFFERED)),
         "## Traits",
-        table(("trait", "value"), ((f"`{name}`", told(value)) for name, value in traits)),
+        table(("trait", "value"), ((f"`{name}`", reported(value)) for name, value in traits)),
         "## Serving it",
         f"A server must keep: {codes(markers(dialect).keep)}. It may stop at: {codes(markers(dialect).stop)}.",
         f"Ids of its models: {codes(pattern for pattern, name in MODEL_PATTERNS if name == dialect.name)}.",

@@ -24,7 +24,7 @@ from gateway_matrix import conversations_page
 from growth import growth_section
 from json_output import SHAPES, schema
 from matrix import matrix_chart, matrix_page
-from names import api_page, doc, package_page, source
+from names import doc, interface_pages, source
 from speeds import speed_chart, speed_page
 
 from toolfmt import errors
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 PLACE: Final = Path(__file__).resolve().parent / "reference"
 MADE: Final = "<!-- Written by docs/generate.py from the package: a change made here is lost. -->\n"
 HELP_WIDTH: Final = 100
-RUNNING: Final = "Import each name from the package that it is listed under."
-PACKAGES: Final = ("execution", "agents", "agents.clients", "mcp")
-"""What needs an extra and is no part of `toolfmt` itself."""
 
 
 def pages() -> dict[str, str]:
@@ -49,8 +46,6 @@ def pages() -> dict[str, str]:
     made = {
         "dialects/index.md": dialect_table(),
         "providers.md": provider_page(),
-        "api.md": api_page(),
-        "execution.md": package_page("Python interface: running calls", RUNNING, PACKAGES),
         "losses.md": loss_page(),
         "matrix.md": matrix_page(),
         "errors.md": error_page(),
@@ -61,6 +56,7 @@ def pages() -> dict[str, str]:
         "speed.md": f"{speed_page()}\n\n{growth_section()}",
     }
     made |= {"speed.svg": speed_chart(), "matrix.svg": matrix_chart()}
+    made |= interface_pages()
     made |= {f"dialects/{dialect.name}.md": dialect_page(dialect) for dialect in OFFERED}
     return {path: f"{MADE}\n{text.strip()}\n" for path, text in made.items()}
 
@@ -119,8 +115,8 @@ def error_page() -> str:
     found = [node for node in nodes if node.name.endswith("Error")]
     rows = ((f"`{node.name}`", codes(map(ast.unparse, node.bases)), doc(node).split("\n")[0]) for node in found)
     more = (
-        "Arguments and attributes are in the [Python interface](api.md#toolfmterrors), "
-        "and for names with a star on [the page of running calls](execution.md)."
+        "Arguments and attributes are in the Python interface: [exceptions](python/errors.md), "
+        "[running calls](python/execution.md) and [agents](python/agents.md)."
     )
     return "\n\n".join(("# Errors", first, fenced(cleandoc(tree)), rest, more, table(("name", "is a", "what"), rows)))
 

@@ -96,8 +96,8 @@ def _lost(found: Losses) -> Iterator[tuple[str, str, str]]:
             if lost:
                 others = [source for source in ways if source not in sources]
                 least = "all" if not others else f"all but {codes(others)}"
-                told = least if len(others) < len(sources) else codes(sources)
-                yield trait, ", ".join(f"`{code}` {action}" for code, action in lost), told
+                noticed = least if len(others) < len(sources) else codes(sources)
+                yield trait, ", ".join(f"`{code}` {action}" for code, action in lost), noticed
 
 
 def _arriving(source: str, target: str) -> int:

@@ -1,4 +1,4 @@
-"""The page of the public names, read from the source: spelled as there, in the same words."""  # noqa: INP001 - beside the script that uses it
+"""The pages of the public names, read from the source: spelled as there, in the same words."""  # noqa: INP001 - beside the script that uses it
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from functools import cache
 from itertools import chain, pairwise
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeGuard
 
-from blocks import fenced
+from blocks import fenced, table
 
 import toolfmt
 
@@ -19,18 +19,35 @@ if TYPE_CHECKING:
 
 PACKAGE: Final = Path(toolfmt.__file__).parent
 PUBLIC: Final = frozenset(toolfmt.__all__)
-SUBMODULES: Final = (
-    "conversation",
-    "dialect.frames",
-    "dialect.literals",
-    "dialect.record",
-    "dialect.syntax",
-    "errors",
-    "events",
-    "ids",
-    "lookup.settings",
+
+
+class Page(NamedTuple):
+    """A page of the Python interface."""
+
+    path: str
+    title: str
+    root: tuple[str, ...] = ()
+    """Modules and packages whose public names are imported from `toolfmt` itself."""
+    places: tuple[str, ...] = ()
+    """Modules and packages whose public names are imported from there."""
+
+
+PAGES: Final = (
+    Page("tools", "Tools and prompts", ("tools", "manifests", "rendering")),
+    Page("calls", "Reading calls", ("parsing", "model", "events", "correcting", "detection"), ("events",)),
+    Page("conversations", "Conversations", ("conversation", "transcripts"), ("conversation",)),
+    Page("execution", "Running calls", places=("execution",)),
+    Page("agents", "Agents", places=("agents", "agents.clients")),
+    Page("mcp", "MCP", places=("mcp",)),
+    Page("formats", "Dialects and providers", ("lookup", "dialect", "text"), ("lookup.settings", "ids")),
+    Page(
+        "records",
+        "The records of a dialect",
+        places=("dialect.record", "dialect.syntax", "dialect.frames", "dialect.literals"),
+    ),
+    Page("models", "Templates, grammars and servers", ("workshop",)),
+    Page("errors", "Exceptions", ("errors",), ("errors",)),
 )
-"""Modules whose names without an underscore are public too."""
 UNSAID: Final = {"__post_init__", "__repr__", "__str__"}
 """Methods that need no words; others with two underscores say what an object can be used as."""
 _NOTE = re.compile(r" +# (?:noqa|type:|pyright:).*$", re.MULTILINE)
@@ -40,40 +57,60 @@ Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | 
 """What may stand under a public name."""
 
 
-def api_page() -> str:
-    """List the public names, each with its signature and docstring: the root's, then those of public modules."""
-    parts = ["# Python interface", "Import these names from `toolfmt` itself:"]
-    for module, names in modules().items():
-        parts += [f"## `toolfmt.{module}`", doc(source(module))]
-        for name in names:
-            parts += described(name, *find(module, name))
-    parts.append("Import the following names from the module that is the title of their section:")
-    for module in SUBMODULES:
-        parts += [f"## Module `toolfmt.{module}`", doc(source(module))]
-        for name in filter(None, map(name_of, source(module).body)):
-            if name not in PUBLIC:
-                parts += described(name, *find(module, name))
+def interface_pages() -> dict[str, str]:
+    """Make the pages of the Python interface: the public names, each with its signature and docstring."""
+    index = ["# Python interface", "Each name, where to import it from, and the page that describes it."]
+    for page in PAGES:
+        # What a signature unpacks is described with it, and is no name to import.
+        names = {name: (place, module) for place, name, module in names_on(page) if is_importable(place, name)}
+        rows = (
+            (f"[`{name}`]({page.path}.md#{name.lower()})", f"`{place}`", summary(*find(module, name), name))
+            for name, (place, module) in sorted(names.items())
+        )
+        index += [f"## [{page.title}]({page.path}.md)", table(("name", "import from", "what it is"), rows)]
+    made = {f"python/{page.path}.md": interface_page(page) for page in PAGES}
+    return made | {"python/index.md": "\n\n".join(index)}
+
+
+def is_importable(place: str, name: str) -> bool:
+    """Decide whether a name can be imported from a module or package."""
+    return place != "toolfmt" or name in PUBLIC
+
+
+def interface_page(page: Page) -> str:
+    """Describe the public names of a page, by the module that they are imported from."""
+    parts, before = [f"# {page.title}"], ("", "")
+    for place, name, module in names_on(page):
+        if place != before[0]:
+            parts.append(f"## From `{place}`")
+        if (place, module) != before:
+            parts.append(doc(source(module)))
+        before = place, module
+        parts += described(name, *find(module, name))
     return "\n\n".join(filter(None, parts))
 
 
-def package_page(title: str, intro: str, packages: tuple[str, ...]) -> str:
-    """List the public names of packages below `toolfmt`, each with its signature and docstring."""
-    parts = [f"# {title}", intro]
-    for package in packages:
-        parts += [f"## `toolfmt.{package}`", doc(source(package))]
-        for name in exports(package):
-            parts += described(name, *find(package, name))
-    return "\n\n".join(filter(None, parts))
+def names_on(page: Page) -> list[tuple[str, str, str]]:
+    """List the names of a page: what to import them from, the name, and the module below `toolfmt` to find it in."""
+    roots = ((module, names) for root in page.root for module, names in modules().items() if module.startswith(root))
+    found = [("toolfmt", name, module) for module, names in roots for name in names]
+    return found + [(f"toolfmt.{place}", name, place) for place in page.places for name in exports(place)]
+
+
+def summary(module: str, node: Definition, name: str) -> str:
+    """Give the first paragraph of what describes a name, on one line."""
+    words = doc(node) or field_docs(source(module)).get(name, "")
+    return " ".join(words.split("\n\n")[0].split())
 
 
 def exports(package: str) -> list[str]:
-    """List the public names of a package: those of its stub, or of its `__all__`."""
+    """List the public names of a module: those of its stub or `__all__`, or those that `toolfmt` itself lacks."""
     if listed := stub(package):
         return sorted(alias.name for node in listed for alias in node.names)
     for node in source(package).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return ast.literal_eval(node.value)
-    raise LookupError(f"toolfmt.{package} has no __all__")
+    return [name for name in map(name_of, source(package).body) if name and name not in PUBLIC]
 
 
 @cache
@@ -123,11 +160,16 @@ def find(module: str, name: str) -> tuple[str, Definition]:
             return find(f"{module}.{node.module}", name)
     blocks = [node.body for node in source(module).body if isinstance(node, ast.If)]
     for node in chain(source(module).body, *blocks):
-        if isinstance(node, Definition) and name_of(node) == name:
+        if isinstance(node, Definition) and name_of(node) == name and not is_overload(node):
             return module, node
         if isinstance(node, ast.ImportFrom) and name in (alias.name for alias in node.names):
             return find(home(node), name)
     raise LookupError(f"toolfmt.{module} defines no {name}")
+
+
+def is_overload(node: ast.AST) -> TypeGuard[Function]:
+    """Decide whether a definition is one of several signatures of a function, before the one that has a body."""
+    return isinstance(node, Function) and "overload" in map(ast.unparse, node.decorator_list)
 
 
 def name_of(node: ast.AST) -> str:
@@ -176,7 +218,8 @@ def described(name: str, module: str, node: Definition) -> Iterator[str]:
     if isinstance(node, ast.ClassDef):
         yield from class_parts(module, node)
     else:
-        yield fenced(head(module, node))
+        overloads = [one for one in source(module).body if is_overload(one) and one.name == name]
+        yield fenced("\n".join(head(module, one) for one in overloads) or head(module, node))
         yield doc(node) or field_docs(source(module)).get(name, "")
 
 

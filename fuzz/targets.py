@@ -10,7 +10,6 @@ import contextlib
 import json
 import tempfile
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -48,14 +47,15 @@ from toolfmt.corpora.rows import TextRow, entries
 from toolfmt.dialect.record import ParserOptions
 from toolfmt.dialect.records import dump, load
 from toolfmt.errors import ToolFmtError
-from toolfmt.mcp import reading as mcp_reading
-from toolfmt.mcp.writing import write_result, write_tool
+from toolfmt.mcp import content as mcp_reading
+from toolfmt.mcp.content import write_result, write_tool
 from toolfmt.model import ToolInvocation, ToolResult
 from toolfmt.tools import tools as definitions
 from toolfmt.transcripts.formats import formats
 from toolfmt.workshop.grammars import WRITERS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from random import Random
 
     from toolfmt.dialect.record import AnyDialect

@@ -75,9 +75,9 @@ def seeds() -> Iterator[tuple[str, bytes]]:
         groups = [[call] for call in calls] + ([calls] if dialect.traits.parallel else [])
         for number, group in enumerate(groups):
             offer = list(OFFERS)[number % len(OFFERS)]
-            told = {tool.name: tool for tool in OFFERS["fitting"]} if dialect.traits.needs_tools else {}
+            reported = {tool.name: tool for tool in OFFERS["fitting"]} if dialect.traits.needs_tools else {}
             try:
-                text = dialect.calls(group, told)
+                text = dialect.calls(group, reported)
             except UnrepresentableError:  # nothing tells the types
                 continue
             yield f"{name}-{number}", pack(name, offer, number, f"Let me see. {text}\nDone." if number % 2 else text)

@@ -17,7 +17,7 @@ from ollama import Client as OllamaClient
 from openai import OpenAI
 from pydantic import ValidationError
 
-from toolfmt.gateway.clients import client_settings
+from toolfmt.cli.serve import client_settings
 from toolfmt.gateway.config import Back, Config
 from toolfmt.transcripts.failures import read_error
 

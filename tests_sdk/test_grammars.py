@@ -185,6 +185,6 @@ def test_members_that_the_schema_allows_are_allowed_or_reported(name: str) -> No
     )
     made = grammar(name, [tool], choice="required")
     further = [{"name": "f", "arguments": {"a": 1, "zz": "q"}}]
-    told = any("members that the schema does not name" in line for line in made.narrowed)
+    reported = any("members that the schema does not name" in line for line in made.narrowed)
     assert accepts(str(made), render_calls([{"name": "f", "arguments": {"a": 1}}], dialect=name, tools=[tool]))
-    assert accepts(str(made), render_calls(further, dialect=name, tools=[tool])) != told
+    assert accepts(str(made), render_calls(further, dialect=name, tools=[tool])) != reported

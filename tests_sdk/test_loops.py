@@ -112,8 +112,8 @@ def assert_valid(case: Case, body: JsonObject) -> None:
     assert [one for one, _ in results] == [*IDS]
     for (_, given), text in zip(results, TEXTS, strict=True):
         assert text in json.dumps(given)
-    told = {"stream", "stream_options", "generationConfig"}
-    JUDGES[case.format]({key: value for key, value in body.items() if key not in told})
+    reported = {"stream", "stream_options", "generationConfig"}
+    JUDGES[case.format]({key: value for key, value in body.items() if key not in reported})
 
 
 @pytest.fixture(params=CASES)
@@ -186,8 +186,8 @@ def test_a_malformed_call_is_corrected(name: str, town: Town, *, stream: bool) -
     assert town.asked == ["Rome"]
     (failure,) = state.steps[0].failures
     assert failure.raw == '{"city": "Par'
-    told = json.dumps(server.requests[1].body)
-    assert "could not be used" in told
+    reported = json.dumps(server.requests[1].body)
+    assert "could not be used" in reported
     JUDGES[CASES[name].format]({**server.requests[1].body, "stream": False, "stream_options": None})
 
 
@@ -289,6 +289,6 @@ def test_an_api_in_text_mode(case: Case, town: Town) -> None:
         state = anyio.run(loop)
     assert (state.status, state.text) == ("completed", ENDS.text)
     assert sorted(town.asked) == sorted(CITIES)
-    told = json.dumps(server.requests[1].body)
-    assert all(text in told for text in TEXTS)
+    reported = json.dumps(server.requests[1].body)
+    assert all(text in reported for text in TEXTS)
     assert all("tools" not in one.body for one in server.requests)

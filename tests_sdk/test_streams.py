@@ -134,9 +134,9 @@ def test_response_events_add_up_to_the_response(answer: Answer) -> None:
     typed, _ = relayed(answer, "openai-responses")
     for number, event in enumerate(typed):
         assert event.sequence_number == number
-        for told in state.handle_event(event):
-            if told.type == "response.output_text.delta":
-                assert told.snapshot.endswith(told.delta)
+        for reported in state.handle_event(event):
+            if reported.type == "response.output_text.delta":
+                assert reported.snapshot.endswith(reported.delta)
     response = typed[-1].response
     output = [event.item for event in typed if event.type == "response.output_item.done"]
     assert sorted(map(repr, output)) == sorted(map(repr, response.output))

@@ -54,6 +54,7 @@ class RefusalPart:
     """The text of a refusal."""
 
     text: str
+    extra: JsonObject = field(default_factory=_object)
 
 
 @dataclass(slots=True)
@@ -156,7 +157,9 @@ class ResultPart:
 Said: TypeAlias = TextPart | JsonPart | MediaPart | CallPart | ResultPart
 """The meaning of an opaque part: for example, a provider's own search is a call and its result."""
 Part: TypeAlias = TextPart | ReasoningPart | RefusalPart | MediaPart | CallPart | ResultPart | JsonPart | OpaquePart
+"""What a message consists of."""
 Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
+"""Who speaks."""
 
 
 @dataclass(slots=True)

@@ -29,7 +29,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from toolfmt.events import CallFailed
 
@@ -182,10 +182,10 @@ class LimitExceededError(ParseError):
 class UnknownFormatError(ToolFmtError, LookupError):
     """A transcript format that does not exist."""
 
-    def __init__(self, name: str, known: Iterable[str]) -> None:
-        """Name the format, and similar ones."""
+    def __init__(self, name: str, known: Iterable[str], serving: Sequence[str] = ()) -> None:
+        """Name the format, and similar ones, or those `serving` the model of that name."""
         names = tuple(known)
-        close = get_close_matches(name, names, n=3, cutoff=0.6)
+        close = get_close_matches(name, names, n=3, cutoff=0.6) or list(serving)
         hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known: {', '.join(names)}"
         super().__init__(f"unknown transcript format {name!r}; {hint}")
         self.name = name

@@ -14,7 +14,7 @@ costs three times as much. Treat them as values.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from operator import is_
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
@@ -99,15 +99,13 @@ class Notice:
 
 
 Event: TypeAlias = TextDelta | ReasoningDelta | CallStart | ArgumentsDelta | CallEnd | CallFailed | Notice
-
-
-_DELTAS = frozenset({TextDelta, ReasoningDelta, ArgumentsDelta})
+"""What a parser emits."""
 
 
 def coalesce(events: list[Event]) -> list[Event]:
     """Join adjacent deltas of the same kind, so that two streams of one text compare equal."""
-    kinds = [event.__class__ for event in events]
-    if not any(kind is after and kind in _DELTAS for kind, after in pairwise(kinds)):
+    kinds = [*map(type, events)]
+    if not any(map(is_, kinds, kinds[1:])):
         return [*events]
     joined: list[Event] = []
     pieces: list[str] = []

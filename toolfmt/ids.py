@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 OPENAI: Final = "call_{random:24}"
 """The shape of OpenAI's ids, also used by many compatible servers."""
 ANTHROPIC: Final = "toolu_{random:24}"
+"""The shape of Anthropic's ids."""
 MISTRAL: Final = "{random:9}"
+"""The shape of Mistral's ids; its API accepts no other length."""
 KIMI: Final = "functions.{name}:{number}"
 """Kimi K2 counts a conversation's calls from 0, whatever their names."""
 
@@ -109,11 +111,8 @@ def pattern(template: str, source: Random | None = None, *, start: int = 0) -> I
 
 def assign(calls: Iterable[ToolInvocation], policy: IdPolicy) -> tuple[ToolInvocation, ...]:
     """Give each call without an id the one from the policy; other calls stay unchanged."""
-    return tuple(call if call.id is not None else _with_id(call, policy(call)) for call in calls)
-
-
-def _with_id(call: ToolInvocation, id: str | None) -> ToolInvocation:  # noqa: A002 - the field's name
-    return call if id is None else call.model_copy(update={"id": id})
+    given = ((call, policy(call) if call.id is None else None) for call in calls)
+    return tuple(call if made is None else call.model_copy(update={"id": made}) for call, made in given)
 
 
 def _hash(call: ToolInvocation) -> str:

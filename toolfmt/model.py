@@ -55,6 +55,13 @@ class ToolDefinition(_Frozen):
         """The JSON Schema of the arguments, an object schema; built once, key order kept."""
         return self.source() if callable(self.source) else self.source
 
+    @property
+    def is_dangerous(self) -> bool:
+        """Whether the metadata says so: `dangerous`, or MCP's hint that the tool destroys something."""
+        notes = self.metadata.get("annotations")
+        hint = cast("JsonObject", notes).get("destructiveHint") if isinstance(notes, dict) else None
+        return bool(self.metadata.get("dangerous", hint))  # every value but false and null counts: in doubt, it is
+
 
 class ToolInvocation(_Frozen):
     """A call that a model made: the tool's name and a JSON object of arguments."""
@@ -113,10 +120,3 @@ class ToolResult(_Frozen):
     server: str | None = None
     agent: str | None = None
     extra: JsonObject = Field(default_factory=dict, repr=False)
-
-
-def is_dangerous(tool: ToolDefinition) -> bool:
-    """Whether a tool's metadata says so: `dangerous`, or MCP's hint that the tool destroys something."""
-    notes = tool.metadata.get("annotations")
-    hint = cast("JsonObject", notes).get("destructiveHint") if isinstance(notes, dict) else None
-    return bool(tool.metadata.get("dangerous", hint))  # every value but false and null counts: in doubt, it is

@@ -10,14 +10,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Iterable
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
-from toolfmt.dialect.record import Limits, ParserOptions
 from toolfmt.errors import MalformedCallError
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
-from toolfmt.lookup.choice import Choice, chosen, chosen_registry, known_options, nothing_chosen
+from toolfmt.lookup.parse_options import ParseOptions, parse_settings
 from toolfmt.lookup.registry import default_registry, is_auto
 
 if TYPE_CHECKING:
@@ -25,36 +24,10 @@ if TYPE_CHECKING:
 
     from toolfmt.conversation import CallPart, ReasoningPart, TextPart
     from toolfmt.detection import DetectingParser, Detection
-    from toolfmt.dialect.record import AnyDialect, Parser
+    from toolfmt.dialect.record import AnyDialect, Parser, ParserOptions
     from toolfmt.events import Event
+    from toolfmt.lookup.parse_options import ParseSettings
     from toolfmt.model import ToolDefinition, ToolInvocation
-
-
-class ParseOptions(Choice, total=False):
-    """Options of `parse` and its siblings.
-
-    `Choice` explains the options that choose a format; `dialect="auto"`, or no choice, detects it in the text. `tools`
-    are the offered tools: definitions, functions or any tool JSON. `validate` checks the arguments. `strict` also
-    rejects text beside the call, extra arguments and unknown tools. `repair` repairs broken JSON, with a notice.
-    `reasoning_open` says that the answer begins inside reasoning; `generation_prompt` derives this from the end of the
-    prompt. `drop_leaks` removes text that merely echoes a call (`parse` only, as it needs the whole answer). `ids` is
-    a policy that gives ids to calls without one. `infer_types` guesses the type of text such as `42`, `true` and
-    `null` if neither the format nor a schema gives it; text in a quote such as CDATA stays text. `coerce` converts
-    arguments to the types of the tool's schema, such as `"5"` to 5, with a notice for each; the arguments of a call
-    are then streamed only at its end.
-    """
-
-    tools: object
-    validate: bool
-    strict: bool
-    repair: bool
-    reasoning_open: bool
-    generation_prompt: str | None
-    drop_leaks: bool
-    ids: Callable[[ToolInvocation], str | None] | None
-    infer_types: bool
-    coerce: bool
-    limits: Limits
 
 
 @dataclass(frozen=True)
@@ -152,38 +125,35 @@ class ParseResult:
             )
 
 
-_LIMITS = Limits()
-_KNOWN = frozenset(ParseOptions.__annotations__) | frozenset(Choice.__annotations__)
-
-
 def open_parser(**options: Unpack[ParseOptions]) -> Parser[str]:
     """Open a parser for one answer; the options are those of `ParseOptions`.
 
     With `dialect="auto"`, or without a choice, it is a `DetectingParser`, whose `detection` has the result.
     """
-    tools = _offered(options)
-    if _finds(options):
-        return _detecting(options, tools)
-    dialect, _ = chosen(options)
-    return _watched(_opened(options, dialect, tools), dialect.name, tools)
+    return _open(parse_settings(options), _offered(options))
+
+
+def _open(settings: ParseSettings, tools: Mapping[str, ToolDefinition]) -> Parser[str]:
+    if settings.dialect is None:
+        return _detecting(settings, tools)
+    return _watched(_opened(settings, settings.dialect, tools), settings.dialect.name, tools)
 
 
 def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
     """Read a whole answer; the options are those of `ParseOptions`."""
     text = _checked(text, "an answer")
-    tools = _offered(options)
+    settings, tools = parse_settings(options), _offered(options)
     detection = None
-    if _finds(options):
-        finder = _detecting(options, tools)
+    if settings.dialect is None:
+        finder = _detecting(settings, tools)
         events = finder.read(text)
         detection = finder.detection
         name = detection.dialect
     else:
-        dialect, _ = chosen(options)
-        parser = _watched(_opened(options, dialect, tools, whole=True), dialect.name, tools)
+        name = settings.dialect.name
+        parser = _watched(_opened(settings, settings.dialect, tools, whole=True), name, tools)
         events = parser.feed(text)
-        events.extend(parser.close())
-        name = dialect.name
+        events += parser.close()
     events = _named(coalesce(events), lambda: name)
     if options.get("drop_leaks", False):
         from toolfmt.parsers.leaks import drop_leaks as without_leaks
@@ -194,8 +164,7 @@ def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
 
 def parse_stream(chunks: Iterable[str], **options: Unpack[ParseOptions]) -> Iterator[Event]:
     """Read an answer in chunks; yields each event as soon as it is certain."""
-    parser = open_parser(**options)
-    name = partial(_name, parser, options)
+    parser, name = _reader(options)
     if not isinstance(chunks, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError(
             f"a stream is an iterable of str, not {type(chunks).__name__}; see aparse_stream and open_parser"
@@ -207,8 +176,7 @@ def parse_stream(chunks: Iterable[str], **options: Unpack[ParseOptions]) -> Iter
 
 async def aparse_stream(chunks: AsyncIterable[str], **options: Unpack[ParseOptions]) -> AsyncIterator[Event]:
     """Read an answer from an asynchronous source of chunks."""
-    parser = open_parser(**options)
-    name = partial(_name, parser, options)
+    parser, name = _reader(options)
     if not isinstance(chunks, AsyncIterable):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
         raise TypeError(
             f"a stream is an asynchronous iterable of str here, not {type(chunks).__name__}; see parse_stream"
@@ -220,24 +188,25 @@ async def aparse_stream(chunks: AsyncIterable[str], **options: Unpack[ParseOptio
         yield event
 
 
-def _name(parser: Parser[str], options: ParseOptions) -> str:
-    """Return the dialect that a parser reads, "" while it is not detected."""
-    found: Detection | None = getattr(parser, "detection", None)
-    return chosen(options)[0].name if found is None else found.dialect
+def _reader(options: ParseOptions) -> tuple[Parser[str], Callable[[], str]]:
+    """Open a parser; also return what gives the dialect that it reads, "" while it is not detected."""
+    settings = parse_settings(options)
+    parser, dialect = _open(settings, _offered(options)), settings.dialect
+
+    def name() -> str:
+        found: Detection | None = getattr(parser, "detection", None)
+        return found.dialect if found is not None else dialect.name if dialect is not None else ""
+
+    return parser, name
 
 
 def _named(events: list[Event], name: Callable[[], str]) -> list[Event]:
     """Set the dialect of failures."""
-    for event in events:
-        if isinstance(event, CallFailed):
-            event.dialect = name()
+    if CallFailed in map(type, events):
+        for event in events:
+            if isinstance(event, CallFailed):
+                event.dialect = name()
     return events
-
-
-def _finds(options: ParseOptions) -> bool:
-    """Whether the dialect is detected in the text."""
-    dialect = options.get("dialect")
-    return nothing_chosen(options) if dialect is None else is_auto(dialect)
 
 
 def _checked(text: str, what: str) -> str:
@@ -253,47 +222,36 @@ def _checked(text: str, what: str) -> str:
     return text
 
 
-def _check_types(options: ParseOptions) -> None:
-    """Raise TypeError early for options that would fail late."""
-    if not isinstance(options.get("limits"), Limits | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        raise TypeError("limits= takes a toolfmt.Limits")
-    if not isinstance(options.get("generation_prompt"), str | None):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
-        raise TypeError("generation_prompt= takes the prompt's end, a str")
-    if not callable(options.get("ids") or str):
-        raise TypeError("ids= takes a function of a call, such as toolfmt.ids.counter()")
-
-
 def _offered(options: ParseOptions) -> Mapping[str, ToolDefinition]:
-    """Check the options; returns the offered tools by name."""
-    known_options(options, _KNOWN)
-    _check_types(options)
+    """Return the offered tools by name."""
     offered = options.get("tools")
-    if options.get("validate", False) and offered is None:
-        raise TypeError("validate=True needs the tools' schemas: give tools=")
-    if options.get("coerce", False) and offered is None:
-        raise TypeError("coerce=True needs the tools' schemas: give tools=")
-    if offered is None:
-        return {}
-    from toolfmt.tools.reading import prepared
+    if offered is not None:
+        from toolfmt.tools.reading import prepared
 
-    return prepared(offered)
+        return prepared(offered)
+    for option in ("validate", "coerce"):
+        if options.get(option, False):
+            raise TypeError(f"{option}=True needs the tools' schemas: give tools=")
+    return {}
 
 
-def _detecting(options: ParseOptions, tools: Mapping[str, ToolDefinition]) -> DetectingParser:
+def _detecting(settings: ParseSettings, tools: Mapping[str, ToolDefinition]) -> DetectingParser:
     """Open a parser that detects the dialect."""
     from toolfmt.detection import DetectingParser, Detector, OtherFormats, table
+    from toolfmt.parsers.whole import WholeParser
 
-    if options.get("use_xml", False):
-        raise ValueError("use_xml=True forces a format, and dialect='auto' finds it: leave one of the two out")
-    registry = chosen_registry(options)
-    if provider := options.get("provider"):
-        registry.provider(provider)
+    registry = settings.registry
     known = table(registry)
-    opener = known.opener(options.get("generation_prompt") or "")
-    detector = Detector(known, tools, thinking=options.get("reasoning_open", False) or bool(opener), opener=opener)
+    opener = known.opener(settings.prompt)
+    detector = Detector(known, tools, thinking=settings.reading.reasoning_open or bool(opener), opener=opener)
 
-    def opened(name: str, masked: str) -> Parser[str]:
-        parser = OtherFormats(_opened(options, registry.dialect(name), tools), name, lambda: Detector(known, tools))
+    def opened(name: str, masked: str, whole: str | None) -> Parser[str] | None:
+        dialect = registry.dialect(name)
+        reading = settings.of(dialect, tools, whole=whole is not None)
+        parser: Parser[str] = dialect.open_parser(reading)
+        if whole is not None and not (isinstance(parser, WholeParser) and parser.reads(whole)):
+            return None
+        parser = OtherFormats(_checked_parser(parser, settings, dialect, reading), name, lambda: Detector(known, tools))
         return _watched(parser, name, tools, masked)
 
     return DetectingParser(detector, opened, _finder("", tools))
@@ -308,20 +266,21 @@ def call_reader(tools: Mapping[str, ToolDefinition]) -> Callable[[str, str], lis
             from toolfmt.detection import DetectingParser, Detector, table
 
             parser: Parser[str] = DetectingParser(
-                Detector(table(registry), tools), lambda name, _: _opened({}, registry.dialect(name), tools)
+                Detector(table(registry), tools),
+                lambda name, _, __: _opened(parse_settings({}), registry.dialect(name), tools),
             )
         else:
-            parser = _opened({}, registry.dialect(dialect), tools)
+            parser = _opened(parse_settings({}), registry.dialect(dialect), tools)
         events = [*parser.feed(text), *parser.close()]
         return [event for event in events if isinstance(event, CallEnd | CallFailed)]
 
     return read
 
 
-def _finder(dialect: str, tools: Mapping[str, ToolDefinition]) -> Callable[[str, str], list[Event]]:
+def _finder(dialect: str, tools: Mapping[str, ToolDefinition]) -> Callable[[str, str], list[Notice]]:
     """Return the function that finds unread calls in an answer's text."""
 
-    def find(text: str, whole: str) -> list[Event]:
+    def find(text: str, whole: str) -> list[Notice]:
         if not any(name in whole for name in tools):
             return []
         from toolfmt.detection.unread_calls import unread_notice
@@ -335,54 +294,40 @@ def _watched(parser: Parser[str], dialect: str, tools: Mapping[str, ToolDefiniti
     """Report calls of the offered tools that a parser does not read."""
     if not tools:
         return parser
-    from toolfmt.parsers.checks import UnreadParser
+    from toolfmt.parsers.checks import UnreadCallNotifier
 
-    return UnreadParser(parser, _finder(dialect, tools), masked)
+    return UnreadCallNotifier(parser, _finder(dialect, tools), masked)
 
 
 def _opened(
-    options: ParseOptions, dialect: AnyDialect, tools: Mapping[str, ToolDefinition], *, whole: bool = False
+    settings: ParseSettings, dialect: AnyDialect, tools: Mapping[str, ToolDefinition], *, whole: bool = False
 ) -> Parser[str]:
     """Open a dialect's parser, with the requested checks; `whole` says that the answer comes in one piece."""
-    strict = options.get("strict", False) or dialect.traits.strict
-    prompt = options.get("generation_prompt")
-    opener = ""
-    if prompt and dialect.syntax is not None:
-        from toolfmt.parsers.leading import reasoning_opener
+    reading = settings.of(dialect, tools, whole=whole)
+    return _checked_parser(dialect.open_parser(reading), settings, dialect, reading)
 
-        opener = reasoning_opener(dialect.syntax, prompt)
-    reading = ParserOptions(
-        tools=tools,
-        strict=strict,
-        repair=options.get("repair", False),
-        reasoning_open=options.get("reasoning_open", False) or bool(opener),
-        reasoning_opener=opener,
-        infer_types=options.get("infer_types", False),
-        coerce=options.get("coerce", False),
-        limits=options.get("limits") or _LIMITS,
-    )
-    parser: Parser[str] = dialect.open_parser(reading)
-    if whole and dialect.syntax is not None:
-        from toolfmt.parsers.driving import GrammarDriver
 
-        if isinstance(parser, GrammarDriver):
-            parser.whole = True
+def _checked_parser(
+    parser: Parser[str], settings: ParseSettings, dialect: AnyDialect, reading: ParserOptions
+) -> Parser[str]:
+    """Add the requested checks to a dialect's parser."""
+    tools = reading.tools
     if dialect.syntax is None:
-        from toolfmt.parsers.checks import OwnParser
+        from toolfmt.parsers.checks import UserParserGuard
 
-        parser = OwnParser(parser)
+        parser = UserParserGuard(parser)
     if reading.repair:
         from toolfmt.parsers.repair import RepairingParser
 
-        parser = RepairingParser(parser, lambda: dialect.open_parser(reading), dialect.syntax, tools)
+        again = replace(reading, whole=True)
+        parser = RepairingParser(parser, lambda: dialect.open_parser(again), dialect.syntax, tools)
     if reading.coerce:
         from toolfmt.parsers.checks import CoercingParser
 
         parser = CoercingParser(parser, tools)
-    ids = options.get("ids")
-    validate = options.get("validate", False)
-    if reading.tools or strict or validate or ids is not None:
+    if tools or reading.strict or settings.validate or settings.ids is not None:
         from toolfmt.parsers.checks import CheckedParser
 
-        parser = CheckedParser(parser, reading, validate=validate, strict=strict, exact=dialect.traits.strict, ids=ids)
+        exact, validate = dialect.traits.strict, settings.validate
+        parser = CheckedParser(parser, reading, validate=validate, strict=reading.strict, exact=exact, ids=settings.ids)
     return parser

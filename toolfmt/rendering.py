@@ -30,7 +30,7 @@ def render_calls(
 ) -> str:
     """Write calls as the model would have written them.
 
-    `tools` tell types where the wire does not. Arguments that the format cannot
+    `tools` give the types where the wire does not. Arguments that the format cannot
     hold raise `UnrepresentableError`; an id, server or agent for which it has no
     place is left out, as its traits say (`carries_ids`, ...).
     """
@@ -41,10 +41,13 @@ def render_calls(
 
 def render_results(
     results: Iterable[ToolResult | Mapping[str, Any]],
+    *,
+    tools: object = None,
     **choice: Unpack[Choice],
 ) -> str:
     """Write results as the model is shown them, in call order; markers inside them are made harmless.
 
+    With `tools`, so are tags of an offered tool's own name, which some formats read as calls.
     Media, which text cannot show, become a note of what they are.
     """
     dialect, _ = chosen_only(choice)
@@ -52,7 +55,7 @@ def render_results(
     for at, one in enumerate(given):
         if jsontext.too_deep(one.content):
             raise RenderError(f"results[{at}].content: it is nested more than {jsontext.MAX_NESTING} levels deep")
-    return dialect.results([noted(one) for one in given])
+    return dialect.results([noted(one) for one in given], [tool.name for tool in definitions(tools)] if tools else ())
 
 
 def noted(result: ToolResult) -> ToolResult:

@@ -12,7 +12,7 @@ from toolfmt.events import CallEnd
 from toolfmt.model import ToolDefinition, ToolInvocation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from toolfmt.dialect.record import (
         CallFormatter,
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     )
     from toolfmt.dialect.syntax import Form
     from toolfmt.model import ToolResult
-
-
-def _thinks(syntax: Syntax) -> bool:
-    return syntax.frame is not None and any(route.to == "reasoning" for route in syntax.frame.routes)
 
 
 def _carries_types(form: Form) -> bool:
@@ -94,8 +90,8 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
     def examples(tool: ToolDefinition) -> tuple[Example, ...]:
         return example_writer()(tool)
 
-    def results(given: Sequence[ToolResult]) -> str:
-        return result_writer()(given)
+    def results(given: Sequence[ToolResult], tools: Collection[str] = (), /) -> str:
+        return result_writer()(given, tools)
 
     def open_parser(options: ParserOptions) -> Parser[str]:
         return opener()(options)
@@ -106,6 +102,7 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
     unsure = offered or syntax.frame is not None or syntax.starts_in_reasoning
     form = syntax.forms[0]
     slots = template_slots(form)
+    routes = () if syntax.frame is None else syntax.frame.routes
     return Dialect(
         name=name,
         summary=summary,
@@ -120,7 +117,7 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
             carries_server="server" in slots,
             carries_agent="agent" in slots,
             parallel=not syntax.single,
-            reasoning=bool(syntax.reasoning) or _thinks(syntax),
+            reasoning=bool(syntax.reasoning) or any(route.to == "reasoning" for route in routes),
             text_around=not strict and syntax.frame is None,
             strict=strict,
             bare=syntax.bare,

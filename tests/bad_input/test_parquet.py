@@ -98,6 +98,16 @@ def test_a_row_of_more_values_than_can_be_held_is_refused(tmp_path: Path) -> Non
         list(ReadOptions(column="conversation", limit=1 << 20).batches(Source(str(path), "x")))
 
 
+@pytest.mark.parametrize("kind", [pa.int8(), pa.bool_(), pa.null()])
+def test_numbers_of_a_row_count_as_the_objects_that_they_become(tmp_path: Path, kind: Any) -> None:
+    path, count = tmp_path / "small.parquet", 900_000
+    values = pa.nulls(count, kind)
+    rows = pa.ListArray.from_arrays(pa.array([0, 1, count], "int32"), values)
+    pq.write_table(pa.table({"conversation": rows}), path, compression="zstd")
+    with pytest.raises(ParseError, match=r"row 2: \d+ bytes are more than the limit|hold \d+ values"):
+        list(ReadOptions(column="conversation", limit=1 << 20).batches(Source(str(path), "x")))
+
+
 def tables_of(path: Path) -> list[Any]:
     return [batch.data for batch in ReadOptions(column="conversation").batches(Source(str(path), "x"))]
 

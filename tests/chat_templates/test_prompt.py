@@ -104,9 +104,9 @@ def test_ids_are_handed_over() -> None:
 
 def test_parts_become_text_where_the_template_takes_text_and_the_reverse() -> None:
     parts = [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}]
-    told = toolfmt.render_prompt(parts, template=TAGS, source="hf-chat")
-    assert "user\na\nb<|im_end|>" in told
-    assert [(loss.code, loss.path, loss.action) for loss in told.losses] == [("boundary", "/messages/0", "merged")]
+    reported = toolfmt.render_prompt(parts, template=TAGS, source="hf-chat")
+    assert "user\na\nb<|im_end|>" in reported
+    assert [(loss.code, loss.path, loss.action) for loss in reported.losses] == [("boundary", "/messages/0", "merged")]
     assert "user\nHi<|im_end|>" in toolfmt.render_prompt([{"role": "user", "content": "Hi"}], template=PARTS)
     assert "user\nab<|im_end|>" in toolfmt.render_prompt(parts, template=PARTS, source="hf-chat")
 
@@ -121,9 +121,9 @@ def test_what_is_lost_is_reported_and_refused_under_strict() -> None:
 def test_broken_arguments_are_kept_and_reported() -> None:
     broken = [*OPENAI[:2], {**OPENAI[2], "tool_calls": [{**OPENAI[2]["tool_calls"][0]}]}]
     broken[2]["tool_calls"][0]["function"] = {"name": "get_weather", "arguments": '{"city": '}
-    told = toolfmt.render_prompt(broken, template=TAGS, source="openai-chat")
-    assert '{\\"city\\": "' in told
-    assert [loss.code for loss in told.losses] == ["arguments"]
+    reported = toolfmt.render_prompt(broken, template=TAGS, source="openai-chat")
+    assert '{\\"city\\": "' in reported
+    assert [loss.code for loss in reported.losses] == ["arguments"]
 
 
 def test_raw_values(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests import sampling
-from toolfmt.cli import replay
+from toolfmt.cli import demo as replay
 from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolInvocation
 

@@ -106,8 +106,8 @@ def test_what_tools_print_is_no_message_of_the_protocol(module: Path) -> None:
 
 @pytest.mark.usefixtures("module")
 def test_a_port_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    told = ["mcp-serve", "--tools", "served_weather:registry", "--transport", "streamable-http", "--port", "99999"]
-    assert main(told) == 2
+    reported = ["mcp-serve", "--tools", "served_weather:registry", "--transport", "streamable-http", "--port", "99999"]
+    assert main(reported) == 2
     assert capsys.readouterr().err == "toolfmt: --port is from 0 to 65535, not 99999\n"
 
 
@@ -137,8 +137,8 @@ def test_calls_of_a_recorded_answer_run_on_the_servers_of_a_file(
 ) -> None:
     script = Path(__file__).parents[1] / "mcp" / "servers" / "raw.py"
     tool = {"name": "roll", "inputSchema": {"type": "object"}}
-    told = {"lists": [{"tools": [tool]}], "result": {"content": [{"type": "text", "text": "4"}]}}
-    server = {"command": sys.executable, "args": [str(script), json.dumps(told)]}
+    reported = {"lists": [{"tools": [tool]}], "result": {"content": [{"type": "text", "text": "4"}]}}
+    server = {"command": sys.executable, "args": [str(script), json.dumps(reported)]}
     config, answer = tmp_path / "mcp.json", tmp_path / "answer.txt"
     config.write_text(json.dumps({"mcpServers": {"dice": server}}), encoding="utf-8")
     answer.write_text('<tool>{"server_name": "dice", "tool_name": "roll", "arguments": {}}</tool>', encoding="utf-8")

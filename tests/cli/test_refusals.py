@@ -22,6 +22,8 @@ CASES = {
     "an option for the format, of no command": (("check", "--source=openai"), "chosen with --from or --to here"),
     "an option like none": (("parse", "--zzz"), "`toolfmt parse --help` lists the options"),
     "one argument too many": (("providers", "x"), "'x' is one argument too many; `toolfmt providers --help`"),
+    "tools without their option": (("parse", "a.txt", "t.json"), "a file of tools is given as --tools t.json"),
+    "tools without their option, required": (("grammar", "t.json"), "write --tools before 't.json'"),
     "a number": (("parse", "--chunk", "x"), "--chunk"),
     "a number that is too small": (("parse", "--chunk", "0"), "--chunk"),
     "a dialect's name": (("parse", "-d", "xml-itemz"), "did you mean 'xml-items'"),
@@ -37,7 +39,6 @@ CASES = {
     "a folder": (("parse", "."), ".: Is a directory"),
     "a missing tools file of another kind": (("manifest", "tools.txt"), "tools.txt: No such file or directory"),
     "validation without tools": (("parse", "--validate"), "add --tools"),
-    "results with tools": (("render", "--results", "--tools", "x.json"), "--tools"),
     "a dialect's name, listed": (("dialects", "sentinal"), "did you mean 'sentinel'"),
     "a file that would hold something else": (
         ("convert", "-", "--to", "openai", "-o", "x.csv"),

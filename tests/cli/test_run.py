@@ -230,8 +230,8 @@ def test_calls_that_could_not_be_read_have_a_record_too(run: Run) -> None:
     assert broken["error"].partition(", at offset")[0] in broken["result"]["content"]
     assert ToolExecution.model_validate(ran).value == 8
     for to in ("openai-chat", "gemini"):
-        told = run("run", "--tools", "run_tools:registry", "-d", "hermes", "--to", to, stdin=nameless)[1]
-        assert "could not be used" in told
+        reported = run("run", "--tools", "run_tools:registry", "-d", "hermes", "--to", to, stdin=nameless)[1]
+        assert "could not be used" in reported
 
 
 def test_a_broken_call_of_an_api_is_reported_as_one(run: Run) -> None:

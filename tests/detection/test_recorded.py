@@ -41,7 +41,7 @@ def test_cuts_change_nothing(size: int, first: int) -> None:
         assert tuple(events) == one.read("auto").events, one.id
 
 
-def told(answer: Answer, dialect: str) -> tuple[str, str, list[object]]:
+def reported(answer: Answer, dialect: str) -> tuple[str, str, list[object]]:
     """Give what the answer holds: text and reasoning without the blank at their edges, calls and failures."""
     result = answer.read(dialect)
     ends = [event for event in result.events if isinstance(event, toolfmt.CallEnd | toolfmt.CallFailed)]
@@ -52,4 +52,4 @@ def test_what_is_read_is_what_the_chosen_dialect_reads() -> None:
     for one in answers():
         chosen = one.read("auto").dialect
         if chosen:
-            assert told(one, "auto") == told(one, chosen), one.id
+            assert reported(one, "auto") == reported(one, chosen), one.id

@@ -42,8 +42,12 @@ def test_the_pages_are_what_the_generator_writes(generate: Any) -> None:
 
 
 def test_every_public_name_has_a_heading(generate: Any) -> None:
-    headings = set(re.findall(r"^###? (?:Module )?`(?:toolfmt\.)?(\w+)`$", generate.pages()["api.md"], re.MULTILINE))
-    assert set(toolfmt.__all__) - {"__version__"} <= headings
+    pages = {path: text for path, text in generate.pages().items() if path.startswith("python/")}
+    described = {path: set(re.findall(r"^### `(\w+)`$", text, re.MULTILINE)) for path, text in pages.items()}
+    listed = re.findall(r"^\| \[`(\w+)`\]\((\w+\.md)#", pages["python/index.md"], re.MULTILINE)
+    modules = re.findall(r"^## From `toolfmt\.(\w+)", "\n".join(pages.values()), re.MULTILINE)
+    assert set(toolfmt.__all__) - {"__version__"} <= {name for name, _ in listed}.union(modules)
+    assert [(name, page) for name, page in listed if name not in described[f"python/{page}"]] == []
 
 
 def test_links_lead_to_pages_and_blocks_are_closed(generate: Any) -> None:

@@ -10,7 +10,7 @@ from template_families import DOUBLE, IDS, LAST_REASONING, NO_TEXT, NO_TOOLS, ON
 
 import toolfmt
 from toolfmt.workshop.doctor.diagnosis import Diagnosis
-from toolfmt.workshop.doctor.reading import differences
+from toolfmt.workshop.doctor.findings import differences
 from toolfmt.workshop.doctor.scenarios import ANSWERS
 
 SCENARIOS = ("dialect", "tools", *ANSWERS, "results", "history")
@@ -78,8 +78,8 @@ def test_a_sound_template_passes_with_the_dialect_that_was_found(template: str, 
 def test_each_fault_is_named(template: str, scenario: str, status: str, message: str | None) -> None:
     found = toolfmt.diagnose(template=template, dialect="qwen25")
     assert template != TAGS
-    told = _messages(found, scenario)
-    assert (status, message) in told if message is not None else status in {one for one, _ in told}
+    reported = _messages(found, scenario)
+    assert (status, message) in reported if message is not None else status in {one for one, _ in reported}
     assert found.ok is all(check.status != "fail" for check in found.checks)
 
 

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import urllib.request
+from base64 import b64encode
 from email.header import Header
 from html import unescape
 from pathlib import Path
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 
 from toolfmt import ToolDefinition, ToolInvocation, ToolRegistry
 from toolfmt.execution import Executor, ProjectBoundaries
-from toolfmt.execution.context import ToolContext
+from toolfmt.execution.hooks import ToolContext
 from toolfmt.execution.policies.policy import Candidate
 from toolfmt.execution.policies.readings import MOST, TooManyReadingsError, readings
 
@@ -51,6 +52,11 @@ WRAPS: dict[str, Callable[[str], str]] = {
     "entities": lambda text: "".join(f"&#x{ord(one):x};" for one in text),
     "escapes": lambda text: "".join(f"\\u{ord(one):04x}" for one in text),
     "long escapes": lambda text: "".join(f"\\U{ord(one):08x}" for one in text),
+    "utf-7": lambda text: "".join(f"+{b64encode(one.encode('utf-16be')).decode().rstrip('=')}-" for one in text),
+    "percent u": lambda text: "".join(f"%u{ord(one):04x}" for one in text),
+    "braces": lambda text: "".join(f"\\u{{{ord(one):x}}}" for one in text),
+    "octal": lambda text: "".join(f"\\{byte:03o}" for byte in text.encode()),
+    "quoted-printable": lambda text: "".join(f"={byte:02X}" for byte in text.encode()),
     "encoded word": lambda text: Header(text, "utf-8", maxlinelen=10**6).encode(),
     "plus": lambda text: f"+{text}",
     "json": lambda text: json.dumps({"a": [1, text]}),
@@ -64,7 +70,8 @@ WRAPS: dict[str, Callable[[str], str]] = {
     "query": lambda text: f"{text}?x=/../../srv",
 }
 BREAKS = {"line break", "tab"}
-UNBROKEN = {"entities", "escapes", "long escapes", "encoded word", "option", "constructor"}
+ESCAPES = {"escapes", "long escapes", "utf-7", "percent u", "braces", "octal", "quoted-printable"}
+UNBROKEN = {"entities", *ESCAPES, "encoded word", "option", "constructor"}
 """What no longer is one with a break inside."""
 TARGETS = ["/etc/passwd", "../../etc/passwd", "~/x", "$HOME/x", "out/etc/passwd", "/srv/%2e%2e/x", "in/a"]
 
@@ -134,9 +141,7 @@ def test_what_the_standard_library_opens_outside_is_refused(
         assert failure(root, text) == "outside_project", text
 
 
-@pytest.mark.parametrize(
-    "wrap", sorted(WRAPS.keys() - {"fragment", "query", "jar", "chain", "escapes", "long escapes"})
-)
+@pytest.mark.parametrize("wrap", sorted(WRAPS.keys() - {"fragment", "query", "jar", "chain", *ESCAPES}))
 @pytest.mark.parametrize("file", ["in/a", "in/a b"])
 def test_a_file_inside_may_be_wrapped_too(root: Path, wrap: str, file: str) -> None:
     inner = "file://" if wrap not in {"file", "FILE", "localhost"} else ""

@@ -10,7 +10,7 @@ import pytest
 from tests.execution.models import Api, Texts, said, toolbox
 from toolfmt import ToolDefinition, jsontext
 from toolfmt.agents import AgentLoop, AgentState, DecisionDriver
-from toolfmt.agents.drivers.decisions import normalised
+from toolfmt.agents.drivers.deciding import normalised
 from toolfmt.execution.events import (
     ArgumentsNormalised,
     DecisionExtractionFailed,
@@ -109,8 +109,8 @@ def test_a_model_that_never_decides_fails_with_a_record(broken: str, kind: str) 
 def test_what_is_changed_in_the_arguments_is_reported() -> None:
     state, events = run(Texts(act(args={"a": 1, "mood": "good"}), answer()))
     assert of(events, ToolCallStarted)[0].call.arguments == {"a": 1, "b": 2}
-    (told,) = of(events, ArgumentsNormalised)
-    assert (told.call.name, [text.partition(":")[0] for text in told.changes]) == ("add", ["/mood", "/b"])
+    (reported,) = of(events, ArgumentsNormalised)
+    assert (reported.call.name, [text.partition(":")[0] for text in reported.changes]) == ("add", ["/mood", "/b"])
     assert state.status == "completed"
 
 

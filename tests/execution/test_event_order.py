@@ -99,11 +99,11 @@ def checked(events: list[ExecutionEvent]) -> dict[object, list[ExecutionEvent]]:
     by_call: dict[object, list[ExecutionEvent]] = defaultdict(list)
     for event in events:
         by_call[event.call.id if isinstance(event, PolicyChecked) else key(event)].append(event)
-    for told in by_call.values():
+    for reported in by_call.values():
         last: type | None = None
         at: datetime | None = None
-        for event in told:
-            assert type(event) in FOLLOWS[last], [type(one).__name__ for one in told]
+        for event in reported:
+            assert type(event) in FOLLOWS[last], [type(one).__name__ for one in reported]
             assert at is None or at <= event.at
             last, at = type(event), event.at
         assert last in LAST
@@ -149,8 +149,8 @@ def test_events_come_in_order(
     assert len(executions) == len(calls) or (in_turn and executions[-1].blocked)
     assert by_call.keys() == {one.call.id for one in executions}
     for one in executions:
-        told = by_call[one.call.id]
-        (end,) = [event for event in told if isinstance(event, (ToolCallCompleted, ToolCallBlocked))]
+        reported = by_call[one.call.id]
+        (end,) = [event for event in reported if isinstance(event, (ToolCallCompleted, ToolCallBlocked))]
         assert (end.execution.id, end.execution.failure) == (one.id, one.failure)
         assert isinstance(end, ToolCallBlocked) is one.blocked
         assert one.has_error is (one.failure is not None)

@@ -153,8 +153,8 @@ def test_arguments_get_the_types_of_the_schema_when_asked(registry: ToolRegistry
     assert (refused.failure, ran.value) == ("invalid_arguments", 3)
     assert (ran.arguments, ran.call.certainty, text.arguments) == ({"a": 1, "b": 2}, "tolerated", {"a": "1", "b": "2"})
     assert seen == [({"a": 1, "b": 2}, {"a": 1, "b": 2})]
-    (told,) = [event for event in events if isinstance(event, ArgumentsNormalised)]
-    assert told.changes == ('/a: "1" counts as 1', '/b: "2" counts as 2')
+    (reported,) = [event for event in events if isinstance(event, ArgumentsNormalised)]
+    assert reported.changes == ('/a: "1" counts as 1', '/b: "2" counts as 2')
 
 
 def test_what_spells_no_value_of_the_type_is_refused_all_the_same(registry: ToolRegistry) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any
+import sys
+from typing import Any, cast
 
 import pytest
 
@@ -32,6 +33,12 @@ def registry() -> ToolRegistry:
 CALL = ToolInvocation(name="echo", arguments={"text": "a"}, id="c1", raw_arguments='{"text": "a"}')
 
 
+def misnamed() -> None:
+    error = PolicyError("no")
+    error.failure = "quota"  # pyright: ignore[reportAttributeAccessIssue]
+    raise error
+
+
 def run(registry: ToolRegistry, **how: Any) -> ToolExecution:
     return Executor(registry, **how).execute_sync([CALL], {"who": "state"}, "agent")[0]
 
@@ -40,6 +47,7 @@ def test_hooks_follow_one_another_and_see_what_the_last_one_left(registry: ToolR
     seen: list[tuple[str, Any, str | None]] = []
 
     async def other_tool(call: ToolInvocation, context: ToolContext) -> ToolInvocation:
+        assert sys.exc_info() == (None, None, None)  # an error here would be shown with the one that is handled
         seen.append((call.name, context.state, context.agent))
         return call.model_copy(update={"name": "shout"})
 
@@ -67,14 +75,14 @@ def test_the_text_of_a_call_goes_when_a_hook_changes_what_it_says(registry: Tool
         return call.model_copy(update={"arguments": {"n": True}})
 
     registry.register(lambda n: n, name="same")
-    told = ToolInvocation(name="same", arguments={"n": 1}, raw_arguments='{"n":1}')
+    reported = ToolInvocation(name="same", arguments={"n": 1}, raw_arguments='{"n":1}')
     for hook in (in_place, changed):
-        (execution,) = Executor(registry, before=[hook]).execute_sync([told])
+        (execution,) = Executor(registry, before=[hook]).execute_sync([reported])
         assert (execution.value, execution.arguments, execution.call.raw_arguments) == (True, {"n": True}, None)
         assert execution.value is True
-    (execution,) = Executor(registry, before=[lambda *_: None]).execute_sync([told])
+    (execution,) = Executor(registry, before=[lambda *_: None]).execute_sync([reported])
     assert execution.call.raw_arguments == '{"n":1}'
-    assert told.arguments == {"n": 1}
+    assert reported.arguments == {"n": 1}
 
 
 @pytest.mark.parametrize(
@@ -87,11 +95,17 @@ def test_the_text_of_a_call_goes_when_a_hook_changes_what_it_says(registry: Tool
         (lambda call, _: call.model_copy(update={"certainty": "tolerated"}), "hook_failed", "a call's certainty"),
         (lambda *_: "no", "hook_failed", "returns a ToolInvocation, Blocked or None, not str"),
         (lambda *_: {}["x"], "hook_failed", "KeyError"),
+        (lambda *_: Blocked("no", cast("Any", "budgett")), "hook_failed", "ValueError"),
+        (lambda *_: Blocked(cast("Any", 3)), "hook_failed", "TypeError"),
+        (lambda *_: misnamed(), "hook_failed", "failed: ValueError"),
     ],
 )
 def test_a_before_hook_keeps_a_call_from_running(registry: ToolRegistry, hook: Any, failure: str, words: str) -> None:
-    execution = run(registry, before=[hook])
+    other = ToolInvocation(name="shout", arguments={"text": "b"})
+    mixed: Any = lambda call, context: hook(call, context) if call.name == "echo" else None  # noqa: E731
+    execution, beside = Executor(registry, before=[mixed]).execute_sync([CALL, other])
     assert (execution.failure, execution.blocked, words in execution.error) == (failure, True, True)
+    assert beside.value == "B"
 
 
 def test_a_policy_error_of_a_hook_blocks(registry: ToolRegistry) -> None:
@@ -132,9 +146,9 @@ def test_an_error_of_an_after_hook_is_reported_and_the_result_stays(registry: To
     events: list[object] = []
     execution = run(registry, after=[hook], on_event=events.append)
     assert execution.value == "a"
-    (told,) = [event for event in events if isinstance(event, HookFailed)]
-    assert told.execution.id == execution.id
-    assert told.error
+    (reported,) = [event for event in events if isinstance(event, HookFailed)]
+    assert reported.execution.id == execution.id
+    assert reported.error
 
 
 def test_a_listener_that_fails_breaks_nothing(registry: ToolRegistry, caplog: pytest.LogCaptureFixture) -> None:

@@ -95,11 +95,11 @@ def check_order(events: list[ExecutionEvent], state: AgentState) -> None:
     ended = [event.execution for event in events if isinstance(event, (ToolCallCompleted, ToolCallBlocked))]
     assert sorted(ran) == sorted(one.id for one in ended if not one.blocked)
     # A driver's own records, of decisions that were none, are told by events of their own.
-    told = {one.id for one in ended}
+    reported = {one.id for one in ended}
     assert [one.id for one in state.executions if not (one.failure or "").startswith("decision_")] == [
-        one.id for one in state.executions if one.id in told
+        one.id for one in state.executions if one.id in reported
     ]
-    assert {one.id for one in state.executions} >= told
+    assert {one.id for one in state.executions} >= reported
     assert [event.step for event in events if isinstance(event, StepStarted)] == list(range(len(state.steps)))
     assert isinstance(events[-1], RunCompleted)
     assert events[-1].state == state

@@ -65,17 +65,17 @@ def test_every_transcript_format_holds_them(executions: list[ToolExecution], nam
         assert "only read here" in error.reason  # noqa: PT017 - the formats that no program but their own writes
         return
     jsontext.dumps(written.value)
-    told = {loss.code for loss in written.losses}
+    reported = {loss.code for loss in written.losses}
     read = find(name).read(written.value)
     calls = [part for message in read.messages for part in message.parts if isinstance(part, CallPart)]
     results = [part for message in read.messages for part in message.parts if isinstance(part, ResultPart)]
-    assert [part.name for part in calls] == [one.name for one in executions] or "call" in told
+    assert [part.name for part in calls] == [one.name for one in executions] or "call" in reported
     if len(results) == len(executions):
         assert "boom" in str(results[2].content)
         failed = results[4]
         assert failed.is_error or "Error: division by zero" in str(failed.content)
     else:
-        assert told
+        assert reported
 
 
 def test_media_go_along_where_they_can(executions: list[ToolExecution]) -> None:

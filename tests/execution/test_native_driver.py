@@ -89,9 +89,9 @@ def test_a_call_without_a_name_or_an_id_is_answered() -> None:
     assert state.status == "completed"
     (call,) = state.steps[0].calls
     assert call.id
-    *_, result, told = api.requests[1]["messages"]
+    *_, result, reported = api.requests[1]["messages"]
     assert (result["tool_call_id"], result["content"]) == (call.id, "3")
-    assert (told["role"], "missing_name" in told["content"]) == ("user", True)
+    assert (reported["role"], "missing_name" in reported["content"]) == ("user", True)
 
 
 @pytest.mark.parametrize(

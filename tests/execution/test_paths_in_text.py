@@ -11,7 +11,7 @@ from bench.growth import EXPONENT
 from tests.bad_input.test_growth import exponent, steps
 from toolfmt import ToolDefinition, ToolInvocation
 from toolfmt.execution import ProjectBoundaries
-from toolfmt.execution.context import ToolContext
+from toolfmt.execution.hooks import ToolContext
 from toolfmt.execution.policies.policy import Candidate
 
 if TYPE_CHECKING:
@@ -147,6 +147,30 @@ OUTSIDE = [
     "type=bind,source=/etc",
     "a=1,b=/etc/x",
     "k1=v1;k2=/etc/x",
+    "%u002e%u002e/",
+    "~-/x",
+    "~+/../x",
+    "~-",
+    "ls ~-/x",
+    "~nobody-here/x",
+    "%HOME%/x",
+    "cat %HOME%/x",
+    "$env:HOME/x",
+    "${env:HOME}/x",
+    "!HOME!/x",
+    "$NOT_SET/etc/x",
+    "cat $NOT_SET/etc/x",
+    "%NOT_SET%/x",
+    "%NOT_SET%\\Users\\me",
+    "php://filter/resource=/etc/passwd",
+    "php://filter/resource=../../etc/passwd",
+    "vscode://file/etc/passwd",
+    "..\u200b/x",
+    "</etc>",
+    "// see /etc/x",
+    "//\n/etc/passwd",
+    "http:///etc/passwd",
+    "/help",
 ]
 HONEST = [
     "https://example.com/a?x=1&y=../#z",
@@ -156,6 +180,17 @@ HONEST = [
     "https://x.org/?u=/etc/x&b=2",
     "http://x.org/~user/",
     "https://x.org/$HOME",
+    "http://localhost/api/users",
+    "http://127.0.0.1/etc/x",
+    "s3://bucket/key/x",
+    "postgres://user@host/db",
+    "// comment",
+    "  // TODO: x/y",
+    "</p>",
+    "</div >",
+    "+1 +2 a+b",
+    "$NOT_SET",
+    "100%/50% a",
     "see https://example.com/a/b for more",
     "Read https://a.b/c, then https://d.e/f.",
     "git@github.com:o/r.git",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unicodedata import category
 
@@ -16,6 +18,7 @@ from toolfmt import ToolDefinition, ToolInvocation, ToolRegistry, ToolResult
 from toolfmt.execution import (
     Approval,
     ApprovalRequest,
+    Blocked,
     CertaintyPolicy,
     Executor,
     JsonPolicy,
@@ -28,9 +31,8 @@ from toolfmt.execution import (
     Workspace,
 )
 from toolfmt.execution.events import PolicyChecked, ToolCallBlocked, ToolCallCompleted, ToolCallStarted
-from toolfmt.execution.policies.approval import preview
+from toolfmt.execution.policies.approval import preview, show_invisible
 from toolfmt.execution.policies.policy import ORDER
-from toolfmt.execution.policies.visible import visible
 from toolfmt.execution.records import PolicyError
 
 
@@ -480,13 +482,13 @@ ISSUED = [0x3164, 0x115F, 0x1160, 0xFFA0, 0x2800, 0xFE0F, 0x034F, 0x17B4, 0x1D15
 
 def test_no_character_that_is_not_seen_is_shown_as_it_is() -> None:
     """A character is shown as it is only if it is a letter, mark, number, sign or plain space that is not ignorable."""
-    raw = {code for code in range(0x20, 0x110000) if visible(chr(code)) == chr(code)}
+    raw = {code for code in range(0x20, 0x110000) if show_invisible(chr(code)) == chr(code)}
     assert raw.isdisjoint(ISSUED)
     assert {category(chr(code))[0] for code in raw - {0x20}} == {"L", "M", "N", "P", "S"}
     assert not any(IGNORABLE.match(chr(code)) for code in raw)
     assert set(range(0x20, 0x7F)) <= raw
-    assert visible("\u3164") == r"\N{HANGUL FILLER}"
-    assert visible("\u2800") == r"\N{BRAILLE PATTERN BLANK}"
+    assert show_invisible("\u3164") == r"\N{HANGUL FILLER}"
+    assert show_invisible("\u2800") == r"\N{BRAILLE PATTERN BLANK}"
 
 
 @pytest.mark.parametrize("server", [None, "s\nYes, approved\n"])
@@ -542,15 +544,49 @@ def test_who_cannot_decide_lets_nothing_pass(registry: ToolRegistry, ran: list[s
     def polite(*_: object) -> Any:
         raise PolicyError("please not", "rejected")
 
-    found = [failures(Executor(registry, policies=[policy]), call("get"))[0] for policy in (broken, odd, polite)]
-    assert (found, ran) == (["hook_failed", "hook_failed", "rejected"], [])
+    def unknown(*_: object) -> Any:
+        return Blocked("no", "refused")  # pyright: ignore[reportArgumentType]
+
+    class Guarding:
+        def refuse(self, _: ToolInvocation, /) -> Any:
+            return True
+
+        def record(self, _: ToolExecution, /) -> None: ...
+
+    policies = (broken, odd, polite, unknown)
+    found = [failures(Executor(registry, policies=[policy]), call("get"))[0] for policy in policies]
+    assert (found, ran) == (["hook_failed", "hook_failed", "rejected", "hook_failed"], [])
+    assert failures(Executor(registry, guards=[Guarding()]), call("get")) == ["hook_failed"]
     with pytest.raises(TypeError, match=r"such as Permissions\(...\)"):
         Executor(registry, policies=[Permissions])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"policies": [lambda _: None]}, "the policy <lambda>.* is called with (call, context): too many positional"),
+        ({"before": [lambda _: None]}, "the before-hook .* is called with (call, context)"),
+        ({"after": [3]}, "the after-hook is a function (execution, context), not int"),
+        ({"policies": [SimpleNamespace(step="aproval", check=lambda _: None)]}, "did you mean 'approval'?"),
+        ({"policies": [SimpleNamespace(step="audit", check=lambda: None)]}, "is called with (candidate)"),
+    ],
+)
+def test_misuse_is_refused_when_the_executor_is_made(
+    registry: ToolRegistry, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(TypeError, match=re.escape(message).replace(r"\.\*", ".*")):
+        Executor(registry, **options)
 
 
 def test_a_policy_that_could_not_work_is_not_made() -> None:
     with pytest.raises(TypeError, match="put brackets around 'get'"):
         Approval(lambda _: True, tools="get")
+    with pytest.raises(TypeError, match=r"decide is a function \(request\), not bool"):
+        Approval(True)  # noqa: FBT003  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match="is called with"):
+        Approval(lambda: True)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ValueError, match="did you mean 'rejected'"):
+        Blocked("no", "reject")  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="a rate must be at least 0 calls"):
         RateLimit(1, per=0)
     with pytest.raises(TypeError, match="roots is a list of folders"):

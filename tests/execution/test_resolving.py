@@ -281,14 +281,14 @@ def test_what_is_reported_a_tool_is_for_who_runs_it() -> None:
     assert run(Executor(registry), "tool").value == "01234\n... 5 characters cut"
     with pytest.raises(TypeError, match=r"register\(\) takes no dangrous"):
         registry.register(tool, name="other", dangrous=True)  # type: ignore[call-overload]
-    for told in ({"timeout": 0}, {"run_in": "cellar"}, {"result_limit": "long"}, {"result_limit": -1}):
+    for reported in ({"timeout": 0}, {"run_in": "cellar"}, {"result_limit": "long"}, {"result_limit": -1}):
         with pytest.raises(ValueError, match="tool 'f'"):
-            _made(told)
+            _made(reported)
 
 
-def _made(told: dict[str, Any]) -> Executor:
+def _made(reported: dict[str, Any]) -> Executor:
     registry = ToolRegistry()
-    registry.register(lambda: 1, name="f", **told)
+    registry.register(lambda: 1, name="f", **reported)
     return Executor(registry)
 
 

@@ -105,6 +105,9 @@ def test_a_stored_call_says_how_it_was_marked_and_how_certain_its_reading_was() 
     execution = ToolExecution(id="1", call=call, result=ToolResult(name="f"), started_at=NOW, completed_at=NOW)
     stored = jsontext.loads(jsontext.dumps(AgentState(steps=(Step(executions=(execution,)),)).to_json()))
     assert AgentState.from_json(stored).steps[0].executions[0].call == call
+    assert repr(AgentState.from_json(stored)) == (
+        "AgentState(status='ready', text='', steps=1, executions=1, failed=0)"
+    )
     del stored["steps"][0]["executions"][0]["call"]["certainty"]  # a state that an older version wrote
     assert AgentState.from_json(stored).steps[0].executions[0].call.certainty == "exact"
 

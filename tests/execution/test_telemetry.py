@@ -178,8 +178,8 @@ def test_every_attribute_is_of_the_conventions(spans: Exported) -> None:
 
 def test_nothing_that_is_said_is_reported_unless_asked_for(spans: Exported) -> None:
     loop_of(spans, CALLS, TEXT).run_sync("Do both, secretly.")
-    told = "".join(span.to_json() for span in spans.exporter.get_finished_spans() if "inside" not in span.name)
-    assert all(word not in told for word in ("secretly", "Both done", "no it"))
+    reported = "".join(span.to_json() for span in spans.exporter.get_finished_spans() if "inside" not in span.name)
+    assert all(word not in reported for word in ("secretly", "Both done", "no it"))
 
 
 def test_content(spans: Exported) -> None:

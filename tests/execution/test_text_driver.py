@@ -117,7 +117,7 @@ def test_a_broken_call_is_asked_for_again_once_and_nothing_of_it_is_kept() -> No
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "reported"),
     [
         ('<tool_call>{"name": "ad", "arguments": {}}</tool_call>', "no tool is called 'ad'"),
         ('<tool_call>{"name": "add", "arguments": {"a": "x"}}</tool_call>', "invalid_arguments"),
@@ -127,10 +127,10 @@ def test_a_broken_call_is_asked_for_again_once_and_nothing_of_it_is_kept() -> No
         (BROKEN, "malformed"),
     ],
 )
-def test_what_is_wrong_is_said_and_never_run(answer: str, told: str) -> None:
+def test_what_is_wrong_is_said_and_never_run(answer: str, reported: str) -> None:
     model = Texts(answer, "Never mind.")
     state, _ = run(model)
-    assert told in model.chats[1][-1]["content"]
+    assert reported in model.chats[1][-1]["content"]
     assert (state.executions, state.text) == ((), "Never mind.")
 
 
@@ -160,8 +160,8 @@ def test_a_broken_call_beside_one_that_ran_names_it_and_no_other_is_to_be_repeat
     model = Texts(ADD + broken, "3")
     state, _ = run(model)
     assert [one.result.content for one in state.executions] == [3]
-    told = model.chats[1][-1]["content"]
-    assert told.count('were accepted. Do not write them again:\n- add {"a": 1}') == 1
+    reported = model.chats[1][-1]["content"]
+    assert reported.count('were accepted. Do not write them again:\n- add {"a": 1}') == 1
     model = Texts(broken, "3")
     run(model)
     assert "were accepted" not in model.chats[1][-1]["content"]
@@ -178,9 +178,9 @@ def test_the_example_of_a_call_is_of_no_dangerous_tool_that_was_not_named() -> N
 
     model = Texts("<tool_call>{}</tool_call>", "Never mind.")
     AgentLoop(TextDriver(model, dialect="hermes"), tools).run_sync("Hi.")
-    told = model.chats[1][-1]["content"]
-    assert "note" in told
-    assert "delete" not in told.partition("A correct call")[2]
+    reported = model.chats[1][-1]["content"]
+    assert "note" in reported
+    assert "delete" not in reported.partition("A correct call")[2]
 
 
 def test_a_repaired_call_is_no_failure_and_its_step_says_what_was_repaired() -> None:

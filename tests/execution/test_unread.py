@@ -244,8 +244,8 @@ def test_an_answer_that_ends_within_its_reasoning_is_asked_for_again(dialect: st
     state = loop.run_sync("1 + 2?")
     assert (state.status, state.text) == ("completed", "3")
     assert advice in model.chats[1][-1]["content"]
-    (told,) = [event for event in events if isinstance(event, ValidationFailed)]
-    assert told.error == "the answer ended within its reasoning"
+    (reported,) = [event for event in events if isinstance(event, ValidationFailed)]
+    assert reported.error == "the answer ended within its reasoning"
 
 
 @pytest.mark.parametrize("dialect", REASONED)

@@ -87,8 +87,13 @@ def test_a_run_waits_in_its_state_and_goes_on_elsewhere() -> None:
         ("read", False),
         ("delete", True),
     ]
-    told = model.chats[1][-1]["content"]
-    assert told.index("what is in /a") < told.index("deleted /b") < told.index("what is in /c") < told.index("keep it")
+    reported = model.chats[1][-1]["content"]
+    assert (
+        reported.index("what is in /a")
+        < reported.index("deleted /b")
+        < reported.index("what is in /c")
+        < reported.index("keep it")
+    )
     assert len(model.chats) == 2
 
 
@@ -104,8 +109,8 @@ def test_a_decision_may_change_the_arguments_and_come_one_by_one() -> None:
     assert (again.status, again.pending) == ("waiting", half.pending)
     done = loop(model, registry).run_sync(state=stored(again), decisions={first.id: Answered({"deleted": 1})})
     assert (done.status, ran[3:]) == ("completed", [])
-    told = model.chats[1][-1]["content"]
-    assert told.index('"deleted": 1') < told.index("what is in /c") < told.index("deleted /new/d")
+    reported = model.chats[1][-1]["content"]
+    assert reported.index('"deleted": 1') < reported.index("what is in /c") < reported.index("deleted /new/d")
 
 
 def test_what_was_approved_is_all_that_runs() -> None:
@@ -269,9 +274,9 @@ def test_a_question_that_was_open_at_the_end_of_the_program_is_asked_again(
     after = again.run_sync(state=after, decisions={after.pending[0].id: Answered("no tea")})
     assert after.status == "completed"
     assert sorted((tmp_path / "ran").read_text().splitlines()) == ["order tea", "read /a"]
-    told = model.chats[0][-1]["content"]
-    assert "not known" not in told
-    assert told.index("what is in /a") < told.index("was rejected: no") < told.index("no tea")
+    reported = model.chats[0][-1]["content"]
+    assert "not known" not in reported
+    assert reported.index("what is in /a") < reported.index("was rejected: no") < reported.index("no tea")
 
 
 @pytest.mark.parametrize("moment", range(1, 6))
@@ -352,8 +357,8 @@ def test_calls_after_one_that_is_refused_on_resume_get_a_result() -> None:
     agent = AgentLoop(TextDriver(model, dialect="hermes"), executor=executor)
     after = agent.run_sync(state=stored(state), decisions={one.id: Approved() for one in state.pending})
     assert (after.status, after.pending, ran) == ("completed", (), [])
-    told = model.chats[1][-1]["content"]
-    assert told.index("no more today") < told.index("The call was not run")
+    reported = model.chats[1][-1]["content"]
+    assert reported.index("no more today") < reported.index("The call was not run")
 
 
 def test_a_checkpoint_that_fails_while_calls_run_starts_no_other_and_keeps_their_records() -> None:

@@ -57,7 +57,7 @@ def test_schemas_that_cannot_be_used(schema: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "told"),
+    ("schema", "reported"),
     [
         ({"type": "array", "uniqueItems": True}, "f: /properties/v/uniqueItems is not held to"),
         ({"type": "integer", "multipleOf": 3}, "f: /properties/v/multipleOf is not held to"),
@@ -68,10 +68,10 @@ def test_schemas_that_cannot_be_used(schema: dict[str, Any]) -> None:
     ],
 )
 @pytest.mark.parametrize("target", ["lark", "gbnf", "structural-tag", "regex"])
-def test_what_is_not_held_to_is_reported(schema: dict[str, Any], told: str, target: str) -> None:
+def test_what_is_not_held_to_is_reported(schema: dict[str, Any], reported: str, target: str) -> None:
     whole = {"type": "object", "properties": {"v": {"items": {"type": "integer"}, **schema}}}
     found = made(whole, target=target, choice="required").relaxed
-    assert any(line.startswith(told) for line in found), found
+    assert any(line.startswith(reported) for line in found), found
 
 
 def test_nothing_is_reported_plain_schemas() -> None:

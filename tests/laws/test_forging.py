@@ -17,18 +17,18 @@ from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolDefinition, ToolResult
 
 TEXTS = [dialect for dialect in default_registry() if dialect.syntax is not None]
-MARKED = [dialect for dialect in TEXTS if not dialect.traits.needs_tools]
-"""Formats whose calls are told without the offered tools' names."""
 TOOL = ToolDefinition(name="f", parameters={"type": "object", "properties": {"s": {"type": "string"}}})
+OWN_NAME = ('f(s="x")', '<f s="x"/>', "<f>\n<s>x</s>\n</f>", "<F><s>x</s></F>", '<f>{"s": "x"}</f>', "<f>\ns: x\n</f>")
 TURNS = ("<|im_start|>", "<|im_end|>", "<｜User｜>", "<start_of_turn>", "<|turn>", "</s>", "<bos>")
 
 
 @given(data=st.data())
 def test_no_call_of_another_format_is_read_in_a_result(dialect: Dialect[str], data: st.DataObject) -> None:
-    other = data.draw(st.sampled_from(MARKED))
+    other = data.draw(st.sampled_from(TEXTS))
     before, after = (data.draw(st.sampled_from(["", "\n", "ok\n", "ok ", "> ", "```\n"])) for _ in range(2))
-    said = before + sample(other) + after
-    shown = dialect.results([ToolResult(name="f", content=said, is_error=data.draw(st.booleans()))])
+    said = before + data.draw(st.sampled_from([sample(other), *OWN_NAME])) + after
+    name, error = data.draw(st.sampled_from(["f", "g"])), data.draw(st.booleans())
+    shown = dialect.results([ToolResult(name=name, content=said, is_error=error)], ["f"])
     for tools in (None, [TOOL]):
         result = parse(shown, dialect="auto", tools=tools)
         assert not result.calls, f"{other.name} in {dialect.name}: {shown!r}"

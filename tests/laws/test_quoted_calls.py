@@ -20,14 +20,6 @@ DIALECTS = sampling.dialects()
 STEP = 1 if sampling.everything else 23
 WRITE, RM = {"path": "a.txt", "text": ""}, {"p": "/"}
 TOOLS = [slips.tool("write", WRITE), slips.tool("rm", RM)]
-OPEN = {
-    "beam": r" to=write.*<\|message\|<>",  # the header and the value's tag run together: neither is a marker
-    "cline": r"<write>\s*[(\[{]text>",  # only a tool's name is before the value, and its tag is no tag
-    "morph-xml": r"<write>\s*[(\[{]text>",
-    "deepseek-v41": r"<｜DSML｜ calls>\s*<｜DSML｜ invoke name=\"write\">",  # words follow the markers, as in prose
-    "kimi-k3": r"<\|open\|>tools<\|sep\|><\|open\|>call tool=\"write\" index=\"1\"",
-}
-"""The beginnings, wrong only after this, in which detection still reads a call of another format."""
 OTHERS = {"<": "[{(", ">": "])}", "[": "<{", "]": ">}", "{": "[(", "(": "[{", '"': "'`", "'": '"', "|": "/", "=": ":"}
 
 
@@ -106,13 +98,9 @@ def test_detection_reads_none_of_another_format_in_it(dialect: Dialect[str]) -> 
     syntax = dialect.syntax
     if syntax is None or syntax.forms[0].elements is None:
         return  # nothing tells a text of code from one around it
-    known, listed = re.compile(OPEN.get(dialect.name, "(?!)"), re.DOTALL), False
     for at, other in enumerate(sampling.partners(dialect, DIALECTS)):
         for text in [*quoting(dialect, other)][at :: 5 * STEP]:
-            names = [call.name for call in parse(text, tools=TOOLS, dialect="auto").calls]
-            listed = listed or ("rm" in names)
-            assert "rm" not in names or known.match(text), text
-    assert listed == (dialect.name in OPEN) or not sampling.everything, "no longer open"
+            assert "rm" not in [call.name for call in parse(text, tools=TOOLS, dialect="auto").calls], text
 
 
 @pytest.mark.parametrize(

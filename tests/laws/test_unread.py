@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 import toolfmt
 from tests import slips
+from toolfmt.dialect.syntax import Form, Syntax
 from toolfmt.events import CallEnd, CallFailed, Notice, coalesce
+from toolfmt.lookup import registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,12 +67,12 @@ def test_a_call_with_a_slip_never_vanishes(dialect: Dialect[str], choice: str) -
     for what, answer in slipped(text):
         name = dialect.name if choice == "named" else "auto"
         result = toolfmt.parse(answer, dialect=name, tools=TOOLS)
-        told = [event for event in result.events if isinstance(event, CallEnd | CallFailed)]
+        noticed = [event for event in result.events if isinstance(event, CallEnd | CallFailed)]
         noted = [one for one in result.notices if one.kind in {"unread_call", "stray_header"}]
-        assert told or noted, f"{what}: {answer}"
+        assert noticed or noted, f"{what}: {answer}"
         stream = list(toolfmt.parse_stream(answer, dialect=name, tools=TOOLS))
         assert tuple(coalesce(stream)) == result.events, what
-        assert bool(result.hint) is not bool(told) or noted[0].kind == "stray_header", what
+        assert bool(result.hint) is not bool(noticed) or noted[0].kind == "stray_header", what
 
 
 DEEPSEEK = (
@@ -98,6 +101,16 @@ def test_what_is_detected_as_no_format_names_one(answer: str, hint: str) -> None
     assert noted.kind == "unread_call"
     assert hint in noted.detail
     assert toolfmt.parse(answer, tools=TOOLS).hint == noted.detail
+
+
+def test_a_misspelt_marker_of_a_shape_that_no_other_format_has_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_default", registry._Default())
+    call = "[[CALL {name} {args}]][[/CALL]]"
+    hermes = toolfmt.default_registry().dialect("hermes")
+    toolfmt.register(replace(hermes, name="brackets", aliases=(), syntax=Syntax(forms=(Form(call=call),))))
+    for choice in ("hermes", "auto"):
+        (noted,) = toolfmt.parse('[[CLL note {"text": "a"}]][[/CLL]]', dialect=choice, tools=TOOLS).notices
+        assert noted.kind == "unread_call"
 
 
 def test_the_key_of_another_format_is_named() -> None:

@@ -34,7 +34,7 @@ def program() -> list[str]:
 @pytest.fixture(scope="session")
 def raw() -> Callable[[str], list[str]]:
     """Give the command of a server that says what it is told, as JSON."""
-    return lambda told: [sys.executable, str(SERVERS / "raw.py"), told]
+    return lambda reported: [sys.executable, str(SERVERS / "raw.py"), reported]
 
 
 @contextmanager

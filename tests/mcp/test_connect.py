@@ -16,10 +16,10 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from toolfmt import ToolDefinition, ToolInvocation, manifest
 from toolfmt.errors import ArgumentsError, ServerError, ToolTimeoutError, UnknownToolError
-from toolfmt.execution.context import ToolContext
+from toolfmt.execution.hooks import ToolContext
 from toolfmt.jsontext import equal
 from toolfmt.mcp import McpServer, Remote, connect
-from toolfmt.mcp.reading import read_tools
+from toolfmt.mcp.content import read_tools
 from toolfmt.model import Media, ToolResult
 from toolfmt.schema.validation import problems
 
@@ -83,11 +83,11 @@ async def test_a_tool_that_is_not_offered_is_not_asked_for(server: McpServer) ->
 
 
 async def test_progress_is_reported_to_the_context_of_the_call(server: McpServer) -> None:
-    told: list[tuple[float | None, float | None, str]] = []
+    reported: list[tuple[float | None, float | None, str]] = []
     call = _call("wait", seconds=0.01)
-    context = ToolContext(call, "e1", _tell=lambda *what: told.append(what))
+    context = ToolContext(call, "e1", _tell=lambda *what: reported.append(what))
     found = await server.call(call, injected={"context": context})
-    assert (found.content, told) == ("waited", [(1, 4, "a quarter")])
+    assert (found.content, reported) == ("waited", [(1, 4, "a quarter")])
 
 
 async def test_a_call_that_takes_too_long_is_given_up_on_both_sides(kitchen: Any, tmp_path: Path) -> None:

@@ -33,7 +33,9 @@ def _call(name: str, server: str | None = None, /, **arguments: Any) -> ToolInvo
 
 
 def test_calls_go_where_their_server_says_and_stay_in_order(kitchen: Any, raw: Any) -> None:
-    told = '{"lists": [{"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}], "result": {"content": []}}'
+    reported = (
+        '{"lists": [{"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}], "result": {"content": []}}'
+    )
     calls = [
         _call("add", a=1, b=2),
         _call("add", "local", a=3, b=4),
@@ -45,7 +47,7 @@ def test_calls_go_where_their_server_says_and_stay_in_order(kitchen: Any, raw: A
         _call("cook", "kitchin", name="soup"),
         _call("cook", "kitchen", name=3),
     ]
-    with connect_all({"kitchen": kitchen, "raw": raw(told)}) as servers:
+    with connect_all({"kitchen": kitchen, "raw": raw(reported)}) as servers:
         executions = Executor(_registry(), servers=servers).execute_sync(calls)
     contents = [one.value for one in executions]
     assert equal(contents[:4], [3, 7, "hi", None])
@@ -72,14 +74,14 @@ def test_a_call_that_a_model_wrote_reaches_the_server_that_it_names(kitchen: Any
 
 
 def test_a_server_that_dies_leaves_the_others_alone(raw: Any, kitchen: Any) -> None:
-    told = '{"lists": [{"tools": [{"name": "roll", "inputSchema": {"type": "object"}}]}], "dies": 2}'
+    reported = '{"lists": [{"tools": [{"name": "roll", "inputSchema": {"type": "object"}}]}], "dies": 2}'
     calls = [
         _call("wait", "two", seconds=0.05),
         _call("roll", "one"),
         _call("roll", "one"),
         _call("add", a=1, b=2),
     ]
-    with connect_all({"one": raw(told), "two": kitchen}) as servers:
+    with connect_all({"one": raw(reported), "two": kitchen}) as servers:
         executions = Executor(_registry(), servers=servers).execute_sync(calls)
     assert [one.failure for one in executions] == [None, "server_failed", "server_failed", None]
     assert [executions[0].value, executions[3].value] == ["waited", 3]
@@ -95,8 +97,8 @@ def test_progress_is_an_event_and_a_time_out_is_reported_to_the_server(kitchen: 
         (execution,) = executor.execute_sync([_call("wait", seconds=60, note=str(note))])
         assert note.exists()
     assert execution.failure == "timeout"
-    (told,) = [event for event in events if isinstance(event, ToolProgress)]
-    assert (told.progress, told.total, told.message) == (1, 4, "a quarter")
+    (reported,) = [event for event in events if isinstance(event, ToolProgress)]
+    assert (reported.progress, reported.total, reported.message) == (1, 4, "a quarter")
 
 
 def test_large_results_of_servers_are_cut_as_those_of_functions(kitchen: Any) -> None:

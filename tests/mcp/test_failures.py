@@ -64,8 +64,8 @@ async def test_all_calls_of_a_server_that_dies_come_to_an_end(raw: Any) -> None:
             await server.call(_call("add"))
         errors.append(str(caught.value))
 
-    told = json.dumps({"lists": [{"tools": [ADD]}], "dies": 10})
-    async with connect(raw(told), name="raw") as server, anyio.create_task_group() as tasks:
+    reported = json.dumps({"lists": [{"tools": [ADD]}], "dies": 10})
+    async with connect(raw(reported), name="raw") as server, anyio.create_task_group() as tasks:
         for _ in range(10):
             tasks.start_soon(wait, server)
     assert len(errors) == 10
@@ -119,10 +119,10 @@ async def test_a_server_that_only_logs_is_waited_for_until_the_time_is_over(raw:
 
 async def test_calls_that_wait_for_a_start_that_fails_fail_with_it(raw: Any, tmp_path: Path) -> None:
     starts = tmp_path / "starts"
-    told = json.dumps({"lists": [{"tools": [ADD]}], "dies": 1})
+    reported = json.dumps({"lists": [{"tools": [ADD]}], "dies": 1})
     code = "import runpy, sys\nfile = open(sys.argv.pop(), 'a+')\nfile.write('x')\nfile.close()\n"
     code += "if open(file.name).read() == 'x':\n    runpy.run_path(sys.argv.pop(1), run_name='__main__')"
-    python, script, words = raw(told)
+    python, script, words = raw(reported)
     errors: list[str] = []
 
     async def ask(server: McpServer) -> None:
@@ -231,8 +231,8 @@ async def _told(command: list[str], name: str = "add") -> Any:
 
 async def test_a_list_of_many_pages_is_read_to_its_end(raw: Any) -> None:
     pages = [{"tools": [ADD | {"name": f"t{n}"}], "nextCursor": str(n)} for n in range(5)]
-    told = json.dumps({"lists": [*pages, {"tools": [ADD]}], "result": SAID})
-    async with connect(raw(told), name="raw") as server:
+    reported = json.dumps({"lists": [*pages, {"tools": [ADD]}], "result": SAID})
+    async with connect(raw(reported), name="raw") as server:
         assert [tool.name for tool in server.tools] == ["t0", "t1", "t2", "t3", "t4", "add"]
         assert (await server.call(_call("t3"))).content == "3"
 
@@ -244,9 +244,9 @@ async def test_a_list_without_an_end_is_refused(raw: Any) -> None:
 
 async def test_tools_that_cannot_be_used_are_left_out_and_named(raw: Any) -> None:
     bad = ADD | {"name": " "}
-    told = json.dumps({"lists": [{"tools": [ADD, bad, ADD]}], "result": SAID})
+    reported = json.dumps({"lists": [{"tools": [ADD, bad, ADD]}], "result": SAID})
     with pytest.warns(UserWarning, match="'raw'") as warned:
-        async with connect(raw(told), name="raw") as server:
+        async with connect(raw(reported), name="raw") as server:
             names = [tool.name for tool in server.tools]
     assert names == ["add"]
     assert [("non-empty" in str(one.message), "two tools" in str(one.message)) for one in warned] == [
@@ -262,8 +262,8 @@ async def test_a_server_of_no_tools_has_none(raw: Any) -> None:
 
 async def test_a_changed_list_is_read_anew(raw: Any) -> None:
     new = ADD | {"name": "new"}
-    told = json.dumps({"lists": [{"tools": [ADD]}, {"tools": [new]}], "changes": True, "result": SAID})
-    async with connect(raw(told), name="raw") as server:
+    reported = json.dumps({"lists": [{"tools": [ADD]}, {"tools": [new]}], "changes": True, "result": SAID})
+    async with connect(raw(reported), name="raw") as server:
         assert (await server.call(_call("add"))).content == "3"
         with anyio.fail_after(20):
             while [tool.name for tool in server.tools] != ["new"]:  # noqa: ASYNC110 - nothing tells of it

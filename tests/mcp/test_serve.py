@@ -65,10 +65,10 @@ def server(target: Any) -> Iterator[McpServer]:
 
 
 async def test_the_sdks_client_reads_it(target: Any, registry: ToolRegistry, tmp_path: Path) -> None:
-    told: list[tuple[float, float | None, str | None]] = []
+    reported: list[tuple[float, float | None, str | None]] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
-        told.append((progress, total, message))
+        reported.append((progress, total, message))
 
     async with Client(target) as client:
         assert client.instructions == "Be brief."
@@ -105,7 +105,7 @@ async def test_the_sdks_client_reads_it(target: Any, registry: ToolRegistry, tmp
         assert caught.value.code == types.INVALID_PARAMS
 
         assert (await client.call_tool("count", {}, progress_callback=hear)).content[0].type == "text"
-        assert told == [(1, 2, "half"), (2, 2, None)]
+        assert reported == [(1, 2, "half"), (2, 2, None)]
 
         note = tmp_path / "note"
         with anyio.CancelScope() as scope:
@@ -156,14 +156,16 @@ def test_any_value_goes_there_and_comes_back_type_for_type(server: McpServer, gi
 
 async def test_what_a_tool_says_of_itself_is_reported() -> None:
     registry = ToolRegistry()
-    told = {"title": "Wipe", "outputSchema": {"type": "object"}, "_meta": {"a": 1}}
-    registry.register(tool({"name": "wipe", "inputSchema": {}, "metadata": {**told, "dangerous": True}}), function=dict)
+    reported = {"title": "Wipe", "outputSchema": {"type": "object"}, "_meta": {"a": 1}}
+    registry.register(
+        tool({"name": "wipe", "inputSchema": {}, "metadata": {**reported, "dangerous": True}}), function=dict
+    )
     registry.register(tool({"name": "odd", "inputSchema": {}, "metadata": {"annotations": "none", "outputSchema": 3}}))
     registry.register(tool({"name": "safe", "inputSchema": {}, "annotations": {"readOnlyHint": True}}))
     async with connect(mcp_server(registry, name="x"), name="x") as server:
         wipe, odd, safe = server.tools
         assert (await server.call(ToolInvocation(name="wipe"))).content == {}
-    assert wipe.metadata == {**told, "annotations": {"destructiveHint": True}, "dangerous": True}
+    assert wipe.metadata == {**reported, "annotations": {"destructiveHint": True}, "dangerous": True}
     assert odd.metadata == {}
     assert safe.metadata == {"annotations": {"readOnlyHint": True}}
 

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolfmt.workshop.probing import QUESTIONS
-from toolfmt.workshop.probing.answers import read
-from toolfmt.workshop.probing.asking import Reply
+from toolfmt.workshop.probing.asking import Reply, read
 from toolfmt.workshop.probing.judging import compare, judge
 
 KEYS = ("choices", "message", "delta", "content", "tool_calls", "function", "name", "arguments", "id", "index")

@@ -83,8 +83,8 @@ def test_what_stands_outside_all_regions_is_reported_and_is_no_text() -> None:
     text = "Oh <b><|START_RESPONSE|>Hello.<|END_RESPONSE|> And more"
     found = toolfmt.parse(text, dialect=toolfmt.response_dialect(ACTIONS))
     assert found.text == "Hello."
-    told = [(notice.kind, notice.detail, text[slice(*notice.span)]) for notice in found.notices]
-    assert told == [("unclaimed_text", "Oh <b>", "Oh <b>"), ("unclaimed_text", " And more", " And more")]
+    reported = [(notice.kind, notice.detail, text[slice(*notice.span)]) for notice in found.notices]
+    assert reported == [("unclaimed_text", "Oh <b>", "Oh <b>"), ("unclaimed_text", " And more", " And more")]
 
 
 def test_without_a_field_for_the_text_it_is_what_is_left() -> None:

@@ -112,8 +112,8 @@ def test_the_order_of_enforcement_is_as_recorded() -> None:
     tools.register({"name": "f"}, function=lambda: ran.append(len(events)))
     policies = [_Step(step) for step in reversed(order)]
     (execution,) = Executor(tools, policies=policies, on_event=events.append).execute_sync([{"name": "f"}])
-    told = [event.policy if isinstance(event, PolicyChecked) else type(event) for event in events]
-    assert told == [*order, steps["log"], steps["wrap"]]
+    reported = [event.policy if isinstance(event, PolicyChecked) else type(event) for event in events]
+    assert reported == [*order, steps["log"], steps["wrap"]]
     assert ran == [len(order) + 1]
     assert not execution.has_error
     wrong = toolfmt.parse(jsontext.dumps(case.input["all_wrong"]), dialect="step-json")

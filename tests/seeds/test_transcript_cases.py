@@ -152,8 +152,8 @@ def _call(value: dict[str, Any]) -> CallPart:
 
 
 def _told(parts: Any) -> list[Any]:
-    told = [(part.name, part.value) if isinstance(part, CallPart) else part.text.strip() for part in parts]
-    return [one for one in told if one]
+    reported = [(part.name, part.value) if isinstance(part, CallPart) else part.text.strip() for part in parts]
+    return [one for one in reported if one]
 
 
 def results(case: Case) -> None:

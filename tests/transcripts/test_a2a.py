@@ -100,7 +100,7 @@ def test_artifacts_and_the_status_are_what_the_agent_says_last() -> None:
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ({"history": [{"role": "ROLE_OTHER", "parts": []}]}, "/history/0: expected a message with a role of"),
+        ({"history": [{"role": "ROLE_OTHER", "parts": []}]}, "/history/0: the role is one of"),
         ([{"role": "ROLE_USER", "content": "a"}], "/history/0: expected a message with parts"),
         ({"artifacts": {}}, "/artifacts: expected a list"),
         ({"artifacts": [1]}, "/artifacts/0: expected an object with parts"),

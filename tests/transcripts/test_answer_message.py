@@ -42,7 +42,7 @@ def plain(message: Message) -> list[Any]:
     return found
 
 
-def told(message: Message, target: str) -> Message:
+def reported(message: Message, target: str) -> Message:
     events = read_stream(write_stream(message, target=target, id="x"))
     return answer_message(list(events), events.info)
 
@@ -50,7 +50,7 @@ def told(message: Message, target: str) -> Message:
 @pytest.mark.parametrize("message", ANSWERS)
 @pytest.mark.parametrize("target", ["anthropic", "gemini", "openai-responses"])
 def test_a_message_reported_as_a_stream_is_the_same_message(message: Message, target: str) -> None:
-    assert plain(told(message, target)) == plain(message)
+    assert plain(reported(message, target)) == plain(message)
 
 
 def test_proofs_stand_with_the_reasoning_that_they_prove() -> None:
@@ -62,7 +62,7 @@ def test_proofs_stand_with_the_reasoning_that_they_prove() -> None:
         ReasoningPart("Three.", "s3", owner="anthropic"),
         CallPart("f", {"a": 1}, '{"a": 1}', "t1"),
     )
-    assert told(Message("assistant", parts), "anthropic").parts == parts
+    assert reported(Message("assistant", parts), "anthropic").parts == parts
 
 
 def test_a_proof_without_reasoning_stands_alone() -> None:

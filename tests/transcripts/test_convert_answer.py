@@ -150,8 +150,8 @@ def test_recorded_answers_keep_what_they_say(target: str) -> None:
         assert [call.arguments for call in after.calls] == [call.arguments for call in before.calls], row["id"]
         codes = {loss.code for loss in made.losses}
         for name, code in (("text", "text"), ("reasoning", "reasoning")):
-            said, told = getattr(before, name), getattr(after, name)
-            assert told.replace("\n", "") == said.replace("\n", "") or codes & {code, "order"}, row["id"]
+            said, reported = getattr(before, name), getattr(after, name)
+            assert reported.replace("\n", "") == said.replace("\n", "") or codes & {code, "order"}, row["id"]
         usage, now = info_of(value, source).usage, info_of(made.value, target).usage
         if usage is not None and now is not None:
             assert (usage.input, usage.output) == (now.input, now.output)

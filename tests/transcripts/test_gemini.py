@@ -251,3 +251,10 @@ def test_names_are_spelled_as_gemini_wants_them() -> None:
 def test_what_is_no_request_is_a_parse_error(value: Any) -> None:
     with pytest.raises(ParseError):
         GEMINI.read(value)
+
+
+def test_an_id_that_a_conversion_adds_is_named_alone() -> None:
+    call = {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}
+    value = {"contents": [{"role": "user", "parts": [{"text": "Hi."}]}, call]}
+    losses = convert(value, source="gemini", target="openai-chat").all_losses
+    assert [(loss.action, loss.detail) for loss in losses if loss.code == "call_id"] == [("added", "call_0")]

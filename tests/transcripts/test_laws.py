@@ -21,11 +21,12 @@ FORMATS = [made for made in formats() if made.writable]
 LONG = [made for made in FORMATS if not made.rules.one_answer and "user" in made.rules.roles]
 every_format = pytest.mark.parametrize("made", [pytest.param(made, id=made.name) for made in FORMATS])
 every_source = pytest.mark.parametrize("source", [pytest.param(made, id=made.name) for made in FORMATS])
+every_target = pytest.mark.parametrize("target", [pytest.param(made, id=made.name) for made in FORMATS])
 every_long_source = pytest.mark.parametrize("source", [pytest.param(made, id=made.name) for made in LONG])
 
 
 def others(source: TranscriptFormat) -> list[TranscriptFormat]:
-    """Formats that a conversation can be moved to: what is drawn once goes to each."""
+    """Formats that a conversation can be moved to, or comes from: what is drawn once goes to each, or is of each."""
     return sampling.partners(source, FORMATS)
 
 

@@ -9,13 +9,13 @@ import pytest
 
 from toolfmt import convert
 from toolfmt.conversation import CallPart, Message
-from toolfmt.transcripts.lockstep import same_until
+from toolfmt.transcripts.lockstep import common_prefix_length
 
 VALUE = {"city": "Paris", "n": [1, 2.5, -0.0, None, True], "ü": {"z": "\u2028"}}
 
 
 def same(a: CallPart, b: CallPart) -> bool:
-    return same_until([Message("assistant", (a,))], [Message("assistant", (b,))]) is None
+    return common_prefix_length([Message("assistant", (a,))], [Message("assistant", (b,))]) is None
 
 
 @pytest.mark.parametrize("separators", [(",", ":"), None])

@@ -16,7 +16,7 @@ from toolfmt.conversation import Message, ResultPart, Transcript
 from toolfmt.errors import ConversionError
 from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.formats import find
-from toolfmt.transcripts.mending import OPENING, STUB
+from toolfmt.transcripts.repair import OPENING, STUB
 
 ASKED = {"role": "user", "content": "Weather?"}
 WELL = {"role": "user", "content": "Well?"}

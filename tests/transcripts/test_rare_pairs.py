@@ -117,3 +117,19 @@ def test_the_name_of_a_file_is_a_loss_where_none_fits(target: str) -> None:
     assert "JVBERi0=" in json.dumps(made)
     details = [(loss.code, loss.detail) for loss in convert(value, source="openai-chat", target=target).losses]
     assert details == [("media", "name of document")]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("openai-responses", {"role": "assistant", "content": [{"type": "refusal", "refusal": "No.", "code": 7}]}),
+        ("openai-chat", {"role": "assistant", "content": [{"type": "refusal", "refusal": "No.", "code": 7}]}),
+        ("langchain", {"type": "ai", "content": [{"type": "refusal", "refusal": "No.", "code": 7}]}),
+    ],
+)
+def test_an_unknown_key_of_a_refusal_comes_back_or_is_a_loss(name: str, value: dict[str, Any]) -> None:
+    there = convert([value], source=name, target="anthropic")
+    assert [loss.code for loss in there.losses][:1] == ["refusal"]
+    assert convert(there.value, source="anthropic", target=name, residue=there.residue).value == [value]
+    same = convert([value], source=name, target=name)
+    assert same.value == [value] or [loss.detail for loss in same.bookkeeping] == [f"{name}.code"]

@@ -14,7 +14,7 @@ from conversations import asked
 from drawn_schemas import ARGUMENTS, SCHEMAS
 from hypothesis import given
 from hypothesis import strategies as st
-from test_laws import every_format, every_source, others, same, there_and_back, written
+from test_laws import every_format, every_target, others, same, there_and_back, written
 
 from toolfmt import Loss, check, convert, lower_schema, repair
 from toolfmt.conversation import ToolDeclaration
@@ -23,9 +23,8 @@ from toolfmt.model import JsonValue
 from toolfmt.schema import normalise
 from toolfmt.schema.comparing import differences
 from toolfmt.schema.lowering import lower, refusals
-from toolfmt.schema.respelling import with_null
 from toolfmt.schema.rules import NAMED, SchemaRules
-from toolfmt.schema.spelling import modernise
+from toolfmt.schema.spelling import modernise, with_null
 from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.formats import find
 
@@ -219,12 +218,12 @@ def test_a_lowered_schema_is_accepted_and_allows_no_less(rules: SchemaRules, sch
         assert json.dumps(schema) == before
     assert lower(lowered, rules) is lowered
     assert list(refusals(lowered, rules)) == []
-    told = list(differences(schema, lowered))
+    reported = list(differences(schema, lowered))
     original, made = validator(schema), validator(lowered)
     for call in calls:
         old, new = original.is_valid(call), made.is_valid(call)
         assert new or not old or rules.closed
-        assert old == new or told
+        assert old == new or reported
 
 
 @given(schema=SCHEMAS)
@@ -236,16 +235,16 @@ def declared(schema: Any, *, strict: bool | None = None) -> ToolDeclaration:
     return ToolDeclaration("f", "Does it", schema, strict=strict)
 
 
-@every_source
+@every_target
 @given(drawn=st.builds(declared, SCHEMAS, strict=st.sampled_from([None, True])))
-def test_tools_arrive_accepted_and_come_back_exactly(source: TranscriptFormat, drawn: ToolDeclaration) -> None:
-    value = written(asked(tools=(drawn,)), source)
-    sound = all(found.rule != "schema" for found in check(value, format=source.name))
-    for target in others(source):
+def test_tools_arrive_accepted_and_come_back_exactly(target: TranscriptFormat, drawn: ToolDeclaration) -> None:
+    for source in others(target):
+        value = written(asked(tools=(drawn,)), source)
+        sound = all(found.rule != "schema" for found in check(value, format=source.name))
         there = convert(value, source=source.name, target=target.name)
         found = [found for found in check(there.value, format=target.name) if found.rule == "schema"]
         # Rows of bare arguments have no place for what is recursive; it is kept there, and told.
-        assert found == [] or not sound or not target.rules.schema.recursion, target.name
+        assert found == [] or not sound or not target.rules.schema.recursion, source.name
         there_and_back(value, source, target)
 
 
@@ -323,8 +322,8 @@ def test_a_tool_for_free_text_is_a_function_with_its_grammar_where_there_are_onl
         assert tool.name == "sql"
         assert "start: X" in text
         assert made.rules.custom_tools == (tool.kind == "custom")
-    told = {loss.code for loss in there.losses} - unsaid(made)
-    assert told == (set() if made.rules.custom_tools else {"tool" if tools else "tools"})
+    reported = {loss.code for loss in there.losses} - unsaid(made)
+    assert reported == (set() if made.rules.custom_tools else {"tool" if tools else "tools"})
     there_and_back(value, find("openai"), made)
 
 

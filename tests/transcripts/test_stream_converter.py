@@ -163,6 +163,16 @@ def test_what_arrived_before_a_broken_event_is_read() -> None:
                 next(events)
 
 
+def test_a_broken_event_is_named_by_its_number_and_others_can_be_fed() -> None:
+    relay = StreamConverter(source="openai-chat", target="anthropic")
+    good = {"choices": [{"index": 0, "delta": {"content": "Hi"}}]}
+    relay.feed(good)
+    for bad in ({"martian": 1}, [], "{", {"choices": [{"delta": 3}]}):
+        with pytest.raises(ParseError, match=r"^event 1: "):
+            relay.feed(bad)
+    assert "Hi" in str(relay.feed(good))
+
+
 def test_what_stands_between_events_is_none() -> None:
     reader = EventText()
     assert reader.feed(": ping\r\n\r\nid: 1\r\ndata: a\r\ndata: b\r\n\r\n") == ["a\nb"]

@@ -105,14 +105,14 @@ def test_what_is_relayed_is_read_as_it_was(target: str, answer: Answer) -> None:
 def test_a_failed_call_is_text_or_a_failure(target: str, answer: Answer) -> None:
     source = read_stream(write_stream(answer.events, target=target))
     events = list(source)
-    told = {int(index) for index in MARK.findall(joined(events, TextDelta))}
+    reported = {int(index) for index in MARK.findall(joined(events, TextDelta))}
     broken = {event.name for event in events if isinstance(event, CallFailed)}
     if target == "gemini" and source.info.stop == "malformed_call":
         broken.remove("")  # what the finish reason alone says
-    assert answer.failed.keys() - answer.begun <= told
-    assert {f"tool_{index}" for index in answer.failed.keys() - told} == broken
+    assert answer.failed.keys() - answer.begun <= reported
+    assert {f"tool_{index}" for index in answer.failed.keys() - reported} == broken
     if target in INTERLEAVED:
-        assert not told & answer.begun
+        assert not reported & answer.begun
     if target in WHOLE:
         assert not broken
     if answer.truncated or answer.begun:

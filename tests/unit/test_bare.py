@@ -45,12 +45,12 @@ def shown(events: list[Event]) -> str:
 def test_what_can_be_no_call_is_text_at_once(dialect: str, offered: bool, held: str, telling: str) -> None:  # noqa: FBT001
     parser = opened(dialect, offered=offered)
     assert shown(parser.feed(held)) == ""
-    told = shown(parser.feed(telling + ","))
-    assert f"{held}{telling},".startswith(told)
-    assert len(told) >= len(held)
+    reported = shown(parser.feed(telling + ","))
+    assert f"{held}{telling},".startswith(reported)
+    assert len(reported) >= len(held)
     rest = f'"k": {{"call": {CALL}, "calls": [{CALL}, {CALL}]}}, "l": {CALL}'
     events = [*parser.feed(rest), *parser.close()]
-    assert told + shown(events) == f"{held}{telling},{rest}"
+    assert reported + shown(events) == f"{held}{telling},{rest}"
 
 
 @pytest.mark.parametrize("text", [CALL, '{"role": "x", "tool_calls": [' + CALL])

@@ -110,8 +110,8 @@ def test_no_trait_of_a_conversation_is_lost_in_silence() -> None:
     lines = run("bench.fidelity", "--each").splitlines()
     ours = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if "| toolfmt |" in line]
     assert [row[0] for row in ours] == ["openai-chat", "anthropic"]
-    for _, _, traits, kept, told, silence, invalid in ours:
-        assert int(kept) + int(told) == int(traits) > int(kept) > 0
+    for _, _, traits, kept, reported, silence, invalid in ours:
+        assert int(kept) + int(reported) == int(traits) > int(kept) > 0
         assert (silence, invalid) == ("0", "0")
     assert "openai-chat, toolfmt: names of speakers: told" in lines
 

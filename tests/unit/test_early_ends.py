@@ -6,7 +6,10 @@ import pytest
 
 import toolfmt
 from tests.slips import tool
+from toolfmt.dialect.syntax import Form, Syntax
 from toolfmt.events import coalesce
+from toolfmt.formatters.json_schemas import openai_line
+from toolfmt.workshop.testing import laws
 
 TOOLS = [tool("write", {"path": "a", "count": 1}), tool("move", {"path": "a"})]
 NEXT = {"path": "b.txt"}
@@ -134,3 +137,20 @@ def test_a_last_word_is_text_as_several_are(call: str, word: str) -> None:
     for said in (word, f"{word} and more"):
         result = toolfmt.parse(call + said, dialect=dialect)
         assert ([one.name for one in result.calls], result.text) == (["f"], said)
+
+
+def test_brackets_at_the_end_of_the_input_may_begin_the_closer() -> None:
+    brackets = toolfmt.text_dialect(
+        name="brackets",
+        summary="",
+        schema=openai_line,
+        manifest="native.jinja",
+        syntax=Syntax(forms=(Form(call="[[CALL {name} {args}]][[/CALL]]"),)),
+        sources=(),
+    )
+    text = '[[CALL write {"path": "a", "count": 1}]][[/CALL]]'
+    for at in range(len(text)):
+        laws.truncated(brackets, text, at, TOOLS)
+        laws.chunking(brackets, text[:at], [at - 1] if at else [])
+    cut = toolfmt.parse(text[: text.index("]]") + 1], dialect=brackets, tools=TOOLS)
+    assert [notice.detail for notice in cut.notices] == ["the call's closing marker is cut off"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -102,6 +103,19 @@ MISUSES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any],
     "a run of bytes": (run, (b"x",), {}, "a run starts from the user's text or from messages, not from bytes"),
     "a run of pairs": (run, ([("user", "x")],), {}, "a message is text, a dict such as .* not tuple"),
     "a run of a request": (run, ({"messages": []},), {}, "give its 'messages'"),
+    "a conversation in JSON": (toolfmt.convert, ("[{}]",), {"target": "gemini"}, "as json.loads returns it"),
+    "a model for a format": (
+        toolfmt.convert,
+        ([],),
+        {"source": "anthropic", "target": "gpt-4"},
+        "did you mean 'openai-chat'",
+    ),
+    "a word for a carry": (
+        toolfmt.convert,
+        ([],),
+        {"source": "anthropic", "target": "gemini", "carry": "text"},
+        r"carry takes a Carry.* str",
+    ),
     "all failures at once": (
         toolfmt.feedback,
         (),
@@ -192,10 +206,10 @@ def test_a_part_of_an_answer_is_sent_back_to_the_whole() -> None:
 
 
 @pytest.mark.parametrize(("function", "given", "options", "said"), MISUSES.values(), ids=MISUSES)
-def test_a_wrong_type_is_reported(
+def test_a_wrong_argument_is_reported(
     function: Callable[..., object], given: tuple[Any, ...], options: dict[str, Any], said: str
 ) -> None:
-    with pytest.raises(TypeError, match=said):
+    with pytest.raises((TypeError, ParseError, LookupError), match=said):
         function(*given, **options)
 
 
@@ -251,3 +265,10 @@ def test_strategies_name_the_extra_that_they_need(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delattr(testing, "strategies", raising=False)  # another test may have imported it
     with pytest.raises(MissingExtraError, match=r"pip install .*\[test\]'"):
         from toolfmt.workshop.testing import strategies  # noqa: F401 - the import is the point
+
+
+def test_the_gateway_names_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "starlette", None)
+    monkeypatch.delitem(sys.modules, "toolfmt.gateway", raising=False)
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[gateway\]'"):
+        importlib.import_module("toolfmt.gateway")

@@ -381,7 +381,7 @@ def test_third_parties_dialects_are_found_and_a_broken_one_breaks_only_itself(
 
 
 def test_a_package_gives_the_dialects_of_its_public_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from toolfmt.lookup.discovery import package_dialects
+    from toolfmt.lookup.registry import package_dialects
 
     package = tmp_path / "toolfmt_test_package"
     package.mkdir()

@@ -51,7 +51,7 @@ def a_tool(schema: dict[str, Any], name: str = "t") -> ToolDefinition:
     return ToolDefinition(name=name, parameters=schema)
 
 
-def told(schema: dict[str, Any], arguments: dict[str, Any]) -> list[str]:
+def reported(schema: dict[str, Any], arguments: dict[str, Any]) -> list[str]:
     return [str(problem) for problem in problems(a_tool(schema), arguments)]
 
 
@@ -667,7 +667,7 @@ class TestProblems:
             "flag": "yes",
             "cty": "Paris",
         }
-        assert sorted(told(schema, arguments)) == sorted(
+        assert sorted(reported(schema, arguments)) == sorted(
             [
                 "missing required argument 'city'",
                 "/cty: unknown argument 'cty'",

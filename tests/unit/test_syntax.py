@@ -87,6 +87,10 @@ FRAME = {"header": "<h>", "start": "<s>", "body": "<b>", "routes": [{"to": "call
             "/reasoning/0/1: 5000 characters; a marker has 1000 at most",
         ),
         ({"forms": [BODY], "result": "{text}"}, "/result: there is no slot {text} here"),
+        (
+            {"forms": [{"call": "<f>{name}{members}</f>", "elements": {"member": "<v>{value}</v>"}}]},
+            "/forms/0/elements/member: the slot {key} is missing",
+        ),
         ({"forms": [BODY], "result": "{content}?}"}, "/result: `?}` without `{?` before it"),
         ({"forms": [BODY], "unwrap": [["<t>", "\u2028"]]}, "/unwrap/0/1: a marker is not white space alone"),
         ({"forms": [BODY], "result": "{?{content}"}, "/result: `{?` without `?}` after it"),

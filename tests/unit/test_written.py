@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.sampling import dialects
-from toolfmt.dialect.record import Dialect, ParserOptions
+from toolfmt.dialect.record import Dialect, Limits, ParserOptions
 from toolfmt.errors import UnrepresentableError
 from toolfmt.events import Event, coalesce
 from toolfmt.model import ToolDefinition, ToolInvocation
@@ -32,7 +34,7 @@ STEP = 7
 
 def read(dialect: Dialect[str], text: str, size: int) -> list[Event]:
     """Read an answer in pieces of `size` characters."""
-    parser = dialect.open_parser(ParserOptions(tools=TOOLS))
+    parser = dialect.open_parser(ParserOptions(tools=TOOLS, whole=size >= len(text)))
     events = [event for at in range(0, len(text), size) for event in parser.feed(text[at : at + size])]
     return coalesce([*events, *parser.close()])
 
@@ -57,3 +59,18 @@ def test_an_answer_that_ends_anywhere_is_read_alike_by_parse_and_by_characters(d
         events = [event for char in written[:end] for event in parser.feed(char)]
         whole = parse(written[:end], dialect=dialect, tools=[*TOOLS.values()])
         assert [*whole.events] == coalesce([*events, *parser.close()]), written[:end]
+
+
+@pytest.mark.parametrize("limits", [Limits(depth=1), Limits(digits=3), Limits(calls=1)])
+@pytest.mark.parametrize("dialect", dialects(), ids=lambda dialect: dialect.name)
+def test_limits_are_the_same_whole_and_by_characters(dialect: Dialect[str], limits: Limits) -> None:
+    call = ToolInvocation(name="f", arguments={"a": "x", "n": 12345, "l": [["p"], 1]})
+    try:
+        written = dialect.calls([call, call] if dialect.traits.parallel else [call], TOOLS)
+    except UnrepresentableError:
+        written = dialect.calls(CALLS[2:], TOOLS)
+    options = ParserOptions(tools=TOOLS, limits=limits)
+    parser, by_characters = dialect.open_parser(replace(options, whole=True)), dialect.open_parser(options)
+    whole = coalesce([*parser.feed(written), *parser.close()])
+    events = [event for char in written for event in by_characters.feed(char)]
+    assert whole == coalesce([*events, *by_characters.close()]), written

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _INSTRUCTIONS = frozenset({"system", "developer"})
 Compiler: TypeAlias = Callable[["AgentState"], "Sequence[Message]"]
+"""Makes of a state the messages that the model is shown."""
 
 
 def all_sections(state: AgentState) -> tuple[Message, ...]:

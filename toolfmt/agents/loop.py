@@ -170,7 +170,7 @@ class AgentLoop:
         guards = tuple(make() for make in self._guards)
         runtime = self._runtime(guards)
         guards = (*getattr(self._executor, "guards", ()), *guards)
-        runtime.tell(RunStarted, state=current)
+        runtime.report(RunStarted, state=current)
         if current.pending:
             current = await self._resumed(current, decisions or {}, runtime)
         current = self._limited(current, guards)
@@ -182,7 +182,7 @@ class AgentLoop:
         finally:
             if not current.ended:
                 current = current.with_status("stopped", "the caller left the run before its end")
-            runtime.tell(RunCompleted, state=current)
+            runtime.report(RunCompleted, state=current)
         yield current
 
     def run_sync(
@@ -256,7 +256,7 @@ class AgentLoop:
     async def _stepped(self, state: AgentState, runtime: Runtime, guards: Sequence[Guard]) -> AgentState:
         """Take one step; errors become part of the state."""
         number = len(state.steps)
-        runtime.tell(StepStarted, step=number)
+        runtime.report(StepStarted, step=number)
         try:
             after = await self._driver.step(state, runtime)
             _check(after, number, self._driver)
@@ -272,7 +272,7 @@ class AgentLoop:
             after = self._output.settled(after, partial(_refused, runtime))
         after = self._limited(after, guards)
         await runtime.save(after)
-        runtime.tell(StepCompleted, step=number, state=after)
+        runtime.report(StepCompleted, step=number, state=after)
         return after
 
     def _limited(self, state: AgentState, guards: Sequence[Guard]) -> AgentState:
@@ -293,7 +293,7 @@ class AgentLoop:
 
 
 def _refused(runtime: Runtime, attempt: int, error: str) -> None:
-    runtime.tell(ValidationFailed, attempt=attempt, error=error)
+    runtime.report(ValidationFailed, attempt=attempt, error=error)
 
 
 def _used_up(state: AgentState) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from toolfmt.execution.records import ToolExecution
     from toolfmt.ids import IdPolicy
     from toolfmt.lookup.choice import Choice
-    from toolfmt.model import JsonValue, Media, ToolResult
+    from toolfmt.model import Media, ToolResult
     from toolfmt.transcripts.convert import Conversion
 
 
@@ -47,7 +47,11 @@ def to_messages(executions: Sequence[ToolExecution], *, ids: IdPolicy | None = N
 
 def result_part(result: ToolResult, id: str | None = None) -> ResultPart:  # noqa: A002 - the field's name
     """Make the part of a message that holds a result; `id`, where given, is the call's that it answers."""
-    content = () if result.content is None and result.media else (_content(result.content),)
+    content = (
+        ()
+        if result.content is None and result.media
+        else (TextPart(result.content) if isinstance(result.content, str) else JsonPart(result.content),)
+    )
     parts: tuple[Content, ...] = (*content, *map(_media, result.media))
     return ResultPart(parts, id=result.id if id is None else id, name=result.name, is_error=result.is_error)
 
@@ -71,9 +75,9 @@ def in_words(message: Message) -> Message:
     return replace(message, parts=tuple(map(_marked_as_error, message.parts)))
 
 
-def results_text(executions: Sequence[ToolExecution], **choice: Unpack[Choice]) -> str:
-    """Write the results for a model in a text dialect; markers inside them are made harmless."""
-    return render_results([one.result for one in executions], **choice)
+def results_text(executions: Sequence[ToolExecution], *, tools: object = None, **choice: Unpack[Choice]) -> str:
+    """Write the results for a model in a text dialect, like `toolfmt.render_results`."""
+    return render_results([one.result for one in executions], tools=tools, **choice)
 
 
 def _linked(executions: Sequence[ToolExecution], ids: IdPolicy | None) -> list[tuple[ToolExecution, str]]:
@@ -95,10 +99,6 @@ def _marked_as_error(part: Part) -> Part:
     if isinstance(first, TextPart):
         return replace(part, content=(replace(first, text=f"{ERROR}{first.text}"), *rest))
     return replace(part, content=(TextPart(ERROR), first, *rest))
-
-
-def _content(value: JsonValue) -> Content:
-    return TextPart(value) if isinstance(value, str) else JsonPart(value)
 
 
 def _media(media: Media) -> MediaPart:

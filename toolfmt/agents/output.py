@@ -7,8 +7,8 @@
     output.read('{"city": "Paris"}')                        # the JSON text, without a code fence
     output.read('{"town": "Paris"}')                        # raises ValueError: "- /: …"
 
-The instructions end with the JSON Schema of the answer. If the answer does not fit, the loop tells the model what is
-wrong and asks again; the conversation keeps both.
+The instructions end with the JSON Schema of the answer. If the answer does not fit, the loop writes what is
+wrong to the model and asks again; the conversation keeps both.
 """
 
 from __future__ import annotations

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from toolfmt.agents.compilers import all_sections
 from toolfmt.errors import DuplicateToolError
-from toolfmt.execution.contracts import RunExecutor
+from toolfmt.execution.contracts import ALONE, CallTurn, RunExecutor, current
 from toolfmt.execution.hooks import ask
 from toolfmt.execution.records import AgentStop, ToolCallError
-from toolfmt.execution.turn import ALONE, CallTurn, current
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,8 +133,8 @@ class Runtime:
         """Return the conversation that the model is shown."""
         return tuple(self.compiler(state))
 
-    def tell(self, kind: Callable[..., ExecutionEvent], **what: Any) -> None:
-        """Emit an event with the current time."""
+    def report(self, kind: Callable[..., ExecutionEvent], **what: Any) -> None:
+        """Report an event with the current time."""
         self.emit(kind(at=datetime.now(UTC), **what))
 
     async def save(self, state: AgentState) -> None:

@@ -99,7 +99,7 @@ class Run:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AgentState:
     """A conversation and its agent's status. The `with_*` methods give changed copies."""
 
@@ -124,6 +124,14 @@ class AgentState:
         """Copy the mappings, read-only."""
         object.__setattr__(self, "sections", MappingProxyType({TALK: (), **self.sections}))
         object.__setattr__(self, "metadata", MappingProxyType({**self.metadata}))
+
+    def __repr__(self) -> str:
+        """Show the status and counts; `to_json` has the rest."""
+        failed = sum(one.failure is not None for one in self.executions)
+        return (
+            f"AgentState(status={self.status!r}, text={self.text[:80]!r}, steps={len(self.steps)}, "
+            f"executions={len(self.executions)}, failed={failed})"
+        )
 
     @classmethod
     def of(cls, *messages: MessageLike, agent: str | None = None, system: str = "") -> AgentState:

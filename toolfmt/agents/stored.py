@@ -82,17 +82,17 @@ def plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         tag = {"type": _TAGS[kind]} if (kind := type(value)) in _TAGS else {}
         own = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
-        given = {field.name: _default(field) for field in fields(value) if field.init}
+        given = {
+            field.name: field.default if field.default_factory is MISSING else field.default_factory()
+            for field in fields(value)
+            if field.init
+        }
         return {**tag, **{name: plain(found) for name, found in own.items() if found != given[name]}, **_source(value)}
     if isinstance(value, Mapping):
         return {key: plain(found) for key, found in cast("Mapping[str, Any]", value).items()}
     if isinstance(value, (list, tuple)):
         return [plain(found) for found in cast("list[Any]", value)]
     return value
-
-
-def _default(field: Any) -> Any:
-    return field.default_factory() if field.default_factory is not MISSING else field.default
 
 
 def _source(value: Any) -> JsonObject:

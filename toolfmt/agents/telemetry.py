@@ -9,7 +9,8 @@
       chat gpt-5.1
 
 Messages, arguments and results are not in the spans unless `content=True`. Needs the extra `otel`; without an SDK that
-exports them, the spans have no effect.
+exports them, the spans have no effect. The names are those of `opentelemetry-semantic-conventions` 0.66b2,
+`gen_ai_attributes.py`.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from toolfmt.agents.span_attributes import jsoned, messages, output, response, settings
-from toolfmt.errors import MissingExtraError
+from toolfmt import jsontext
+from toolfmt.conversation import CallPart, Message, ReasoningPart, TextPart, Transcript
+from toolfmt.errors import MissingExtraError, ToolFmtError, UnrepresentableError
 from toolfmt.execution.events import (
     InferenceRequestStarted,
     InferenceResponseReceived,
@@ -31,6 +33,9 @@ from toolfmt.execution.events import (
     ToolCallCompleted,
     ToolCallStarted,
 )
+from toolfmt.jsontext import is_object
+from toolfmt.transcripts.convert import convert, write
+from toolfmt.transcripts.formats import find
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,6 +48,9 @@ if TYPE_CHECKING:
     from toolfmt.agents.state import AgentState
     from toolfmt.execution.events import ExecutionEvent, Listener
     from toolfmt.execution.records import ToolExecution
+    from toolfmt.model import JsonValue
+    from toolfmt.transcripts.answer_info import AnswerInfo, Stop
+
 
 _RAISED: Final = re.compile(r"([A-Za-z_][\w.]*): ")
 _OTHER: Final = "_OTHER"
@@ -165,7 +173,7 @@ class _Tracing:
         span.set_attribute("gen_ai.usage.input_tokens", sum(one.input for one in usage))
         span.set_attribute("gen_ai.usage.output_tokens", sum(one.output for one in usage))
         if state.status == "failed":
-            _fail(span, _type(state.reason), state.reason)
+            set_failed(span, _type(state.reason), state.reason)
         run.agent.end(at)
         self._runs.remove(run)
         if self._run.get() is run:
@@ -201,7 +209,7 @@ class _Tracing:
         """End the span of a request whose answer was never complete."""
         opened = self._taken()
         if opened is not None:
-            _fail(opened.span, _type(why), why)
+            set_failed(opened.span, _type(why), why)
             opened.end(at)
 
     def _taken(self) -> _Open | None:
@@ -227,7 +235,7 @@ class _Tracing:
             given = {"gen_ai.tool.call.arguments": call.arguments, "gen_ai.tool.call.result": execution.result.content}
             span.set_attributes(jsoned(given))
         if execution.has_error and execution.failure != "waiting":  # a call that waits has not failed
-            _fail(span, execution.failure or _OTHER, execution.error if self.content else "")
+            set_failed(span, execution.failure or _OTHER, execution.error if self.content else "")
         opened.end(at)
 
 
@@ -239,7 +247,8 @@ def _title(operation: str, model: object) -> str:
     return f"{operation} {model}" if isinstance(model, str) and model else operation
 
 
-def _fail(span: Span, kind: str, why: str) -> None:
+def set_failed(span: Span, kind: str, why: str) -> None:
+    """Mark what a span describes as failed."""
     from opentelemetry.trace import Status, StatusCode
 
     span.set_attribute("error.type", kind)
@@ -250,3 +259,102 @@ def _type(reason: str) -> str:
     """Read the exception's name at the beginning of a reason."""
     match = _RAISED.match(reason)
     return match[1] if match else _OTHER
+
+
+CONTENT: Final = "otel-genai"
+"""The transcript format of the conventions' attributes for messages."""
+_FINISHED: Final[Mapping[str, str]] = {
+    "tool_calls": "tool_call",
+    "stop_sequence": "stop",
+    "pause": "stop",
+    "malformed_call": "error",
+}
+"""The conventions' finish reasons, where they differ: stop, length, content_filter, tool_call, error."""
+SETTINGS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
+    "gen_ai.request.frequency_penalty": (("frequency_penalty",),),
+    "gen_ai.request.max_tokens": (("max_tokens",), ("max_completion_tokens",), ("max_output_tokens",)),
+    "gen_ai.request.model": (("model",),),
+    "gen_ai.request.presence_penalty": (("presence_penalty",),),
+    "gen_ai.request.seed": (("seed",), ("random_seed",), ("generationConfig", "seed")),
+    "gen_ai.request.temperature": (("temperature",), ("generationConfig", "temperature"), ("options", "temperature")),
+    "gen_ai.request.top_k": (("top_k",), ("generationConfig", "topK"), ("options", "top_k")),
+    "gen_ai.request.top_p": (("top_p",), ("generationConfig", "topP"), ("options", "top_p")),
+}
+"""Where requests have the values of the conventions' attributes."""
+
+
+def settings(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Read a request's settings."""
+    found: dict[str, Any] = {}
+    for name, paths in SETTINGS.items():
+        for path in paths:
+            value: Any = request
+            for key in path:
+                value = value.get(key) if isinstance(value, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] - JSON
+            if isinstance(value, (str, int, float)):
+                found.setdefault(name, value)
+    return found
+
+
+def response(event: InferenceResponseReceived) -> dict[str, Any]:
+    """Write the attributes of an answer."""
+    return answer_attributes(event.info, ended(event))
+
+
+def answer_attributes(info: AnswerInfo, stop: Stop | None) -> dict[str, Any]:
+    """Write the attributes of an answer and its finish reason."""
+    attributes: dict[str, Any] = {
+        "gen_ai.response.id": info.id or None,
+        "gen_ai.response.model": info.model or None,
+        "gen_ai.response.finish_reasons": [stop] if stop else None,
+    }
+    if info.usage is not None:
+        attributes |= {
+            "gen_ai.usage.input_tokens": info.usage.input,
+            "gen_ai.usage.output_tokens": info.usage.output,
+            "gen_ai.usage.cache_read.input_tokens": info.usage.cached or None,
+            "gen_ai.usage.cache_creation.input_tokens": info.usage.cache_written or None,
+            "gen_ai.usage.reasoning.output_tokens": info.usage.reasoning or None,
+        }
+    return {key: value for key, value in attributes.items() if value is not None}
+
+
+def messages(event: InferenceRequestStarted) -> dict[str, str]:
+    """Write a request's messages and tools; none if its format is unknown."""
+    try:
+        if event.transcript is not None:
+            value = write(event.transcript, CONTENT).value
+        else:
+            value = convert(dict(event.request), target=CONTENT).value
+    except ToolFmtError:
+        return {}
+    return jsoned(value if is_object(value) else {})
+
+
+def ended(event: InferenceResponseReceived) -> Stop | None:
+    """The finish reason of an answer; a text model's server does not know that the answer has calls."""
+    return "tool_calls" if event.calls and event.info.stop in (None, "stop", "stop_sequence") else event.info.stop
+
+
+def output(event: InferenceResponseReceived) -> dict[str, str]:
+    """Write an answer."""
+    thought = (ReasoningPart(event.reasoning),) if event.reasoning else ()
+    texts = (TextPart(event.text),) if event.text else ()
+    stop = ended(event) or "stop"
+    finish = {f"{CONTENT}.finish_reason": _FINISHED.get(stop, stop)}
+    message = Message("assistant", (*thought, *texts, *map(CallPart.of, event.calls)), extra=finish)
+    written = find(CONTENT).write(Transcript((message,)))
+    return jsoned({"gen_ai.output.messages": written["gen_ai.output.messages"]})
+
+
+def jsoned(values: Mapping[str, Any]) -> dict[str, str]:
+    """Write the values of attributes as JSON text."""
+    return {key: _json(value) for key, value in values.items() if key.startswith("gen_ai.")}
+
+
+def _json(value: JsonValue) -> str:
+    """Write a value as JSON, or as its `repr` if JSON cannot hold it."""
+    try:
+        return jsontext.dumps(value)
+    except UnrepresentableError:
+        return repr(value)

@@ -10,6 +10,7 @@
 A call waits because nobody has approved it yet (`Approval()` without a function), because its tool raised
 `DeferredCall`, or because the program ended while it was running. No request to the model is repeated, and no call that
 has a result. A call that had not started when the program ended runs once its policies let it pass, as if it were new.
+So a state is stored whenever a call starts or ends: it says of each call whether it has started.
 """
 
 from __future__ import annotations
@@ -20,21 +21,74 @@ from datetime import UTC, datetime
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from toolfmt.agents.journal import Journal
+import anyio
+
 from toolfmt.agents.messages import result_part
-from toolfmt.agents.runtime import GOES_ON, Outcome
+from toolfmt.agents.runtime import GOES_ON, NotStored, Outcome
 from toolfmt.agents.state import Pending
 from toolfmt.conversation import CallPart, Message, ResultPart
+from toolfmt.execution.contracts import CallTurn
 from toolfmt.execution.events import ToolCallBlocked, ToolCallCompleted
+from toolfmt.execution.executor import Executor
 from toolfmt.execution.records import ToolExecution
+from toolfmt.execution.running import error_text
 from toolfmt.model import JsonObject, JsonValue, ToolInvocation, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from toolfmt.agents.runtime import Runtime
     from toolfmt.agents.state import AgentState, Step
     from toolfmt.execution.records import FailureKind
+
+
+class Journal:
+    """The calls of one turn, each pending or with its record; `state` makes a state of them."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        calls: Sequence[Pending],
+        state: Callable[[Sequence[ToolExecution | Pending]], AgentState],
+    ) -> None:
+        """Set the calls before any of them runs."""
+        self._runtime = runtime
+        self._reports = isinstance(runtime.executor, Executor)
+        # Nothing is known of another executor's calls until all have ended.
+        self._calls: list[ToolExecution | Pending] = [
+            one if self._reports else replace(one, why="started") for one in calls
+        ]
+        self._state = state
+        self._changes = self._stored = 0
+        self._one = anyio.Lock()
+
+    async def begin(self, approved: Sequence[ToolInvocation] = ()) -> CallTurn:
+        """Store the state before any call runs; returns what the executor needs to report the calls."""
+        await self._runtime.save(self._state(self._calls))
+        reports = self._reports and self._runtime.checkpoint is not None
+        return CallTurn(tuple(approved), self._reported if reports else None)
+
+    async def _reported(self, at: int, what: ToolInvocation | ToolExecution) -> None:
+        before = self._calls[at]
+        if isinstance(what, ToolInvocation):
+            assert isinstance(before, Pending)  # noqa: S101 - a call starts once
+            self._calls[at] = replace(before, call=what, why="started")
+        else:
+            self._calls[at] = what
+        self._changes += 1
+        change = self._changes
+        if not any(isinstance(one, Pending) for one in self._calls):
+            return  # the state after the step is stored at once
+        async with self._one:
+            if self._stored >= change:
+                return  # it was stored for another call meanwhile
+            stored = self._changes
+            try:
+                await self._runtime.save(self._state(self._calls))
+            except Exception as error:  # anybody's code
+                raise NotStored(f"the state could not be stored: {error_text(error)}") from error
+            self._stored = stored
+
 
 Interrupted: TypeAlias = Literal["ask", "run", "fail"]
 """How to resume a call that had started when the program ended: it waits, is run again, or fails."""
@@ -72,6 +126,7 @@ class RunAgain:
 
 
 Decision: TypeAlias = Approved | Denied | Answered
+"""What a person or another system decided about a pending call."""
 
 
 def check_decisions(state: AgentState, decisions: Mapping[str, Decision] | None) -> None:
@@ -125,11 +180,11 @@ async def resumed(state: AgentState, decisions: Mapping[str, Decision | RunAgain
                 results[pending.at] = ToolResult(name=pending.call.name, content=text, is_error=True)
                 failure = "cancelled" if reason == LOST else "rejected"
                 settled.append(_settled(pending, results[pending.at], failure))
-                runtime.tell(ToolCallBlocked, execution=settled[-1])
+                runtime.report(ToolCallBlocked, execution=settled[-1])
             case Answered(content, is_error):
                 results[pending.at] = ToolResult(name=pending.call.name, content=content, is_error=is_error)
                 settled.append(_settled(pending, results[pending.at]))
-                runtime.tell(ToolCallCompleted, execution=settled[-1])
+                runtime.report(ToolCallCompleted, execution=settled[-1])
             case None:
                 pass
     kept = tuple(pending for pending in step.pending if pending.id not in decisions)

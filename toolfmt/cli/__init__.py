@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except (ToolFmtError, CycloptsError, OSError, UnicodeDecodeError) as error:
         if isinstance(error, CycloptsError):
-            from toolfmt.cli.misuse import misuse
+            from toolfmt.cli.app import misuse
 
             error = UsageError(misuse(error))
         return refuse(error)

@@ -1,12 +1,13 @@
-"""The commands by name; each is imported when it is run."""
+"""The commands by name, each imported when it is run, and messages about wrong arguments."""
 
 from __future__ import annotations
 
 import sys
 from io import TextIOWrapper
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from cyclopts import App, Parameter
+from cyclopts.exceptions import CycloptsError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError
 
 import toolfmt
 from toolfmt.cli.inputs import STDIN
@@ -88,3 +89,38 @@ for _order, (_name, _help) in enumerate(_COMMANDS.items()):
     _code = _name.replace("-", "_")
     _more = {"help_epilogue": _ENDS[_name]} if _name in _ENDS else {}
     app.command(f"toolfmt.cli.{_HOMES.get(_name, _code)}:{_code}", name=_name, help=_help, sort_key=_order, **_more)
+
+
+_CHOOSING: Final = ("--dialect", "--from", "--to")
+"""The options that choose a format; each command has one or two of them."""
+_MEANT: Final = frozenset({*_CHOOSING, "--format", "--source", "--target", "--syntax", "--style"})
+"""What people type instead of one of them."""
+
+
+def misuse(error: CycloptsError) -> str:
+    """Describe which argument is missing, unknown or too many, and where the arguments are listed."""
+    command = " ".join(("toolfmt", *(error.command_chain or ())))
+    listed = f"`{command} --help` lists"
+    match error:
+        case UnusedCliTokensError():
+            extra = " ".join(error.unused_tokens or ())
+            takes_tools = "tools" in getattr(getattr(error, "target", None), "__annotations__", {})
+            tools = f"; a file of tools is given as --tools {extra}" if takes_tools else ""
+            return f"{extra!r} is one argument too many; {listed} them{tools}"
+        case MissingArgumentError(argument=argument) if argument is not None:
+            typed = error.keyword or next((token.keyword for token in argument.tokens if token.keyword), None)
+            if typed is not None:
+                return f"{typed} has no value: write one after it; {listed} what it takes"
+            name = argument.name if argument.field_info.is_keyword_only else argument.name.lstrip("-").upper()
+            what = (argument.parameter.help or "").rstrip(".")
+            stray = f": write {name} before {error.unused_tokens[0]!r}" if error.unused_tokens else ""
+            return f"{name} is missing{f' ({what})' if what else ''}{stray}; {listed} the arguments"
+        case UnknownOptionError():
+            typed = (error.token.keyword or error.token.value).partition("=")[0]
+            known = {name for one in error.argument_collection for name in one.names}
+            others = [name for name in _CHOOSING if name in known] if typed in _MEANT else []
+            if others:
+                return f"{command} has no option {typed}: a format is chosen with {' or '.join(others)} here"
+            return f"{error}".rstrip(".") + ("" if "Did you mean" in f"{error}" else f"; {listed} the options")
+        case _:
+            return f"{error}"

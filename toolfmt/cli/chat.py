@@ -1,15 +1,45 @@
 """`toolfmt chat`: run a scripted agent."""
 
+from __future__ import annotations
+
 import sys
-from collections.abc import Callable
 from contextlib import AsyncExitStack, redirect_stdout
-from functools import partial
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from toolfmt.cli.output import UsageError
+from toolfmt import jsontext
+from toolfmt.agents.drivers import scripted
+from toolfmt.agents.loop import AgentLoop
+from toolfmt.agents.state import AgentState
+from toolfmt.agents.stored import plain
+from toolfmt.cli.events import event_record, kind_of
+from toolfmt.cli.output import UsageError, say, write_json_line
+from toolfmt.cli.toolboxes import toolbox
+from toolfmt.events import ReasoningDelta, TextDelta
+from toolfmt.execution.events import (
+    AnswerReceived,
+    DecisionExtractionFailed,
+    InferenceRequestStarted,
+    RunCompleted,
+    RunStarted,
+    StepStarted,
+    ToolCallBlocked,
+    ToolCallCompleted,
+    ToolCallStarted,
+    ValidationFailed,
+)
+from toolfmt.execution.executor import Executor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolfmt.execution.events import ExecutionEvent
+    from toolfmt.execution.records import ToolExecution
+    from toolfmt.model import JsonObject
+
 
 SAMPLE: Final = Path(__file__).parent / "scripts" / "weather.json"
 
@@ -57,19 +87,16 @@ class _Page:
 
 
 async def _play(ask: tuple[str, ...], script: Path, tools: str | None, max_steps: int, json: bool) -> int:  # noqa: FBT001 - as the command has it
-    from toolfmt.agents.drivers import scripted
-    from toolfmt.agents.loop import AgentLoop
-    from toolfmt.agents.state import AgentState
-    from toolfmt.cli.run_events import say_run_event, write_run_event
-    from toolfmt.cli.toolboxes import toolbox
-    from toolfmt.execution.executor import Executor
-
     found = scripted(script)
     questions = ask or found.ask
     if not questions:
         raise UsageError(f"{script} asks nothing: say what the user says, as an argument or as `ask` in the script")
     async with AsyncExitStack() as stack:
-        show = partial(write_run_event, to=sys.stdout) if json else say_run_event
+        out = sys.stdout
+
+        def write(event: ExecutionEvent) -> None:
+            write_json_line(run_event_record(event), to=out)
+
         if json:  # stdout is for the events, not for what tools print
             stack.enter_context(redirect_stdout(sys.stderr))
         executor = Executor(found.tools)
@@ -77,7 +104,7 @@ async def _play(ask: tuple[str, ...], script: Path, tools: str | None, max_steps
             if len(found.tools):
                 raise UsageError(f"{script} brings its own tools: leave --tools out")
             executor = await stack.enter_async_context(toolbox(tools))
-        page = _Page(show)
+        page = _Page(write if json else say_run_event)
         loop = AgentLoop(
             found.driver,
             executor=executor,
@@ -92,3 +119,78 @@ async def _play(ask: tuple[str, ...], script: Path, tools: str | None, max_steps
             page.check()
     ended = [*(run.status for run in state.runs), state.status]
     return 0 if set(ended) == {"completed"} else 1
+
+
+_STYLES: Final = {"completed": "bold green", "stopped": "bold yellow", "waiting": "bold yellow", "failed": "bold red"}
+
+
+def run_event_record(event: ExecutionEvent) -> JsonObject:
+    """Return an event's kind, such as `tool_call_started`, under `event`, and its fields."""
+    record: JsonObject = {"event": kind_of(event)}
+    for field in fields(event):
+        name = "received" if isinstance(event, AnswerReceived) and field.name == "event" else field.name
+        record[name] = _field(getattr(event, field.name), whole=isinstance(event, RunCompleted))
+        if name == "received" and isinstance(event, AnswerReceived):
+            record[name] = event_record(event.event)
+    return record
+
+
+def _field(value: Any, *, whole: bool) -> Any:
+    if not isinstance(value, AgentState):
+        return plain(value)
+    if whole:
+        return value.to_json()
+    return {"status": value.status, "reason": value.reason, "steps": len(value.steps)}
+
+
+def say_run_event(event: ExecutionEvent) -> None:
+    """Write an event for people."""
+    match event:
+        case AnswerReceived(event=ReasoningDelta(text)):
+            say("  thought", text, "dim")
+        case AnswerReceived(event=TextDelta(text)):
+            say("  said", text)
+        case ToolCallStarted(call=call):
+            say("  call", f"{call.name} {jsontext.dumps(call.arguments)}", "cyan")
+        case ToolCallCompleted(execution=execution):
+            _say_result("  result", execution)
+        case ToolCallBlocked(execution=execution):
+            _say_result("  blocked", execution)
+        case _:
+            _say_course(event)
+
+
+def _say_course(event: ExecutionEvent) -> None:
+    match event:
+        case RunStarted(state=AgentState() as state):
+            latest = state.messages[-1].parts if state.messages else ()
+            say("user", "".join(getattr(part, "text", "") for part in latest), "bold blue")
+        case StepStarted(step=step):
+            say(f"step {step + 1}", "", "bold cyan")
+        case InferenceRequestStarted(attempt=attempt) if attempt > 1:
+            say("  asked again", f"attempt {attempt}", "yellow")
+        case DecisionExtractionFailed(error=error) | ValidationFailed(error=error):
+            say("  broken", error, "bold red")
+        case RunCompleted(state=AgentState() as state):
+            _conclude(state)
+        case _:
+            pass
+
+
+def _say_result(label: str, execution: ToolExecution) -> None:
+    if execution.has_error:
+        say("  error", f"{execution.name}: {execution.error}", "bold red")
+        return
+    content = execution.result.content
+    text = content if isinstance(content, str) else jsontext.dumps(content)
+    say(label, f"{execution.name}: {text}", "green")
+
+
+def _conclude(state: AgentState) -> None:
+    if state.reason:
+        say(state.status, state.reason, _STYLES[state.status])
+    usage = state.usage
+    tokens = f", {usage.input} tokens in and {usage.output} out" if usage.input or usage.output else ""
+    failed = sum(execution.has_error for execution in state.executions)
+    calls = f"{len(state.executions)} calls" + (f", {failed} of them failed" if failed else "")
+    say(state.status, f"{len(state.steps)} steps, {calls}{tokens}", _STYLES[state.status])

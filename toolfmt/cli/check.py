@@ -6,8 +6,7 @@ from cyclopts import Parameter
 
 from toolfmt.cli.files import Files
 from toolfmt.cli.output import note, write_json_line, write_table
-from toolfmt.corpora.picked import Picked
-from toolfmt.corpora.rows import Row, place
+from toolfmt.corpora.rows import Picked, Row, place
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.errors import ParseError, UnrepresentableError
 from toolfmt.transcripts.check import Finding

@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from cyclopts import Parameter
 
 from toolfmt import jsontext
-from toolfmt.cli.files import Files, check_jobs
+from toolfmt.cli.files import Files, check_jobs, progress
 from toolfmt.cli.output import INTERRUPTED, UsageError, note, write_table
-from toolfmt.cli.progress import progress
 from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.engines import ENGINES
-from toolfmt.corpora.output import CorpusOutput, Places
+from toolfmt.corpora.output import CorpusOutput, Places, State, StateFile, inputs
 from toolfmt.corpora.selecting import Filter, Selection, share
 from toolfmt.corpora.sources import STDIN, TABLES, Source, sources
-from toolfmt.corpora.state import State, StateFile, inputs
 from toolfmt.corpora.streams import check_writable, require
 from toolfmt.corpora.tally import Tally
 from toolfmt.corpora.tokens import load
 from toolfmt.corpora.work import Job, Work
 from toolfmt.transcripts.carrying import Carry
 from toolfmt.transcripts.formats import find
-from toolfmt.transcripts.mending import Mending
+from toolfmt.transcripts.repair import Mending
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject

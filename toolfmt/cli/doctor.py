@@ -4,8 +4,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from toolfmt.cli.models import Variables, model_folder, variables
 from toolfmt.cli.output import say, write_json, write_table
+from toolfmt.cli.prompt import Variables, model_folder, variables
 from toolfmt.workshop.doctor.diagnosis import Diagnosis, diagnose
 
 

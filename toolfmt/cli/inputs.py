@@ -33,7 +33,7 @@ def read_pieces(source: str) -> Iterator[str]:
         pipe = cast("BufferedReader", sys.stdin.buffer)
         yield from _decoded(iter(lambda: pipe.read1(_PIECE), b""), source)
     elif not source:
-        raise UsageError("the file's name is empty; - stands for stdin")
+        raise UsageError("the file's name is empty; - means stdin")
     else:
         with Path(source).open("rb") as file:
             yield from _decoded(iter(lambda: file.read(_PIECE), b""), source)

@@ -96,7 +96,7 @@ def new_dialect(
     changes.write_text(f"{before}\n- The dialect `{name}`.{bullet}{after}", "utf-8")
     write(
         f"{module}: change `call`, `json`, `result`, `summary` and `sources` to what the model's own template writes\n"
-        f"{cases}: add answers of the model, with their source\n"
+        f"{cases}: add answers of the model, with their source, as tests/golden/golden_cases.py explains\n"
         f"{changes}: say whose format it is\n"
-        "then: python docs/generate.py, and pytest tests/golden tests/laws\n"
+        f"then: python docs/generate.py, and pytest --all -k {name}\n"
     )

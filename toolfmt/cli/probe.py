@@ -31,7 +31,13 @@ def probe(
         if not key:
             raise UsageError(f"the environment variable {api_key_env} is not set")
     try:
-        report = probed(base_url, model, api_key=key, timeout=timeout, on_question=None if json else _told)
+        report = probed(
+            base_url,
+            model,
+            api_key=key,
+            timeout=timeout,
+            on_question=None if json else lambda question: note(f"asking: {question}"),
+        )
     except ValueError as error:
         raise UsageError(str(error)) from error
     if json:
@@ -50,7 +56,3 @@ def probe(
 def _line(text: str, *, keep: int = 0) -> str:
     """Show a text on one line, whatever breaks it has; the first `keep` characters stay."""
     return text[:keep] + text[keep:].replace("\r", "\\r").replace("\n", "\\n")
-
-
-def _told(question: str) -> None:
-    note(f"asking: {question}")

@@ -33,12 +33,10 @@ def render(
     """Print calls as the model would write them, or results as shown to the model."""
     refuse_two(calls, tools)
     dialect = choice.resolve()
-    if not results:
-        write(render_calls(_read(calls, "calls", ToolInvocation), dialect=dialect, tools=read_tools(tools)))
-    elif tools is not None:
-        raise UsageError("--tools types the arguments of calls: leave it out with --results")
+    if results:
+        write(render_results(_read(calls, "results", ToolResult), dialect=dialect, tools=read_tools(tools)))
     else:
-        write(render_results(_read(calls, "results", ToolResult), dialect=dialect))
+        write(render_calls(_read(calls, "calls", ToolInvocation), dialect=dialect, tools=read_tools(tools)))
     choice.note_default()
 
 

@@ -1,17 +1,22 @@
 """`toolfmt serve` and `toolfmt recorded`: a server between any client and any model, and what it has recorded."""
 
+from __future__ import annotations
+
 import os
 import sys
 from contextlib import suppress
 from pathlib import Path
 from socket import AF_INET, AF_INET6, IPPROTO_TCP, TCP_NODELAY, create_server
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
 from toolfmt.cli.output import UsageError, write_json_line
 from toolfmt.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from toolfmt.gateway.config import Config
 
 
 def serve(  # noqa: PLR0913 - one argument for each option
@@ -53,7 +58,6 @@ def serve(  # noqa: PLR0913 - one argument for each option
         from uvicorn.supervisors import Multiprocess
 
         from toolfmt.gateway.app import log_requests, make_app
-        from toolfmt.gateway.clients import client_settings
         from toolfmt.gateway.config import CONFIG_VARIABLE, changed, load_config, single
     except ImportError:
         raise MissingExtraError("toolfmt serve", "gateway") from None
@@ -109,3 +113,32 @@ def recorded(
         raise MissingExtraError("toolfmt recorded", "store") from None
     for row in Store(store).rows():
         write_json_line(row)
+
+
+_CLIENTS: Final = (
+    ("OPENAI_BASE_URL", "/v1", "OpenAI SDKs"),
+    ("ANTHROPIC_BASE_URL", "", "Anthropic SDKs, Claude Code"),
+    ("GOOGLE_GEMINI_BASE_URL", "", "Google Gen AI SDKs, Gemini CLI"),
+    ("OLLAMA_HOST", "", "Ollama clients"),
+)
+"""The environment variables from which clients read their server's address, and what the address ends with."""
+_ANYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared, not bound
+_DOCS: Final = "docs/how-to/run-a-gateway.md in toolfmt's repository"
+
+
+def client_settings(config: Config, port: int) -> str:
+    """Say which variable to set for which client, and what its API key is."""
+    host = "127.0.0.1" if config.host in _ANYWHERE else config.host
+    url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    rows = [f"  {f'{name}={url}{path}':<46}  # {client}" for name, path, client in _CLIENTS]
+    began = f"The gateway is running on {url} (CTRL+C ends it)."
+    title = f"Set one of these for your client; its API key is {_key(config)}:"
+    return "\n".join((began, title, *rows, f"Other clients and settings: {_DOCS}"))
+
+
+def _key(config: Config) -> str:
+    if any(back.pass_key for back in config.backs.values()):
+        return "the one for the upstream"
+    if config.key_env:
+        return f"the value of ${config.key_env}"
+    return "one of the gateway's keys" if config.keys else "any text"

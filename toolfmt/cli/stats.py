@@ -5,10 +5,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from toolfmt.cli.files import Files, check_jobs
+from toolfmt.cli.files import Files, check_jobs, progress
 from toolfmt.cli.output import note, write_json, write_table
-from toolfmt.cli.progress import progress
-from toolfmt.corpora.local import mapped
+from toolfmt.corpora.engines import mapped
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.corpora.statistics import Statistics, count_batch
 from toolfmt.model import JsonObject

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from toolfmt import jsontext
-from toolfmt.cli.blocks import Block, Turn, tools, turns
 from toolfmt.cli.files import Files
 from toolfmt.cli.output import UsageError, note, visible
-from toolfmt.cli.page import Shown, page
+from toolfmt.cli.page import Block, Shown, Turn, page, tools, turns
 from toolfmt.corpora.rows import Row, place
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.errors import ParseError

@@ -8,28 +8,112 @@ rows wait in `OUT.rows` until all are there.
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 import time
-from contextlib import ExitStack, nullcontext, suppress
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, Self
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 from toolfmt import jsontext
-from toolfmt.corpora.interrupts import Interrupts
-from toolfmt.corpora.sources import TABLES
+from toolfmt.corpora.sources import STDIN, TABLES, Position, Source
 from toolfmt.corpora.streams import own_file, packed
 from toolfmt.corpora.tables import write_parquet
 from toolfmt.corpora.tally import Tally
 from toolfmt.errors import CorpusError, ParseError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import TracebackType
+    from collections.abc import Generator, Sequence
+    from types import FrameType, TracebackType
 
-    from toolfmt.corpora.sources import Source
-    from toolfmt.corpora.state import State, StateFile
     from toolfmt.corpora.work import Done
+    from toolfmt.model import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How far a run is: a small file beside its output, from which `--resume` goes on.
+
+    What was written after the file was last brought up to date is cut off and made again. The file is there from before
+    the first byte of output until the end of the run, so an output without it is complete.
+    """
+
+    run: JsonObject
+    """What the run is to do, and with which files: another run cannot go on from here."""
+    input: int = 0
+    offset: int = 0
+    line: int = 0
+    written: int = 0
+    """Bytes of the file that is being written."""
+    aside: int = 0
+    """Bytes of the side file."""
+    tally: JsonObject | None = None
+
+    @property
+    def position(self) -> Position:
+        """Give the place in the input."""
+        return Position(self.offset, self.line)
+
+
+class StateFile:
+    """Keeps a run's state on disk."""
+
+    def __init__(self, path: Path, run: JsonObject) -> None:
+        """Keep it at `path`."""
+        self.path = path
+        self.run = run
+
+    def has_begun(self) -> bool:
+        """Whether a run was interrupted after it had written something."""
+        if not self.path.exists():
+            return False
+        try:
+            found = jsontext.loads(self.path.read_text("utf-8"))
+        except (ParseError, UnicodeDecodeError):
+            return True
+        return not jsontext.is_object(found) or any(found.get(key) for key in ("input", "written", "aside"))
+
+    def begin(self, *, resume: bool) -> State:
+        """Give the state to begin with; raises CorpusError where a run cannot be gone on with."""
+        if not resume or not self.path.exists():
+            return State(self.run)
+        try:
+            found = jsontext.loads(self.path.read_text("utf-8"))
+            state = State(**found) if jsontext.is_object(found) else None
+        except (ParseError, UnicodeDecodeError, TypeError):
+            state = None
+        if state is None:
+            raise CorpusError(f"{self.path}: says nothing of an interrupted run: remove it to begin anew")
+        differ = [key for key in self.run if not jsontext.equal(self.run[key], state.run.get(key))]
+        if differ:
+            what = ", ".join(differ)
+            raise CorpusError(f"{self.path}: the run that was interrupted had other {what}: remove it to begin anew")
+        return state
+
+    def save(self, state: State) -> None:
+        """Write the state, whole or not at all; an error names the folder, as the file is none of the caller's."""
+        fresh = own_file(self.path.with_name(f"{self.path.name}.new"))
+        try:
+            fresh.parent.mkdir(parents=True, exist_ok=True)
+            fresh.write_text(jsontext.dumps(asdict(state)) + "\n", "utf-8")
+            fresh.replace(self.path)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self.path.parent)) from None
+
+    def end(self) -> None:
+        """The run is complete."""
+        self.path.unlink(missing_ok=True)
+
+
+def inputs(sources: Sequence[Source]) -> list[list[str | int | None]]:
+    """Describe files so that a change shows."""
+    return [
+        [one.path, None, None] if one.path == STDIN else [one.path, one.size, Path(one.path).stat().st_mtime_ns]
+        for one in sources
+    ]
+
 
 _SECONDS: Final = 1.0
 """Between two writings of the state."""
@@ -199,3 +283,40 @@ def _continued(path: Path, size: int) -> IO[bytes]:
     file.truncate(size)
     file.seek(size)
     return file
+
+
+class Interrupts:
+    """Lets Ctrl-C wait while something is written whole."""
+
+    def __init__(self) -> None:
+        """Begin with nothing under way."""
+        self._busy = self._asked = False
+
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """Take interrupts over, as only a main thread can."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before: Any = signal.signal(signal.SIGINT, self._interrupt)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    @contextmanager
+    def whole(self) -> Generator[None]:
+        """Let an interrupt wait for the end of this."""
+        self._busy = True
+        try:
+            yield
+        finally:
+            self._busy = False
+        if self._asked:
+            self._asked = False
+            raise KeyboardInterrupt
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - what a handler is given
+        if not self._busy:
+            raise KeyboardInterrupt
+        self._asked = True

@@ -53,8 +53,8 @@ def pages(file: BinaryIO, column: Any) -> Iterator[Page]:
         kind = header.get(_KIND)
         field, encoding = _OF_DATA.get(kind, (0, 0)) if isinstance(kind, int) else (0, 0)
         of_data: Any = header.get(field) if field else {1: 0, encoding: 0}
-        said = cast("dict[int, Any]", of_data) if isinstance(of_data, dict) else {}
-        sizes: list[Any] = [header.get(_PACKED), header.get(_UNPACKED), said.get(1), said.get(encoding)]
+        fields = cast("dict[int, Any]", of_data) if isinstance(of_data, dict) else {}
+        sizes: list[Any] = [header.get(_PACKED), header.get(_UNPACKED), fields.get(1), fields.get(encoding)]
         if not all(isinstance(one, int) and one >= 0 for one in sizes):
             raise PageError("a page without a size")
         page = Page(*sizes)

@@ -39,10 +39,6 @@ _COMPARE: Final[Mapping[str, Callable[[int, int], bool]]] = {
 _FILTER: Final = re.compile(r"([a-z]+)\s*(<=|>=|!=|=|<|>)\s*(.+)", re.DOTALL)
 
 
-def _failures(found: Statistics) -> int:
-    return sum(one.errors + one.broken + one.unanswered for one in found.tools.values())
-
-
 _NAMES: Final[Mapping[str, Callable[[Statistics], set[str]]]] = {
     "tool": lambda found: {name for name, one in found.tools.items() if one.calls or one.declared},
     "call": lambda found: {name for name, one in found.tools.items() if one.calls},
@@ -54,7 +50,7 @@ _NUMBERS: Final[Mapping[str, Callable[[Statistics], int]]] = {
     "errors": lambda found: sum(one.errors for one in found.tools.values()),
     "broken": lambda found: sum(one.broken for one in found.tools.values()),
     "unanswered": lambda found: sum(one.unanswered for one in found.tools.values()),
-    "failures": _failures,
+    "failures": lambda found: sum(one.errors + one.broken + one.unanswered for one in found.tools.values()),
 }
 _LENGTHS: Final = ("characters", "tokens")
 
@@ -112,7 +108,10 @@ class Selection:
             if not all(one.takes(transcript, found, self.tokenizer) for one in self.filters):
                 return False
         first, end = self.share
-        return (first, end) == (0, 100) or first <= _percent(transcript) < end
+        if (first, end) == (0, 100):
+            return True
+        percent = int.from_bytes(fingerprint(transcript)[:8], "big") / 2**64 * 100
+        return first <= percent < end
 
 
 EVERYTHING: Final = Selection()
@@ -131,10 +130,6 @@ def fingerprint(transcript: Transcript) -> bytes:
     """Give 16 bytes that are the same for conversations which say the same: ids and further fields say nothing."""
     text = json_text([[message.role, list(_sayings(message))] for message in transcript.messages])
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _percent(transcript: Transcript) -> float:
-    return int.from_bytes(fingerprint(transcript)[:8], "big") / 2**64 * 100
 
 
 def _sayings(message: Message) -> Iterator[JsonValue]:

@@ -18,8 +18,7 @@ from toolfmt.transcripts.flat import flatten
 
 if TYPE_CHECKING:
     from toolfmt.corpora.batches import Batch
-    from toolfmt.corpora.picked import Picked
-    from toolfmt.corpora.rows import Row
+    from toolfmt.corpora.rows import Picked, Row
     from toolfmt.corpora.sources import Source
     from toolfmt.model import JsonObject, JsonValue
 

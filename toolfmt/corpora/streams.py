@@ -15,14 +15,26 @@ import select
 import stat
 import sys
 import zlib
-from collections.abc import Generator, Iterable
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
-from toolfmt.corpora.arrow import arrow
 from toolfmt.corpora.sources import STDIN, TABLES
-from toolfmt.errors import CorpusError, ParseError
+from toolfmt.errors import CorpusError, MissingExtraError, ParseError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable
+
+
+def arrow(feature: str) -> Any:
+    """Import pyarrow for a feature; raises MissingExtraError."""
+    try:
+        import_module("pyarrow.parquet")
+        return import_module("pyarrow")
+    except ImportError:
+        raise MissingExtraError(feature, "corpora") from None
+
 
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"

@@ -13,21 +13,22 @@ fields that are not there.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, cast
 
 from toolfmt import jsontext
-from toolfmt.corpora.arrow import arrow
 from toolfmt.corpora.pages import PREFIXED, PageError, pages
 from toolfmt.corpora.rows import Row
 from toolfmt.corpora.sources import Position, Source
+from toolfmt.corpora.streams import arrow
 from toolfmt.corpora.texts import SIZE
 from toolfmt.errors import CorpusError, ParseError, ToolFmtError
 from toolfmt.transcripts.recognising import origin
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from toolfmt.model import JsonValue
 
 CONVERSATION: Final = "conversation"
@@ -263,7 +264,7 @@ def _unpacked(pyarrow: Any, data: Any) -> int:
         data = data.cast(pyarrow.list_(kind.field(0).type))
     if pyarrow.types.is_nested(kind) and hasattr(data, "flatten"):
         return _VALUE * len(data) + _unpacked(pyarrow, data.flatten())
-    return data.nbytes
+    return max(data.nbytes, _VALUE * len(data))  # a number of one byte, and a null, is an object too
 
 
 def table(texts: list[str], beside: Any = None) -> bytes:

@@ -55,7 +55,7 @@ class TextBatch:
             yield self._refused(max(self.first, 0), self.data, self.size)
         elif self.first == SESSION:
             yield TextRow(path, 0, self.data, session=True)
-        elif not self.first or self._one_line():
+        elif not self.first or (self.first == 1 and len(self.data) <= self.limit and b"\n" not in self.data.strip()):
             yield from entries(TextRow(path, self.first, self.data.strip() if self.first else self.data))
         else:
             for at, line in zip(count(self.first), self.data.split(b"\n")):
@@ -63,9 +63,6 @@ class TextBatch:
                     yield self._refused(at, line, len(line))
                 elif line.strip():
                     yield TextRow(path, at, line.rstrip(b"\r"))
-
-    def _one_line(self) -> bool:
-        return self.first == 1 and len(self.data) <= self.limit and b"\n" not in self.data.strip()
 
     def _refused(self, line: int, data: bytes, size: int) -> TextRow:
         reason = f"a row of {size} bytes is longer than the limit of {self.limit} (--max-row)"

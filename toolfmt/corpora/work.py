@@ -26,12 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from toolfmt.corpora.batches import Batch, ReadOptions
-    from toolfmt.corpora.picked import Picked
-    from toolfmt.corpora.rows import Row
+    from toolfmt.corpora.rows import Picked, Row
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.convert import Conversion
     from toolfmt.transcripts.format import TranscriptFormat
-    from toolfmt.transcripts.mending import Mending
+    from toolfmt.transcripts.repair import Mending
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +144,8 @@ def convert_batch(work: Work, batch: Batch) -> Done:
             if work.stop:
                 done.stopped = f"{place(row)}: {error}"
                 break
-            done.failures.append(_failure(row, error))
+            where: JsonObject = {"file": row.file, "line": row.line or None}
+            done.failures.append({**where, "reason": str(error), "text": row.text})
             done.tally.failed += 1
         else:
             if work.unique:
@@ -188,7 +188,3 @@ def _alone(batch: TableBatch) -> tuple[TableBatch, tuple[Loss, ...]]:
     columns = batch.columns
     lost = (Loss("request_field", f"/{name}", "dropped", "a column") for name in columns.beside if columns.one)
     return replace(batch, columns=replace(columns, beside=())), tuple(lost)
-
-
-def _failure(row: Row, error: ToolFmtError) -> JsonObject:
-    return {"file": row.file, "line": row.line or None, "reason": str(error), "text": row.text}

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 _TAG = re.compile(r"<[^<>]{0,256}>")
 _WORD = re.compile(r"\w").search
-_BLANK: Final = 64
-"""Characters after a marker in which a call begins."""
+_HEAD = re.compile(r"(?:\w[\w.:=\"'/ \-]{0,64})?\s{0,64}[<\[{(]")
+_TAG_HEAD = re.compile(r"[^<>\n]{0,64}>\s{0,64}[<\[{(]")
+"""What is between a marker, or one that leaves its tag open, and the first part of a call; prose has a blank."""
 _NEAR: Final = 1024
 """Characters after it in which words are looked for."""
 
@@ -35,18 +36,16 @@ class BrokenCalls:
         self.quoted = -1
         """Where the first call is that is quoted in one; -1 for nowhere."""
 
-    def see(self, mark: str, buf: str, end: int) -> bool:
-        """Note a marker that begins no call and ends at `end`; False if more text is needed."""
+    def see(self, mark: str) -> None:
+        """Note a marker that begins no call."""
         table = self._table
+        begins = mark in table.matches or mark in table.openers or mark not in table.marks
         shared = self._owners.intersection(table.owners.get(mark, ()))
         if self._begun and shared:
             self._owners = shared
-            if mark in table.marks and mark not in table.matches:
-                self._begun = None
-        after = buf[end : end + _BLANK].strip()
-        if mark in table.matches and self._begun is None and after[:1] in tuple("<[{("):
+            self._begun = self._begun if begins else None
+        if begins and not (self._begun and self._begins_call(mark)):
             self.begin(mark)
-        return bool(after) or mark not in table.matches or len(buf) - end >= _BLANK
 
     def begin(self, mark: str = "") -> None:
         """Note that a broken call begins here, with a marker or with a header."""
@@ -61,9 +60,18 @@ class BrokenCalls:
         return True
 
     def _is_inside(self, found: Detection) -> bool:
-        if self._begun is None:
-            return False
-        mark, count = self._begun
-        other = {one.dialect for one in found.candidates}.isdisjoint(self._owners)
-        said = self._passed.after(count, _NEAR)[len(mark) :]
-        return other and _WORD(_TAG.sub("", said)) is not None
+        other = found.dialect not in self._owners
+        return other and self._begins_call("<") and _WORD(_TAG.sub("", self._said())) is not None
+
+    def _begins_call(self, following: str) -> bool:
+        """Whether a call begins with the marker, and not a sentence; `following` is after what was passed."""
+        if self._begun is None or not self._begun[0]:
+            return self._begun is not None
+        mark = self._begun[0]
+        head = _TAG_HEAD if mark[0] == "<" and ">" not in mark else _HEAD
+        return head.match(self._said() + following) is not None
+
+    def _said(self) -> str:
+        """What was passed since the marker."""
+        mark, count = self._begun or ("", self._passed.count)
+        return self._passed.after(count, _NEAR)[len(mark) :]

@@ -257,8 +257,8 @@ class Detector:
             return outcome
         if isinstance(outcome, Detection) and not shown:
             return outcome
-        if not (shown or self.broken.see(mark, self._buf, self._at + len(mark)) or eof):
-            return "wait"
+        if not shown:
+            self.broken.see(mark)
         return self._no_call(mark, held=not shown, read=outcome != "no")
 
     def _no_call(self, mark: str, *, held: bool, read: bool) -> Outcome:
@@ -322,6 +322,8 @@ class Detector:
                 line_start=line_start,
                 eof=eof,
             )
+            if tag and outcome == "no":
+                self.broken.see(mark)
         if outcome == "no":
             self.passed.mask()
             self._pass(at + 1)

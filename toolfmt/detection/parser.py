@@ -29,11 +29,12 @@ class DetectingParser:
     def __init__(
         self,
         detector: Detector,
-        open_as: Callable[[str, str], Parser[str]],
-        find: Callable[[str, str], list[Event]] | None = None,
+        open_as: Callable[[str, str, str | None], Parser[str] | None],
+        find: Callable[[str, str], list[Notice]] | None = None,
     ) -> None:
         """Read with `detector`, then with the parser that `open_as` gives for the dialect's name and the masked text.
 
+        Given a whole answer too, it returns one that reads it as plain text and calls, or None.
         `find` returns further events for the text of an answer of no dialect.
         """
         self._detector = detector
@@ -61,8 +62,7 @@ class DetectingParser:
         """Read the last piece, which may be all of it: `feed` and `close` in one."""
         events = self._detector.read(rest, eof=True)
         if self._detector.found is not None:
-            parser, more = self._begin()
-            events += more + self._beyond(parser.close())
+            events += self._whole()
         elif (at := self._detector.broken.quoted) >= 0:
             raw = self._detector.passed.text()[at:]
             detail = f"quoted in a call of which the beginning is broken, at offset {at}"
@@ -78,11 +78,26 @@ class DetectingParser:
         found, passed = self.detection, self._detector.passed
         whole = passed.text() + self._detector.rest()
         self._prefix = whole[: found.span[0]]
-        parser = self._open_as(found.dialect, self._prefix)
+        parser = self._open_as(found.dialect, self._prefix, None)
+        assert parser is not None  # noqa: S101 - no answer was given
         events = self._beyond(parser.feed(passed.masked(found.span[0])))
-        events.append(Notice(DETECTED, f"{found.dialect}: it {found.reason}", found.span))
+        events.append(_notice(found))
         self.feed, self.close = partial(self._on, parser), lambda: self._beyond(parser.close())
         return parser, events + self._on(parser, whole[found.span[0] :], *events)
+
+    def _whole(self) -> list[Event]:
+        """Read an answer that is all there: at once if it is plain text and calls."""
+        found, passed = self.detection, self._detector.passed
+        at, rest = found.span[0], passed.text() + self._detector.rest()
+        self._prefix, answer = rest[:at], passed.masked(at) + rest[at:]
+        parser = self._open_as(found.dialect, self._prefix, answer)
+        events = [] if parser is None else [*parser.feed(answer), *parser.close()]
+        texts = [event for event in events if isinstance(event, TextDelta)]
+        if parser is None or any(event.start < at < event.start + len(event.text) for event in texts):
+            parser, events = self._begin()
+            return events + self._beyond(parser.close())
+        before = [event for event in texts if event.start < at]
+        return [*self._beyond([*before]), _notice(found), *events[len(before) :]]
 
     def _on(self, parser: Parser[str], chunk: str, *before: Event) -> list[Event]:
         """Feed the parser; once it is past what the detector emitted, callers use it directly."""
@@ -109,6 +124,10 @@ class DetectingParser:
             else:
                 out.append(event)
         return out
+
+
+def _notice(found: Detection) -> Notice:
+    return Notice(DETECTED, f"{found.dialect}: it {found.reason}", found.span)
 
 
 def _closed(chunk: str) -> list[Event]:  # noqa: ARG001 - as `Parser.feed` has it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.detection.bare_json import JsonExtent
@@ -162,7 +163,12 @@ class Passed:
 
     def after(self, count: int, most: int) -> str:
         """Return the text after so many pieces, as far as it is looked at."""
-        return "".join(self._pieces[count : count + most])[:most]
+        text = ""
+        for piece in islice(self._pieces, count, count + most):
+            text += piece[: most - len(text)]
+            if len(text) == most:
+                break
+        return text
 
     def text(self) -> str:
         """Return the whole text."""

@@ -84,7 +84,7 @@ class Framed:
 
 
 class DetectionTable:
-    """What tells the dialects of one registry apart."""
+    """What distinguishes the dialects of one registry."""
 
     def __init__(self, registry: Registry) -> None:
         """Compile all signatures."""
@@ -120,14 +120,16 @@ class DetectionTable:
         self._prompts = (thoughts, *(one for one in syntaxes.values() if one.frame is not None))
         self.closers = {*self.reasoning.values(), *(end for frame in frames for end in frame.ends)}
         """What may end reasoning with an unknown opener."""
-        opens = {marker for frame in frames for marker in (*frame.opens, frame.start)}
-        self.openers = frozenset(marker for marker in opens if len(marker) > 1)
+        opens: dict[str, tuple[str, ...]] = {}
+        for name, _, frame in self._framed:
+            opens |= {mark: (*opens.get(mark, ()), name) for mark in (*frame.opens, frame.start) if len(mark) > 1}
+        self.openers = frozenset(opens)
         self.special = frozenset(filter(_SPECIAL.fullmatch, {*self.marks, *self.openers, *self.matches}))
         own = {
             mark: tuple({name for one in matches for name, *_ in one.owners}) for mark, matches in self.matches.items()
         }
-        self.owners = {**own, **self.marks}
-        """The dialects of each marker, including markers that begin a call."""
+        self.owners = {**opens, **own, **self.marks}
+        """The dialects of each marker, including markers that begin a call or a message."""
         plain = {*self.matches, *self.marks, *self.reasoning, *self.openers, *FENCES, *MARKS}
         self.longest = max(map(len, plain))
         self.prefixes = frozenset(text[:end] for text in plain for end in range(1, len(text)))

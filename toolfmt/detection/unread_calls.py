@@ -30,7 +30,7 @@ from toolfmt.parsers.respelling import example, misspelt, renamed
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from toolfmt.events import Event, Span
+    from toolfmt.events import Span
     from toolfmt.lookup.registry import Registry
 
     Read = Callable[[str, str], Sequence[CallEnd | CallFailed]]
@@ -132,7 +132,7 @@ _MARKED: Final = re.compile(r"<[^<>\n]{1,80}>|&lt;[^<>\n]{1,80}?&gt;|\[{1,2}/?[\
 """A marker of any format, or what is like one."""
 
 
-def unread_notice(text: str, whole: str, tools: Collection[str], dialect: str, read: Read) -> list[Event]:
+def unread_notice(text: str, whole: str, tools: Collection[str], dialect: str, read: Read) -> list[Notice]:
     """Report a call in the `text` of an answer, or in the `whole` of one without text, that was not read."""
     looked = text if text.strip() else whole
     found = unread_call(looked, tools, read)
@@ -249,7 +249,7 @@ def _in_place(text: str, names: re.Pattern[str]) -> Iterator[tuple[str, str]]:
     """Find names in the place of a call, by the text around them."""
     for name in names.finditer(text):
         before, after = text[max(0, name.start() - _AROUND) : name.start()], text[name.end() : name.end() + _AROUND]
-        for place, given in _PLACES:
+        for place, given in (*_PLACES, *_places(default_registry())):
             found = place.search(before) if given.match(after) is not None else None
             if found is None:
                 continue
@@ -269,6 +269,26 @@ def is_shown(text: str, start: int) -> bool:
     if line.count("`") % 2 and not line.lstrip().startswith("```"):
         return bool(line.strip(" \t`"))
     return text.count("```", 0, start) % 2 == 1 and bool(text[start:].partition("```")[2].strip())
+
+
+@lru_cache(maxsize=8)
+def _places(registry: Registry) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
+    """Return what is before and after the name of a tool in the calls of all dialects, with any words in the marker."""
+    found: dict[tuple[str, str], None] = {}
+    for dialect in registry:
+        for form in dialect.syntax.forms if dialect.syntax is not None else ():
+            before, slot, after = re.sub(r"\{\?|\?\}", "", form.call).partition("{name}")
+            mark = before.rpartition("\n")[2]
+            given, body = after.partition("{")[0], form.elements.member[:1] if form.elements is not None else "{"
+            if slot and "{" not in mark and not mark[:1].isalnum() and len(_letters(mark)) >= _SHORTEST:
+                found[_shape(mark), _shape(given if given.strip() else f"{given}{body}")] = None
+    return tuple((re.compile(rf"(?P<mark>{mark})[\"']?\Z"), re.compile(rf"[\"']?{given}")) for mark, given in found)
+
+
+def _shape(literal: str) -> str:
+    """Make the pattern of texts that differ from a literal in their words and blanks only."""
+    kinds = re.finditer(r"(\w+)|(\s+)|(.)", literal)
+    return "".join(r"\w{2,40}" if kind[1] else r"\s{0,8}" if kind[2] else re.escape(kind[3]) for kind in kinds)
 
 
 @lru_cache(maxsize=8)

@@ -15,13 +15,16 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 Word: TypeAlias = bool | None
+"""The value of a word such as `true`."""
 
 KEYWORD: Final = r"[^\W\d][\w.\-]{0,255}"
 """A pattern (package `regex`) for the name of a `key=value` argument."""
 BARE_KEY: Final = r"[\w.\-/$@]{1,256}"
 """A pattern for a key without quotes."""
 PYTHON_WORDS: Mapping[str, Word] = {"True": True, "False": False, "None": None}
+"""The words of Python and their values."""
 JSON_WORDS: Mapping[str, Word] = {"true": True, "false": False, "null": None}
+"""The words of JSON and their values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ branches on a dialect's name: `Traits` describe the differences.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolDefinition, ToolInvocation, ToolResult
 
 WireT = TypeVar("WireT")
+WireOut = TypeVar("WireOut", covariant=True)
 WireIn = TypeVar("WireIn", contravariant=True)
 
 
@@ -72,12 +73,12 @@ class Limits:
 
 @dataclass(slots=True, kw_only=True)
 class ParserOptions:
-    """Settings of a parser. It is not frozen, because one is made for every answer.
+    """Settings of a parser; one may serve many parsers.
 
     `tools` are the offered tools by name; empty when none were given.
     `reasoning_open` says that the prompt already opened the reasoning block; `reasoning_opener` is the marker, "" for
     the format's first. `infer_types` guesses the type of text if neither the format nor a schema gives it, and
-    `coerce` converts arguments to the types of the tools' schemas.
+    `coerce` converts arguments to the types of the tools' schemas. `whole` says that the first chunk is all there is.
     """
 
     tools: Mapping[str, ToolDefinition] = field(default_factory=dict[str, "ToolDefinition"])
@@ -87,6 +88,7 @@ class ParserOptions:
     reasoning_opener: str = ""
     infer_types: bool = False
     coerce: bool = False
+    whole: bool = False
     limits: Limits = field(default_factory=Limits)
 
 
@@ -112,10 +114,19 @@ class Example:
 
 
 SchemaFormatter: TypeAlias = Callable[["ToolDefinition"], str]
+"""Writes a tool's definition as a manifest shows it."""
 ExampleFormatter: TypeAlias = Callable[["ToolDefinition"], tuple[Example, ...]]
+"""Makes the example calls of a tool."""
 CallFormatter: TypeAlias = Callable[[Sequence["ToolInvocation"], Mapping[str, "ToolDefinition"]], WireT]
 """Writes calls as the model would. The tools, by name, give the types that the format lacks."""
-ResultFormatter: TypeAlias = Callable[[Sequence["ToolResult"]], WireT]
+
+
+class ResultFormatter(Protocol[WireOut]):
+    """Writes results for the model; `tools` names those that are offered, whose tags may be calls elsewhere."""
+
+    def __call__(self, results: Sequence[ToolResult], tools: Collection[str] = (), /) -> WireOut:
+        """Write results in call order."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True, repr=False)
@@ -143,3 +154,4 @@ class Dialect(Generic[WireT]):
 
 
 AnyDialect: TypeAlias = Dialect[Any]
+"""A dialect of text or of API objects."""

@@ -190,7 +190,7 @@ def _check_template(template: object, where: str) -> None:
     elif isinstance(template, (list, tuple)):
         items = cast("Sequence[object]", template)
         if len(items) != 1:
-            raise DialectRecordError(f"{where}: a list is written as one item, which stands for any number")
+            raise DialectRecordError(f"{where}: a list is written as one item, which matches any number")
         _check_template(items[0], f"{where}/0")
     elif isinstance(template, str) and re.fullmatch(r"\{[a-z_]+\}", template):
         _check_slots(template, where, _JSON)
@@ -204,8 +204,10 @@ def _check_elements(elements: Elements, where: str) -> None:
         place = f"{where}/{field}"
         if field == "wrapper":
             _check_slots(template, place, frozenset())
+        elif field == "item":
+            _check_slots(template, place, _VALUE, "value")
         else:
-            _check_slots(template, place, _VALUE if field == "item" else _VALUE | {"key"}, "value")
+            _check_slots(template, place, _VALUE | {"key"}, "value", "key")
         _check_marker(template, place)
     for at, (opener, closer) in enumerate(elements.quotes):
         _check_marker(opener, f"{where}/quotes/{at}/0")
@@ -222,7 +224,7 @@ def _check_length(template: str, where: str) -> None:
         raise DialectRecordError(f"{where}: {error}") from None
 
 
-def _check_slots(template: str, where: str, known: frozenset[str], needed: str = "") -> None:
+def _check_slots(template: str, where: str, known: frozenset[str], *needed: str) -> None:
     _check_length(template, where)
     found = _slots(template)
     if unknown := sorted(found - known):
@@ -230,8 +232,9 @@ def _check_slots(template: str, where: str, known: frozenset[str], needed: str =
             f": did you mean {{{name}}}?" for name in close_names(unknown[0], {name: name for name in known})[:1]
         )
         raise DialectRecordError(f"{where}: there is no slot {{{unknown[0]}}} here{advice}")
-    if needed and needed not in found:
-        raise DialectRecordError(f"{where}: the slot {{{needed}}} is missing")
+    for name in needed:
+        if name not in found:
+            raise DialectRecordError(f"{where}: the slot {{{name}}} is missing")
 
 
 def _check_marker(template: str, where: str) -> None:

@@ -34,7 +34,7 @@ PLAIN_NAME = r"[\w.:/\-]{1,256}"
 """A tool's name where no marker comes before it."""
 
 ANY_KEY = "*"
-"""A key of a JSON template that stands for every further key."""
+"""A key of a JSON template that matches every further key."""
 
 Pair: TypeAlias = tuple[str, str]
 """An opening and a closing marker."""
@@ -235,6 +235,7 @@ class Maybe:
 
 
 Piece: TypeAlias = Verbatim | Slot | Maybe
+"""A part of a template: text as it is, a place for a value, or parts that may be absent."""
 
 _PIECE = re.compile(r"\{\?|\?\}|\{([a-z_]+1?)\}")
 BODY_SLOTS = frozenset({"call", "args", "members", "payload", "yaml"})

@@ -34,6 +34,11 @@ def template(name: str) -> Provenance:
     return Provenance(reference=name, kind="template")
 
 
+def vllm_draft(parser: str, revision: str) -> Provenance:
+    """A parser that a pull request would add to vLLM."""
+    return Provenance(reference=f"vllm-project/vllm, {parser}.py in a pull request", kind="source", revision=revision)
+
+
 def json_call(name: str = "name", arguments: str = "arguments", **more: str) -> JsonCall:
     """A JSON call under these keys; the other usual ones are read too, and a `function` object around both."""
     others = dict.fromkeys(_ARGUMENTS, "{arguments}") | dict.fromkeys(_NAMES, "{name}")

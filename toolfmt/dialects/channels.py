@@ -9,6 +9,8 @@ r"""Formats whose messages have headers: channels and recipients.
 A comment after each form names the formats that write it.
 """
 
+from functools import partial
+
 from toolfmt.dialect.frames import Frame, Route
 from toolfmt.dialect.record import Provenance
 from toolfmt.dialect.syntax import Elements, Form, JsonCall, Syntax
@@ -16,19 +18,21 @@ from toolfmt.dialects._native import SGLANG, VLLM, native, template
 from toolfmt.formatters.json_schemas import function_line
 from toolfmt.formatters.typescript import TypeScript
 
+# What a part holds is possessive: split in every way, a run of parts would take time to the power of their number.
 _HARMONY = (
-    r"(?:<\|start\|>assistant|assistant)?(?:[ \t]{0,8}(?:to=(?P<recipient>[^\s<|]{1,256})"
-    r"|<\|channel\|>[ \t]{0,8}(?P<channel>[^\s<|]{1,64})|<\|constrain\|>[ \t]{0,8}(?P<content>[\w\-]{1,64})"
+    r"(?:<\|start\|>assistant|assistant)?(?:[ \t]{0,8}(?:to=(?P<recipient>[^\s<|]{1,256}+)"
+    r"|<\|channel\|>[ \t]{0,8}(?P<channel>[^\s<|]{1,64}+)|<\|constrain\|>[ \t]{0,8}(?P<content>[\w\-]{1,64}+)"
     r"|(?P<content>json|code|text|xml)(?!\w))){0,8}[ \t]{0,8}<\|message\|>"
 )
 _NAME = r"[\w.:/\-]{1,256}"
-_TEXT = (
-    Route(to="reasoning", channel="analysis"),
-    Route(to="text"),
+_harmony_frame = partial(
+    Frame,
+    header=_HARMONY,
+    start="<|start|>",
+    opens=("<|start|>", "<|channel|>"),
+    words=("analysis", "commentary", "final", "json", "code", "text", "xml"),
+    ends=("<|end|>", "<|call|>", "<|return|>"),
 )
-_ENDS = ("<|end|>", "<|call|>", "<|return|>")
-_OPENS = ("<|start|>", "<|channel|>")
-_WORDS = ("analysis", "commentary", "final", "json", "code", "text", "xml")
 _ARGS = Form(call="{args}")
 
 DIALECTS = (
@@ -37,12 +41,7 @@ DIALECTS = (
         "messages with a channel and a recipient, JSON arguments: gpt-oss",
         Syntax(
             forms=(_ARGS,),
-            frame=Frame(
-                header=_HARMONY,
-                start="<|start|>",
-                opens=_OPENS,
-                words=_WORDS,
-                ends=_ENDS,
+            frame=_harmony_frame(
                 routes=(
                     Route(to="raw", recipient="functions.*", content="text"),
                     Route(to="call", recipient="functions.*"),
@@ -125,12 +124,7 @@ DIALECTS = (
                     ),
                 ),
             ),
-            frame=Frame(
-                header=_HARMONY,
-                start="<|start|>",
-                opens=_OPENS,
-                words=_WORDS,
-                ends=_ENDS,
+            frame=_harmony_frame(
                 routes=(
                     Route(to="reasoning", recipient="", channel="analysis"),
                     Route(to="text", recipient=""),

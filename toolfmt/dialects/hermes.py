@@ -11,7 +11,7 @@ Results are shown as `<tool_response>`. The key order is not guaranteed;
 
 from dataclasses import replace
 
-from toolfmt.dialects._native import SGLANG, VLLM, XGRAMMAR, chat, in_tags, native, template
+from toolfmt.dialects._native import SGLANG, VLLM, XGRAMMAR, chat, in_tags, native, template, vllm_draft
 
 _HERMES = chat(in_tags("<tool_call>\n", "\n</tool_call>"), in_tags("<tool_calls>\n", "\n</tool_calls>"))
 
@@ -64,9 +64,7 @@ DIALECTS = (
         replace(
             _HERMES, forms=(in_tags("<tools>\n", "\n</tools>"), *_HERMES.forms), tools="<tools>\n{tools}\n</tools>"
         ),
-        replace(
-            VLLM, reference="vllm-project/vllm, qwen2_5_coder_tool_parser.py in a pull request", revision="e6b870f"
-        ),
+        vllm_draft("qwen2_5_coder_tool_parser", "e6b870f"),
         aliases=("qwen2.5-coder", "qwen2-5-coder"),
     ),
     native(

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from toolfmt.dialect.record import Provenance
 from toolfmt.dialect.syntax import Form, JsonCall, Syntax
-from toolfmt.dialects._native import SGLANG, THINK, VLLM, json_call, native, template
+from toolfmt.dialects._native import SGLANG, THINK, VLLM, json_call, native, template, vllm_draft
 from toolfmt.formatters.json_schemas import function_line, gemini_tool, json_schema_formatter, openai_tool
 from toolfmt.formatters.typescript import TypeScript
 
@@ -213,7 +213,7 @@ DIALECTS = (
         "openpangu-v2",
         "a JSON array in <|tool_call_start|>: openPangu 2",
         Syntax(forms=(replace(_LIST, section="<|tool_call_start|>{calls}<|tool_call_end|>"),), reasoning=THINK),
-        replace(VLLM, reference="vllm-project/vllm, openpangu_v2_tool_parser.py in a pull request", revision="25d5396"),
+        vllm_draft("openpangu_v2_tool_parser", "25d5396"),
         aliases=("openpanguv2",),
     ),
     native(
@@ -230,11 +230,7 @@ DIALECTS = (
             stop=("<|im_end|>", "<|stop|>", "<|endofturn|>"),
             result="<|im_start|>tool/function_response\n{content}<|im_end|>",
         ),
-        replace(
-            VLLM,
-            reference="vllm-project/vllm, hyperclovax_seed_think_14b_tool_parser.py in a pull request",
-            revision="0676dfc",
-        ),
+        vllm_draft("hyperclovax_seed_think_14b_tool_parser", "0676dfc"),
         aliases=("hyperclovax-seed-think",),
     ),
     native(

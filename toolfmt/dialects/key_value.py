@@ -11,7 +11,7 @@ Values are raw; their types come from the tool's schema.
 from dataclasses import replace
 
 from toolfmt.dialect.syntax import Elements, Form, Syntax
-from toolfmt.dialects._native import SGLANG, THINK, VLLM, XGRAMMAR, json_call, native, template
+from toolfmt.dialects._native import SGLANG, THINK, VLLM, XGRAMMAR, json_call, native, template, vllm_draft
 from toolfmt.formatters.json_schemas import function_line
 
 
@@ -164,9 +164,7 @@ DIALECTS = (
             _ON_LINES,
             forms=_with_json(replace(_GLM, call="<iquestcoder_tool_call>{name}\n{members}</iquestcoder_tool_call>")),
         ),
-        replace(
-            VLLM, reference="vllm-project/vllm, iquest_coder_v2_tool_parser.py in a pull request", revision="2006094"
-        ),
+        vllm_draft("iquest_coder_v2_tool_parser", "2006094"),
     ),
     native(
         "solar-open2",

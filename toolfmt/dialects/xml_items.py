@@ -7,7 +7,7 @@
         </arguments>
     </tool>
 
-Values are typed by the tool's schema; a type that the schema would not tell is
+Values are typed by the tool's schema; a type that the schema would not give is
 written beside the value. Entities and CDATA are read, a bare `<` or `&` is text.
 Two tools have a short form, `<write_file path="a.txt">…</write_file>` and
 `<run_bash>…</run_bash>`.

@@ -1,6 +1,5 @@
 # The public names, each with its home: `__init__.py` loads what this file lists.
 
-from .context import ToolContext as ToolContext
 from .contracts import CallExecutor as CallExecutor
 from .contracts import ModelClient as ModelClient
 from .contracts import RunExecutor as RunExecutor
@@ -11,6 +10,7 @@ from .hooks import AfterHook as AfterHook
 from .hooks import BeforeHook as BeforeHook
 from .hooks import Blocked as Blocked
 from .hooks import Guard as Guard
+from .hooks import ToolContext as ToolContext
 from .policies.approval import Approval as Approval
 from .policies.approval import ApprovalRequest as ApprovalRequest
 from .policies.dangerous import CertaintyPolicy as CertaintyPolicy

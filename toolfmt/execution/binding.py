@@ -20,6 +20,7 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 
 from toolfmt.errors import ArgumentsError, ExecutionError, Problem
+from toolfmt.jsontext import token
 from toolfmt.tools.signature import Parameter, Signature, signature
 
 if TYPE_CHECKING:
@@ -162,5 +163,4 @@ def _is_plain(core: object) -> bool:
 
 
 def _problem(name: str, location: tuple[int | str, ...], keyword: str, message: str) -> Problem:
-    parts = (str(part).replace("~", "~0").replace("/", "~1") for part in (name, *location))
-    return Problem("".join(f"/{part}" for part in parts), keyword, message)
+    return Problem("".join(f"/{token(part)}" for part in (name, *location)), keyword, message)

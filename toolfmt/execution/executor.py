@@ -10,6 +10,7 @@ affect the others.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -17,16 +18,15 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import anyio
 from anyio.from_thread import start_blocking_portal
 
-from toolfmt.execution.context import ToolContext
-from toolfmt.execution.hooks import Blocked
-from toolfmt.execution.listeners import Listeners
-from toolfmt.execution.pipeline import Passage, Pipeline, RunStop, Settings
+from toolfmt.execution.contracts import ALONE, CallTurn, current
+from toolfmt.execution.events import Listeners
+from toolfmt.execution.hooks import Blocked, ToolContext, takes
+from toolfmt.execution.pipeline import CallInProgress, Pipeline, RunStop, Settings
 from toolfmt.execution.policies.dangerous import CertaintyPolicy, ProvenancePolicy
-from toolfmt.execution.policies.policy import Candidate, Unlisted, enforced
+from toolfmt.execution.policies.policy import Candidate, DefaultProtection, in_enforcement_order
 from toolfmt.execution.records import AgentStop, ToolCallError
 from toolfmt.execution.resolving import LOCAL, Resolver, check_limit
 from toolfmt.execution.running import check_seconds, is_async
-from toolfmt.execution.turn import ALONE, CallTurn, current
 from toolfmt.execution.values import LONGEST
 from toolfmt.ids import assign
 from toolfmt.model import ToolInvocation
@@ -127,9 +127,9 @@ class Executor:
             if not callable(getattr(server, "call", None)):
                 kind = type(server).__name__
                 raise TypeError(f"servers[{name!r}] is a ToolServer, as toolfmt.mcp.connect gives, not {kind}")
-        for hook in (*self.before, *self.after):
-            if not callable(hook):
-                raise TypeError(f"a hook is a function, not {type(hook).__name__}")
+        for what, first in (("before", "call"), ("after", "execution")):
+            for hook in getattr(self, what):
+                takes(hook, f"the {what}-hook", first, "context")
         if self.on_event is not None and (not callable(self.on_event) or is_async(self.on_event)):
             raise TypeError("on_event must be a sync function, because it is not awaited")
 
@@ -154,23 +154,23 @@ class Executor:
             given = list(assign(given, self.ids))
         pipeline = Pipeline(self._settings, Listeners(self.on_event), state, agent)
         turn = current.get()
-        passages = list(map(pipeline.enter, given, turn.approvals(given)))
+        entries = list(map(pipeline.enter, given, turn.approvals(given)))
         outer = current.set(ALONE)
         try:
-            admitted = await self._run(_Reported(pipeline, passages, turn), passages)
+            admitted = await self._run(_Reported(pipeline, entries, turn), entries)
         except RunStop as stop:
             cause = stop.cause
-            executions = _complete(pipeline, passages)
+            executions = _complete(pipeline, entries)
             if isinstance(cause, AgentStop):
                 cause.executions = tuple(executions)
             raise cause from None
         except BaseException:
-            _complete(pipeline, passages)
+            _complete(pipeline, entries)
             raise
         finally:
             current.reset(outer)
-        executions = _complete(pipeline, passages[:admitted])
-        self._throw(passages)
+        executions = _complete(pipeline, entries[:admitted])
+        self._throw(entries)
         return executions
 
     def execute_sync(
@@ -187,9 +187,11 @@ class Executor:
         try:
             anyio.get_cancelled_exc_class()
         except anyio.NoEventLoopError:
-            return anyio.run(execute)
-        with start_blocking_portal() as portal:
-            return portal.call(execute)
+            portal = nullcontext()  # runs nothing here: each error of a call would follow this one in a traceback
+        else:
+            portal = start_blocking_portal()
+        with portal as elsewhere:
+            return anyio.run(execute) if elsewhere is None else elsewhere.call(execute)
 
     def list_tools(self) -> tuple[ToolDefinition, ...]:
         """List the tools of the registry, then those of the servers, whose `server` is set."""
@@ -201,7 +203,7 @@ class Executor:
         """Whether a tool is offered in a state of the run; a server's tools always are."""
         return tool.server is not None or tool.name not in self.registry or self.registry.is_visible(tool.name, state)
 
-    def refused_marks(self, mark: CallProvenance) -> tuple[str, ...]:
+    def tools_refused_for(self, mark: CallProvenance) -> tuple[str, ...]:
         """List the tools whose calls with a mark are always refused, because no policy decides about them."""
         protections = [one for one in self._settings.unlisted if one.step == ProvenancePolicy.step]
 
@@ -225,11 +227,11 @@ class Executor:
 
     @cached_property
     def _settings(self) -> Settings:
-        listed = enforced(self.policies)
+        listed = in_enforcement_order(self.policies)
         # Dangerous tools are protected even if nobody asked for it.
         steps = {one.step for one in listed}
         unlisted = tuple(
-            Unlisted(one, listed) for one in (ProvenancePolicy(), CertaintyPolicy()) if one.step not in steps
+            DefaultProtection(one, listed) for one in (ProvenancePolicy(), CertaintyPolicy()) if one.step not in steps
         )
         return Settings(
             resolver=Resolver(
@@ -242,43 +244,43 @@ class Executor:
             ),
             guards=tuple(self.guards),
             before=tuple(self.before),
-            policies=enforced((*listed, *unlisted)),
+            policies=in_enforcement_order((*listed, *unlisted)),
             unlisted=frozenset(unlisted),
             coerce=self.coerce,
             after=tuple(self.after),
         )
 
-    async def _run(self, reported: _Reported, passages: list[Passage]) -> int:
+    async def _run(self, reported: _Reported, entries: list[CallInProgress]) -> int:
         """Run the calls, up to `limit` at a time; returns how many were admitted or blocked.
 
         With `stop_on_block`, calls are admitted one after the other up to the first that is blocked, while those
         before it run.
         """
         stops: list[RunStop] = []
-        free = anyio.Semaphore(self.limit or max(1, len(passages)))
+        free = anyio.Semaphore(self.limit or max(1, len(entries)))
         taken = 0
 
-        async def stopping(step: Callable[[Passage], Awaitable[T]], passage: Passage) -> T | None:
+        async def stopping(step: Callable[[CallInProgress], Awaitable[T]], entry: CallInProgress) -> T | None:
             """Take a step; what ends the run cancels all other calls."""
             try:
-                return await step(passage)
+                return await step(entry)
             except RunStop as stop:
                 stops.append(stop)
                 group.cancel_scope.cancel()
                 return None
 
-        async def work(passage: Passage) -> None:
+        async def work(entry: CallInProgress) -> None:
             async with free:
-                if self.stop_on_block or await stopping(reported.admit, passage):
-                    await stopping(reported.run, passage)
+                if self.stop_on_block or await stopping(reported.admit, entry):
+                    await stopping(reported.run, entry)
 
         async def admit() -> None:
             nonlocal taken
-            for passage in passages:
+            for entry in entries:
                 taken += 1
-                if self.stop_on_block and not await stopping(reported.admit, passage):
+                if self.stop_on_block and not await stopping(reported.admit, entry):
                     return
-                group.start_soon(work, passage)
+                group.start_soon(work, entry)
 
         async with anyio.create_task_group() as group:
             group.start_soon(admit)  # a task of its own, in which a cancellation from outside can be distinguished
@@ -286,46 +288,46 @@ class Executor:
             raise stop
         return taken
 
-    def _throw(self, passages: list[Passage]) -> None:
+    def _throw(self, entries: list[CallInProgress]) -> None:
         if not self.throw_on_failure:
             return
-        ended = [one for one in passages if one.execution is not None]
+        ended = [one for one in entries if one.execution is not None]
         executions = [one.execution for one in ended if one.execution is not None]
-        for passage, execution in zip(ended, executions, strict=True):
+        for entry, execution in zip(ended, executions, strict=True):
             if execution.has_error and execution.failure not in REFUSALS:
-                raise ToolCallError(execution, executions) from passage.cause
+                raise ToolCallError(execution, executions) from entry.cause
 
 
 class _Reported:
     """The pipeline of a turn that reports each call when it is about to start and when it has ended."""
 
-    def __init__(self, pipeline: Pipeline, passages: Iterable[Passage], turn: CallTurn) -> None:
+    def __init__(self, pipeline: Pipeline, entries: Iterable[CallInProgress], turn: CallTurn) -> None:
         self._pipeline = pipeline
-        self._places = {passage.id: at for at, passage in enumerate(passages)}
+        self._places = {entry.id: at for at, entry in enumerate(entries)}
         self._turn = turn
 
-    async def admit(self, passage: Passage) -> bool:
-        admitted = await self._pipeline.admit(passage)
+    async def admit(self, entry: CallInProgress) -> bool:
+        admitted = await self._pipeline.admit(entry)
         if not admitted:
-            await self._report(passage)
+            await self._report(entry)
         return admitted
 
-    async def run(self, passage: Passage) -> None:
-        await self._report(passage)
-        await self._pipeline.run(passage)
-        await self._report(passage)
+    async def run(self, entry: CallInProgress) -> None:
+        await self._report(entry)
+        await self._pipeline.run(entry)
+        await self._report(entry)
 
-    async def _report(self, passage: Passage) -> None:
+    async def _report(self, entry: CallInProgress) -> None:
         if self._turn.report is not None:
             try:
-                await self._turn.report(self._places[passage.id], passage.execution or passage.call)
+                await self._turn.report(self._places[entry.id], entry.execution or entry.call)
             except AgentStop as stop:
                 raise RunStop(stop) from None
 
 
-def _complete(pipeline: Pipeline, passages: Iterable[Passage]) -> list[ToolExecution]:
+def _complete(pipeline: Pipeline, entries: Iterable[CallInProgress]) -> list[ToolExecution]:
     """Return the records of all calls; calls that never started get one too."""
-    for passage in passages:
-        if passage.execution is None:
-            pipeline.block(passage, Blocked("cancelled before it ran", "cancelled"))
-    return [passage.execution for passage in passages if passage.execution is not None]
+    for entry in entries:
+        if entry.execution is None:
+            pipeline.block(entry, Blocked("cancelled before it ran", "cancelled"))
+    return [entry.execution for entry in entries if entry.execution is not None]

@@ -1,4 +1,4 @@
-"""Hooks before and after a call, and guards.
+"""Hooks before and after a call, guards, and the context of a call for hooks and tools.
 
     def no_writes(call, context):                      before: change the call, or block it
         if call.name.startswith("write_"):
@@ -9,29 +9,71 @@
 
 A before-hook may change a call's name, arguments, server, id and extra, an after-hook the content of its result.
 Neither may change the calling agent, the provenance or the certainty.
+
+    async def search(query: str, context: ToolContext) -> list[str]:
+        context.tell(0.5, message="half of the index")
+
+The executor sets a parameter of type `ToolContext`; a model never sees it.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from toolfmt import jsontext
+from toolfmt.execution.records import failure_kind
 from toolfmt.model import ToolInvocation, ToolResult
 
 if TYPE_CHECKING:
-    from toolfmt.execution.context import ToolContext
+    from collections.abc import Awaitable, Callable
+
     from toolfmt.execution.records import FailureKind, ToolExecution
 
 
 @dataclass(frozen=True, slots=True)
+class ToolContext:
+    """The call, its caller, and the state of the run, which is read-only."""
+
+    call: ToolInvocation
+    execution: str
+    """The execution's id."""
+    state: Any = None
+    agent: str | None = None
+    """The caller that the program named; `call.agent` is the name in the call itself."""
+    _tell: Callable[[float | None, float | None, str], None] | None = field(default=None, repr=False, compare=False)
+
+    injected_as: ClassVar[str] = "context"
+
+    def tell(self, progress: float | None = None, total: float | None = None, message: str = "") -> None:
+        """Report progress, out of `total` if it is known; reports after the end of the call are dropped.
+
+        May be called from any thread. Reports of a tool in a separate process are dropped.
+        """
+        if self._tell is not None:
+            self._tell(progress, total, message)
+
+    def __reduce__(self) -> tuple[type[ToolContext], tuple[Any, ...]]:
+        """Pickle without the callback, which cannot be called from another process."""
+        return ToolContext, (self.call, self.execution, self.state, self.agent)
+
+
+@dataclass(frozen=True, slots=True)
 class Blocked:
-    """Blocks a call: the message for the model, and the `failure` of the call's record."""
+    """Blocks a call: the message for the model, and the `failure` of the call's record.
+
+    Raises TypeError or ValueError for any other message or failure.
+    """
 
     message: str
     failure: FailureKind = "blocked"
+
+    def __post_init__(self) -> None:
+        """Check both."""
+        if not isinstance(self.message, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+            raise TypeError(f"the message of Blocked is text, not {type(self.message).__name__}")
+        failure_kind(self.failure)
 
 
 BeforeHook: TypeAlias = "Callable[[ToolInvocation, ToolContext], Awaitable[HookVerdict] | HookVerdict]"
@@ -57,6 +99,21 @@ async def ask(hook: Callable[..., Any], *arguments: object) -> Any:
     """Call a hook, sync or async."""
     answer = hook(*arguments)
     return await answer if inspect.isawaitable(answer) else answer
+
+
+def takes(function: object, what: str, *arguments: str) -> None:
+    """Raise TypeError unless these arguments can be passed to a function; `what` names it in the message."""
+    if not callable(function) or isinstance(function, type):
+        kind = function.__name__ if isinstance(function, type) else type(function).__name__
+        raise TypeError(f"{what} is a function ({', '.join(arguments)}), not {kind}")
+    try:
+        parameters = inspect.signature(function)
+    except (TypeError, ValueError):
+        return  # written in C, without a signature
+    try:
+        parameters.bind(*arguments)
+    except TypeError as error:
+        raise TypeError(f"{what} {name_of(function)} is called with ({', '.join(arguments)}): {error}") from None
 
 
 def name_of(hook: object) -> str:

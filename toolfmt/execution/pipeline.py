@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 from uuid import uuid4
 
 import anyio
@@ -17,21 +17,24 @@ import anyio
 from toolfmt import jsontext
 from toolfmt.errors import DeferredCall, ExecutionError, Problem, ToolTimeoutError
 from toolfmt.execution.binding import own_copy
-from toolfmt.execution.context import ToolContext
 from toolfmt.execution.events import (
     ArgumentsNormalised,
     HookFailed,
+    Listeners,
     PolicyChecked,
+    Progress,
     ToolCallBlocked,
     ToolCallCompleted,
     ToolCallStarted,
+    failed,
+    log,
+    now,
 )
-from toolfmt.execution.hooks import Blocked, addressed, ask, changed, name_of, replaced
-from toolfmt.execution.listeners import Listeners, Progress, failed, log, now
+from toolfmt.execution.hooks import Blocked, ToolContext, addressed, ask, changed, name_of, replaced
 from toolfmt.execution.policies.policy import BEFORE_RESOLVED, BEFORE_STRUCTURE, PATIENT, Candidate
 from toolfmt.execution.records import AgentStop, FailureKind, PolicyError, ToolExecution
 from toolfmt.execution.resolving import Prepared, ResolvedTool, Resolver, UnrunnableError
-from toolfmt.execution.running import words
+from toolfmt.execution.running import error_text
 from toolfmt.execution.values import clean, cut
 from toolfmt.model import ToolInvocation, ToolResult
 from toolfmt.schema.coercion import relax
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
 
 
 _T = TypeVar("_T")
+_Target: TypeAlias = ResolvedTool | UnrunnableError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +71,7 @@ class Settings:
 
 
 @dataclass(slots=True)
-class Passage:
+class CallInProgress:
     """One call in the pipeline."""
 
     call: ToolInvocation
@@ -108,7 +112,7 @@ class Pipeline:
         self._state = state
         self._agent = agent
 
-    def enter(self, call: ToolInvocation, approved: ToolInvocation | None = None) -> Passage:
+    def enter(self, call: ToolInvocation, approved: ToolInvocation | None = None) -> CallInProgress:
         """Copy a call, so that the caller's own is never changed.
 
         A call whose arguments are nested too deeply is blocked at once; its record has no arguments.
@@ -118,141 +122,136 @@ class Pipeline:
         own = call.model_copy(update={"arguments": {}, "raw_arguments": None}) if deep else own_copy(call)
         if call.agent is None and self._agent:
             own = own.model_copy(update={"agent": self._agent})
-        passage = Passage(own, id, now(), Progress(self._emit, id), approved=approved)
+        entry = CallInProgress(own, id, now(), Progress(self._emit, id), approved=approved)
         if deep:
             reason = f"the arguments of {call.name!r} are nested too deeply: at most {jsontext.MAX_NESTING} levels"
-            self.block(passage, Blocked(reason, "invalid_arguments"))
-        return passage
+            self.block(entry, Blocked(reason, "invalid_arguments"))
+        return entry
 
-    async def admit(self, passage: Passage) -> bool:
+    async def admit(self, entry: CallInProgress) -> bool:
         """Ask before-hooks, guards and policies; returns whether the call may run.
 
         Guards see the call as hooks have changed it, so that a changed name is counted.
         """
-        if passage.execution is not None:
+        if entry.execution is not None:
             return False
         try:
-            blocked = await self._hooked(passage) or self._guarded(passage) or await self._checked(passage)
+            blocked = await self._run_before_hooks(entry) or self._ask_guards(entry) or await self._ask_policies(entry)
         except anyio.get_cancelled_exc_class():
             if _from_outside():
-                self.block(passage, Blocked("cancelled before it ran", "cancelled"))
+                self.block(entry, Blocked("cancelled before it ran", "cancelled"))
                 raise
             blocked = Blocked("a hook or a policy was cancelled", "hook_failed")
         except (AgentStop, KeyboardInterrupt, SystemExit) as stop:
-            self.block(passage, Blocked(words(stop), "stopped"))
+            self.block(entry, Blocked(error_text(stop), "stopped"))
             raise RunStop(stop) from None
+        except Exception as error:  # noqa: BLE001 - a call without a record would take the turn's other records with it
+            blocked = Blocked(failed("a hook or a policy", error), "hook_failed")
         if blocked is not None:
-            unfit = passage.prepared if isinstance(passage.prepared, UnrunnableError) else None
-            self.block(passage, blocked, unfit.problems if unfit is not None else ())
+            unfit = entry.prepared if isinstance(entry.prepared, UnrunnableError) else None
+            self.block(entry, blocked, unfit.problems if unfit is not None else ())
         return blocked is None
 
-    async def run(self, passage: Passage) -> None:
-        """Run an admitted call; its record is in the passage afterwards, whatever happens."""
-        passage.started_at = now()
-        passage.progress.open(passage.call)
-        self._emit(ToolCallStarted(passage.started_at, passage.call, passage.id))
+    async def run(self, entry: CallInProgress) -> None:
+        """Run an admitted call; its record is in the entry afterwards, whatever happens."""
+        entry.started_at = now()
+        entry.progress.open(entry.call)
+        self._emit(ToolCallStarted(entry.started_at, entry.call, entry.id))
         stop: BaseException | None = None
         try:
-            result, failure, problems = await self._outcome(passage)
+            result, failure, problems = await self._outcome(entry)
         except anyio.get_cancelled_exc_class() as cancelled:
             if _from_outside():
                 stop = cancelled
-            passage.cause = cancelled
-            result, failure, problems = self._error(passage.call, "cancelled"), "cancelled" if stop else "raised", ()
+            entry.cause = cancelled
+            result, failure, problems = self._error(entry.call, "cancelled"), "cancelled" if stop else "raised", ()
         except (AgentStop, KeyboardInterrupt) as ended:
             stop = RunStop(ended)
-            result, failure, problems = self._error(passage.call, words(ended)), "stopped", ()
-        self._record(passage, result, failure, problems)
+            result, failure, problems = self._error(entry.call, error_text(ended)), "stopped", ()
+        execution = self._set_record(entry, result, failure, problems)
+        entry.progress.close(ToolCallCompleted(execution.completed_at, execution))
         if stop is not None:
             raise stop
-        await self._finished(passage)
+        await self._run_after_hooks(entry)
 
-    def block(self, passage: Passage, why: Blocked, problems: tuple[Problem, ...] = ()) -> None:
+    def block(self, entry: CallInProgress, why: Blocked, problems: tuple[Problem, ...] = ()) -> None:
         """End a call that has not run."""
-        execution = self._made(passage, self._error(passage.call, why.message), why.failure, problems, blocked=True)
-        self._guards_note(execution)
+        execution = self._set_record(entry, self._error(entry.call, why.message), why.failure, problems, blocked=True)
+        self._notify_guards(execution)
         self._emit(ToolCallBlocked(execution.completed_at, execution))
 
-    def _guarded(self, passage: Passage) -> Blocked | None:
+    def _ask_guards(self, entry: CallInProgress) -> Blocked | None:
         for guard in self._settings.guards:
             try:
-                refused = guard.refuse(passage.call)
+                refused = _verdict(name_of(guard), guard.refuse(entry.call))
             except Exception as error:  # noqa: BLE001 - anybody's code
                 refused = Blocked(failed(name_of(guard), error), "hook_failed")
             if refused is not None:
                 return refused
         return None
 
-    async def _hooked(self, passage: Passage) -> Blocked | None:
+    async def _run_before_hooks(self, entry: CallInProgress) -> Blocked | None:
         for hook in self._settings.before:
-            shown = own_copy(passage.call)
-            context = ToolContext(shown, passage.id, self._state, self._agent)
-            try:
-                answer = await self._in_time(self._settings.resolver.timeout, hook, shown, context)
-            except AgentStop:
-                raise
-            except PolicyError as error:
-                return Blocked(words(error), error.failure)
-            except Exception as error:  # noqa: BLE001 - anybody's code
-                passage.cause = error
-                return Blocked(failed(name_of(hook), error), "hook_failed")
+            shown = own_copy(entry.call)
+            context = ToolContext(shown, entry.id, self._state, self._agent)
+            answer = await self._ask(entry, name_of(hook), self._settings.resolver.timeout, hook, shown, context)
             if isinstance(answer, Blocked):
                 return answer
             try:
-                passage.call = changed(passage.call, shown if answer is None else answer)
+                entry.call = changed(entry.call, shown if answer is None else answer)
             except (TypeError, ValueError) as error:
-                return Blocked(f"{name_of(hook)} failed: {words(error)}", "hook_failed")
+                return Blocked(f"{name_of(hook)} failed: {error_text(error)}", "hook_failed")
         return None
 
-    async def _checked(self, passage: Passage) -> Blocked | None:
+    async def _ask_policies(self, entry: CallInProgress) -> Blocked | None:
         # Policies get a copy, so that the call that runs is the one that was checked.
-        target = self._guarded_code(partial(self._settings.resolver.find, passage.call, self._state))
+        target = self._catching(partial(self._settings.resolver.find, entry.call, self._state))
         if self._settings.coerce and isinstance(target, ResolvedTool):
-            self._coerce(passage, target)
-        seconds = self._settings.resolver.patience(target if isinstance(target, ResolvedTool) else None)
-        shown = own_copy(passage.call) if self._settings.listed else passage.call
-        passage.context = context = ToolContext(shown, passage.id, self._state, self._agent, passage.progress)
-        candidate = _candidate(shown, context, target, passage.approved)
+            self._coerce(entry, target)
+        seconds = self._settings.resolver.hook_timeout(target if isinstance(target, ResolvedTool) else None)
+        shown = own_copy(entry.call) if self._settings.listed else entry.call
+        entry.context = context = ToolContext(shown, entry.id, self._state, self._agent, entry.progress)
+        candidate = _candidate(shown, context, target, entry.approved)
         for policy in self._settings.policies:
-            if passage.prepared is None and policy.step not in BEFORE_STRUCTURE:
-                candidate = self._fitting(passage, candidate, target)
+            if entry.prepared is None and policy.step not in BEFORE_STRUCTURE:
+                candidate = self._check_arguments(entry, candidate, target)
             if candidate.error is not None and policy.step not in BEFORE_RESOLVED:
                 continue
-            blocked = await self._step(policy, candidate, passage, seconds)
+            blocked = await self._ask_policy(policy, candidate, entry, seconds)
             if blocked is not None or policy not in self._settings.unlisted:
                 message = blocked.message if blocked is not None else ""
-                self._emit(PolicyChecked(now(), passage.call, policy.step, message))
+                self._emit(PolicyChecked(now(), entry.call, policy.step, message))
             if blocked is not None:
                 return blocked
-        if passage.prepared is None:
-            self._fitting(passage, candidate, target)
+        if entry.prepared is None:
+            self._check_arguments(entry, candidate, target)
         return None
 
-    def _coerce(self, passage: Passage, target: ResolvedTool) -> None:
+    def _coerce(self, entry: CallInProgress, target: ResolvedTool) -> None:
         """Convert a call's arguments to the types of its tool's schema; an event reports the changes."""
-        call = passage.call
-        relaxed = self._guarded_code(lambda: relax(call.arguments, target.definition.parameters))
+        call = entry.call
+        relaxed = self._catching(lambda: relax(call.arguments, target.definition.parameters))
         if isinstance(relaxed, UnrunnableError):
             return  # a schema that cannot be made; the check of the arguments reports it
         arguments, changes = relaxed
         if changes:
             certainty = "tolerated" if call.certainty == "exact" else call.certainty
             update = {"arguments": arguments, "raw_arguments": None, "certainty": certainty}
-            passage.call = call.model_copy(update=update)
-            self._emit(ArgumentsNormalised(now(), passage.call, changes))
+            entry.call = call.model_copy(update=update)
+            self._emit(ArgumentsNormalised(now(), entry.call, changes))
 
-    def _fitting(self, passage: Passage, candidate: Candidate, target: ResolvedTool | UnrunnableError) -> Candidate:
+    def _check_arguments(self, entry: CallInProgress, candidate: Candidate, target: _Target) -> Candidate:
         """Check the arguments of a call whose tool was found."""
         if isinstance(target, UnrunnableError):
-            passage.prepared = target
+            entry.prepared = target
             return candidate
-        prepare = partial(self._settings.resolver.prepare, target, passage.call, candidate.context)
-        passage.prepared = prepared = self._guarded_code(prepare)
+        prepare = partial(self._settings.resolver.prepare, target, entry.call, candidate.context)
+        entry.prepared = prepared = self._catching(prepare)
         if isinstance(prepared, UnrunnableError):
             return Candidate(candidate.call, candidate.context, error=prepared)
         return candidate
 
-    def _guarded_code(self, code: Callable[[], _T]) -> _T | UnrunnableError:
+    def _catching(self, code: Callable[[], _T]) -> _T | UnrunnableError:
         """Run code of the resolver, which may call a server's `tools` or a tool's `visible`."""
         try:
             return code()
@@ -261,23 +260,27 @@ class Pipeline:
         except AgentStop:
             raise
         except Exception as error:  # noqa: BLE001 - anybody's code
-            return UnrunnableError("broken_tool", ExecutionError(words(error)))
+            return UnrunnableError("broken_tool", ExecutionError(error_text(error)))
 
-    async def _step(
-        self, policy: Policy, candidate: Candidate, passage: Passage, seconds: float | None
+    async def _ask_policy(
+        self, policy: Policy, candidate: Candidate, entry: CallInProgress, seconds: float | None
     ) -> Blocked | None:
+        name, seconds = f"the policy {policy.step}", None if policy.step in PATIENT else seconds
+        return _verdict(name, await self._ask(entry, name, seconds, policy.check, candidate))
+
+    async def _ask(
+        self, entry: CallInProgress, name: str, seconds: float | None, hook: Callable[..., Any], *arguments: object
+    ) -> Any:
+        """Ask a hook or a policy; one that fails blocks the call."""
         try:
-            answer = await self._in_time(None if policy.step in PATIENT else seconds, policy.check, candidate)
+            return await self._in_time(seconds, hook, *arguments)
         except AgentStop:
             raise
         except PolicyError as error:
-            return Blocked(words(error), error.failure)
-        except Exception as error:  # noqa: BLE001 - anybody's code; who can't decide must not let it pass
-            passage.cause = error
-            return Blocked(failed(f"the policy {policy.step}", error), "hook_failed")
-        if answer is None or isinstance(answer, Blocked):
-            return answer
-        return Blocked(f"the policy {policy.step} returned {type(answer).__name__}, not Blocked or None", "hook_failed")
+            return Blocked(error_text(error), error.failure)
+        except Exception as error:  # noqa: BLE001 - anybody's code; a policy that cannot decide must not let it pass
+            entry.cause = error
+            return Blocked(failed(name, error), "hook_failed")
 
     async def _in_time(self, seconds: float | None, hook: Callable[..., Any], *arguments: object) -> Any:
         """Call a hook or a policy; raises `ToolTimeoutError` after the tool's time-out."""
@@ -287,19 +290,19 @@ class Pipeline:
             return await ask(hook, *arguments)
         raise ToolTimeoutError(f"timed out after {seconds:g} s")
 
-    async def _outcome(self, passage: Passage) -> tuple[ToolResult, FailureKind | None, tuple[Problem, ...]]:
-        prepared = passage.prepared
+    async def _outcome(self, entry: CallInProgress) -> tuple[ToolResult, FailureKind | None, tuple[Problem, ...]]:
+        prepared = entry.prepared
         if isinstance(prepared, UnrunnableError):
-            passage.cause = prepared.cause
-            return self._error(passage.call, words(prepared)), prepared.failure, prepared.problems
+            entry.cause = prepared.cause
+            return self._error(entry.call, error_text(prepared)), prepared.failure, prepared.problems
         assert prepared is not None  # noqa: S101 - admitted calls are
         failure: FailureKind = prepared.failure
         try:
             if prepared.timeout is None:
-                return addressed(await prepared.run(), passage.call), None, ()
+                return addressed(await prepared.run(), entry.call), None, ()
             with anyio.move_on_after(prepared.timeout) as scope:
                 result = await prepared.run()
-                return addressed(result, passage.call), None, ()
+                return addressed(result, entry.call), None, ()
             error: BaseException = ToolTimeoutError(f"timed out after {prepared.timeout:g} s")
             failure = "timeout" if scope.cancelled_caught else failure
         except (AgentStop, KeyboardInterrupt, GeneratorExit, anyio.get_cancelled_exc_class()):
@@ -311,26 +314,20 @@ class Pipeline:
             for kind, named in _KINDS:
                 failure = named if isinstance(raised, kind) else failure
         if isinstance(error, UnrunnableError):  # the function's own types do not take the arguments
-            passage.cause = error.cause
-            return self._error(passage.call, words(error)), error.failure, error.problems
-        passage.cause = error
-        return self._error(passage.call, words(error)), failure, ()
+            entry.cause = error.cause
+            return self._error(entry.call, error_text(error)), error.failure, error.problems
+        entry.cause = error
+        return self._error(entry.call, error_text(error)), failure, ()
 
-    def _record(
-        self, passage: Passage, result: ToolResult, failure: FailureKind | None, problems: tuple[Problem, ...]
-    ) -> None:
-        execution = self._made(passage, result, failure, problems)
-        passage.progress.close(ToolCallCompleted(execution.completed_at, execution))
-
-    async def _finished(self, passage: Passage) -> None:
+    async def _run_after_hooks(self, entry: CallInProgress) -> None:
         """Call the after-hooks with the record, then the guards."""
-        assert passage.execution is not None and passage.context is not None  # noqa: S101, PT018 - it has run
+        assert entry.execution is not None and entry.context is not None  # noqa: S101, PT018 - it has run
         try:
             for hook in self._settings.after:
                 try:
-                    seconds = passage.prepared.timeout if isinstance(passage.prepared, Prepared) else None
-                    answer = await self._in_time(seconds, hook, passage.execution, passage.context)
-                    passage.execution = replaced(passage.execution, answer)
+                    seconds = entry.prepared.timeout if isinstance(entry.prepared, Prepared) else None
+                    answer = await self._in_time(seconds, hook, entry.execution, entry.context)
+                    entry.execution = replaced(entry.execution, answer)
                 except (AgentStop, KeyboardInterrupt, SystemExit) as stop:
                     raise RunStop(stop) from None
                 except (Exception, anyio.get_cancelled_exc_class()) as error:  # anybody's code
@@ -338,36 +335,36 @@ class Pipeline:
                         raise
                     # The tool has run, and its result counts.
                     reason = failed(name_of(hook), error)
-                    self._emit(HookFailed(now(), passage.execution, name_of(hook), reason))
+                    self._emit(HookFailed(now(), entry.execution, name_of(hook), reason))
         finally:
-            self._guards_note(passage.execution)
+            self._notify_guards(entry.execution)
 
-    def _made(
+    def _set_record(
         self,
-        passage: Passage,
+        entry: CallInProgress,
         result: ToolResult,
         failure: FailureKind | None,
         problems: tuple[Problem, ...],
         *,
         blocked: bool = False,
     ) -> ToolExecution:
-        passage.execution = ToolExecution(
-            id=passage.id,
-            call=passage.call,
+        entry.execution = ToolExecution(
+            id=entry.id,
+            call=entry.call,
             result=result,
-            started_at=passage.started_at,
+            started_at=entry.started_at,
             completed_at=now(),
             blocked=blocked,
             failure=failure,
             problems=problems,
         )
-        return passage.execution
+        return entry.execution
 
     def _error(self, call: ToolInvocation, message: str) -> ToolResult:
         content = cut(clean(message), self._settings.resolver.result_limit)
         return addressed(ToolResult(name=call.name, content=content, is_error=True), call)
 
-    def _guards_note(self, execution: ToolExecution) -> None:
+    def _notify_guards(self, execution: ToolExecution) -> None:
         for guard in self._settings.guards:
             try:
                 guard.record(execution)
@@ -375,8 +372,14 @@ class Pipeline:
                 log.warning("%s failed on a record", name_of(guard), exc_info=True)
 
 
+def _verdict(name: str, answer: object) -> Blocked | None:
+    if answer is None or isinstance(answer, Blocked):
+        return answer
+    return Blocked(f"{name} returned {type(answer).__name__}, not Blocked or None", "hook_failed")
+
+
 def _candidate(
-    call: ToolInvocation, context: ToolContext, target: ResolvedTool | UnrunnableError, approved: ToolInvocation | None
+    call: ToolInvocation, context: ToolContext, target: _Target, approved: ToolInvocation | None
 ) -> Candidate:
     if isinstance(target, UnrunnableError):
         return Candidate(call, context, error=target)

@@ -9,12 +9,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
 from pydantic import BaseModel, ConfigDict
 
 from toolfmt import jsontext
-from toolfmt.errors import ExecutionError, Problem, ToolFmtError
+from toolfmt.errors import ExecutionError, Problem, ToolFmtError, close_names, did_you_mean
 from toolfmt.model import JsonObject, JsonValue, ToolInvocation, ToolResult  # noqa: TC001 - the same
 
 if TYPE_CHECKING:
@@ -52,6 +52,15 @@ A call is `blocked` by a hook, `rejected` by the approver, or `denied` by permis
 was registered. A `stopped` call ended the run, and `cancelled` calls were pending or running at that time. A `waiting`
 call has no result yet.
 """
+
+
+def failure_kind(word: object) -> FailureKind:
+    """Check a `FailureKind`; raises ValueError for any other value."""
+    known = get_args(FailureKind)
+    if word in known:
+        return cast("FailureKind", word)
+    near = did_you_mean(close_names(str(word), dict(zip(known, known, strict=True)))) or f"known: {', '.join(known)}"
+    raise ValueError(f"{word!r} is not a failure: {near}")
 
 
 class ToolExecution(BaseModel):
@@ -118,9 +127,9 @@ class PolicyError(ExecutionError):
     """Raised by a hook or a policy to refuse a call; `failure` is the failure of its record."""
 
     def __init__(self, message: str, failure: FailureKind = "blocked") -> None:
-        """Say why, in words for the model."""
+        """Set the message for the model; raises ValueError for an unknown failure."""
         super().__init__(message)
-        self.failure: FailureKind = failure
+        self.failure: FailureKind = failure_kind(failure)
 
 
 class AgentStop(ToolFmtError):  # noqa: N818 - nothing is wrong

@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any, Final
 from toolfmt.errors import ArgumentsError, ExecutionError, SchemaError, UnknownToolError, close_names
 from toolfmt.execution.binding import Binding, binding, own_copy
 from toolfmt.execution.records import AgentStop
-from toolfmt.execution.running import RunPlace, check_seconds, place_of, run, words
-from toolfmt.execution.threads import in_thread
+from toolfmt.execution.running import RunPlace, check_seconds, error_text, in_thread, place_of, run
 from toolfmt.execution.values import result_of
 from toolfmt.schema.validation import problems
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from toolfmt.execution.context import ToolContext
     from toolfmt.execution.contracts import ToolServer
+    from toolfmt.execution.hooks import ToolContext
     from toolfmt.execution.records import FailureKind
     from toolfmt.model import ToolDefinition, ToolInvocation, ToolResult
     from toolfmt.tools import ToolRegistry
@@ -64,7 +63,7 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class Local:
+class LocalFunction:
     """A function of the registry, ready to be called."""
 
     function: Callable[..., Any]
@@ -82,7 +81,7 @@ class Resolver:
     timeout: float | None
     timeouts: Mapping[str, float]
     result_limit: int | None
-    _known: dict[str, Local] = field(default_factory=dict, init=False)
+    _known: dict[str, LocalFunction] = field(default_factory=dict, init=False)
 
     def check(self) -> None:
         """Check every registered tool; raises ValueError for one that could never run."""
@@ -131,7 +130,7 @@ class Resolver:
 
         return Prepared(seconds, ready, "raised" if server is None else "server_failed")
 
-    def patience(self, target: ResolvedTool | None) -> float | None:
+    def hook_timeout(self, target: ResolvedTool | None) -> float | None:
         """Return the time-out in seconds of each hook and policy of a call."""
         try:
             return self.timeout if target is None else self._seconds(target.definition)
@@ -175,11 +174,11 @@ class Resolver:
             names = [*(tool.name for tool in self.registry.visible(state)), *names]
         raise UnrunnableError("unknown_tool", UnknownToolError(call.name, names))
 
-    def _local(self, definition: ToolDefinition, function: Callable[..., Any]) -> Local:
+    def _local(self, definition: ToolDefinition, function: Callable[..., Any]) -> LocalFunction:
         known = self._known.get(definition.name)
         if known is None or known.function is not function:
             place = place_of(function, definition.metadata.get("run_in"))
-            known = Local(function, binding(function, definition.name), place)
+            known = LocalFunction(function, binding(function, definition.name), place)
             self._known[definition.name] = known
         return known
 
@@ -201,7 +200,7 @@ def check_limit(limit: object) -> int | None:
     raise ValueError(f"result_limit is a number of characters, or None for no limit, not {limit!r}")
 
 
-def _check(definition: ToolDefinition, call: ToolInvocation, local: Local | None) -> None:
+def _check(definition: ToolDefinition, call: ToolInvocation, local: LocalFunction | None) -> None:
     """Raise `ArgumentsError` for arguments that the schema, or the function's injected parameters, do not allow."""
     wrong = problems(definition, call.arguments)
     if local is not None:
@@ -221,7 +220,7 @@ async def _bound(binding: Binding, call: ToolInvocation, injected: Mapping[str, 
     except ArgumentsError as error:
         raise UnrunnableError("invalid_arguments", error) from None
     except Exception as error:
-        raise UnrunnableError("broken_tool", ExecutionError(words(error))) from error
+        raise UnrunnableError("broken_tool", ExecutionError(error_text(error))) from error
 
 
 def _unknown_server(name: str, known: Mapping[str, object]) -> ExecutionError:

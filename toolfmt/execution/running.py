@@ -3,30 +3,39 @@
     metadata["run_in"] = "thread" | "loop" | "process"
 
 A thread that times out is abandoned: it continues in the background, its result is dropped, and the program does not
-wait for it. Only a process is really stopped.
+wait for it, as it would for anyio's own threads. Only a process is really stopped.
 """
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import inspect
 import math
+import os
 import pickle
+import threading
+from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
 
 import anyio
-from anyio import to_process
+from anyio import from_thread, to_process
+from anyio.lowlevel import current_token
 
 from toolfmt.errors import ExecutionError
 from toolfmt.execution.records import AgentStop
-from toolfmt.execution.threads import in_thread
 from toolfmt.execution.values import collected, result_of, text_of
 from toolfmt.model import ToolResult
 from toolfmt.tools.signature import plain_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    Job: TypeAlias = Callable[[], object]
+
 
 RunPlace: TypeAlias = Literal["thread", "loop", "process"]
 
@@ -49,7 +58,7 @@ def place_of(function: Callable[..., Any], wanted: object) -> RunPlace:
             pickle.dumps(function)
         except Exception as error:  # noqa: BLE001 - pickle has no error of its own, and runs anybody's code
             raise ValueError(
-                f"what runs in a process is a function at the top level of a module: {words(error)}"
+                f"what runs in a process is a function at the top level of a module: {error_text(error)}"
             ) from None
     return cast("RunPlace", wanted)
 
@@ -60,11 +69,11 @@ def is_async(function: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(plain) or inspect.isasyncgenfunction(plain)
 
 
-def words(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Describe an exception for a model: its text, with its type if the text is only a key."""
     if isinstance(error, BaseExceptionGroup):
         inner = cast("tuple[BaseException, ...]", error.exceptions)
-        return "; ".join(map(words, inner))
+        return "; ".join(map(error_text, inner))
     text = text_of(error)
     if not text:
         return type(error).__name__
@@ -114,7 +123,7 @@ def _attempt(call: Callable[[], Any], name: str, limit: int | None) -> Any:
         value = call()
         return cast("Any", value) if isinstance(value, (Awaitable, AsyncIterator)) else result_of(value, name, limit)
     except GeneratorExit as error:  # raised by the tool itself, as nobody closes it here
-        return ExecutionError(words(error))
+        return ExecutionError(error_text(error))
     except BaseException as error:  # noqa: BLE001 - a tool's code
         return error
 
@@ -129,7 +138,7 @@ def _alone(call: Callable[[], Any], name: str, limit: int | None) -> ToolResult 
         value = error
     if isinstance(value, AgentStop):
         return AgentStop(text_of(value))
-    return words(value) if isinstance(value, BaseException) else value
+    return error_text(value) if isinstance(value, BaseException) else value
 
 
 async def _awaited(value: Any, limit: int | None) -> Any:
@@ -148,3 +157,68 @@ def check_seconds(seconds: object, what: str) -> float | None:
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0 or math.isnan(seconds):
         raise ValueError(f"{what} is a number of seconds above 0, not {seconds!r}")
     return float(seconds)
+
+
+T = TypeVar("T")
+
+IDLE: Final = 10
+"""Seconds after which a thread without work ends."""
+
+
+async def in_thread(function: Callable[[], T]) -> T:
+    """Call a function in a thread, with the current context variables; raises what it raises."""
+    token, context = current_token(), contextvars.copy_context()
+    done = anyio.Event()
+    values: list[T] = []
+    errors: list[BaseException] = []
+    abandoned = False
+
+    def work() -> None:
+        try:
+            values.append(context.run(function))
+        except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
+            errors.append(error)
+        if not abandoned:
+            with contextlib.suppress(RuntimeError):  # the loop has ended just now
+                from_thread.run_sync(done.set, token=token)
+
+    try:
+        worker = _idle.pop()
+    except IndexError:
+        worker = _Worker()
+    worker.jobs.put(work)
+    try:
+        await done.wait()
+    except BaseException:
+        abandoned = True
+        raise
+    for error in errors:
+        raise error
+    return values[0]
+
+
+class _Worker:
+    """A thread that takes one job after the other until it was idle for too long."""
+
+    def __init__(self) -> None:
+        self.jobs: SimpleQueue[Job] = SimpleQueue()
+        threading.Thread(target=self._run, name="toolfmt-tool", daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            try:
+                job = self.jobs.get(timeout=IDLE)
+            except Empty:
+                try:
+                    _idle.remove(self)
+                except (ValueError, IndexError):  # it is being taken: a job will follow
+                    continue
+                return
+            job()
+            del job
+            _idle.append(self)  # last of all: a worker listed here must be free
+
+
+_idle: deque[_Worker] = deque()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)

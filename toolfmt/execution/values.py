@@ -240,10 +240,6 @@ def _named(reader: _Reader, value: Any) -> JsonValue:
     return reader.mapping(value._asdict()) if hasattr(value, "_asdict") else reader.sequence(value)
 
 
-def _iterated(reader: _Reader, value: Iterator[Any]) -> JsonValue:
-    return reader.sequence(value)
-
-
 def _key(key: object) -> str:
     if isinstance(key, Enum):
         key = key.value
@@ -269,7 +265,7 @@ _KINDS: Final[tuple[tuple[type | tuple[type, ...], Callable[[_Reader, Any], Json
     ((bytes, bytearray, memoryview), _Reader.binary),
     (Media, _Reader.media_note),
     (ToolResult, lambda reader, value: reader.read(value.content)),
-    (Iterator, _iterated),
+    (Iterator, _Reader.sequence),
 )
 """Which kinds of value are read how; the first that fits decides. Others may run code of their own."""
 

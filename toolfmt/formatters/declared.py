@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError, UnrepresentableError
-from toolfmt.jsontext import is_array, is_object
-from toolfmt.schema.walk import NAMED, token
+from toolfmt.jsontext import is_array, is_object, token
+from toolfmt.schema.walk import NAMED
 
 if TYPE_CHECKING:
     from toolfmt.dialect.record import Example, SchemaFormatter

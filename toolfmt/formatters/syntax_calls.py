@@ -19,7 +19,7 @@ from toolfmt.formatters.untrusted import Untrusted
 from toolfmt.formatters.yaml_text import yaml_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from toolfmt.dialect.frames import Frame
     from toolfmt.dialect.record import CallFormatter, ResultFormatter
@@ -190,8 +190,8 @@ def result_formatter(syntax: Syntax, disarm: Callable[[str], str]) -> ResultForm
     def patterns() -> Untrusted:  # not before they are needed: a program has many dialects, and uses one
         return Untrusted.of(syntax)
 
-    def write(results: Sequence[ToolResult]) -> str:
-        untrusted = patterns()
+    def write(results: Sequence[ToolResult], tools: Collection[str] = (), /) -> str:
+        untrusted = patterns().naming(frozenset(tools).union(result.name for result in results))
         if syntax.result_json:
             objects = [fill_json(syntax.result_json, _result_slots(syntax, result)) for result in results]
             written = [untrusted.json(jsontext.dumps(value)) for value in objects]

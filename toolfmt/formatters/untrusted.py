@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.dialect.syntax import Maybe, Verbatim, markers, pieces, spelled
@@ -31,10 +32,13 @@ if TYPE_CHECKING:
 ZERO_WIDTH = "\u2060"
 """Word joiner: put inside a marker that is in untrusted text, it is not seen and breaks the marker."""
 
+_NOTHING: Final = re.compile("(?!)")
 _OWN_SHAPE = r"(?<!\[)\[(?=(?-i:/?[A-Z]{2,32}_[A-Z_]{2,32})\](?!\]))"
 """How further tokens of some models look, `[TOOL_RESULTS]`: it counts where a format has such a token itself."""
 _NAMESPACE = re.compile(r"</?(\w{1,32})[:|]")
 """The namespace of a format's markers, `<seed:tool_call>`: all that is in it is the model's own."""
+_CALLED = r"\A\s{0,64}[^\W\d][\w.\-]{0,255}(?=\()"
+"""A call as a Python expression, if a bracket is before it."""
 _LONGEST_SLOT = 256
 """How long a name may be in a line that opens a result, in characters."""
 _TOKEN = re.compile(r"</?[^<>\s=\"{]+|\[/?[A-Z_]{2,}\]")
@@ -47,6 +51,8 @@ class Untrusted:
 
     in_text: re.Pattern[str]
     in_json: re.Pattern[str]
+    named: re.Pattern[str] = _NOTHING
+    """Tags of the offered tools, which are calls in some formats."""
 
     @classmethod
     def of(cls, syntax: Syntax) -> Untrusted:
@@ -56,15 +62,20 @@ class Untrusted:
         tokens = "\n".join((*special, *literals, *_whole(syntax)))
         shapes = [*SHAPES, *([_OWN_SHAPE] if re.search(_OWN_SHAPE, tokens) else [])]
         shapes += [rf"<(?=/?{name}[:|])" for name in sorted({*_NAMESPACE.findall(tokens)})]
+        words = [_CALLED] if "[{results}" in syntax.results else []
         symbols = [marker for marker in special if not marker[0].isalnum()]
         return cls(
-            in_text=_any((*_broken_at(special), *_head(syntax), *shapes, *LINES), re.IGNORECASE | re.MULTILINE),
+            in_text=_any((*_broken_at(special), *_head(syntax), *shapes, *LINES, *words), re.IGNORECASE | re.MULTILINE),
             in_json=_any((*_broken_at(symbols), *shapes), re.NOFLAG),
         )
 
+    def naming(self, tools: frozenset[str]) -> Untrusted:
+        """Add the tags of these tools."""
+        return replace(self, named=_tags(tools))
+
     def text(self, text: str) -> str:
         """Break every marker of a text by a character that is not seen, and every JSON object that may be a call."""
-        return disarm_objects(self.in_text.sub(_broken, text))
+        return disarm_objects(self.named.sub(_broken, self.in_text.sub(_broken, text)))
 
     def count(self, text: str) -> int:
         """Count the markers in a text that are not broken."""
@@ -72,7 +83,13 @@ class Untrusted:
 
     def json(self, text: str) -> str:
         """Escape every marker of JSON text, which leaves the value as it is; they can stand only in its strings."""
-        return self.in_json.sub(_escaped, text)
+        return self.named.sub(_escaped, self.in_json.sub(_escaped, text))
+
+
+@lru_cache(maxsize=64)
+def _tags(tools: frozenset[str]) -> re.Pattern[str]:
+    names = sorted(map(re.escape, filter(None, tools)))
+    return re.compile(rf"<(?=\s{{0,8}}/?\s{{0,8}}(?:{'|'.join(names)})(?!\w))", re.IGNORECASE) if names else _NOTHING
 
 
 def neutral(text: str, special: Iterable[str]) -> str:
@@ -89,7 +106,7 @@ def _broken_at(special: Iterable[str]) -> list[str]:
 
 
 def _any(sources: Sequence[str], flags: re.RegexFlag) -> re.Pattern[str]:
-    return re.compile("|".join(sources) or "(?!)", flags)
+    return re.compile("|".join(sources), flags) if sources else _NOTHING
 
 
 def _broken(found: re.Match[str]) -> str:

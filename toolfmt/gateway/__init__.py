@@ -7,3 +7,10 @@ A *face* is an API that clients speak to the server, a *back* one that the serve
 is converted from the face's format to the back's, and the answer, whole or streamed, the other way. Needs the extra
 `gateway`.
 """
+
+from importlib.util import find_spec
+
+from toolfmt.errors import MissingExtraError
+
+if find_spec("httpx2") is None or find_spec("starlette") is None:
+    raise MissingExtraError("the gateway", "gateway")

@@ -1,4 +1,12 @@
-"""The APIs that backs speak, as data: where each takes requests, how it is given a key, what a stream of it is.
+"""The APIs that backs and clients speak, as data: where each takes requests, how it is given a key, how it streams.
+
+POST /v1/chat/completions                    openai-chat
+POST /v1/responses                           openai-responses; /input_tokens counts, /compact shortens
+POST /v1/messages                            anthropic; /count_tokens counts
+POST /v1beta/models/MODEL:generateContent    gemini; :countTokens counts
+POST /v1beta/interactions                    gemini-interactions
+POST /api/chat                               ollama
+POST /mistral/v1/chat/completions            mistral, whose own path is OpenAI's
 
 Paths and keys beside those of the requests themselves are of the SDKs: openai 3.54 (responses.input_tokens,
 responses.compact), anthropic 2.12 (messages.count_tokens), google-genai 3.4 (models.count_tokens),
@@ -9,9 +17,8 @@ A relative of OpenAI's Chat Completions (`vllm`, `groq`, ...) is asked at the sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
 
 from toolfmt.gateway.amazon import EventStream
 from toolfmt.jsontext import is_array, is_object
@@ -19,6 +26,8 @@ from toolfmt.transcripts.apis.relatives import NAMES
 from toolfmt.transcripts.sse import EventText
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Mapping
+
     from toolfmt.model import JsonObject, JsonValue
 
 
@@ -34,16 +43,8 @@ class Frames(Protocol):
         ...
 
 
-def _bearer(key: str) -> Mapping[str, str]:
-    return {"authorization": f"Bearer {key}"}
-
-
 def _google(key: str) -> Mapping[str, str]:
     return {"x-goog-api-key": key}
-
-
-def _anthropic(key: str) -> Mapping[str, str]:
-    return {"x-api-key": key}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +70,7 @@ class BackApi:
     """Where a whole answer is asked for; a part `{model}` is the model's name."""
     stream: str
     """Where a stream is asked for."""
-    key: Callable[[str], Mapping[str, str]] = _bearer
+    key: Callable[[str], Mapping[str, str]] = lambda key: {"authorization": f"Bearer {key}"}
     """The headers that hold a key."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     """Headers of each request."""
@@ -101,9 +102,9 @@ def _of_completion(value: JsonObject) -> JsonObject:
 def _choice(choice: JsonValue) -> JsonValue:
     if not is_object(choice) or "text" not in choice:
         return choice
-    said: JsonObject = {"role": "assistant", "content": choice["text"]}
+    message: JsonObject = {"role": "assistant", "content": choice["text"]}
     rest = {key: value for key, value in choice.items() if key not in {"text", "logprobs"}}
-    return {**rest, "message": said, "delta": said}
+    return {**rest, "message": message, "delta": message}
 
 
 def _of_llama(value: JsonObject) -> JsonObject:
@@ -114,8 +115,8 @@ def _of_llama(value: JsonObject) -> JsonObject:
     reason = ("length" if value.get("stop_type") == "limit" else "stop") if ended else None
     made: JsonObject = {"choices": [{"index": 0, "text": value["content"], "finish_reason": reason}]}
     if ended:
-        prompt, said = value.get("tokens_evaluated") or 0, value.get("tokens_predicted") or 0
-        made["usage"] = {"prompt_tokens": prompt, "completion_tokens": said, "total_tokens": prompt + said}
+        prompt, predicted = value.get("tokens_evaluated") or 0, value.get("tokens_predicted") or 0
+        made["usage"] = {"prompt_tokens": prompt, "completion_tokens": predicted, "total_tokens": prompt + predicted}
     return _of_completion(made)
 
 
@@ -138,7 +139,7 @@ APIS: Final[Mapping[str, BackApi]] = {
         format="anthropic",
         whole="/messages",
         stream="/messages",
-        key=_anthropic,
+        key=lambda key: {"x-api-key": key},
         headers={"anthropic-version": "2023-06-01"},
         count=CountApi(
             path="/messages/count_tokens",
@@ -195,3 +196,65 @@ APIS: Final[Mapping[str, BackApi]] = {
     **{name: replace(_CHAT, format=name) for name in sorted(NAMES)},
 }
 """What a back may speak, by the name that a configuration gives it."""
+
+
+Task: TypeAlias = Literal["answer", "count", "compact"]
+"""What a path is for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Face:
+    """One path of an API as clients see it."""
+
+    format: str
+    path: str
+    """As Starlette writes it; a part `{model}` is the model's name."""
+    task: Task = "answer"
+    streams: bool | None = None
+    """Whether the path itself says that the answer is streamed; None leaves it to the field `stream`."""
+    streamed_by_default: bool = False
+    """What the field `stream` means where a request leaves it out."""
+    media: str = "text/event-stream"
+    listed: bool = False
+    """Whether a stream is one JSON list unless the query says `alt=sse`."""
+
+
+_VERBS: Final[tuple[tuple[str, Task, bool], ...]] = (
+    ("generateContent", "answer", False),
+    ("streamGenerateContent", "answer", True),
+    ("countTokens", "count", False),
+)
+_GEMINI: Final = tuple(
+    Face(format="gemini", path=f"/{version}/models/{{model:path}}:{verb}", task=task, streams=streams, listed=True)
+    for version in ("v1beta", "v1")
+    for verb, task, streams in _VERBS
+)
+FACES: Final = (
+    Face(format="openai-chat", path="/v1/chat/completions"),
+    Face(format="openai-responses", path="/v1/responses"),
+    Face(format="openai-responses", path="/v1/responses/input_tokens", task="count", streams=False),
+    Face(format="openai-responses", path="/v1/responses/compact", task="compact", streams=False),
+    Face(format="anthropic", path="/v1/messages"),
+    Face(format="anthropic", path="/v1/messages/count_tokens", task="count", streams=False),
+    *_GEMINI,
+    Face(format="gemini-interactions", path="/v1beta/interactions"),
+    Face(format="gemini-interactions", path="/v1/interactions"),
+    Face(format="ollama", path="/api/chat", streamed_by_default=True, media="application/x-ndjson"),
+    Face(format="mistral", path="/mistral/v1/chat/completions"),
+)
+_ROOTS: Final[Mapping[str, str]] = {
+    "/v1beta/interactions": "gemini-interactions",
+    "/v1beta/": "gemini",
+    "/api/": "ollama",
+    "/mistral/": "mistral",
+}
+"""Whose clients ask below a path; all others are OpenAI's, and those that send one of these headers:"""
+_MARKS: Final[Mapping[str, str]] = {"anthropic-version": "anthropic", "x-goog-api-key": "gemini"}
+
+
+def asked_format(path: str, headers: Container[str]) -> str:
+    """Say whose client asks for a path, to answer it in words that it reads."""
+    known = next((face.format for face in FACES if face.path == path), None)
+    rooted = next((found for root, found in _ROOTS.items() if path.startswith(root)), None)
+    marked = next((found for name, found in _MARKS.items() if name in headers), FACES[0].format)
+    return known or rooted or marked

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
 from copy import copy
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -12,19 +11,24 @@ import anyio
 import httpx2
 
 from toolfmt import jsontext
+from toolfmt.conversation import Message, TextPart, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.gateway.amazon import Signer
 from toolfmt.gateway.apis import APIS
 from toolfmt.gateway.config import secret
 from toolfmt.gateway.failing import BAD_GATEWAY, UnreachedError, UpstreamError, bad_answer
-from toolfmt.gateway.folders import ModelFolder
 from toolfmt.jsontext import is_array
 from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.failures import read_error
+from toolfmt.workshop.chat_templates.prompt import Prompt, render_prompt
+from toolfmt.workshop.doctor.diagnosis import diagnose
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterable, Mapping, Sequence
+
     from toolfmt.gateway.config import Back
-    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+
 
 T = TypeVar("T")
 PASSED: Final = ("retry-after", "x-request-id", "request-id")
@@ -196,3 +200,32 @@ def _object(text: str) -> JsonObject:
 
 def _passed(response: httpx2.Response) -> Mapping[str, str]:
     return {name: response.headers[name] for name in PASSED if name in response.headers}
+
+
+class ModelFolder:
+    """What a model's folder says."""
+
+    def __init__(self, path: str) -> None:
+        """Examine the folder; raises `TemplateError` where it has no template."""
+        found = diagnose(path)
+        self.path = path
+        self.dialect = found.dialect
+        """The dialect that reads what the template writes; "" where it shows no tools."""
+
+    def prompt(
+        self,
+        transcript: Transcript,
+        chat: Iterable[JsonObject],
+        tools: Sequence[ToolDefinition],
+        further: Sequence[tuple[str, str]],
+    ) -> Prompt:
+        """Render a prompt: of the conversation and its tools, or of a `chat` of texts where the template has no tools.
+
+        `further` are messages after it, by role and text. Raises `TemplateError`.
+        """
+        if self.dialect:
+            added = [Message("user" if role == "user" else "assistant", (TextPart(text),)) for role, text in further]
+            whole = Transcript((*transcript.messages, *added))
+            return render_prompt(whole, list(tools) or None, path=self.path)
+        texts = [*chat, *({"role": role, "content": text} for role, text in further)]
+        return render_prompt(texts, path=self.path, source="openai-chat")

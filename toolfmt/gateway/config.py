@@ -137,7 +137,7 @@ class ModelRoute(_Closed):
     """Which backs serve which models."""
 
     model: str = "*"
-    """The models' names; `*` stands for any characters."""
+    """The models' names; `*` matches any characters."""
     backs: tuple[str, ...] = Field(min_length=1)
     """Asked in this order, the next where one cannot be reached or is overloaded."""
     weights: tuple[float, ...] = ()

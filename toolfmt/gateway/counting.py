@@ -10,18 +10,18 @@ nothing is known of what the server puts around the texts. Without one, the requ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
-from toolfmt.gateway.estimating import estimate
 from toolfmt.gateway.failing import bad_answer, refusal
-from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler
+from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler, estimate
 from toolfmt.jsontext import is_object
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from contextlib import AsyncExitStack
+
     from toolfmt.gateway.backs import Upstream
     from toolfmt.model import JsonObject
 

@@ -66,13 +66,13 @@ def _response(value: JsonObject, request: JsonObject) -> JsonObject:
         return {**value, "response": _response(inner, request)}
     if value.get("object") != "response":
         return value
-    said = {key: default if request.get(key) is None else request[key] for key, default in _ASKED.items()}
-    tools = said["tools"]
-    said["tools"] = [_function(tool) for tool in tools] if is_array(tools) else []
-    if is_object(text := said["text"]):
-        said["text"] = {"format": {"type": "text"}, **text}
+    settings = {key: default if request.get(key) is None else request[key] for key, default in _ASKED.items()}
+    tools = settings["tools"]
+    settings["tools"] = [_function(tool) for tool in tools] if is_array(tools) else []
+    if is_object(text := settings["text"]):
+        settings["text"] = {"format": {"type": "text"}, **text}
     ended = int(time.time()) if value.get("status") == "completed" else None
-    return {"completed_at": ended, **value, **said, "store": request["store"]}
+    return {"completed_at": ended, **value, **settings, "store": request["store"]}
 
 
 def _function(tool: JsonValue) -> JsonValue:

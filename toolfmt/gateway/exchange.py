@@ -2,22 +2,14 @@
 
 face's request -> convert_request -> back          back's answer -> convert_answer -> face
                                                    back's stream -> read_stream -> write_stream -> face
+
+A back whose API does not allow the client's names of tools is sent others; the client gets its own names back.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterable,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Generator,
-    Mapping,
-    Sequence,
-)
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -29,32 +21,41 @@ from toolfmt.errors import ToolFmtError
 from toolfmt.gateway.echoing import completing
 from toolfmt.gateway.failing import ExchangeError, UpstreamError, bad_answer, refusal
 from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler
-from toolfmt.gateway.naming import client_names, renamed, renamed_object
 from toolfmt.gateway.text import TextRequest
 from toolfmt.gateway.text_stream import AsyncEvents
+from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answer_ending import AnswerHead
 from toolfmt.transcripts.answers import AsyncAnswerEvents, aread_stream
 from toolfmt.transcripts.convert_answer import convert_answer, write_answer
+from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.streams.relay import awrite_stream
 
 if TYPE_CHECKING:
+    from collections.abc import (
+        AsyncGenerator,
+        AsyncIterable,
+        AsyncIterator,
+        Awaitable,
+        Callable,
+        Generator,
+        Mapping,
+        Sequence,
+    )
+
     from toolfmt.events import Event
     from toolfmt.gateway.backs import Upstream
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.answer_info import AnswerInfo
     from toolfmt.transcripts.loss import Loss
 
+
 log: Final = logging.getLogger("toolfmt.gateway")
 _IDS: Final[Mapping[str, str]] = {
     "openai-chat": "chatcmpl-",
     "openai-responses": "resp_",
     "anthropic": "msg_",
-    "gemini": "",
-    "gemini-interactions": "",
-    "ollama": "",
-    "mistral": "",
 }
-"""What an answer's id begins with."""
+"""What an answer's id begins with, where the format says it."""
 _UNREAD: Final = "the upstream's answer cannot be read"
 
 
@@ -70,7 +71,7 @@ class Conversing(Handler):
         sent = self.sent(asked, upstream, streamed=streamed)
         if any(loss.code == "tool" for loss in sent.losses):
             asked = replace(asked, names=client_names(asked.body, self.format, sent.value, upstream.format))
-        head = AnswerHead(f"{_IDS[self.format]}{uuid4().hex}", asked.model, int(time.time()))
+        head = AnswerHead(f"{_IDS.get(self.format, '')}{uuid4().hex}", asked.model, int(time.time()))
         if upstream.api.text:
             try:
                 text = TextRequest(sent.value, upstream, model)
@@ -125,8 +126,8 @@ class Conversing(Handler):
     def _stream(
         self, asked: Asked, events: AsyncIterable[Event], info: AnswerInfo, head: AnswerHead
     ) -> AsyncIterator[JsonObject]:
-        async def keep(said: list[Event]) -> None:
-            answer = write_answer(said, info, target=self.format, id=head.id, model=head.model, created=head.created)
+        async def keep(emitted: list[Event]) -> None:
+            answer = write_answer(emitted, info, target=self.format, id=head.id, model=head.model, created=head.created)
             await self._keep(asked, head, renamed_object(answer, asked.names))
 
         events = _complete(events, info, keep if self._keeps(asked) else None)
@@ -195,19 +196,19 @@ async def _complete(
     Raises `UpstreamError` where nothing of it has been given yet.
     """
     begun, failed = False, None
-    said: list[Event] = []
+    emitted: list[Event] = []
     try:
         async for event in events:
             begun = True
             if keep is not None:
-                said.append(event)
+                emitted.append(event)
             yield event
         if info.failure is not None:
             failed = UpstreamError(info.failure, logged="the upstream's answer ended in an error")
         elif info.stop is None:
             failed = bad_answer("the upstream's answer ended before it was complete")
         elif keep is not None:
-            await keep(said)
+            await keep(emitted)
     except ExchangeError as error:
         failed = error
     except ToolFmtError as error:
@@ -218,3 +219,35 @@ async def _complete(
         raise failed
     log.warning("%s", jsontext.dumps({"error": failed.logged}))
     info.error, info.failure = failed.failure.message, failed.failure
+
+
+_ARGUMENTS: Final = frozenset({"arguments", "args", "input"})
+"""The keys of calls that hold the model's own values."""
+
+
+def client_names(request: JsonObject, face: str, sent: JsonObject, back: str) -> Mapping[str, str]:
+    """Map the names that a back was sent, where they are not those of the client's tools, to the client's names."""
+    before = [tool.name for tool in find(face).read(request).tools or ()]
+    after = [tool.name for tool in find(back).read(sent).tools or ()]
+    changed = [name for name in before if name not in after]
+    made = [name for name in after if name not in before]
+    return dict(zip(made, changed, strict=True)) if len(made) == len(changed) else {}
+
+
+def renamed(value: JsonValue, names: Mapping[str, str]) -> JsonValue:
+    """Write the client's names into the calls of an answer or of an event."""
+    if is_array(value):
+        return [renamed(one, names) for one in value]
+    return renamed_object(value, names) if is_object(value) else value
+
+
+def renamed_object(value: JsonObject, names: Mapping[str, str]) -> JsonObject:
+    """Write the client's names into the calls of an answer or of an event that is an object."""
+    return {
+        key: names.get(one, one)
+        if key == "name" and isinstance(one, str)
+        else one
+        if key in _ARGUMENTS
+        else renamed(one, names)
+        for key, one in value.items()
+    }

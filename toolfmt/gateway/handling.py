@@ -7,29 +7,35 @@ from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
+import regex
 from anyio import to_thread
 
+from toolfmt import jsontext
+from toolfmt.corpora.tokens import count_tokens, load
 from toolfmt.errors import ToolFmtError
-from toolfmt.gateway.estimating import estimate
 from toolfmt.gateway.failing import ExchangeError, UnreachedError, UpstreamError, refusal
-from toolfmt.gateway.redacting import Redactor
+from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answer_info import Failure
 from toolfmt.transcripts.convert import Conversion, convert_request
+from toolfmt.transcripts.format import reraise_as_parse_error
+from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.loss import Loss
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable, Mapping
+    from contextlib import AsyncExitStack
+
     from toolfmt.gateway.access import Caller
     from toolfmt.gateway.backs import Upstream
-    from toolfmt.gateway.config import Config, ModelRoute
-    from toolfmt.gateway.keeping import Keeper
+    from toolfmt.gateway.config import Config, ModelRoute, Redaction
+    from toolfmt.gateway.store import Keeper
     from toolfmt.gateway.tracing import Tracing
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.answer_info import AnswerInfo
+
 
 NOTICES: Final = "x-toolfmt-notices"
 """The header that says what the gateway did beside converting: how often it asked the model, what it tolerated and
@@ -112,8 +118,8 @@ class Handler(ABC):
         body = sent = self.opened(body)
         if self.keeper is not None:
             body = await self.keeper.continued(body, self.format, caller.name)
-        said = self._settings(body, given)
-        model = said.get("model")
+        settings = self._settings(body, given)
+        model = settings.get("model")
         if not isinstance(model, str) or not model:
             raise refusal("invalid", "the request names no model", param="model")
         route = self.config.route(model)
@@ -123,7 +129,7 @@ class Handler(ABC):
         redactor = Redactor(self.config.redact)
         if self.config.redact:
             body = await to_thread.run_sync(redactor.request, body)
-        asked = Asked(body, said, model, route, caller.name, sent)
+        asked = Asked(body, settings, model, route, caller.name, sent)
         failed: UpstreamError | None = None
         for name in _order(route):
             upstream = self.upstreams[name].sent_by(caller.key)
@@ -208,3 +214,56 @@ def _order(route: ModelRoute) -> list[str]:
         return list(route.backs)
     (first,) = random.choices(range(len(route.backs)), route.weights)  # noqa: S311 - a load is spread, nothing is secret
     return [route.backs[first], *(name for at, name in enumerate(route.backs) if at != first)]
+
+
+_KEPT: Final = frozenset({"model", "previous_response_id", "previous_interaction_id"})
+"""Fields of a request that are names, and no texts."""
+_SECONDS: Final = 1.0
+"""How long one pattern may look at one text."""
+
+
+class Redactor:
+    """Applies patterns to requests; `count` is how often they matched."""
+
+    def __init__(self, rules: Iterable[Redaction]) -> None:
+        """Take the rules."""
+        self._rules = [(regex.compile(rule.pattern), rule.replacement) for rule in rules]
+        self.count = 0
+
+    def request(self, body: JsonObject) -> JsonObject:
+        """Copy a request with what matches replaced in its texts; raises `ExchangeError` where that takes too long."""
+        return {key: value if key in _KEPT else self._value(value) for key, value in body.items()}
+
+    def _value(self, value: JsonValue) -> JsonValue:
+        if isinstance(value, str):
+            return self._text(value)
+        if is_array(value):
+            return [self._value(one) for one in value]
+        return {key: self._value(one) for key, one in value.items()} if is_object(value) else value
+
+    def _text(self, text: str) -> str:
+        for pattern, replacement in self._rules:
+            try:
+                text, found = pattern.subn(lambda _, now=replacement: now, text, timeout=_SECONDS)
+            except TimeoutError:
+                message = "a pattern of the gateway's redaction takes too long on this request"
+                raise refusal("server", message) from None
+            self.count += found
+        return text
+
+
+def estimate(request: JsonObject, format: str, tokenizer: str) -> int:  # noqa: A002 - the field's name
+    """Count the tokens of all that a request says, and of its tools; what a template puts around it is not known.
+
+    Raises `ExchangeError` for a request that cannot be read.
+    """
+    try:
+        with reraise_as_parse_error(format, request):
+            transcript = find(format).read(request)
+        shown = "\n".join(
+            jsontext.dumps({"name": tool.name, "description": tool.description, "parameters": tool.parameters})
+            for tool in transcript.tools or ()
+        )
+        return count_tokens(transcript, tokenizer) + len(load(tokenizer).encode(shown, add_special_tokens=False).ids)
+    except ToolFmtError as error:
+        raise refusal("invalid", "the request's tokens cannot be counted", error) from None

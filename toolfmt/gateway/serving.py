@@ -1,35 +1,39 @@
-"""One request of a face: its body, its answer, whole or streamed, its errors in the API's own words, its log line."""
+"""One request of a face: its body, its answer, whole or streamed, its errors in the API's own words, its log line.
+
+If the client goes away, what was begun for it ends, at the back too.
+"""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import anyio
-from starlette.requests import ClientDisconnect
-from starlette.responses import Response
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.gateway.handling import NOTICES
-from toolfmt.gateway.leaving import GONE, AnswerStream, unless_gone
 from toolfmt.transcripts.convert_answer import error_status, write_error
 from toolfmt.transcripts.sse import end_text, event_text
 
 if TYPE_CHECKING:
-    from starlette.requests import Request
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+
+    from starlette.types import Receive, Scope, Send
 
     from toolfmt.gateway.access import Access, Caller
+    from toolfmt.gateway.apis import Face
     from toolfmt.gateway.config import Config
-    from toolfmt.gateway.faces import Face
     from toolfmt.gateway.handling import GatewayAnswer, Handler
     from toolfmt.gateway.metrics import Metrics
     from toolfmt.model import JsonObject
+
 
 log: Final = logging.getLogger("toolfmt.gateway")
 LOSSES: Final = "x-toolfmt-losses"
@@ -187,3 +191,54 @@ def _note(  # noqa: PLR0913 - what is known of a request
         line |= {"model": answered.model, "back": answered.back, "stream": answered.events is not None}
         line |= {"losses": len(answered.losses)} if answered.losses else {}
     log.info("%s", jsontext.dumps({**line, **({"error": error} if error else {})}))
+
+
+GONE: Final = 499
+"""The status that the log gives a request whose client did not wait for the answer, as nginx does."""
+T = TypeVar("T")
+
+
+async def unless_gone(request: Request, work: Callable[[], Awaitable[T]]) -> T:
+    """Work for a client as long as it is there; the request's body has been read.
+
+    Raises `ClientDisconnect` where it goes away, and `ExchangeError` as `work` does.
+    """
+    found: list[T] = []
+    failed: list[ExchangeError] = []
+    async with anyio.create_task_group() as group:
+
+        async def watch() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            group.cancel_scope.cancel()
+
+        group.start_soon(watch)
+        try:
+            found.append(await work())
+        except ExchangeError as error:
+            failed.append(error)
+        group.cancel_scope.cancel()
+    if failed:
+        raise failed[0]
+    if not found:
+        raise ClientDisconnect
+    return found[0]
+
+
+class AnswerStream(StreamingResponse):
+    """A streamed answer; what it needs is let go when it ends, however it does."""
+
+    def __init__(
+        self, pieces: AsyncIterator[str], stack: AsyncExitStack, *, headers: Mapping[str, str], media_type: str
+    ) -> None:
+        """Take the text, and what to close."""
+        super().__init__(pieces, headers=headers, media_type=media_type)
+        self._stack = stack
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it, as fast as the client reads; nothing more is asked for before."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._stack.aclose()

@@ -11,13 +11,24 @@ it; `toolfmt view --at /request --answer /answer` reads what `toolfmt recorded` 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from anyio import to_thread
+
 from toolfmt import jsontext
-from toolfmt.errors import MissingExtraError, ParseError
+from toolfmt.errors import MissingExtraError, ParseError, ToolFmtError
+from toolfmt.gateway.failing import refusal
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.exchanges import exchange, message_list
+from toolfmt.transcripts.formats import find
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from toolfmt.model import JsonObject
+
 
 try:
     sql: Any = import_module(
@@ -27,8 +38,6 @@ try:
 except ImportError:
     raise MissingExtraError("a gateway's store", "store") from None
 
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
 
 _EXCHANGES: Final[Any] = sql.Table(
     "toolfmt_exchanges",
@@ -99,16 +108,6 @@ class Store:
             raise StoreError(f"the store cannot be read: {type(error).__name__}") from error
         return None if row is None else _exchange(dict(row))
 
-    def delete(self, ident: str, owner: str) -> bool:
-        """Delete an exchange; whether there was one. Raises `StoreError`."""
-        columns = _EXCHANGES.c
-        try:
-            with self._engine.begin() as connection:
-                query = sql.delete(_EXCHANGES).where(columns.id == ident, columns.owner == owner, columns.kept)
-                return bool(connection.execute(query).rowcount)
-        except SQLAlchemyError as error:
-            raise StoreError(f"the store cannot be written: {type(error).__name__}") from error
-
     def rows(self) -> Iterator[JsonObject]:
         """Give all exchanges as JSON, in the order in which they were written."""
         with self._engine.connect() as connection:
@@ -132,3 +131,62 @@ def _durable(connection: Any, _: object) -> None:
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.close()
+
+
+NAMED: Final[Mapping[str, str]] = {
+    "openai-responses": "previous_response_id",
+    "gemini-interactions": "previous_interaction_id",
+}
+"""The field in which a request names an earlier answer."""
+
+
+class Keeper:
+    """Puts what a request names of an earlier conversation before it, and keeps answers.
+
+    {"previous_response_id": "resp_1", "input": "And tomorrow?"}  ->  {"input": [the earlier messages, "And tomorrow?"]}
+    """
+
+    def __init__(self, store: Store, *, record: bool) -> None:
+        """Take the store; `record`: keep exchanges of all faces, also those that clients do not want stored."""
+        self.store = store
+        self._record = record
+
+    async def continued(self, body: JsonObject, format: str, owner: str) -> JsonObject:  # noqa: A002 - the field's name
+        """Put an earlier conversation before a request that names it; raises `ExchangeError` for an unknown one."""
+        field = NAMED.get(format, "")
+        ident = body.get(field)
+        if not isinstance(ident, str) or not ident:
+            return body
+        try:
+            earlier = await to_thread.run_sync(self.store.find, ident, owner)
+        except StoreError as error:
+            raise refusal("server", str(error)) from None
+        if earlier is None or earlier.face != format:
+            raise refusal("not_found", f"{field}: there is no {ident!r}", param=field)
+        made = find(format)
+        try:
+            whole = exchange(earlier.request, earlier.answer, format)
+        except ToolFmtError as error:
+            raise refusal("server", f"{ident!r} cannot be read", error) from None
+        before = whole.get(made.messages) if is_object(whole) else whole
+        rest = {name: value for name, value in body.items() if name != field}
+        return {
+            **rest,
+            made.messages: [*(before if is_array(before) else []), *message_list(body.get(made.messages), made)],
+        }
+
+    def wants(self, body: JsonObject, format: str) -> bool:  # noqa: A002 - the field's name
+        """Whether an exchange is kept."""
+        return self._record or _kept(body, format)
+
+    async def keep(self, row: JsonObject, request: JsonObject, answer: JsonObject, format: str) -> None:  # noqa: A002 - as above
+        """Keep an exchange, of which `row` says the rest; raises `ExchangeError` where that cannot be done."""
+        made = KeptExchange(**row, face=format, kept=_kept(request, format), request=request, answer=answer)
+        try:
+            await to_thread.run_sync(self.store.save, made)
+        except StoreError as error:
+            raise refusal("server", str(error)) from None
+
+
+def _kept(body: JsonObject, format: str) -> bool:  # noqa: A002 - the field's name
+    return format in NAMED and body.get("store") is not False

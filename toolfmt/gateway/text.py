@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
 
 from toolfmt import jsontext
 from toolfmt.agents.drivers.chats import Chats
@@ -22,9 +22,8 @@ from toolfmt.agents.drivers.unread import with_unread
 from toolfmt.agents.output import WRONG, JsonOutput
 from toolfmt.correcting import feedback, no_call_feedback
 from toolfmt.errors import ToolFmtError
-from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
+from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta, coalesce
 from toolfmt.gateway.failing import bad_answer
-from toolfmt.gateway.text_reading import TextReading
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.choice import Choice, chosen
 from toolfmt.lookup.registry import AUTO, default_registry
@@ -37,13 +36,55 @@ from toolfmt.transcripts.formats import find
 from toolfmt.workshop.grammars import grammar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from toolfmt.dialect.record import AnyDialect
+    from toolfmt.dialect.record import AnyDialect, Parser
     from toolfmt.events import Event
     from toolfmt.gateway.backs import Upstream
     from toolfmt.gateway.config import Constraint
     from toolfmt.model import JsonObject, JsonValue, ToolInvocation
+
+
+CallEvent: TypeAlias = CallStart | ArgumentsDelta | CallEnd | CallFailed
+
+
+class TextReading:
+    """Reads the text of an answer with a parser, if there is one; the server's own calls pass, with other numbers."""
+
+    def __init__(self, parser: Parser[str] | None) -> None:
+        """Begin an answer."""
+        self._parser = parser
+        self._pieces: list[str] = []
+        self._numbers: dict[tuple[bool, int], int] = {}
+
+    @property
+    def text(self) -> str:
+        """What the model has written so far."""
+        return "".join(self._pieces)
+
+    def feed(self, event: Event) -> list[Event]:
+        """Read one event of the server's answer; what is neither text nor a call is left out."""
+        if isinstance(event, CallEvent):
+            return self._numbered([event], own=False)
+        if not isinstance(event, TextDelta):
+            return []
+        self._pieces.append(event.text)
+        return [event] if self._parser is None else self._numbered(self._parser.feed(event.text), own=True)
+
+    def close(self) -> list[Event]:
+        """Say that the answer has ended."""
+        return [] if self._parser is None else self._numbered(self._parser.close(), own=True)
+
+    def _numbered(self, events: Iterable[Event], *, own: bool) -> list[Event]:
+        """Count the calls of the text and of the server together."""
+        numbers = self._numbers
+        return [
+            replace(event, index=numbers.setdefault((own, event.index), len(numbers)))
+            if isinstance(event, CallEvent)
+            else event
+            for event in events
+        ]
+
 
 log: Final = logging.getLogger("toolfmt.gateway")
 _TOOLS: Final = frozenset({"tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "messages"})
@@ -110,8 +151,8 @@ class TextRequest:
     def _written(self) -> JsonObject:
         """Write the request: a chat of texts, or the prompt that the model's template renders."""
         if self._folder is None:
-            said: list[JsonObject] = [{"role": role, "content": text} for role, text in self._further]
-            return {"messages": [*self._chat, *said], **self._settings}
+            added: list[JsonObject] = [{"role": role, "content": text} for role, text in self._further]
+            return {"messages": [*self._chat, *added], **self._settings}
         prompt = self._folder.prompt(self._transcript, self._chat, self.tools, self._further)
         self.losses += tuple(loss for loss in prompt.losses if loss not in self.losses)
         self.options["generation_prompt"] = str(prompt)
@@ -245,18 +286,17 @@ def _output(request: JsonObject) -> tuple[JsonOutput | None, bool]:
         return None, False
     if wanted.get("type") == "json_object":
         return JsonOutput({"type": "object"}), False
-    said = wanted.get("json_schema")
-    schema = said.get("schema") if is_object(said) else None
-    if not is_object(said) or not is_object(schema):
+    schema_format = wanted.get("json_schema")
+    schema = schema_format.get("schema") if is_object(schema_format) else None
+    if not is_object(schema_format) or not is_object(schema):
         return None, False
-    return JsonOutput(schema), said.get("strict") is True
+    return JsonOutput(schema), schema_format.get("strict") is True
 
 
 def _strict_name(tool: JsonObject) -> str:
     """Give the name of a function whose calls have to fit its schema in any case."""
     function = tool.get("function")
-    name = function.get("name") if is_object(function) and function.get("strict") is True else None
-    return name if isinstance(name, str) else ""
+    return _named(tool) if is_object(function) and function.get("strict") is True else ""
 
 
 def _is_function(tool: JsonValue) -> TypeGuard[JsonObject]:
@@ -271,9 +311,9 @@ def _shown(model: str) -> str | AnyDialect:
         return _SHOWN
 
 
-def _named(wanted: JsonValue) -> str:
-    """Give the name of the one tool that a request's `tool_choice` wants; "" where it wants any."""
-    function = wanted.get("function") if is_object(wanted) else None
+def _named(value: JsonValue) -> str:
+    """Give the name of a declared function, or of the one that a `tool_choice` wants; "" where it names none."""
+    function = value.get("function") if is_object(value) else None
     name = function.get("name") if is_object(function) else None
     return name if isinstance(name, str) else ""
 

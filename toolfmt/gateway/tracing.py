@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from toolfmt.agents.span_attributes import answer_attributes, settings
+from toolfmt.agents.telemetry import answer_attributes, set_failed, settings
 from toolfmt.errors import MissingExtraError, ToolFmtError
 from toolfmt.transcripts.answers import answered
 
@@ -66,7 +66,7 @@ class Tracing:
         def note(status: int) -> None:
             span.set_attribute("http.response.status_code", status)
             if status >= _SERVER_ERROR:
-                _fail(span, str(status), "")
+                set_failed(span, str(status), "")
 
         return note
 
@@ -89,7 +89,7 @@ class Tracing:
 
 def refused(span: Span, failure: Failure) -> None:
     """End the span of a request that a back did not answer."""
-    _fail(span, failure.kind, failure.message)
+    set_failed(span, failure.kind, failure.message)
     span.end()
 
 
@@ -99,9 +99,9 @@ def finish(span: Span, value: JsonValue, info: AnswerInfo | None) -> None:
     if info is not None:
         span.set_attributes(answer_attributes(info, info.stop))
         if info.failure is not None:
-            _fail(span, info.failure.kind, info.failure.message)
+            set_failed(span, info.failure.kind, info.failure.message)
         elif info.stop is None:
-            _fail(span, "cancelled", "the answer was not read to its end")
+            set_failed(span, "cancelled", "the answer was not read to its end")
     span.end()
 
 
@@ -113,10 +113,3 @@ def _info(value: JsonValue) -> AnswerInfo | None:
     except ToolFmtError:
         return None
     return read.info
-
-
-def _fail(span: Span, kind: str, why: str) -> None:
-    from opentelemetry.trace import Status, StatusCode
-
-    span.set_attribute("error.type", kind)
-    span.set_status(Status(StatusCode.ERROR, why or None))

@@ -46,9 +46,9 @@ def chosen_only(choice: Choice, function: Callable[..., object] | None = None) -
 def known_options(
     options: Mapping[str, object], known: Collection[str], function: Callable[..., object] | None = None
 ) -> None:
-    """Raise TypeError for an option that there is not, with the one that comes close.
+    """Raise TypeError for an unknown option, and suggest a similar one.
 
-    There are those that are `known`, and the keywords of the `function` itself.
+    Known are the names in `known` and the keywords of the `function` itself.
     """
     for name in options:
         if name not in known:

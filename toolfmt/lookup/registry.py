@@ -3,19 +3,26 @@
 A `Registry` is immutable: the `with_` methods return a new one. The formatters that show tools and the parser that
 reads the answer are both chosen by `Registry.resolve`, so they always agree. The default registry has the package's
 own dialects and those of installed packages; `register` and `register_override` replace it for the whole process.
+
+The package's own dialects are in the modules of `toolfmt.dialects`, each with a `DIALECT` or, for a family, a tuple
+`DIALECTS`. Third parties declare an entry point whose value is a `Dialect`:
+
+    [project.entry-points."toolfmt.dialects"]
+    acme = "acme_tools.wire:DIALECT"
 """
 
 from __future__ import annotations
 
+import pkgutil
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from importlib.metadata import entry_points
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from toolfmt.dialect.record import AnyDialect, Dialect, ExampleFormatter, Parser, ParserOptions, SchemaFormatter
 from toolfmt.errors import BrokenDialectError, DuplicateDialectError, ToolFmtError, UnknownDialectError, close_names
-from toolfmt.lookup.discovery import GROUP, package_dialects, plugin_dialect
 from toolfmt.lookup.providers import (
     DEFAULT_DIALECT,
     MODEL_PATTERNS,
@@ -31,6 +38,30 @@ from toolfmt.text import check_reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from importlib.metadata import EntryPoint
+
+
+GROUP = "toolfmt.dialects"
+
+
+def package_dialects(package: str) -> Iterator[AnyDialect]:
+    """Import every public module of a package and give its dialects, in the order of the modules' names."""
+    for found in pkgutil.iter_modules(import_module(package).__path__):
+        if not found.name.startswith("_"):
+            module = import_module(f"{package}.{found.name}")
+            yield from getattr(module, "DIALECTS", None) or (module.DIALECT,)
+
+
+def plugin_dialect(point: EntryPoint) -> AnyDialect:
+    """Load a third party's dialect; raises `BrokenDialectError`, whatever its code raised."""
+    try:
+        value: object = point.load()
+    except Exception as error:
+        raise BrokenDialectError(point.name, point.value, f"{type(error).__name__}: {error}") from error
+    if not isinstance(value, Dialect):
+        raise BrokenDialectError(point.name, point.value, f"it is a {type(value).__name__}, not a toolfmt.Dialect")
+    return cast("AnyDialect", value)
+
 
 FormatterPair: TypeAlias = tuple[SchemaFormatter, ExampleFormatter]
 
@@ -45,7 +76,7 @@ class _Named(Protocol):
 NamedT = TypeVar("NamedT", bound=_Named)
 
 AUTO = "auto"
-"""The word for the dialect that a text itself tells; it is no dialect."""
+"""The word for the dialect that is detected from the text; it is no dialect."""
 _TOLD = 3
 """How many readings of an unknown model's id are listed."""
 
@@ -274,21 +305,21 @@ class _Default:
     def __init__(self) -> None:
         # Reentrant: a dialect's module that asks for the registry gets an error, it does not hang.
         self._lock = RLock()
-        self._registry: Registry | None = None
+        self.registry: Registry | None = None
         self._building = False
 
     def exchange(self, change: Callable[[Registry], Registry]) -> Registry:
         with self._lock:
             if self._building:
                 raise RuntimeError("the default registry was asked for while it imports the dialects: ask later")
-            if self._registry is None:
+            if self.registry is None:
                 self._building = True
                 try:
-                    self._registry = _installed()
+                    self.registry = _installed()
                 finally:
                     self._building = False
-            self._registry = change(self._registry)
-            return self._registry
+            self.registry = change(self.registry)
+            return self.registry
 
 
 _default = _Default()
@@ -299,7 +330,7 @@ def default_registry() -> Registry:
 
     The first call imports all of them. A dialect of another package that fails to load is in `broken`.
     """
-    return _default.exchange(lambda registry: registry)
+    return _default.registry or _default.exchange(lambda registry: registry)
 
 
 def register(dialect: AnyDialect) -> Registry:

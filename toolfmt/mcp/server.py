@@ -18,9 +18,9 @@ from mcp import MCPError, types
 from pydantic import ValidationError
 
 from toolfmt.errors import ArgumentsError, Problem, ServerError, ToolTimeoutError, UnknownToolError
-from toolfmt.execution.context import ToolContext
+from toolfmt.execution.hooks import ToolContext
 from toolfmt.jsontext import unwritable
-from toolfmt.mcp.reading import ServerTool, read_answer, read_tools
+from toolfmt.mcp.content import ServerTool, read_answer, read_tools
 from toolfmt.mcp.session import Session
 from toolfmt.model import ToolResult
 

@@ -28,7 +28,7 @@ import toolfmt
 from toolfmt.execution.events import ToolProgress
 from toolfmt.execution.executor import Executor
 from toolfmt.execution.records import AgentStop
-from toolfmt.mcp.writing import write_result, write_tool
+from toolfmt.mcp.content import write_result, write_tool
 from toolfmt.model import ToolInvocation
 
 if TYPE_CHECKING:

@@ -154,6 +154,7 @@ async def _http(target: Remote, trace: Trace) -> AsyncGenerator[Any, None]:
     async def note(response: httpx2.Response) -> None:
         if response.request.method == "POST":
             trace.output = f"HTTP {response.status_code} {response.reason_phrase}" if response.is_error else ""
+        vars(response)["aread"] = partial(_read, response)  # the SDK reads a body of any length
 
     def make_client(
         headers: dict[str, str] | None = None,
@@ -172,6 +173,17 @@ async def _http(target: Remote, trace: Trace) -> AsyncGenerator[Any, None]:
         streamable_http_client(target.url, http_client=client, max_sse_event_size=MAX_EVENT) as streams,
     ):
         yield streams
+
+
+async def _read(response: httpx2.Response) -> bytes:
+    """Read a body, unpacked; raises StreamError past `MAX_EVENT` bytes."""
+    body = bytearray()
+    async for piece in response.aiter_bytes():
+        body += piece
+        if len(body) > MAX_EVENT:
+            await response.aclose()
+            raise httpx2.StreamError(f"the body has more than {MAX_EVENT} bytes")
+    return bytes(body)
 
 
 @asynccontextmanager

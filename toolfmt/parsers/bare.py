@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from toolfmt.parsers.bare_ends import ODD, BareEnds, Verdict, foreign, hopeless, judge
+from toolfmt.parsers.bare_ends import ODD, BareEnds, Verdict, cannot_be_call, foreign, judge
 from toolfmt.parsers.cursor import NEVER, Malformed, Truncated
 from toolfmt.parsers.json_calls import CallObject
 from toolfmt.parsers.json_values import ignore, peek, read_value, skip_space, whole_value
@@ -134,7 +134,7 @@ class BareReader:
         except (Malformed, Truncated) as problem:
             if self._ends.sure and found.draft.index < 0:  # an element has reported it
                 raise
-            yield from self._broken(found.draft, problem, begin, meant=found.meant and not foreign(found))
+            yield from self._fail_broken(found.draft, problem, begin, meant=found.meant and not foreign(found))
             return
         if self._held_calls(found, before):
             return
@@ -144,7 +144,7 @@ class BareReader:
             found.draft.think()
             self._sink.text(*found.text_value)
         else:
-            self._settle(found, verdict)
+            self._emit_verdict(found, verdict)
 
     def _list(self) -> Reading[None]:
         """Read a list that may be one of calls."""
@@ -201,14 +201,14 @@ class BareReader:
                 raise
             if isinstance(problem, Truncated) or not found.ends_before(cur, problem):
                 meant = found.meant and not foreign(found)
-                yield from self._broken(found.draft, problem, begin, meant=meant, listed=True)
+                yield from self._fail_broken(found.draft, problem, begin, meant=meant, listed=True)
                 return
             verdict = judge(found)
         if self._held_calls(found, before):
             return
         if sure or verdict.kind in {"call", "failed"}:
-            self._settle(found, verdict)
-        elif not self._ends.doubt(found.draft, verdict):
+            self._emit_verdict(found, verdict)
+        elif not self._ends.hold_non_call(found.draft, verdict):
             raise _NoCall
 
     def _open(self) -> CallObject:
@@ -228,11 +228,11 @@ class BareReader:
         if beside.strip(_FRAME):
             self._ends.end("")
             self._sink.note("beside_calls", beside, (cur.mark_at, cur.at))
-            self._ends.pass_over()
+            self._ends.end_candidate()
         return True
 
-    def _settle(self, found: CallObject, verdict: Verdict) -> None:
-        """Tell what a complete object is."""
+    def _emit_verdict(self, found: CallObject, verdict: Verdict) -> None:
+        """Decide what a complete object is."""
         if verdict.kind == "call":
             self._ends.call(found.draft, found.settled())
         elif verdict.kind == "failed" or self._ends.sure:
@@ -245,10 +245,10 @@ class BareReader:
             raise Malformed("malformed", what, self._cur.at) if self._ends.sure else _NoCall
         self._ends.slip(what)
 
-    def _broken(
+    def _fail_broken(
         self, draft: Draft, problem: Malformed | Truncated, begin: int, *, meant: bool, listed: bool = False
     ) -> Reading[None]:
-        """Tell of an object or element, begun at `begin`, that broke; raises where it is no call or has no end."""
+        """Report an object or element, begun at `begin`, that broke; raises where it is no call or has no end."""
         cur = self._cur
         cur.deadline = NEVER
         if not (meant or self._ends.sure):
@@ -299,5 +299,5 @@ class BareReader:
 
 
 def _watch(found: CallObject, node: JsonNode) -> None:
-    if hopeless(found, node):
+    if cannot_be_call(found, node):
         raise _NoCall

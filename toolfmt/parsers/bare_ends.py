@@ -42,7 +42,7 @@ def foreign(found: CallObject) -> bool:
     return bool(found.offered) and found.draft.name not in found.offered and not _marked(found)
 
 
-def hopeless(found: CallObject, node: JsonNode) -> bool:
+def cannot_be_call(found: CallObject, node: JsonNode) -> bool:
     """Whether an object can be no call any more, whatever follows."""
     draft = found.draft
     if draft.index >= 0 or found.text_value is not None or _marked(found):
@@ -85,7 +85,7 @@ class BareEnds:
     """The calls of one candidate; the cursor's mark is after the last of them."""
 
     def __init__(self, cur: Cursor, sink: Sink) -> None:
-        """Tell `sink` of what `cur` reads."""
+        """Emit to `sink` what `cur` reads."""
         self._cur = cur
         self._sink = sink
         self._before = 0
@@ -126,14 +126,14 @@ class BareEnds:
     def end_here(self) -> None:
         """The last call has ended with all that was read."""
         self.end(self._cur.marked())
-        self.pass_over()
+        self.end_candidate()
 
-    def pass_over(self) -> None:
+    def end_candidate(self) -> None:
         """What was read belongs to no further call."""
         self._cur.mark()
         self.next = self._cur.at
 
-    def doubt(self, draft: Draft, verdict: Verdict) -> bool:
+    def hold_non_call(self, draft: Draft, verdict: Verdict) -> bool:
         """Keep an element that is no call: it fails if another is one. False where too many are kept."""
         sink = self._sink
         if not self._doubts:
@@ -168,4 +168,4 @@ class BareEnds:
     def _keep(self, ends: Callable[[str], None]) -> None:
         self._ends = ends
         self._sink.ahead.append(lambda: self.end(""))  # before another one begins
-        self.pass_over()
+        self.end_candidate()

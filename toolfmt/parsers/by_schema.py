@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from toolfmt.parsers.sink import Draft
 
 
-def one_reading(arguments: JsonObject, tool: ToolDefinition | None, outer: Collection[str] = ()) -> bool:
+def has_one_reading(arguments: JsonObject, tool: ToolDefinition | None, outer: Collection[str] = ()) -> bool:
     """Whether the arguments can only be these; `outer` are the keys that the call has beside them."""
     if _last(arguments).endswith(("}", "]", ")")):
         return False  # the bracket may be the one that is missing
     if tool is not None:
-        return _fits(tool, arguments) and not strayed(arguments, tool.parameters)
+        return _fits(tool, arguments) and not may_belong_outside(arguments, tool.parameters)
     node: object = arguments
     while jsontext.is_object(node) and node:
         key = next(reversed(node))
@@ -64,7 +64,7 @@ def _last(value: JsonValue) -> str:
     return ""
 
 
-def strayed(arguments: JsonObject, schema: JsonObject) -> bool:
+def may_belong_outside(arguments: JsonObject, schema: JsonObject) -> bool:
     """Whether the last of the objects at the end holds what only one around it declares: it may belong there."""
     inner: object = arguments
     place: JsonObject | None = schema
@@ -90,7 +90,7 @@ def without_brace(text: str, tool: ToolDefinition | None, limits: Limits) -> Jso
         arguments = decode(text + "}", 0, limits)
     except Malformed:
         return None
-    return arguments if jsontext.is_object(arguments) and one_reading(arguments, tool) else None
+    return arguments if jsontext.is_object(arguments) and has_one_reading(arguments, tool) else None
 
 
 _NUMBERED = regex.compile(r"(?:[A-Za-z]{1,16}[_\-]){0,4}[0-9a-f\-]{0,64}[0-9]").fullmatch

@@ -31,7 +31,8 @@ _MEMBER = regex.compile(r"""[^"',)\]}\n]{0,64}["',)\]}]""").match
 """Matches the beginning of a member, not a last word."""
 _IN_TEXT = regex.compile(r'[^\n"<\[{]{1,256}"')
 """What follows brackets that ended a string too early: its rest, and its quote."""
-_OBJECT = regex.compile(r"\s{0,64}\{")
+_OBJECT = regex.compile(r"\s{0,64}(?:\{|(?P<key>(?<=\n)[\w.\-]{1,64}):\s)")
+_NO_TAIL = regex.compile(r"(?!)")
 _SURPLUS = regex.compile(r"\s{0,8}[}\]]")
 _MOST_SURPLUS = 8
 
@@ -49,13 +50,15 @@ def close_object(cur: Cursor, draft: Draft) -> Reading[None]:
         draft.note("repaired_json", "surplus closing brackets", at, cur.at)
 
 
-def refuse_members(cur: Cursor, closer: str = "") -> Reading[None]:
+def refuse_members(cur: Cursor, closer: str = "", tail: regex.Pattern[str] = _NO_TAIL) -> Reading[None]:
     """Raise `Malformed` where an object that was read to its end goes on with a member.
 
-    A section with a closer looks for that itself.
+    A section with a `closer` looks for that itself; brackets that end the input may begin the call's `tail`.
     """
-    more = None if closer else (yield from match_next(cur, _GOES_ON))
-    if more is not None or (not closer and _MEMBER(cur.buf, cur.pos) and cut_off(cur, _GOES_ON)):
+    if closer or cut_off(cur, tail):
+        return
+    more = yield from match_next(cur, _GOES_ON)
+    if more is not None or (_MEMBER(cur.buf, cur.pos) and cut_off(cur, _GOES_ON)):
         raise Malformed("malformed", "members after the brace that ends the call", cur.at)
 
 
@@ -86,4 +89,4 @@ def refuse_argument(cur: Cursor, form: FormGrammar, draft: Draft, *, unclosed: b
 def _is_argument(found: regex.Match[str], form: FormGrammar, schema: JsonObject | None) -> bool:
     """Whether an element, which may have any name, is one of the arguments."""
     key = found.groupdict().get("key")
-    return form.elements is None or not form.elements.keyed_by_tag or key is None or declares(schema, key)
+    return key is None or not (form.elements is None or form.elements.keyed_by_tag) or declares(schema, key)

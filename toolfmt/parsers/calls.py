@@ -1,6 +1,6 @@
 """One call of a form: its head, its body, its tail, and what happens when one of them is wrong.
 
-<tool name="read">            head: tells the name
+<tool name="read">            head: holds the name
 <arguments>...</arguments>    body: knows where it ends
 </tool>                       tail: expected only then
 """
@@ -65,13 +65,11 @@ class CallReader:
         self.confirmed = True
         """False while what is read may still turn out to be text."""
         self.named = ""
-        """The tool's name, where a header in front of the call tells it."""
+        """The tool's name, where a header before the call holds it."""
         self._found: CallObject | None = None
         self.empty = False
         """The call is one element that closes itself."""
         self.strays = Strays(self.draft)
-        self.attributes: dict[str, str] = {}
-        """Arguments written as attributes of the call's element."""
 
     def read(self, form: FormGrammar, start: int) -> Reading[JsonObject | None]:
         """Read one call from its head to its tail, not yet ended; None when a list of calls was read instead.
@@ -113,14 +111,13 @@ class CallReader:
         self.empty = False
         if form.parts is not None:
             return (yield from self._in_parts(form, form.parts))
-        self.attributes = {}
         parameters = self._head(form)
         if self.cur.at >= self.cur.deadline:  # as where the text comes in pieces, nothing of the body is emitted
             raise Malformed("limit", f"a call of more than {self.limits.call_chars} characters", self.cur.deadline)
         if self.empty:
             tool = self.sink.options.tools.get(draft.name)
             yield from refuse_body(self.cur, form, tool.parameters if tool else None)
-        if self.empty and not self.attributes and not self.strays:
+        if self.empty and not self.strays:
             draft.add("{}")
             return {}
         arguments = yield from self._body(form, parameters)
@@ -196,11 +193,11 @@ class CallReader:
             from toolfmt.parsers.yaml_body import YamlBody
 
             body = YamlBody(self.draft, form.begins, self.limits)
-            return (yield from body.arguments(self.cur, schema, self.attributes))
+            return (yield from body.arguments(self.cur, schema))
         reader = ElementReader(
-            form.elements, self.draft, self._named(form, form.elements.tail), self.limits, self.strays
+            form.elements, self.draft, self._closer_for(form, form.elements.tail), self.limits, self.strays
         )
-        return (yield from reader.arguments(self.cur, schema, self.attributes, empty=self.empty))
+        return (yield from reader.arguments(self.cur, schema, empty=self.empty))
 
     def _check_tag(self, form: FormGrammar, tag: Tag, end: int) -> None:
         name = tag.slots.get("name", "")
@@ -229,11 +226,8 @@ class CallReader:
                 raise Malformed("malformed", "a tool's definition, not a call", cur.base + match.end())
             self.empty = tag.empty
             self._check_tag(form, tag, cur.base + match.end())
-            if form.form.offered:
-                self.attributes = dict(tag.strays)
-            else:
-                for key, text in tag.strays:
-                    self.strays.add(key, text, (cur.at, cur.base + match.end()), on_call=True)
+            for key, text in tag.strays:
+                self.strays.add(key, text, (cur.at, cur.base + match.end()), on_call=True)
             cur.pos = match.end()
             slots.update(tag.slots)
         draft.name = form.form.name or slots.get("name", "")
@@ -298,8 +292,6 @@ class CallReader:
 
     def _args(self) -> Reading[JsonObject]:
         cur, draft = self.cur, self.draft
-        if self.attributes:
-            raise Malformed("malformed", "attributes where the arguments are an object", cur.at)
         if not (peek(cur) or (yield from skip_space(cur))):
             raise Truncated
         at = cur.at
@@ -316,7 +308,7 @@ class CallReader:
                 draft.add("{}")
                 return {}
             raise Malformed("arguments_not_object", f"expected an object, found {cur.buf[cur.pos]!r}", at)
-        yield from read_value(cur, draft, self._repaired(at), self.limits, tolerant=True)
+        yield from read_value(cur, draft, self._note_function(at), self.limits, tolerant=True)
         return decode(draft.pieces.text(), at, self.limits)
 
     def _literal_args(self, literals: LiteralGrammar) -> Reading[JsonObject]:
@@ -324,17 +316,17 @@ class CallReader:
         tool = self.sink.options.tools.get(draft.name)
         from toolfmt.parsers.literal_values import LiteralReader
 
-        reader = LiteralReader(literals, self.cur, draft, self._repaired(at), self.sink.options)
+        reader = LiteralReader(literals, self.cur, draft, self._note_function(at), self.sink.options)
         yield from reader.arguments(tool)
         return reader.checked(decode(draft.pieces.text(), at, self.limits))
 
-    def _repaired(self, at: int) -> Callable[..., None]:
+    def _note_function(self, at: int) -> Callable[..., None]:
         def note(what: str, kind: str = "repaired_json", *, guessed: bool = False) -> None:
             self.draft.note(kind, what, at, guessed=guessed)
 
         return note
 
-    def _named(self, form: FormGrammar, tail: str) -> Closer:
+    def _closer_for(self, form: FormGrammar, tail: str) -> Closer:
         """What ends the call: where calls are elements of their tools' names, only the one of its name."""
         return Closer(tail, self.draft.name if form.form.offered else "")
 
@@ -357,14 +349,14 @@ class CallReader:
                     self.draft.note("repaired_json", "surplus closing brackets", cur.at)
                 cur.pos = extra.end()
             else:
-                yield from refuse_members(cur, form.form.section.partition("{calls}")[2])
+                yield from refuse_members(cur, form.form.section.partition("{calls}")[2], form.tail)
                 at, cut = cur.at, skip_cut(cur, form.extra_tail)
                 what = "cut off" if cut else "missing"
                 self.draft.note("missing_close", f"the call's closing marker is {what}", at, cur.at)
             return
         yield from skip_layout(cur, self.strays)
         end = yield from match_next(cur, form.tail)
-        if end is None or not self._named(form, form.tail.pattern).ends(end.group()):
+        if end is None or not self._closer_for(form, form.tail.pattern).ends(end.group()):
             after = form.elements and (yield from match_next(cur, form.elements.after))
             again = after and after.group().lstrip().startswith(f"<{self.draft.name}/>")  # meant to close this one
             if after and self._has_arguments() and not again:
@@ -377,8 +369,8 @@ class CallReader:
             found = cur.buf[cur.pos] if odd is None else odd.group().strip()
             detail = f"expected an argument or the end of the call, found {found!r}"
             closes = "</" in form.form.call and (yield from match_next(cur, _CLOSES)) is not None
-            displaced = form.elements and (yield from match_next(cur, form.elements.displaced)) is not None
-            inside = bool(again or displaced or not after) and (displaced or not closes)
+            early = form.elements and (yield from match_next(cur, form.elements.closer_before_value)) is not None
+            inside = bool(again or early or not after) and (early or not closes)
             raise Malformed("malformed", detail, cur.at, inside=inside)
         if form.whole_tail.fullmatch(end.group()) is None:
             self.draft.note(

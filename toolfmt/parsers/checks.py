@@ -19,10 +19,10 @@ from toolfmt.parsers.pieces import Pieces
 from toolfmt.schema import extra_arguments, problems, relax
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from toolfmt.dialect.record import Parser, ParserOptions
-    from toolfmt.events import Event
+    from toolfmt.events import Event, Span
     from toolfmt.model import ToolDefinition, ToolInvocation
 
 
@@ -88,13 +88,20 @@ class CheckedParser(PassingParser):
         if not events:
             return events
         if self._strict:
-            self._beside = self._beside or any(map(_is_beside, events))
-        if CallEnd in map(type, events):
+            self._beside = self._beside or any(map(_is_text_or_failure, events))
+        if CallEnd in map(type, events) and not self._known(events):
             events = [one for event in events for one in (self._call(event) if isinstance(event, CallEnd) else [event])]
         if self._strict and (self._held or any(isinstance(event, CallEnd) for event in events)):
             self._held.extend(events)
             return []
         return events
+
+    def _known(self, events: list[Event]) -> bool:
+        """Whether nothing has to be asked of the calls but whether their tools are offered, and they are."""
+        if self._validate or self._ids is not None:
+            return False
+        tools = self._options.tools
+        return not tools or all(event.call.name in tools for event in events if isinstance(event, CallEnd))
 
     def _call(self, event: CallEnd) -> list[Event]:
         call = event.call
@@ -134,22 +141,23 @@ class CheckedParser(PassingParser):
         return event
 
 
-class UnreadParser(PassingParser):
-    """Adds a notice at the end of an answer without a call, if `find` returns one for its text and the whole of it."""
+class UnreadCallNotifier(PassingParser):
+    """Adds a notice at the end of an answer if `find` returns one for its text, or for what is beside its calls."""
 
-    def __init__(self, parser: Parser[str], find: Callable[[str, str], list[Event]], masked: str = "") -> None:
+    def __init__(self, parser: Parser[str], find: Callable[[str, str], list[Notice]], masked: str = "") -> None:
         """Read with `parser`, which is given other text in place of `masked`, the beginning of the answer."""
         super().__init__(parser)
         self._find = find
         self._masked = masked
         self._whole: list[str] = []
-        self._text: list[str] = []
+        self._texts: list[TextDelta] = []
+        self._calls: list[Span] = []
         self._length = 0
-        self._called = False
+        self._reported = False
 
     def feed(self, chunk: str) -> list[Event]:
         """Read one more piece of text."""
-        if not self._called and self._length < _SEARCHED:
+        if self._length < _SEARCHED:
             self._whole.append(chunk)
             self._length += len(chunk)
         return super().feed(chunk)
@@ -157,31 +165,48 @@ class UnreadParser(PassingParser):
     def close(self) -> list[Event]:
         """Say that the answer has ended."""
         events = super().close()
-        return events if self._called else [*events, *self._find("".join(self._text), self._unmasked(self._whole, 0))]
+        if self._reported or not (self._texts or not self._calls):
+            return events
+        whole = "".join(self._whole)
+        whole = self._masked[: len(whole)] + whole[len(self._masked) :]
+        if not self._calls:
+            text = "".join([whole[one.start : one.start + len(one.text)] for one in self._texts])
+            return [*events, *self._find(text, whole)]
+        return [*events, *self._beside(whole)]
+
+    def _beside(self, whole: str) -> list[Notice]:
+        """Report the first call in what is before, between and after those that were read."""
+        starts, texts = [0, *[end for _, end in self._calls]], iter(self._texts)
+        text = next(texts, None)
+        for start, (end, _) in zip(starts, [*self._calls, (len(whole), 0)], strict=True):
+            begun = text
+            while text is not None and text.start < end:
+                text = next(texts, None)
+            at = max(start, begun.start) if begun is not None else end
+            found = self._find("", whole[at:end]) if begun is not text else []
+            if found:
+                return [replace(one, span=(one.span[0] + at, one.span[1] + at)) for one in found]
+        return []
 
     def _passed(self, events: list[Event]) -> list[Event]:
-        for event in () if self._called else events:
+        for event in events:
             if isinstance(event, TextDelta):
-                self._text.append(self._unmasked([event.text], event.start))
-            elif isinstance(event, CallEnd | CallFailed) or (isinstance(event, Notice) and event.kind == "quoted_call"):
-                self._called = True  # or what looks like a call was reported
-                self._whole, self._text = [], []
+                self._texts.append(event)
+            elif isinstance(event, CallEnd):
+                self._calls.append(event.span)
+            elif isinstance(event, CallFailed) or (isinstance(event, Notice) and event.kind == "quoted_call"):
+                self._reported = True  # what looks like a call
         return events
 
-    def _unmasked(self, texts: Sequence[str], start: int) -> str:
-        text = "".join(texts)
-        hidden = self._masked[start : start + len(text)]
-        return hidden + text[len(hidden) :]
 
-
-def _is_beside(event: Event) -> bool:
-    """Whether an event tells of something that is neither a call that can be used nor a format's reasoning."""
+def _is_text_or_failure(event: Event) -> bool:
+    """Whether an event reports something that is neither a call that can be used nor a format's reasoning."""
     if isinstance(event, TextDelta):
         return not event.text.isspace()
     return isinstance(event, CallFailed) or (isinstance(event, Notice) and event.kind in _BESIDE)
 
 
-class OwnParser(PassingParser):
+class UserParserGuard(PassingParser):
     """Limits what a parser of the user's own claims of its calls: a call in a text is never one of an API.
 
     A call without a provenance counts as one without a marker, the weakest claim; `marker` must be said.

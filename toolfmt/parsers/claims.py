@@ -116,6 +116,14 @@ def enclosed(arguments: JsonObject, tool: ToolDefinition | None) -> str:
     return f"the arguments are inside an extra key {key!r}: write them at the top level" if inside else ""
 
 
+def hidden(keys: Collection[str], taken: Collection[str], given: Collection[str], tool: ToolDefinition | None) -> str:
+    """What is wrong where arguments were `taken` from beside the others, and a call's `id` may be one of them, too."""
+    if not taken or tool is None:
+        return ""
+    lost = sorted(key for key in _MARKS.intersection(keys) - {*taken, *given} if declares(tool.parameters, key))
+    return f"the key {lost[0]!r} may be an argument" if lost else ""
+
+
 def unclaimed(keys: Mapping[str, JsonValue], taken: Collection[str]) -> str:
     """What is wrong with the first key that may have been meant as an argument and is none; "" if there is none."""
     known = {*_MARKS, *_THOUGHTS, *taken}

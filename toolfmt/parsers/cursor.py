@@ -58,33 +58,35 @@ class Cursor:
     One read character stays before `pos`, so that a pattern can look back.
     """
 
+    # Defaults are the class's: most answers are read without a change of them.
+    buf = ""
+    pos = 0
+    base = 0
+    eof = False
+    mark_at = 0
+    back = 0
+    """Characters that are read again."""
+    _tape: Pieces | None = None
+    _from = 0
+    _left = ""  # the character before the mark, at which patterns look back
+    _pinned = False
+    deadline = NEVER
+    """The offset at which the call that is being read must have ended; no text after it is added before."""
+    stop: Callable[[str], object] | None = None
+    """Set by `wait`: finds in a chunk what the grammar must look at."""
+    show: Callable[[str, int], list[Event]] = staticmethod(no_events)
+    """Gives the events of a chunk in which there is no such thing."""
+    keep: Callable[[str], object] = str
+    """Takes those chunks, joined."""
+    reached = 0
+    """The absolute offset after the last of them."""
+    take: Callable[[], bool] | None = None
+    """Set by a grammar that waits: reads what was added, or says False where the grammar must be woken."""
+
     def __init__(self) -> None:
         """Begin with no text."""
-        self.buf = ""
-        self.pos = 0
-        self.base = 0
-        self.eof = False
-        self.mark_at = 0
-        self.back = 0
-        """Characters that are read again."""
-        self._tape: Pieces | None = None
-        self._from = 0
-        self._left = ""  # the character before the mark, at which patterns look back
-        self._pinned = False
-        self.deadline = NEVER
-        """The offset at which the call that is being read must have ended; no text after it is added before."""
-        self.stop: Callable[[str], object] | None = None
-        """Set by `wait`: finds in a chunk what the grammar must look at."""
-        self.show: Callable[[str, int], list[Event]] = no_events
-        """Gives the events of a chunk in which there is no such thing."""
-        self.keep: Callable[[str], object] = str
-        """Takes those chunks, joined."""
         self.held: list[str] = []
-        """Those chunks, before they are."""
-        self.reached = 0
-        """The absolute offset after the last of them."""
-        self.take: Callable[[], bool] | None = None
-        """Set by a grammar that waits: reads what was added, or says False where the grammar must be woken."""
+        """The chunks that `wait` lets by, before they are joined."""
 
     @property
     def end(self) -> int:

@@ -25,10 +25,13 @@ _AFTER = frozenset(f"{_QUOTES}\\ \t")
 _BLANK_BEFORE = re.compile(r"\S[^\S\r\n]+\Z").search
 _CLOSING = re.compile(r"(?:<|&lt;)/([^<>&\n]{0,48}?)(?:>|&gt;)?\s*\Z").search
 _WORD = re.compile(r"\w+").findall
+_TYPED = frozenset({"array", "object", "json", "integer", "number", "boolean"})
+_BEGINS = frozenset('[{"')
+_TOKEN = re.compile(r"<[|\uff5c][^<>]*>").match
 _NAME_MARKS = re.compile(r"[<>=\"\u201c\u201d]").search
 
 
-def one_apart(one: str, other: str) -> bool:
+def differs_by_one_character(one: str, other: str) -> bool:
     """Whether two texts differ by one character: another, one more, one less, or two that changed places."""
     if len(one) > len(other):
         one, other = other, one
@@ -44,7 +47,7 @@ def one_apart(one: str, other: str) -> bool:
 def ends_nearly(text: str, closer: str) -> bool:
     """Whether a text ends with a closer in which at most one character is wrong."""
     lengths = range(max(len(closer) - 1, 2), len(closer) + 2)
-    return bool(closer) and any(one_apart(text[-length:], closer) for length in lengths)
+    return bool(closer) and any(differs_by_one_character(text[-length:], closer) for length in lengths)
 
 
 def ends_in_tag(text: str) -> bool:
@@ -73,7 +76,10 @@ def mentioned(before: str, after: str) -> bool:
 
 
 def part_of(text: str, marker: str) -> bool:
-    """Whether a text before a marker ends with the marker's first character, where that is no end of its own."""
+    """Whether a text before a marker ends with the marker's first token, or with its first character by mistake."""
+    if text[-1:] == ">":
+        token = _TOKEN(marker)
+        return token is not None and text.endswith(token.group())
     if marker[:1] == "<":
         return text[-1:] == "<" and (text[-2:-1].isalnum() or text[-2:-1] == "\n")
     return marker[:1] == "]" and text[-1:] == "]" and text.count("]") > text.count("[")
@@ -87,8 +93,9 @@ def is_odd(name: str) -> bool:
 def misread(text: str, schema: JsonObject | None, wire_type: str) -> bool:
     """Whether text that stayed text was meant as another value: it holds markup where no string may be."""
     allowed = types(schema)
+    if ("string" in allowed) if allowed is not None else (wire_type not in _TYPED):
+        return False
     text = text.strip(WHITE)
-    if allowed is not None:
-        unbalanced = any(text.count(one) != text.count(other) for one, other in ("[]", "{}", "()"))
-        return "string" not in allowed and ("<" in text or ">" in text or text[:1] in {"[", "{", '"'} or unbalanced)
-    return wire_type in {"array", "object", "json"} and (text[:1] in {"[", "{"} or text[-1:] in {"]", "}"})
+    unbalanced = any(text.count(one) != text.count(other) for one, other in ("[]", "{}", "()"))
+    ends = allowed is None and text[-1:] in {"]", "}"}  # by a schema, `data['x']` is text of a wrong type
+    return unbalanced or ends or text[:1] in _BEGINS or any(one in text for one in "<>\n")

@@ -18,26 +18,17 @@ if TYPE_CHECKING:
 class GrammarDriver:
     """Feeds one grammar at work."""
 
+    _run: Reading[None] | None = None
+    _closed = False
+
     def __init__(self, cur: Cursor, sink: Sink) -> None:
         """Begin; the grammar reads from `cur` into `sink`, once there is text that it must look at."""
         self._cur = cur
         self._sink = sink
-        self._run: Reading[None] | None = None
-        self._begun = self._closed = False
-        self._late: str = ""  # a call of which what follows decides
-        self.whole = False
-        """The answer comes in one piece."""
 
     def _answer(self) -> Reading[None]:
-        """Read the answer, or what `_ahead` leaves of it."""
+        """Read the answer."""
         raise NotImplementedError
-
-    def _ahead(self, chunk: str, *, last: bool = False) -> str:  # noqa: ARG002 - the grammars of messages have none
-        """Read what needs no grammar at work off a chunk that comes before there is one; the rest of it.
-
-        Nothing follows the `last` one.
-        """
-        return chunk
 
     @property
     def ended(self) -> bool:
@@ -64,10 +55,8 @@ class GrammarDriver:
         if not chunk:
             return []
         if run is None:
-            chunk = self._ahead(chunk, last=self.whole)
-            if chunk:
-                self._run = self._answer()
-                self._read_on(self._run, chunk)
+            self._run = self._answer()
+            self._read_on(self._run, chunk)
             return self._sink.take()
         cur.catch_up()
         cur.stop = None
@@ -97,17 +86,14 @@ class GrammarDriver:
         """Say that the answer has ended."""
         if self._closed:
             raise ParseError("the parser is closed already")
-        if self._late and (rest := self._ahead("", last=True)):
-            self._run = self._answer()
-            self._read_on(self._run, rest)
-        self._cur.catch_up()
-        self._cur.eof = self._closed = True
-        self._cur.stop = None
-        run = self._run or (None if self._begun else self._answer())
-        for _ in run or ():
+        self._closed = True
+        cur = self._cur
+        cur.catch_up()
+        cur.eof, cur.stop = True, None
+        for _ in self._run or self._answer():
             pass
         self._run = None
-        self._cur.show, self._cur.keep = no_events, str  # they would wait for the garbage collector
+        cur.show, cur.keep = no_events, str  # they would wait for the garbage collector
         self._sink.settle()
         return self._sink.take()
 

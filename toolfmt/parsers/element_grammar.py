@@ -141,7 +141,7 @@ class ElementGrammar:
         return regex.compile(rf"(?:{GAP}(?:{closer}))?{LAYOUT}(?:{self.opener_source})", self.flags)
 
     @cached_property
-    def displaced(self) -> regex.Pattern[str]:
+    def closer_before_value(self) -> regex.Pattern[str]:
         """The closer of a value before words: where no value is open, it is in the place of an opener."""
         closer = self.closer("member", "").source
         return regex.compile(

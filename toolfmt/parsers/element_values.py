@@ -51,7 +51,7 @@ def leaf(  # noqa: PLR0911, PLR0913 - one per rule
     """Type an element's text.
 
     With `repeats`, text where a list is due is the first of its items; with
-    `inferred`, text of which nothing tells the type has the one that it looks like.
+    `inferred`, text whose type nothing gives has the one that it looks like.
     """
     permitted = types(schema)
     if inferred and permitted is None and not wire_type and not verbatim:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt.jsontext import is_object
-from toolfmt.parsers.cursor import Malformed, Truncated
+from toolfmt.parsers.cursor import WHITE, Malformed, Truncated
 from toolfmt.parsers.damage import misread
 from toolfmt.parsers.element_values import (
     ArgumentStream,
@@ -35,8 +35,6 @@ from toolfmt.parsers.raw_text import RawText
 from toolfmt.schema import declares, property_names, property_schema, takes_none, types
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from toolfmt.dialect.record import Limits
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.parsers.claims import Strays
@@ -103,16 +101,11 @@ class ElementReader:
         self.draft = draft
         self.limits = limits
 
-    def arguments(
-        self, cur: Cursor, schema: JsonObject | None, given: Mapping[str, str], *, empty: bool
-    ) -> Reading[JsonObject]:
-        """Read the arguments up to the call's tail, which is not read, after those that are attributes of its tag."""
+    def arguments(self, cur: Cursor, schema: JsonObject | None, *, empty: bool) -> Reading[JsonObject]:
+        """Read the arguments up to the call's tail, which is not read."""
         grammar = self.grammar
         members = ArgumentStream(self.draft, schema, repeats=grammar.repeats)
         self.given = members.values
-        for key, text in given.items():
-            value = leaf(text, property_schema(schema, key) if schema else None, "", verbatim=False)
-            members.add(key, value, (self.draft.start, cur.at))
         if not empty:
             yield from self._arguments(cur, schema, members)
         self.strays.settle(members, schema, cur.at)
@@ -289,10 +282,19 @@ class ElementReader:
             repeats=grammar.repeats,
             inferred=self.draft.sink.options.infer_types,
         )
-        of_items = isinstance(value, Repeated) and grammar.nested and f"</{grammar.item_tag}" in pieces.text()
-        if of_items or (isinstance(value, str) and misread(value, spot.schema, spot.type)):
+        broken = isinstance(value, str) and misread(value, spot.schema, spot.type)
+        if broken or (declared != _STRING and self._holds_items(value, pieces.text())):
             raise Malformed("malformed", f"the JSON of {spot.key!r} is broken", at, cur.at)
         return value
+
+    def _holds_items(self, value: JsonValue, text: str) -> bool:
+        """Whether text was meant as a list: it begins with an item, or items do not balance in it."""
+        if not self.grammar.nested or not isinstance(value, str | Repeated):
+            return False
+        tags = regex.findall(rf"</?{regex.escape(self.grammar.item_tag)}(?![\w.:\-])", text)
+        closers = sum(tag.startswith("</") for tag in tags)
+        odd = 2 * closers != len(tags) or (bool(tags) and text.lstrip(WHITE).startswith(tags[0]))
+        return closers > 0 and (isinstance(value, Repeated) or odd)
 
     def _children(self, cur: Cursor, spot: Spot) -> Reading[JsonValue]:
         grammar = self.grammar

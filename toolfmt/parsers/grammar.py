@@ -319,7 +319,8 @@ class CompiledSyntax:
             follow = {"yaml": _YAML, "args": rf"{GAP}\{{"}.get(parts[1], rf"{GAP}<|{words}")
             source = begin.source.replace(f"(?P<name>{TAG_NAME})", f"(?P<name>{self.tags})")
             return replace(begin, source=rf"{source}(?:(?<=/>)|(?={follow}))")
-        source = begin.source.replace(f"(?P<name>{PLAIN_NAME})", f"(?P<name>{self.names})")
+        plain = begin.source.replace(f"{PLAIN_NAME}+", PLAIN_NAME)
+        source = plain.replace(f"(?P<name>{PLAIN_NAME})", f"(?P<name>{self.names})")
         return replace(begin, source=r"(?<![^\n>])" + source + r"(?<=\n)")  # on a line of its own, or after a marker
 
     def _head(self, template: str) -> Head:
@@ -338,8 +339,6 @@ class CompiledSyntax:
         if following and not template.startswith("{name}"):  # else a name might hold the marker that ends it
             narrow = SLOT.replace("<>{", f"<>{{{re.escape(following[1])}")
             return replace(found, source=found.source.replace(f"(?P<name>{SLOT})", f"(?P<name>{narrow})"))
-        if template.startswith("{name}"):
-            return replace(found, source=found.source.replace(f"(?P<name>{SLOT})", f"(?P<name>{PLAIN_NAME})"))
         return found
 
     def _form(self, form: Form, closer: str, begins: tuple[str, ...]) -> FormGrammar:

@@ -12,8 +12,8 @@ import re
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolfmt import jsontext
-from toolfmt.parsers.by_schema import one_reading
-from toolfmt.parsers.claims import ArgumentsText, enclosed, misplaced, report, unclaimed
+from toolfmt.parsers.by_schema import has_one_reading
+from toolfmt.parsers.claims import ArgumentsText, enclosed, hidden, misplaced, report, unclaimed
 from toolfmt.parsers.cursor import WHITE, Malformed, Truncated
 from toolfmt.parsers.json_values import decode, embedded, peek, read_value, skip_space, whole_value
 from toolfmt.parsers.pieces import Pieces
@@ -109,7 +109,9 @@ class CallObject:
         if absent and (self.unknown or self.json.arguments_required):
             return "missing_arguments", "the call has no arguments object"
         tool = self.offered.get(self.draft.name)
+        given = self.arguments if self.arguments is not None else self.rest or {}
         detail = enclosed(self.arguments or {}, tool) or unclaimed(self.unknown, taken)
+        detail = detail or hidden(self.keys, taken, given, tool)
         return ("unclaimed", detail) if detail else None
 
     def _misplaced(self) -> JsonObject:
@@ -127,7 +129,9 @@ class CallObject:
         """The arguments of an object that broke for lack of its last brace; None where more is wrong."""
         if self._gap < 0 or self.arguments is None or cur.since(self._gap).strip(_COMMA) or self.problem():
             return None
-        return self.settled() if one_reading(self.arguments, self.offered.get(self.draft.name), self._outer) else None
+        return (
+            self.settled() if has_one_reading(self.arguments, self.offered.get(self.draft.name), self._outer) else None
+        )
 
     def ends_before(self, cur: Cursor, broken: Malformed) -> bool:
         """Whether an element of a list lacks its brace alone; then the cursor is where the list goes on."""

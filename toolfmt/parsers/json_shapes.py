@@ -30,7 +30,7 @@ SLOTS = {
     "{any}": "any",
 }
 KEY_IS_NAME = "{name}"
-"""A template's key that stands for the tool's name: `{"{name}": "{arguments}"}`."""
+"""A template's key that is replaced by the tool's name: `{"{name}": "{arguments}"}`."""
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ def compile_shape(*calls: JsonCall) -> JsonNode:
 
 
 def _lead(node: JsonNode) -> bool:
-    """Fill in `leads`; whether the node or what is in it tells a name."""
+    """Fill in `leads`; whether the node or what is in it holds a name."""
     for key, child in node.keys.items():
         inner = _lead(child)
         if inner or child.slot in {"name", "text"}:

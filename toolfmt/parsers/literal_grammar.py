@@ -62,12 +62,12 @@ class Ending:
 
     @property
     def source(self) -> str:
-        """The pattern of all that tells the end of a call."""
+        """The pattern of everything that may mark the end of a call."""
         return f"{GAP}(?:{self.tail})" + (f"{GAP}(?:{self.after})" if self.after else "")
 
     @property
     def sure(self) -> str:
-        """The pattern of what tells it for sure."""
+        """The pattern of what marks it for sure."""
         return f"{GAP}(?:{self.tail})" + (f"(?:{self.surely})" if self.surely else "")
 
 

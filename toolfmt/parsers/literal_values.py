@@ -4,7 +4,7 @@ r"""Literals of a language, read as they come and passed on as JSON text.
     {city:<|"|>say "hi"<|"|>,n:07}
 
 Nothing is evaluated: names, calls, operators and `f''` are no literals. What the
-schema tells is used: the names of arguments without one, in its order, and that
+schema decides is used: the names of arguments without one, in its order, and that
 a value without quotes is a text.
 """
 
@@ -17,9 +17,9 @@ import regex
 
 from toolfmt import jsontext
 from toolfmt.dialect.literals import KEYWORD
-from toolfmt.parsers.by_schema import one_reading
+from toolfmt.parsers.by_schema import has_one_reading
 from toolfmt.parsers.cursor import NEVER, Malformed, Truncated
-from toolfmt.parsers.damage import misread, one_apart
+from toolfmt.parsers.damage import differs_by_one_character, misread
 from toolfmt.parsers.element_values import StringText
 from toolfmt.parsers.literal_strings import LiteralTexts
 from toolfmt.parsers.patterns import cut_off, match_first, match_next
@@ -128,7 +128,7 @@ class LiteralReader:
             permitted, kind = types(property_schema(self._schema, name)), kind_of(arguments[name])
             if not (permitted is None or kind in permitted or (kind == "integer" and "number" in permitted)):
                 raise Malformed("malformed", f"an argument without a name: {name!r} is no {kind}", self._cur.at)
-        if self._open and not one_reading(arguments, self._tool):
+        if self._open and not has_one_reading(arguments, self._tool):
             raise Malformed("malformed", "the bracket that is missing may be that of an inner value", self._cur.at)
         return arguments
 
@@ -347,7 +347,7 @@ class LiteralReader:
 
     def _check_begin(self, text: str, quote: str) -> None:
         """Refuse a text that begins with its quote in which one character is wrong."""
-        if any(one_apart(text[:length], quote) for length in range(len(quote) - 1, len(quote) + 2)):
+        if any(differs_by_one_character(text[:length], quote) for length in range(len(quote) - 1, len(quote) + 2)):
             raise Malformed("malformed", "the quote before a text is misspelt", self._cur.at)
 
     def _bare_ends(self, kind: str, schema: JsonObject | None) -> Reading[bool]:

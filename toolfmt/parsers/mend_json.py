@@ -4,7 +4,7 @@ r"""Broken JSON made whole: one reading, or none.
      ^ quotes                               ^ a quote, ^ a bracket
 
 The text is read once from left to right. A slip is mended where what follows leaves one reading; a value that
-nothing tells ends the attempt. Nothing is dropped, and no value is made up.
+nothing decides ends the attempt. Nothing is dropped, and no value is made up.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
-from toolfmt.parsers.mend_strings import Unclear, encoded, odd_end, within
+from toolfmt.parsers.mend_strings import NoSingleReading, encoded, odd_end, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -106,7 +106,7 @@ class JsonMender:
         """Read the value; None where it is unclear how."""
         try:
             self._read()
-        except Unclear:
+        except NoSingleReading:
             return None
         return Mended("".join(self._out), self._at, [*self._slips])
 
@@ -149,9 +149,9 @@ class JsonMender:
     def _finish(self, due: str) -> None:
         """Close what is open where the text ends."""
         if due == "value" or not self._stack or self._out[-1] == ",":
-            raise Unclear  # a member was to follow
+            raise NoSingleReading  # a member was to follow
         if self._at == len(self._text) and self._stack != ["]"]:
-            raise Unclear  # what is cut off may lack members
+            raise NoSingleReading  # what is cut off may lack members
         if self._stack != ["]"]:  # the list of the calls may be closed after this one
             self._slip(f"close it with {''.join(reversed(self._stack))} at the end")
         while self._stack:
@@ -162,11 +162,11 @@ class JsonMender:
         last, members = self._stack.pop(), self._members.pop()
         around = self._stack[-1] if self._stack else ""
         if last == "]" and (around == "]" or "[" in members):
-            raise Unclear  # the other bracket may be too many
+            raise NoSingleReading  # the other bracket may be too many
         if last == around == "}" and len(members) > 1:
             called = self._members[-1][-1] in self._outer
             if not called or any(key in self._outer for key in members[1:]):
-                raise Unclear  # they may be members of the object around it
+                raise NoSingleReading  # they may be members of the object around it
         return last
 
     def _open(self, char: str) -> str:
@@ -175,7 +175,7 @@ class JsonMender:
         self._stack.append(_CLOSERS[char])
         self._members.append([])
         if len(self._stack) > _DEEPEST:
-            raise Unclear
+            raise NoSingleReading
         self._out.append(char)
         self._at += 1
         return "first" if char == "{" else "value"
@@ -183,7 +183,7 @@ class JsonMender:
     def _close(self, char: str) -> str:
         if char not in self._stack:
             if not self._marked(self._at):
-                raise Unclear
+                raise NoSingleReading
             self._finish("after")
             return "after"
         if self._out[-1] == ",":
@@ -219,7 +219,7 @@ class JsonMender:
             return "after"
         bare = _UNOPENED(self._text, self._at)
         if bare is None or not self._ends_string(bare.end()):
-            raise Unclear
+            raise NoSingleReading
         self._slip("add the missing quote")
         self._out.append(encoded(bare[1]))
         self._at = bare.end()
@@ -228,7 +228,7 @@ class JsonMender:
     def _pop_to(self, closer: str) -> None:
         """Close what is open inside the innermost object or list."""
         if closer not in self._stack:
-            raise Unclear
+            raise NoSingleReading
         if self._out[-1] == ",":
             self._out.pop()
         while self._stack[-1] != closer:
@@ -244,7 +244,7 @@ class JsonMender:
             self._pop_to("]")
             return "value"
         if char == ",":
-            raise Unclear
+            raise NoSingleReading
         key = _KEY(self._text, self._at)
         if key is not None:
             written = key.group().rstrip(":= \t\n\r")
@@ -261,15 +261,15 @@ class JsonMender:
     def _quoted_key(self, char: str) -> str:
         """Read a key that holds other than word characters, or has no colon."""
         if char not in "\"'":
-            raise Unclear
+            raise NoSingleReading
         end = self._text.find(char, self._at + 1, self._at + 256)
         name = self._text[self._at + 1 : end]
         after = self._blank(end + 1)
         if end < 0 or "\n" in name or "\\" in name:
-            raise Unclear
+            raise NoSingleReading
         if self._text[after : after + 1] != ":":
             if name not in self._known or self._text[after : after + 1] in ",}]" or after == len(self._text):
-                raise Unclear
+                raise NoSingleReading
             self._slip("add the missing : after the key")
             after -= 1
         self._out.append(jsontext.dumps(name) + ":")
@@ -286,7 +286,7 @@ class JsonMender:
         else:
             key = _KEY(self._text, self._at) if inside == "}" else None
             if not (char in "\"'{[" if inside == "]" else key is not None and self._may_be(key[1])):
-                raise Unclear
+                raise NoSingleReading
             self._slip("add the missing comma")
         self._out.append(",")
         return "key" if inside == "}" else "value"
@@ -318,21 +318,21 @@ class JsonMender:
             before = _BEFORE_KEY(text, max(begin, found.start() - 66), found.start())
             if missed is not None and before is not None and missed[1] in self._known and not inner:
                 if odd_end(text[begin : before.start()]):
-                    raise Unclear  # another character may have been meant as its quote
+                    raise NoSingleReading  # another character may have been meant as its quote
                 self._slip("add the missing quote")
                 self._out.append(encoded(text[begin : before.start()]))
                 self._at = before.start()
                 return
             beside = text[pos : pos + 1] if inner % 2 else text[max(begin, pos - 2) : pos - 1]
             if beside.isalnum():
-                raise Unclear  # it does not close, or open, anything in the string
+                raise NoSingleReading  # it does not close, or open, anything in the string
             inner += 1
         held = text[begin : pos - 1]
         if pos == len(text) and "".join(reversed(self._stack)) in re.sub(r"\s", "", held):
-            raise Unclear  # the quote begins another string
+            raise NoSingleReading  # the quote begins another string
         if inner:
             if inner % 2 or _KEYLIKE(held) or self._marker.search(held) or within(held):
-                raise Unclear  # quotes around the whole of it may be those of the string, written twice
+                raise NoSingleReading  # quotes around the whole of it may be those of the string, written twice
             self._slip('escape quotes inside a string as \\"')
         self._out.append(encoded(held, single=quote == "'"))
         self._at = pos
@@ -378,19 +378,19 @@ class JsonMender:
         """Take a string that no quote ends: up to the closing brackets, or the format's marker."""
         marker = next(self._marker.finditer(self._text, begin), None)
         if marker is None:
-            raise Unclear  # the rest of it is cut off
+            raise NoSingleReading  # the rest of it is cut off
         end = marker.start()
         held = self._text[begin:end]
         closed = held.rstrip(" \t\r\n}]")
         brackets = re.sub(r"\s", "", held[len(closed) :])
         due = "".join(reversed(self._stack))
         if inner or _KEYLIKE(held) or _REST.sub("", self._marker.sub("", self._text[end:])):
-            raise Unclear  # what follows the marker may be part of the string
+            raise NoSingleReading  # what follows the marker may be part of the string
         if brackets != due:
-            raise Unclear
+            raise NoSingleReading
         end = begin + len(closed)
         if odd_end(self._text[begin:end]):
-            raise Unclear
+            raise NoSingleReading
         self._slip("add the missing quote")
         text = re.sub(r"\\(?:u[0-9a-fA-F]{0,3})?\Z", "", self._text[begin:end])
         self._out.append(encoded(text))

@@ -26,7 +26,7 @@ _PLACE: Final = re.compile(r"\s*[,)\]}]|(?<=[=\[{:])(?=[^\s'\"])")
 """Where a value may end or begin."""
 _NEXT: Final = re.compile(rf"(?<=[^\s,(\[{{])(?=\s+{KEYWORD}\s*=)")
 _OTHER: Final = re.compile(rf"(?<=[(,])(\s*)([\"']?)({KEYWORD})\2\s*(?::=?|==|=>|=)\s*(?=[^\s=])")
-"""An argument's name, and what stands for its sign."""
+"""An argument's name, and what is written for its sign."""
 
 
 class LiteralMender:

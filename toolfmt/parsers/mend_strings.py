@@ -17,7 +17,7 @@ _STRAY = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\(?!\'))|(")|([\x00-\x
 _UNCLEAR_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\(?:u[0-9a-fA-F]{1,3}(?=[^\w])|'')").search
 
 
-class Unclear(Exception):  # noqa: N818 - control flow inside the menders, never seen by callers
+class NoSingleReading(Exception):  # noqa: N818 - control flow inside the menders, never seen by callers
     """The text has no reading, or more than one."""
 
 
@@ -40,7 +40,7 @@ def encoded(held: str, *, single: bool = False) -> str:
     if single:
         held = held.replace("\\'", "'")
     elif _UNCLEAR_ESCAPE(held):
-        raise Unclear
+        raise NoSingleReading
 
     def strict(found: re.Match[str]) -> str:
         if found[1]:

@@ -1,4 +1,4 @@
-r"""Broken tags made whole: the texts that one slip in a tag leaves, as far as the format's own tags tell.
+r"""Broken tags made whole: the texts that one slip in a tag leaves, as far as the format's own tags decide.
 
     <parameter=path\nnotes.txt</paramter>
     ^ without >              ^ misspelt: `</parameter>`
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from toolfmt.dialect.syntax import spelled
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.parsers.damage import like_closer, one_apart
+from toolfmt.parsers.damage import differs_by_one_character, like_closer
 from toolfmt.parsers.mend_json import JsonMender
 from toolfmt.schema import property_names
 
@@ -218,7 +218,7 @@ class TagMender:
         """The tags of which the markup differs by one letter."""
         for word in self._words:
             for length in range(len(word) - 1, len(word) + 2):
-                if len(word) >= _SHORTEST and one_apart(letters[:length], word):
+                if len(word) >= _SHORTEST and differs_by_one_character(letters[:length], word):
                     yield from self._known.get(word + letters[length:], ())
         if closes and letters[-1:].isdigit():
             yield from (tag for tag in self._known.get(letters[:-1], ()) if tag.closes)

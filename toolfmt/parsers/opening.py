@@ -14,9 +14,9 @@ import regex
 
 from toolfmt.dialect.records import check_syntax
 from toolfmt.errors import DialectRecordError
-from toolfmt.parsers.ahead import Ahead
 from toolfmt.parsers.grammar import CompiledSyntax
 from toolfmt.parsers.regions import TextParser
+from toolfmt.parsers.whole import WholeParser, WholeReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -48,22 +48,28 @@ def parser_opener(name: str, syntax: Syntax) -> Callable[[ParserOptions], Parser
         return lambda options: ChannelParser(framed, options)
 
     @lru_cache(maxsize=_PREPARED)
-    def begun(tools: tuple[str, ...]) -> Ahead:
+    def begun(tools: tuple[str, ...]) -> WholeReader:
         grammar = _compiled(name, syntax, tools)
         with _compiling(name):
-            return Ahead(grammar)
+            return WholeReader(grammar)
 
     if syntax.lines == "steps":
         from toolfmt.parsers.steps import StepParser
 
         def step_parser(options: ParserOptions) -> Parser[str]:
-            start = begun(tuple(options.tools))
-            return StepParser(start, cast("StepSyntax", start.grammar), options)
+            return StepParser(cast("StepSyntax", begun(tuple(options.tools)).grammar), options)
 
         return step_parser
-    if any(form.offered for form in syntax.forms):
-        return lambda options: TextParser(begun(tuple(options.tools)), options)
-    return lambda options: TextParser(begun(()), options)
+    named = any(form.offered for form in syntax.forms)
+
+    def text_parser(options: ParserOptions) -> Parser[str]:
+        reader = begun(tuple(options.tools) if named else ())
+        grammar = reader.grammar
+        if options.whole and reader.reads:
+            return WholeParser(reader, options, lambda: TextParser(grammar, options))
+        return TextParser(grammar, options)
+
+    return text_parser
 
 
 def _compiled(name: str, syntax: Syntax, tools: tuple[str, ...]) -> CompiledSyntax:

@@ -31,18 +31,20 @@ GAP = r"\s{0,256}"
 FENCE = r"`{3,8}+[\w+.\-]{0,32}\s{1,64}+"
 """The beginning of a code fence."""
 _WILD = ("{any}", "{plain}")
+_ENDS_NAME = re.compile(r"\s*(?:[\[(<|]|\Z)")
+"""What follows a name in a template, or a call's body, and is no character of a name."""
 _STRING = r"""(?:"(?:[^"\\\n]|\\.){0,256}+"|'(?:[^'\\\n]|\\.){0,256}+')"""
 _SCALAR = rf"(?:{_STRING}|[0-9.eE+\-]{{1,32}}|[Tt]rue|[Ff]alse|[Nn](?:ull|one))"
 JSON_START = (
     rf"(?=\{{\s{{0,256}}(?:{_STRING}\s{{0,64}}:|/[/*])|\[\s{{0,64}}(?:[\[{{\]]|/[/*]|{_SCALAR}\s{{0,64}}[,\]]))"
 )
-"""What tells an object or a list in prose from other brackets: its first key or element."""
+"""What distinguishes an object or a list in prose from other brackets: its first key or element."""
 JSON_HINT = r"(?=\{\s{0,256}[\"'/]|\[\s{0,64}[\[{\]\"'/0-9tfn\-])"
 """As much of it as can be searched for: a longer pattern would be passed over for a marker inside it."""
 _NAMED = r"[\w.:\-]{1,256}(?:[>\[]|\s{0,8}(?:[({=]|`{3}|\s[\w.\-]{1,64}=))"
 _QUOTED_KEY = r"[\"'][\w\-]{1,64}[\"']\s{0,8}[:,]"
 BROKEN_CALL = rf"\s{{0,64}}(?:{FENCE})?(?:[<\[{{\]]|{_NAMED}|{_QUOTED_KEY})"
-"""What tells a call of which the beginning is broken from prose."""
+"""What distinguishes a call with a broken beginning from prose."""
 NOTE = r"<!--(?:(?!-->)[\s\S]){0,1024}-->|<\?(?:(?!\?>)[\s\S]){0,1024}\?>"
 """What XML lets stand between elements for whom it concerns: a comment, a processing instruction."""
 LAYOUT = rf"(?:\s{{1,256}}+|{NOTE}){{0,16}}+"
@@ -64,7 +66,7 @@ _LOOSE = re.compile(r">(?=<)|\\\|>(?=\\\[)|(?<=\\\])(?=<\\\|)")
 """Where blanks may come between two markers, in an escaped literal: `><`, `|>[`, `]<|`."""
 _PLAIN_TAG = re.compile(r"</?[\w:.\-]+>")
 _SLOTS = ("key", "type", "string", "name", "id", "server", "agent")
-_TYPOGRAPHIC = frozenset({"\u201c\u201d", "\u201c\u201c", "\u201d\u201d"})
+_TYPOGRAPHIC = "\u201c\u201d"
 _LONGEST = 512
 """The longest part of a marker, in characters, that is searched for before another marker."""
 _OPTIONAL = {"{?": (1, "(?:"), "?}": (-1, ")?")}
@@ -115,8 +117,8 @@ class Head:
                 strays.append((name, text))
             else:
                 found[slot] = text
-        quoted = [name for name, value in found.items() if value[1:-1] and value[0] + value[-1] in _TYPOGRAPHIC]
-        found |= {name: found[name][1:-1] for name in quoted}
+        plain = {name: value.strip(_TYPOGRAPHIC) for name, value in found.items()}
+        quoted, found = plain != found, plain
         marked = "attributes" not in groups and any(is_odd(found.get(name, "")) for name in ("key", "name"))
         if escaped:
             found = {name: decode_entities(value) for name, value in found.items()}
@@ -191,7 +193,10 @@ def _literals(text: str, out: list[str], required: set[str], bare: set[str]) -> 
             out.append("[\"']?" if unquoted else "")
             before = "" if blank else r"\s{0,64}+"
             follows = index + 1 < len(tokens) and tokens[index + 1][2] is not None
-            value = rf"{PLAIN_NAME}+" if text.startswith(_WILD, token.end()) else SLOT  # else they would take it
+            leads = slot == "name" and not any(out) and not index
+            # Possessive where nothing that follows can be a part of it: every character of a long word is tried.
+            ends = text.startswith(_WILD, token.end()) or (leads and _ENDS_NAME.match(text, token.end()))
+            value = PLAIN_NAME + "+" * bool(ends) if ends or leads else SLOT
             out.append(rf"{before}(?P<{slot}>{value})" + ("" if follows else r"\s{0,64}"))
             out.append("[\"']?" if unquoted else "")
             if unquoted:

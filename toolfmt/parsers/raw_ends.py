@@ -137,7 +137,7 @@ class Ends:
         self.over = regex.compile(f"{GAP}(?:{_either(*around.begins, around.section_end)})", flags)
         """What shows that a call has ended before, although its value was not closed."""
         self.in_call = regex.compile(f"{LAYOUT}(?:{_either(around.inside, around.tail)})", flags)
-        """What tells the beginning of a call from a mention of one."""
+        """What distinguishes the beginning of a call from a mention of one."""
         self.quotes: dict[str, regex.Pattern[str]] = {}
         self.quoted: dict[str, Callable[[str], object]] = {}
         """What finds a character with which the end of the quote may begin."""
@@ -164,7 +164,7 @@ class Ends:
         follows = [follow, *([f"(?P<parent>{parent})"] if parent else []), *([around.after] if nests else [])]
         self.follow = regex.compile(f"{LAYOUT if escaped else GAP}(?:{'|'.join(follows)})", flags)
         if not starts:
-            raise DialectRecordError("a value has no closing marker, so that nothing tells where it ends")
+            raise DialectRecordError("a value has no closing marker, so that nothing marks where it ends")
         self.escaped = escaped
 
 

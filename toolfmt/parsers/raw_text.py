@@ -194,7 +194,7 @@ class RawText:
         last = self._text.last
         if not self.verbatim and last.endswith(ends.quote_ends):
             raise Malformed("malformed", "a quote around a value ends that does not begin", cur.at)
-        if not self.verbatim and cur.buf[cur.pos - 1] == found.group()[0] and part_of(last, found.group()):
+        if not self.verbatim and cur.buf[cur.pos - 1] in {found.group()[0], ">"} and part_of(last, found.group()):
             raise Malformed("malformed", "the beginning of a closing tag is in the value before it", cur.at)
         if self._doubt is not None:
             raise Malformed("malformed", _UNFOLLOWED, self._doubt, cur.at)

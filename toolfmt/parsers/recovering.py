@@ -104,7 +104,7 @@ class Recovery:
         draft.fail(cur.since(draft.start), "malformed", detail, cur.at)
         cur.release()
 
-    def odd_rest(self, section: Section, form: FormGrammar, draft: Draft) -> Reading[bool | None]:
+    def fail_trailing_json(self, section: Section, form: FormGrammar, draft: Draft) -> Reading[bool | None]:
         """Fail a JSON call that was read to its brace where what follows may be the rest of it.
 
         That is what looks like JSON in its line, or before its own closer. Whether its section goes on at the

@@ -1,4 +1,4 @@
-"""The reader of text dialects: text, reasoning and calls, told apart by their markers.
+"""The reader of text dialects: text, reasoning and calls, separated by their markers.
 
     Let me look.<tool_call>{"name": "f", "arguments": {}}</tool_call>
     ^ text      ^ section  ^ the body decides where it ends
@@ -28,27 +28,27 @@ if TYPE_CHECKING:
 
     from toolfmt.dialect.record import ParserOptions
     from toolfmt.model import JsonObject
-    from toolfmt.parsers.ahead import Ahead
     from toolfmt.parsers.cursor import Reading
+    from toolfmt.parsers.grammar import CompiledSyntax
     from toolfmt.parsers.sections import FormGrammar, Section
 
 
 class TextParser(GrammarDriver):
     """Reads one answer of a text dialect, in as many pieces as it comes in."""
 
-    def __init__(self, start: Ahead, options: ParserOptions) -> None:
+    _around: int | None = None  # the kind of reasoning block that a real call is in
+    _before = ""  # the character right before the section's marker
+    _stopped = False
+
+    def __init__(self, grammar: CompiledSyntax, options: ParserOptions) -> None:
         """Begin an answer."""
-        self._start, self._grammar = start, (grammar := start.grammar)
+        self._grammar = grammar
         cur, sink = Cursor(), Sink(options, grammar.opens, grammar.ends, hides=grammar.syntax.unclaimed == "hidden")
-        self._around: int | None = None  # the kind of reasoning block that a real call is in
-        self._before = ""  # the character right before the section's marker
         self._passed = TextBefore(grammar, options.tools)
         self._recovery = Recovery(cur, sink, self._passed)
-        self._stopped = False
         self._skipper = Skipper(cur)
         self._bare_reader = BareReader(cur, sink, grammar.bare, self._skipper) if grammar.bare else None
         self._unclosed: set[int] = set()  # kinds of reasoning block of which no closer is left
-        self._within: Section | None = None  # the section in which `_ahead` ended
         self.show = sink.show
         """Gives the events of a piece of text that holds nothing to look at."""
         super().__init__(cur, sink)
@@ -58,25 +58,8 @@ class TextParser(GrammarDriver):
         """Whether what ends a turn has been read."""
         return self._stopped
 
-    def _ahead(self, chunk: str, *, last: bool = False) -> str:
-        options, ahead = self._sink.options, self._start
-        late = self._late
-        chunk, self._late = late + chunk, ""
-        begun = self._begun or (not options.reasoning_open and ahead.begins(chunk))
-        if not begun or self._within is not None or len(chunk) > options.limits.call_chars:
-            return chunk
-        self._begun = True
-        at, self._within, later = ahead.read(chunk, self._cur.end, self._sink, self._passed, last=last)
-        if at:
-            self._cur.skip(chunk[:at])
-        self._late = chunk[at:] if later and not late else ""
-        return "" if self._late else chunk[at:]
-
     def _answer(self) -> Reading[None]:
-        if not self._begun:
-            yield from self._beginning()
-        if self._within is not None:
-            yield from self._section(self._within, empty=False)
+        yield from self._beginning()
         limit = self._sink.options.limits.calls
         quotations = Quotations(self._cur, self._sink, self._passed, self._recovery)
         while not self._stopped and self._sink.calls <= limit:
@@ -207,7 +190,7 @@ class TextParser(GrammarDriver):
                 self._close(section, found)
             cut = cur.eof and not empty and section.cuts_head(cur, found)
             if found is None and pending is not None:
-                goes_on = yield from self._recovery.odd_rest(section, pending[2], reader.draft)
+                goes_on = yield from self._recovery.fail_trailing_json(section, pending[2], reader.draft)
                 if goes_on is False:
                     return
                 if goes_on:

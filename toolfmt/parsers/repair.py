@@ -15,7 +15,7 @@ from toolfmt.dialect.syntax import BODY_SLOTS, markers, spelled
 from toolfmt.errors import SchemaError
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
 from toolfmt.jsontext import is_object
-from toolfmt.parsers.by_schema import strayed
+from toolfmt.parsers.by_schema import may_belong_outside
 from toolfmt.parsers.driving import PassingParser
 from toolfmt.parsers.mend_json import SINGLE, JsonMender, single_braces
 from toolfmt.parsers.mend_literals import LiteralMender
@@ -139,7 +139,7 @@ class _Mender:
             return False
         named = any(True for _ in property_names(tool.parameters))
         fitting = not named or all(declares(tool.parameters, key) for key in call.arguments)
-        return fitting and not strayed(call.arguments, tool.parameters) and _valid(tool, call)
+        return fitting and not may_belong_outside(call.arguments, tool.parameters) and _valid(tool, call)
 
     def texts(self, raw: str) -> Iterator[list[Mend]]:
         """Give the texts in groups, the likelier first."""

@@ -6,7 +6,7 @@ r"""Where reading goes on after a JSON call that broke: at a marker of the forma
 What a string held before the fault is never looked at. If the fault is right after a string, a quote in
 that string's text may have ended it, and what follows may still be that text: then an opener begins
 something that is only quoted, and the call ends at a closer where fewer brackets are open than at the fault.
-Where quotes tell nothing, `Nesting` counts the closers.
+Where quotes decide nothing, `Nesting` counts the closers.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ edge of a text, where the format's own markers have one there:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
 from toolfmt.model import ToolInvocation
@@ -21,7 +21,7 @@ from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.surroundings import Prose
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from toolfmt.dialect.record import ParserOptions
     from toolfmt.events import Event, Span
@@ -32,6 +32,40 @@ _GUESSES: Final = frozenset({"ambiguous_closer", "open_reasoning"})
 """Notices of a place that has several readings, of which one was chosen."""
 
 
+_set = object.__setattr__
+_CALL_FIELDS: Final = frozenset(ToolInvocation.model_fields) - {"extra"}
+
+
+def invocation(  # noqa: PLR0913, PLR0917 - the fields of the record
+    name: str,
+    arguments: JsonObject,
+    id: str | None,  # noqa: A002 - as the record has it
+    raw_arguments: str | None,
+    server: str | None,
+    agent: str | None,
+    provenance: CallProvenance,
+    certainty: Certainty,
+) -> ToolInvocation:
+    """Make a call of values that a parser has read; validating their types again takes as long as reading them."""
+    made = object.__new__(ToolInvocation)
+    fields = {
+        "name": name,
+        "arguments": arguments,
+        "id": id,
+        "raw_arguments": raw_arguments,
+        "server": server,
+        "agent": agent,
+        "provenance": provenance,
+        "certainty": certainty,
+        "extra": {},
+    }
+    _set(made, "__dict__", fields)
+    _set(made, "__pydantic_fields_set__", {*_CALL_FIELDS})
+    _set(made, "__pydantic_extra__", None)
+    _set(made, "__pydantic_private__", None)
+    return made
+
+
 @dataclass(slots=True)
 class Aside:
     """What a sink had before what is kept apart."""
@@ -40,20 +74,24 @@ class Aside:
     state: tuple[int, int, bool, bool, list[Callable[[], None]], list[tuple[str, int]], list[tuple[str, int]]]
 
 
-class WrittenCall(NamedTuple):
-    """A call that was read whole."""
-
-    labels: Mapping[str, str | None]
-    early_id: str | None
-    """The id, where it is written before the name."""
-    arguments: JsonObject
-    text: str
-    """The arguments' JSON text."""
-    end: int
-
-
 class Sink:
     """The events of one parse."""
+
+    calls = 0
+    reasoning = False
+    layout = True
+    """No text comes before this place, or a marker comes between."""
+    has_text = False
+    """Anything but white space was passed on as text."""
+    guessed = False
+    """That there are calls here at all is one of several readings."""
+    slip = -1
+    """Where the last deviation was, in a call or between calls."""
+    edge = WHITE
+    """What the markers take of the blank at the beginning of reasoning."""
+    claimed = False
+    """Markers around say that this is the text."""
+    _aside: Aside | None = None
 
     def __init__(
         self,
@@ -71,27 +109,12 @@ class Sink:
         """
         self.options = options
         self.events: list[Event] = []
-        self.calls = 0
-        self.reasoning = False
-        self.layout = True
-        """No text comes before this place, or a marker comes between."""
-        self.has_text = False
-        """Anything but white space was passed on as text."""
         self.ahead: list[Callable[[], None]] = []
         """What is emitted as soon as a call begins, before it; a reader of calls may still take it back."""
-        self.guessed = False
-        """That there are calls here at all is one of several readings."""
-        self.slip = -1
-        """Where the last deviation was, in a call or between calls."""
-        self.edge = WHITE
-        """What the markers take of the blank at the beginning of reasoning."""
-        self.claimed = False
-        """Markers around say that this is the text."""
-        self._opens = list(opens)
+        self._opens = [*opens]
         self._ends = ends
         self._hides = hides
         self.prose = Prose()
-        self._aside: Aside | None = None
         self._unclaimed: list[tuple[str, int]] = []
         self._held: list[tuple[str, int]] = []
 
@@ -189,7 +212,7 @@ class Sink:
         self._unclaimed.append((text, at))
 
     def emit_unclaimed(self) -> None:
-        """Tell in one notice what stood outside all markers."""
+        """Report in one notice what was outside all markers."""
         if not self._unclaimed:
             return
         parts, self._unclaimed = self._unclaimed, []
@@ -206,30 +229,15 @@ class Sink:
 
     def number(self) -> int:
         """Begin a call: emit what waited for one, and give its index."""
-        self.emit_unclaimed()
-        ahead, self.ahead = self.ahead, []
-        for emit in ahead:
-            emit()
-        self.drop()
+        if self._unclaimed:
+            self.emit_unclaimed()
+        if self.ahead:
+            ahead, self.ahead = self.ahead, []
+            for emit in ahead:
+                emit()
+        self._held = []
         self.calls += 1
         return self.calls - 1
-
-    def call(self, call: WrittenCall, span: Span, provenance: CallProvenance) -> None:
-        """Emit a whole call without a slip."""
-        labels, text = call.labels, call.text
-        index, name = self.number(), str(labels["name"])
-        made = ToolInvocation(
-            name=name,
-            arguments=call.arguments,
-            id=labels.get("id"),
-            raw_arguments=text,
-            server=labels.get("server"),
-            agent=labels.get("agent"),
-            provenance=provenance,
-            certainty="guessed" if self.guessed else "exact",
-        )
-        self.events += (CallStart(index, name, call.early_id), ArgumentsDelta(index, text), CallEnd(index, made, span))
-        self.layout = True
 
     def note(self, kind: str, detail: str, span: Span) -> None:
         """Record a deviation that was tolerated; where it is a choice of reading, every later call depends on it."""
@@ -354,16 +362,8 @@ class Draft:
         sink = self.sink
         self.think()
         sink.events.extend(self.notes)
-        call = ToolInvocation(
-            name=self.name,
-            arguments=arguments,
-            id=self.id,
-            raw_arguments=self.pieces.text() if raw is None else raw,
-            server=self.server,
-            agent=self.agent,
-            provenance=self.provenance,
-            certainty=self.certainty,
-        )
+        raw = self.pieces.text() if raw is None else raw
+        call = invocation(self.name, arguments, self.id, raw, self.server, self.agent, self.provenance, self.certainty)
         sink.events.append(CallEnd(self.index, call, (self.start, end)))
         sink.layout = True
 

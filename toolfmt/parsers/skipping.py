@@ -81,7 +81,7 @@ class Skipper:
                 continue
             cur.pos = found.end()
             if not stack and last not in _CLOSERS:
-                return False  # no brackets that could tell
+                return False  # no brackets that could decide
             if last in _CLOSERS:
                 stack.append(_CLOSERS[last])
             elif last == ",":

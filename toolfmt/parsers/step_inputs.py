@@ -31,7 +31,7 @@ _WORDS: Final[dict[str, JsonValue]] = {"true": True, "false": False, "null": Non
 _PAIR = re.compile(r"[ \t]*[\"']?(?P<key>[\w.\-]{1,256})[\"']?[ \t]*[:=][ \t]*(?P<value>[^\n]*)")
 _WORDED = re.compile(r"(?!')[\w\s.,?!:/'\-]+")
 """Plain words in a call's brackets."""
-_BROKEN = re.compile(r"[\"'`{\[]|[\w.\-]{1,256}[ \t]*=")
+_BROKEN = re.compile(r"[\"'`{\[]|\(\s{0,8}[\"']|[\w.\-]{1,256}[ \t]*=")
 """How a value begins that is JSON, quoted text or a keyword, so that it is not plain text if it cannot be read."""
 _OBJECT = re.compile(r"\{\s{0,64}[\"'}]")
 """An object in the text, which may be the arguments with words around them."""
@@ -57,6 +57,10 @@ def read_input(text: str, tool: ToolDefinition | None, at: int, limits: Limits, 
         if not jsontext.is_object(found):
             raise Malformed("arguments_not_object", "expected an object", at)
         return found
+    if text.startswith('"{') and isinstance(inside := next(_readings(text), None), str):
+        found = next(_readings(inside), None)
+        if jsontext.is_object(found) and found and found.keys() <= set(names):
+            return found
     keywords = _keywords(text) if called or _PAIR.match(text) else None
     if keywords and (called or keywords.keys() <= set(names)):
         return keywords

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from toolfmt.dialect.record import ParserOptions
     from toolfmt.dialect.syntax import Form, Syntax
     from toolfmt.model import JsonObject
-    from toolfmt.parsers.ahead import Ahead
     from toolfmt.parsers.cursor import Reading
 
 _LINE: Final = r"(?<![^\n])[ \t]{0,8}"
@@ -128,12 +127,12 @@ class StepSyntax(CompiledSyntax):
 class StepParser(TextParser):
     """Reads one answer of labelled lines."""
 
-    def __init__(self, start: Ahead, grammar: StepSyntax, options: ParserOptions) -> None:
-        """Begin an answer; `start` is of the same grammar."""
+    def __init__(self, grammar: StepSyntax, options: ParserOptions) -> None:
+        """Begin an answer."""
         self._steps = grammar
         self._fenced = False
         """The step is in a code fence."""
-        super().__init__(start, options)
+        super().__init__(grammar, options)
 
     def _with_object(self, found: regex.Match[str], group: str) -> Reading[None]:
         """Read a step whose input is an object, and the end of the code fence around that."""

@@ -216,6 +216,11 @@ class Surroundings:
         return block or bool(self._ticks % 2 and not self.fresh)
 
 
+def may_quote(text: str) -> bool:
+    """Whether a call after this text may be quoted in it."""
+    return _SIGNS(text) is not None
+
+
 class Prose:
     """The text of an answer so far; most of it shows nothing, which one search finds out."""
 

@@ -106,6 +106,11 @@ def line_of(text: str) -> str:
     return text[text.rfind("\n") + 1 :][-_LONGEST:]
 
 
+def opens_string(text: str) -> bool:
+    """Whether a string of code begins in a text."""
+    return _STRING.search(text) is not None
+
+
 def inside_code(line: str) -> bool:
     """Whether what follows a line's beginning is quoted in it, or a part of an expression."""
     if _WITHIN(line) or any(found["end"] is None for found in _QUOTED.finditer(line)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
-from toolfmt.jsontext import escape
+from toolfmt.jsontext import quoted
 from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.damage import REACH
 
@@ -87,7 +87,7 @@ class ValueText:
             return
         white, self._shown_white = self._shown_white, [text[len(body) :]]
         text = "".join((*white, body))
-        if self._counted(text):
+        if self._hold_unless_certain(text):
             self._out.keep(text)
 
     def flush(self) -> None:
@@ -98,10 +98,10 @@ class ValueText:
 
     def put(self, text: str) -> None:
         """Pass on text as it is."""
-        if self._counted(text):
+        if self._hold_unless_certain(text):
             self._give(text)
 
-    def _counted(self, text: str) -> bool:
+    def _hold_unless_certain(self, text: str) -> bool:
         """Whether text is certain; else it is held."""
         before, self.last = self.last, (self.last + text[-REACH:])[-REACH:]
         if self.held is not None:
@@ -131,10 +131,10 @@ class ValueText:
 
 def object_text(values: JsonObject) -> str:
     """Write arguments without a lone surrogate, most of which is text, as JSON."""
-    return "{" + ", ".join([f'"{escape(key)}": {_value_text(one)}' for key, one in values.items()]) + "}"
+    return "{" + ", ".join([f"{quoted(key)}: {_value_text(one)}" for key, one in values.items()]) + "}"
 
 
 def _value_text(value: JsonValue) -> str:
-    if isinstance(value, str):
-        return f'"{escape(value)}"'
+    if value.__class__ is str:
+        return quoted(value)
     return repr(value) if value.__class__ is int else jsontext.dumps(value)  # which takes longer

@@ -23,39 +23,31 @@ from toolfmt.parsers.element_values import leaf, plain
 from toolfmt.parsers.elements import BY_FLAG, KNOWN, WRAPPERS, meant
 from toolfmt.parsers.json_shapes import KEY_IS_NAME
 from toolfmt.parsers.patterns import decode_entities
-from toolfmt.parsers.sections import with_and_without
-from toolfmt.parsers.sink import WrittenCall
+from toolfmt.parsers.sink import invocation
 from toolfmt.parsers.value_text import object_text
 from toolfmt.schema import declares, depends, property_schema, types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
     from typing import TypeAlias
 
-    import regex
-
+    from toolfmt.dialect.record import ParserOptions
     from toolfmt.dialect.syntax import Piece
-    from toolfmt.model import CallProvenance, JsonObject, JsonValue, ToolDefinition
+    from toolfmt.model import CallProvenance, JsonObject, JsonValue, ToolDefinition, ToolInvocation
     from toolfmt.parsers.element_grammar import ElementGrammar
     from toolfmt.parsers.sections import FormGrammar
-    from toolfmt.parsers.sink import Sink
 
     _Arguments: TypeAlias = tuple[JsonObject, int]
-    _Reader: TypeAlias = Callable[[str, int, Sink, ToolDefinition | None], _Arguments | None]
+    ReadCall: TypeAlias = tuple[ToolInvocation, str | None, int]
+    _Reader: TypeAlias = Callable[[str, int, ParserOptions, ToolDefinition | None], _Arguments | None]
 
-_SPACE = r"[ \t\r\n]{0,64}"
+SPACE = r"[ \t\r\n]{0,64}"
 _BLANK = r"[ \t\r\n]{1,64}"
 _LABELS = "name", "id", "server", "agent", "key", "type", "string"
 _SLOTS = {name: rf"(?P<{name}>[A-Za-z0-9_.\-]{{1,256}})" for name in _LABELS} | {"index1": "[0-9]{1,9}"}
 _OTHERS = ("payload", "name", "name_in_id")
 """What makes a form one that is not read at once."""
 _OPTIONAL = ("{id}", "{server}", "{agent}")
-_LIST = re.compile(rf"{_SPACE}\[").match
-_NEXT = re.compile(rf"{_SPACE}([,\]])").match
-_AT_END = re.compile(rf"{_SPACE}(?:[,\"}}\]]|(?P<end>\Z))|[ \t]*[\w'()]").match
-"""What may go on with a call that no marker ends."""
-LATER = -2
-"""In place of an offset: the text to come decides."""
 _STRING = frozenset({"string"})
 _DOUBT = object()
 _TAG_END = r"[A-Za-z_][\w.\-]*+(?=[\s/>])|/[A-Za-z_][\w.\-]*+>|(?=[\s=])"
@@ -83,15 +75,16 @@ class WrittenForm:
         self._braces, self._offered = 0, form.offered
         if slot == "call" and form.json is not None:
             opening, closing = _object(form.json.template)
-            begin, end = f"{begin}{_SPACE}{opening}", closing + (_SPACE + end if end else "")
+            begin, end = f"{begin}{SPACE}{opening}", closing + (SPACE + end if end else "")
             self._braces = closing.count(r"\}")
         self._arguments = self._reader(compiled, slot)
         self._as_is = self._arguments == self._json
         if "(?P<name>" not in begin:
             raise NotAtOnce
-        self._begin = re.compile(f"{_SPACE}{begin}{_SPACE}").match
-        self._end = re.compile(_SPACE + end if end else "").match
+        self._begin = re.compile(f"{SPACE}{begin}{SPACE}").match
+        self._end = re.compile(SPACE + end if end else "").match
         self._server = form.defaults.get("server")
+        self._provenance: CallProvenance = "bare" if form.bare else "marker"
         self._template = form.call.lstrip()
 
     def begins_with(self, char: str) -> bool:
@@ -119,34 +112,37 @@ class WrittenForm:
 
         return WrittenLiterals(compiled.literals).read
 
-    def _json(self, text: str, at: int, sink: Sink, _: ToolDefinition | None) -> _Arguments | None:
-        limits = sink.options.limits
+    def _json(self, text: str, at: int, options: ParserOptions, _: ToolDefinition | None) -> _Arguments | None:
+        limits = options.limits
         if not text.startswith("{", at) or limits.digits < MAX_DIGITS:
             return None
         return cast("_Arguments | None", try_value(text, at, outer=self._braces, max_depth=limits.depth))
 
-    def read(self, text: str, at: int, sink: Sink) -> WrittenCall | None:
-        """Read the call at `at`, or after white space there; None where it is not quite as it is written."""
+    def read(self, text: str, at: int, options: ParserOptions) -> ReadCall | None:
+        """Read the call at `at`, or after white space there; None where it is not quite as it is written.
+
+        The call, its id, if that is written before the name, and its end.
+        """
         begun = self._begin(text, at)
         if begun is None:
             return None
         labels: dict[str, str | None] = begun.groupdict()
-        body = begun.end()
-        tool = sink.options.tools.get(begun["name"])
-        read = None if self._offered and tool is None else self._arguments(text, body, sink, tool)
+        name, body = begun["name"], begun.end()
+        tool = options.tools.get(name)
+        read = None if self._offered and tool is None else self._arguments(text, body, options, tool)
         ended = self._end(text, read[1]) if read is not None else None
-        if read is None or ended is None or enclosed(read[0], tool):
+        if read is None or ended is None or (tool is not None and enclosed(read[0], tool)):
             return None
-        early = labels.get("id")
+        early, get = labels.get("id"), labels.get
         if ended.re.groups:
             end_slots = ended.groupdict()
-            if end_slots.get("name", begun["name"]) != begun["name"]:
+            if end_slots.get("name", name) != name:
                 return None
             labels |= end_slots
-        if self._server is not None and labels.get("server") is None:
-            labels["server"] = self._server
         written = text[body : read[1]] if self._as_is else object_text(read[0])
-        return WrittenCall(labels, early, read[0], written, ended.end())
+        server = get("server") or self._server
+        call = invocation(name, read[0], get("id"), written, server, get("agent"), self._provenance, "exact")
+        return call, early, ended.end()
 
 
 class _WrittenMembers:
@@ -169,24 +165,26 @@ class _WrittenMembers:
         self._own_names = {*grammar.own_tags, *re.findall(r"[\w.\-]+", markers.replace("\\", ""))} if named else None
         """Names of elements that are no text, where every other element is text unless the tool declares it."""
         opening = opening.removesuffix("\n") if grammar.padded else opening
-        self._member = re.compile(_SPACE + _pattern(pieces(opening))).match
-        self._wrapper = re.compile(f"{_SPACE}<{re.escape(wrapper)}>").match if wrapper else None
-        self._wrapper_end = re.compile(f"{_SPACE}</{re.escape(wrapper)}>").match
+        self._member = re.compile(SPACE + _pattern(pieces(opening))).match
+        self._wrapper = re.compile(f"{SPACE}<{re.escape(wrapper)}>").match if wrapper else None
+        self._wrapper_end = re.compile(f"{SPACE}</{re.escape(wrapper)}>").match
 
-    def read(self, text: str, at: int, sink: Sink, tool: ToolDefinition | None) -> _Arguments | None:
+    def read(self, text: str, at: int, options: ParserOptions, tool: ToolDefinition | None) -> _Arguments | None:
         """Read the arguments at `at`: the values, and where they end."""
         schema = tool.parameters if tool else None
         if depends(schema):
             return None
         wrapper = self._wrapper(text, at) if self._wrapper else None
         values: JsonObject = {}
-        end = self._all(text, at if wrapper is None else wrapper.end(), sink, schema, values)
+        end = self._read_all(text, at if wrapper is None else wrapper.end(), options, schema, values)
         closed = self._wrapper_end(text, end) if wrapper is not None and end >= 0 else None
         if end < 0 or (wrapper is not None and closed is None):
             return None
         return values, end if closed is None else closed.end()
 
-    def _all(self, text: str, at: int, sink: Sink, schema: JsonObject | None, values: JsonObject) -> int:
+    def _read_all(
+        self, text: str, at: int, options: ParserOptions, schema: JsonObject | None, values: JsonObject
+    ) -> int:
         """Read the elements one after the other into `values`; their end, or -1 where one is in doubt."""
         while (opened := self._member(text, at)) is not None:
             labels, at = opened.groupdict(), opened.end()
@@ -206,24 +204,24 @@ class _WrittenMembers:
                 end = after = -1 if near is None else near.start()
             closer, inner = self._closer.replace("{key}", key), property_schema(schema, key)
             if not quoted and end >= 0 and not text.startswith(closer, end) and types(inner) == _STRING:
-                end = after = self._past_elements(text, at, closer, schema, sink)
+                end = after = self._past_elements(text, at, closer, schema, options)
             if end < 0 or not text.startswith(closer, after):
                 return -1
             if not quoted and self._misquoted(text, at, end):
                 return -1
-            value = self._value(text[at:end], labels, inner, sink, verbatim=quoted)
+            value = self._value(text[at:end], labels, inner, options, verbatim=quoted)
             if value is _DOUBT:
                 return -1
             values[key], at = value, after + len(closer)
         return at
 
-    def _past_elements(self, text: str, at: int, closer: str, schema: JsonObject | None, sink: Sink) -> int:
+    def _past_elements(self, text: str, at: int, closer: str, schema: JsonObject | None, options: ParserOptions) -> int:
         """Where the text at `at` ends, if all markup in it is elements that mean nothing to the format; else -1."""
         end = text.find(closer, at)
         if end < 0 or self._own_names is None or schema is None or _OTHER_ELEMENTS(text, at, end) is None:
             return -1
         names = set(_ELEMENT_NAME(text, at, end))
-        meant = not names.isdisjoint(self._own_names) or any(name in sink.options.tools for name in names)
+        meant = not names.isdisjoint(self._own_names) or any(name in options.tools for name in names)
         return -1 if meant or any(declares(schema, name) for name in names) else end
 
     def _no_key(self, text: str, at: int, key: str, schema: JsonObject | None) -> bool:
@@ -241,13 +239,19 @@ class _WrittenMembers:
         return near or text.endswith(ends.quote_ends, at, end)
 
     def _value(
-        self, text: str, labels: Mapping[str, str | None], schema: JsonObject | None, sink: Sink, *, verbatim: bool
+        self,
+        text: str,
+        labels: Mapping[str, str | None],
+        schema: JsonObject | None,
+        options: ParserOptions,
+        *,
+        verbatim: bool,
     ) -> JsonValue:
         """Type the text of one value; `_DOUBT` where more than its text decides."""
         grammar = self._grammar
         flag, named = labels.get("string") or "", labels.get("type") or ""
         wire_type = grammar.types.get(named, named) or BY_FLAG.get(flag, flag)
-        if not verbatim and (text[:1] == ">" or (text[-1:] == self._closer[0] and part_of(text, self._closer))):
+        if not verbatim and (text[:1] == ">" or part_of(text, self._closer)):
             return _DOUBT
         permitted = types(schema)
         child = grammar.nested and not verbatim and "<" in text and (wire_type or permitted != _STRING)
@@ -260,7 +264,7 @@ class _WrittenMembers:
             return _DOUBT
         if grammar.padded:
             text = text.removeprefix("\n").removesuffix("\n")
-        inferred = sink.options.infer_types
+        inferred = options.infer_types
         untyped = permitted is None and not (inferred or grammar.inferred)
         if not wire_type and (permitted == _STRING or untyped):
             return text
@@ -269,87 +273,10 @@ class _WrittenMembers:
         return _DOUBT if isinstance(value, str) and misread(value, schema, wire_type) else plain(value)
 
 
-class WrittenSection:
-    """Calls of one form and the markers around them, if there are any."""
-
-    def __init__(self, compiled: FormGrammar, rivals: Sequence[regex.Pattern[str]]) -> None:
-        """Compile; `rivals` are the patterns that come before a call of the form."""
-        data, form = compiled.form, WrittenForm(compiled)
-        closing = with_and_without(data.section.partition("{calls}")[2])[0]
-        between = data.separator.strip()
-        self._between = (
-            re.compile(_SPACE + re.escape(between)).match if between in {",", ";"} and not data.array else None
-        )
-        self._provenance: CallProvenance = "bare" if data.bare else "marker"
-        fenced = closing.lstrip().startswith("`")  # a fence may also begin the next call
-        if "{" in closing or fenced or (data.array and data.call != "{call}"):
-            raise NotAtOnce
-        self._form, self._endless = form, compiled.endless or (compiled.literals is not None and not closing.strip())
-        self._listed = data.array
-        self._rivals = rivals
-        self._closer = re.compile(_SPACE + _literal(closing.strip())).match if closing.strip() else None
-        self._early = None if not closing.strip() or form.begins_with(closing.strip()[0]) else self._closer
-        """Matches what closes the calls, where it cannot begin one."""
-        self.open = self._closer is None
-        """Nothing ends the calls: after each one the next may follow."""
-
-    def read(self, text: str, start: int, at: int, sink: Sink, base: int, *, last: bool) -> int:  # noqa: PLR0913 - a place in a text
-        """Read the section that begins at `start`, its first call at `at`, into `sink`; its end, -1, or `LATER`.
-
-        `base` is the text's offset in the input, `last` says that no text follows.
-        """
-        calls: list[WrittenCall] = []
-        at = self._calls(text, at, sink, calls)
-        if at < 0:
-            return -1
-        closed = self._closer(text, at) if self._closer is not None else None
-        at, limits = at if closed is None else closed.end(), sink.options.limits
-        doubt = self._doubt(text, at, last=last) if calls and (self.open or closed is not None) else -1
-        if doubt or sink.calls + len(calls) > limits.calls or at - start > limits.call_chars:
-            return doubt or -1
-        tools = sink.options.tools
-        if self._provenance == "bare" and tools and calls[0].labels["name"] not in tools:
-            return -1
-        for call in calls:
-            end = at if call is calls[-1] and not self._listed else call.end
-            sink.call(call, (base + start, base + end), self._provenance)
-            start = end
-        return at
-
-    def _calls(self, text: str, at: int, sink: Sink, calls: list[WrittenCall]) -> int:
-        """Read the calls at `at` into `calls`; where they end, or -1."""
-        if self._listed:
-            begun = _LIST(text, at)
-            if begun is None:
-                return -1
-            at = begun.end()
-        more = True
-        while more and not (calls and self._early is not None and self._early(text, at)):
-            if self._rivals and any(rival.match(text, at, partial=True) for rival in self._rivals):
-                break
-            gap = self._between(text, at) if self._between is not None and calls else None
-            call = self._form.read(text, at if gap is None else gap.end(), sink)
-            if call is None and gap is not None:
-                return -1
-            after = _NEXT(text, call.end) if call is not None and self._listed else None
-            if call is None or (self._listed and after is None):
-                break
-            calls.append(call)
-            more, at = (True, call.end) if after is None else (after[1] == ",", after.end())
-        return -1 if self._listed and more else at
-
-    def _doubt(self, text: str, at: int, *, last: bool) -> int:
-        """Whether the last call may not end at `at`: -1, or `LATER` where what follows decides; else 0."""
-        goes_on = _AT_END(text, at) if self._endless else None
-        if goes_on is None or goes_on["end"] is None:
-            return 0 if goes_on is None else -1
-        return 0 if last else LATER
-
-
-def _literal(text: str) -> str:
+def as_written(text: str) -> str:
     """Match a literal as it is written; a line break in it may be missing."""
     parts = re.split(r"(\s+)", text)
-    return "".join(re.escape(part) if not part.isspace() else _SPACE if "\n" in part else _BLANK for part in parts)
+    return "".join(re.escape(part) if not part.isspace() else SPACE if "\n" in part else _BLANK for part in parts)
 
 
 def _pattern(template: Iterable[Piece]) -> str:
@@ -357,7 +284,7 @@ def _pattern(template: Iterable[Piece]) -> str:
     parts: list[str] = []
     for piece in template:
         if isinstance(piece, Verbatim):
-            parts.append(_literal(piece.text))
+            parts.append(as_written(piece.text))
         elif isinstance(piece, Maybe):
             parts.append(f"(?:{_pattern(piece.pieces)})?")
         elif piece.name in _SLOTS:
@@ -369,7 +296,7 @@ def _pattern(template: Iterable[Piece]) -> str:
 
 def _object(template: Mapping[str, object]) -> tuple[str, str]:
     """Match a JSON call up to its arguments, and what comes after them."""
-    members = [(re.escape(jsontext.dumps(key)) + f"{_SPACE}:{_SPACE}", key, value) for key, value in template.items()]
+    members = [(re.escape(jsontext.dumps(key)) + f"{SPACE}:{SPACE}", key, value) for key, value in template.items()]
     before: list[str] = []
     for at, (name, key, value) in enumerate(members):
         if key == KEY_IS_NAME:
@@ -377,12 +304,12 @@ def _object(template: Mapping[str, object]) -> tuple[str, str]:
         if value == "{arguments}" or is_object(value):
             opening, closing = _object(value) if is_object(value) else ("", "")
             after = [
-                f"(?:{_SPACE},{_SPACE}{name}{_value_pattern(value)})" + "?" * (value in _OPTIONAL)
+                f"(?:{SPACE},{SPACE}{name}{_value_pattern(value)})" + "?" * (value in _OPTIONAL)
                 for name, _, value in members[at + 1 :]
             ]
-            begin = "".join((rf"\{{{_SPACE}", *before, name, opening))
-            return begin, "".join((closing, *after, rf"{_SPACE}\}}"))
-        before.append(f"(?:{name}{_value_pattern(value)}{_SPACE},{_SPACE})" + "?" * (value in _OPTIONAL))
+            begin = "".join((rf"\{{{SPACE}", *before, name, opening))
+            return begin, "".join((closing, *after, rf"{SPACE}\}}"))
+        before.append(f"(?:{name}{_value_pattern(value)}{SPACE},{SPACE})" + "?" * (value in _OPTIONAL))
     raise NotAtOnce
 
 

@@ -21,11 +21,13 @@ from toolfmt.schema import coerce, property_schema, types
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from toolfmt.dialect.record import ParserOptions
     from toolfmt.model import JsonObject, JsonValue, ToolDefinition
     from toolfmt.parsers.literal_grammar import LiteralGrammar
-    from toolfmt.parsers.sink import Sink
 
 _DEEPEST: Final = 16
+_LONGEST: Final = 18
+"""Characters of a number."""
 _KEY: Final = r"[A-Za-z_][A-Za-z0-9_]{0,63}"
 _SPACE: Final = re.compile(r"[ \t\r\n]{0,64}").match
 _WORD: Final = re.compile(r"(?:-?[0-9][0-9.]{0,17}|[A-Za-z]{4,5})(?=[ \t]{0,8}[,)\]}])").match
@@ -47,9 +49,13 @@ class WrittenLiterals:
         self._key = re.compile(f"({_KEY})" + ("=(?!=)" if literals.keywords else ":")).match
         self._quotes = [quote for quote in grammar.quotes if not (literals.escapes and len(quote) > 1)]
 
-    def read(self, text: str, at: int, _: Sink, tool: ToolDefinition | None) -> tuple[JsonObject, int] | None:
+    def read(
+        self, text: str, at: int, options: ParserOptions, tool: ToolDefinition | None
+    ) -> tuple[JsonObject, int] | None:
         """Read the arguments at `at`: the values, and where they end, before the parenthesis of keywords."""
-        begun = at
+        begun, limits = at, options.limits
+        if limits.depth <= _DEEPEST or limits.digits < _LONGEST:
+            return None
         if not self._keywords:
             if not text.startswith("{", at):
                 return None

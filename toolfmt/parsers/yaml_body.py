@@ -29,12 +29,10 @@ from toolfmt.schema import chosen, coerce, declares, depends, item_schema, prope
 from toolfmt.schema.places import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from toolfmt.dialect.record import Limits
+    from toolfmt.dialect.record import Limits, ParserOptions
     from toolfmt.model import JsonObject, JsonValue, ToolDefinition
     from toolfmt.parsers.cursor import Cursor, Reading
-    from toolfmt.parsers.sink import Draft, Sink
+    from toolfmt.parsers.sink import Draft
 
 _DEEPEST = 256
 _OBJECT = frozenset({"object"})
@@ -51,10 +49,8 @@ class YamlBody:
         self.begins = begins
         self.limits = limits
 
-    def arguments(self, cur: Cursor, schema: JsonObject | None, attributes: Mapping[str, str]) -> Reading[JsonObject]:
+    def arguments(self, cur: Cursor, schema: JsonObject | None) -> Reading[JsonObject]:
         """Read the arguments and the closer. Raises `Malformed` or `Truncated`."""
-        if attributes:
-            raise Malformed("malformed", "attributes where the arguments are YAML", cur.at)
         text, closer = yield from self._body(cur)
         try:
             values = _YamlValues(self.limits).read(text, schema)
@@ -152,13 +148,15 @@ class _YamlValues:
         return text if changed or node.text or "string" in kinds else None
 
 
-def written_yaml(text: str, at: int, sink: Sink, tool: ToolDefinition | None) -> tuple[JsonObject, int] | None:
+def written_yaml(
+    text: str, at: int, options: ParserOptions, tool: ToolDefinition | None
+) -> tuple[JsonObject, int] | None:
     """Read a body that begins a line at `at` and whose first closer does too: its values, and where it ends."""
     end = -1 if tool is None else text.find(f"</{tool.name}", at)
     if tool is None or end < 0 or text[at - 1] != "\n" or text[end - 1] != "\n":
         return None
     try:
-        return _YamlValues(sink.options.limits).read(text[at:end], tool.parameters), end
+        return _YamlValues(options.limits).read(text[at:end], tool.parameters), end
     except YamlError:
         return None
 

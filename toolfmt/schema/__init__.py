@@ -4,7 +4,7 @@
     days = property_schema(schema, "days")    # the schema of one argument
     types(days)                               # frozenset({"integer"})
     coerce("3", days)                         # (3, True)
-    problems(tool, {"days": "soon"})          # what to tell the model
+    problems(tool, {"days": "soon"})          # what the model should change
 
 Schemas come from strangers: nothing here opens a URL or a file, and reading a
 place or coercing a text never raises.

@@ -31,9 +31,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
-from toolfmt.jsontext import is_array, is_object
+from toolfmt.jsontext import is_array, is_object, token
 from toolfmt.schema.places import chosen, depends, item_schema, kind_of, property_schema, shape, types
-from toolfmt.schema.walk import token
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -163,7 +162,7 @@ def _read_integer(text: str) -> _Read:
     if whole:
         return int(whole[1])
     value = _read_float(text)
-    # `1e3` is a whole number too; past 2**53 a float no longer tells neighbours apart.
+    # `1e3` is a whole number too; past 2**53 a float no longer distinguishes neighbours.
     if type(value) is float and value.is_integer() and abs(value) <= 2**53 and Decimal(text) == Decimal(value):
         return int(value)
     return _UNREAD
@@ -238,7 +237,7 @@ def _json_string(literal: str) -> str:
             content = str(ast.literal_eval(literal))
         except (SyntaxError, ValueError):
             return _INVALID
-    return f'"{jsontext.escape(content)}"'
+    return jsontext.quoted(content)
 
 
 def _same(value: JsonValue, member: JsonValue) -> bool:

@@ -9,8 +9,7 @@ from toolfmt.errors import UnsupportedSchemaError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.places import kind_of
 from toolfmt.schema.refs import MAX_SCHEMAS
-from toolfmt.schema.respelling import one_type, type_list, united, whole_bounds, with_null
-from toolfmt.schema.spelling import is_type
+from toolfmt.schema.spelling import is_type, one_type, type_list, united, whole_bounds, with_null
 from toolfmt.schema.walk import SchemaPlace, map_subschemas, pointer, without
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ class LoweredPlaces:
         if not (rules.takes("exclusiveMinimum") or rules.keywords.isdisjoint(("minimum", "maximum"))):
             node = whole_bounds(node)
         for key, accepted in (("format", rules.formats), ("minItems", rules.min_items)):
-            if accepted and key in node and not _among(node[key], accepted):
+            if accepted and key in node and (isinstance(node[key], (dict, list, bool)) or node[key] not in accepted):
                 moved[key] = node[key]
                 node = without(node, {key})
         return node
@@ -188,7 +187,3 @@ _SAYS: Final = frozenset({"type", "anyOf", "allOf", "enum", "const", "$ref"})
 
 _SWITCHES: Final = frozenset({"additionalProperties", "unevaluatedProperties", "items", "additionalItems"})
 """Keywords where a bare true or false is no schema of a place."""
-
-
-def _among(value: JsonValue, accepted: frozenset[Any]) -> bool:
-    return not isinstance(value, (dict, list, bool)) and value in accepted

@@ -78,6 +78,8 @@ def kind_of(value: JsonValue) -> str:
 
 def types(schema: Schema) -> frozenset[str] | None:
     """Return the JSON types that a schema allows, enum and const members included; None for any."""
+    if schema is None:
+        return None
     if is_object(schema) and _COMBINING.isdisjoint(schema):
         return _stated(schema)
     allowed, members = shape(schema)
@@ -91,6 +93,8 @@ def property_schema(schema: JsonObject | None, key: str) -> JsonObject | None:
     count only if none of them names the member. Patterns are not run: where
     `patternProperties` may apply, all of them count as alternatives.
     """
+    if schema is None:
+        return None
     if is_object(schema) and not is_combined(schema) and is_object(own := _object(schema, "properties").get(key)):
         return Rooted(own, root_of(schema))  # by far the most common case
     named = _inside(schema, lambda node: _schema(_object(node, "properties").get(key)))
@@ -138,6 +142,8 @@ def reach(schema: JsonObject | None) -> Iterator[tuple[JsonObject, bool]]:
             continue
         seen.add(id(node))
         yield node, optional
+        if _COMBINED.isdisjoint(node):
+            continue
         if "$ref" in node:
             pending.append((_follow(root, node["$ref"]), optional))
         pending.extend((sub, optional) for sub in _list(node, "allOf"))

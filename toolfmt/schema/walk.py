@@ -10,7 +10,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from toolfmt.errors import SchemaError
-from toolfmt.jsontext import MAX_DEPTH, depth, is_array, is_object
+from toolfmt.jsontext import MAX_DEPTH, depth, is_array, is_object, token
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator
@@ -103,8 +103,3 @@ def _copied(value: Any, place: SchemaPlace) -> Any:
 def pointer(place: SchemaPlace) -> str:
     """Write a place as a URI fragment: `#/properties/a~1b`."""
     return "#" + "".join(f"/{token(name)}" for name in place)
-
-
-def token(name: str) -> str:
-    """Escape a name for a JSON pointer."""
-    return name.replace("~", "~0").replace("/", "~1")

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 MAX_VISITS: Final = 10_000
 """Visits of subschemas that one value may take, not counting those of the values inside it."""
 MAX_WORK: Final = 1_000_000
-"""Visits that a call's arguments may take, and steps that counting those of a schema's places may take."""
+"""Visits that a call's arguments may take."""
+_MAX_COUNTED: Final = 250_000
+"""Steps that counting the visits of a schema's places may take."""
 
 MAX_COMPILING: Final = 2_000_000
 """Microseconds that the patterns of a schema may take to be compiled, by the estimate of `compile_time`."""
@@ -86,13 +88,15 @@ class SchemaWork:
                     f"at {pointer(place)}: the patterns take too long to compile: shorten their repetitions"
                 )
             try:
-                total += self.visits(start).total
+                nodes, total_here = self.visits(start)
+                named = sum(len(as_object(node.get("properties"))) for node, _ in nodes)
+                total += total_here * (1 + named // 2 * (len(nodes) > 1))  # each member is looked up in each of them
             except OverflowError:
-                total = MAX_WORK + 1
-            if total > MAX_WORK:
+                total = _MAX_COUNTED + 1
+            if total > _MAX_COUNTED:
                 raise SchemaError(
-                    f"at {pointer(place)}: references and combinations take more than {MAX_VISITS:,} steps to check "
-                    "a single value: write alternatives once, and let them differ by a property"
+                    f"at {pointer(place)}: references and combinations take too many steps: "
+                    "write alternatives once, and let them differ by a property"
                 )
             pending.extend((sub, (*place, *way)) for way, sub in subschemas(start))
 
@@ -122,7 +126,9 @@ class SchemaWork:
         for node, _ in nodes:
             keys.update(dict.fromkeys(as_object(node.get("properties"))))
         indices = range(1 + _special(nodes))
-        if (len(keys) + len(indices)) * len(nodes) > MAX_VISITS or any(_is_backtracked(node) for node, _ in nodes):
+        if (len(keys) + len(indices)) * len(nodes) > MAX_VISITS or any(
+            _BACKTRACKED.search(pattern) for node, _ in nodes for pattern in _patterns(node)
+        ):
             return inf
 
         def inner(subs: Iterable[tuple[Any, int]]) -> float:
@@ -251,10 +257,6 @@ def check_work(name: str, schema: JsonObject) -> None:
         SchemaWork(schema).check()
     except SchemaError as error:
         raise SchemaError(f"the schema of tool {name!r}, {error}") from None
-
-
-def _is_backtracked(node: _Node) -> bool:
-    return any(map(_BACKTRACKED.search, _patterns(node)))
 
 
 def _patterns(node: _Node) -> list[str]:

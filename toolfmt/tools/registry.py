@@ -20,7 +20,7 @@ _ToolT = TypeVar("_ToolT")
 
 
 class ToolOptions(TypedDict, total=False):
-    """What a tool's author tells of it to whoever runs it."""
+    """What a tool's author declares for whoever runs it."""
 
     dangerous: bool
     """A call that was not clearly marked as one is refused, and who approves calls is asked."""

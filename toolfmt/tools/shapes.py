@@ -1,4 +1,4 @@
-"""The shapes in which providers write a tool as JSON, told apart by their keys."""
+"""The shapes in which providers write a tool as JSON, recognised by their keys."""
 
 from __future__ import annotations
 

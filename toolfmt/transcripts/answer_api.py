@@ -7,7 +7,7 @@ Each is the `API` of a module of `toolfmt.transcripts.apis`: that of its format,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -50,9 +50,9 @@ class AnswerApi:
     """Give the conversation that each choice is, as the API's format writes conversations."""
     close: Callable[[list[list[JsonObject]], AnswerEnding], JsonObject] = lambda _, __: {}
     """Make the answer of each choice's messages."""
-    known: frozenset[str] = frozenset()
+    known: Collection[str] = ()
     """The keys of an answer that are read."""
-    choice: tuple[str, frozenset[str]] = ("", frozenset())
+    choice: tuple[str, Collection[str]] = ("", ())
     """The key of the list of choices, and the keys that are read of each."""
     several: bool = False
     """An answer may have several choices."""
@@ -64,11 +64,6 @@ class AnswerApi:
     def fits(self, value: JsonObject) -> bool:
         """Whether a value is an answer of this API, or of its stream."""
         return any(shape.fits(value) for shape in self.shapes)
-
-
-def known(*keys: str) -> frozenset[str]:
-    """Make the set of the keys that are read of an answer."""
-    return frozenset(keys)
 
 
 def only(messages: list[JsonObject]) -> JsonObject:

@@ -93,7 +93,7 @@ class _Parts:
         self._at = start + len(text)
 
     def _prove(self, until: int | None) -> None:
-        """Put the proofs of what ends here to the reasoning before them; one without any stands for itself."""
+        """Put the proofs of what ends here to the reasoning before them; one without any is a part of its own."""
         while self._proofs and (until is None or self._proofs[-1].at <= until):
             proof = self._proofs.pop()
             last = self._parts[-1] if self._parts else None

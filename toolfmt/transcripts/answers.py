@@ -133,7 +133,7 @@ class AnswerReader:
         except ParseError:
             raise
         except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise ParseError(f"a field of an answer has not the type that it should have: {error}") from error
+            raise ParseError(f"a field of an answer has the wrong type: {error}") from error
         return self._made.take()
 
     def close(self) -> list[Event]:

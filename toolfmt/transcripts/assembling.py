@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from toolfmt.transcripts.partial_arguments import PartialArguments
 
 ArgumentsForm: TypeAlias = Literal["json", "value", "text"]
-"""What arguments are: JSON text, which itself tells whether it is whole; a value, or free text, of which only the
-call's end tells."""
+"""What arguments are: JSON text, which itself shows whether it is whole; a value, or free text, of which only the
+call's end shows it."""
 
 
 _DROPPED: Final = ("provider_part", "choice")
-"""The notices of what no event tells."""
+"""The notices of what no event reports."""
 
 
 @dataclass(slots=True)
@@ -147,7 +147,7 @@ class Assembler:
         form: ArgumentsForm = "json",
         extra: JsonObject | None = None,
     ) -> None:
-        """Begin a call, once; `key` is what the API tells its calls apart by, and another id under it another call."""
+        """Begin a call, once; the API identifies its calls by `key`, and another id under it another call."""
         name = name if isinstance(name, str) else ""
         ident = ident if isinstance(ident, str) and ident else None
         known = self._open.get(key)

@@ -18,7 +18,7 @@ each kind of part; what no block can say is a pair of functions in place of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.conversation import (
@@ -57,17 +57,20 @@ class PartRow:
         part: type[Part],
         *fields: PartField | Callable[[PartTable], PartField],
         read: Callable[[JsonObject], Part | None] | None = None,
-        write: Callable[[Any], JsonValue] | None = None,
+        write: Callable[[Any], Any] | None = None,
+        keys: Sequence[str] | None = None,
         when: Callable[[Any], bool] | None = None,
         inside: bool = False,
         around: Sequence[PartField] = (),
     ) -> None:
         """`when` says which parts are written as this block.
 
-        `inside` says that its fields are under the type's key, and only those `around` them beside it.
+        `keys` are those that `read` and `write` know: all others go to `extra` and come back. Without, the two see
+        to that themselves. `inside` says that the fields are under the type's key, and only those `around` them beside
+        it.
         """
         self.type, self.part, self.fields, self.around = type, part, fields, around
-        self.read, self.write, self.when, self.inside = read, write, when, inside
+        self.read, self.write, self.keys, self.when, self.inside = read, write, keys, when, inside
 
 
 Further: TypeAlias = Callable[["JsonObject", Any, frozenset[str]], None]
@@ -92,7 +95,7 @@ class PartTable:
         table: Iterable[PartRow],
         *,
         tag: str | None = "type",
-        marks: bool = False,
+        marks: Literal["", "read", "kept"] = "",
         strings: bool = False,
         point: tuple[Callable[[JsonValue], JsonObject | None], Callable[[JsonObject], JsonObject]] | None = None,
         further: tuple[Further, Callable[[JsonObject, Any], JsonObject]] | None = None,
@@ -103,9 +106,9 @@ class PartTable:
 
         `says` reads what has no block. Of rows with the same type or part, the first that fits is taken.
 
-        `marks` are those for the prompt cache, in a key, or in a `point` after the part: how it is read as one and
-        written; `strings` may stand for blocks of text; `further` takes what a block says beside its fields, and puts
-        it back; `spelled` gives a block the spelling of the table's keys.
+        `marks` are those for the prompt cache, in a key that is read, or written too (`kept`), or in a `point` after
+        the part: how it is read as one and written; `strings` may stand for blocks of text; `further` takes what a
+        block says beside its fields, and puts it back; `spelled` gives a block the spelling of the table's keys.
         """
         self.owner, self._tag, self._marks, self._strings, self._says = owner, tag, marks, strings, says
         self._point, self._further, self._spelled = point, further, spelled
@@ -113,12 +116,17 @@ class PartTable:
         self._writers: dict[type, Callable[[Any], JsonValue]] = {}
         for block in table:
             if block.read is not None or block.fields:
-                read, other = block.read or self._reader(block), self._readers.get(block.type)
+                read, other = self._reader(block), self._readers.get(block.type)
                 self._readers[block.type] = read if other is None else _either(other, read)
             if block.write is not None or block.fields:
-                write, other = block.write or self._writer(block), self._writers.get(block.part)
+                write, other = self._writer(block), self._writers.get(block.part)
                 write = write if block.when is None else _where(block.when, write)
                 self._writers[block.part] = write if other is None else _either(other, write)
+
+    @property
+    def types(self) -> Iterable[str]:
+        """The types of blocks that are read."""
+        return self._readers.keys()
 
     def read(self, item: JsonValue) -> Part:
         """Read a block; one that is not understood is kept as it came."""
@@ -147,25 +155,27 @@ class PartTable:
     def read_list(self, items: Sequence[JsonValue]) -> tuple[Part, ...]:
         """Read a list of blocks."""
         parts: list[Part] = []
+        point, read = self._point, self.read
         for at, item in enumerate(items):
             try:
-                if self._point is None or not _marked(parts[-1:], self._point[0](item)):
-                    parts.append(self.read(item))
+                if point is None or not _marked(parts[-1:], point[0](item)):
+                    parts.append(read(item))
             except ParseError as error:
                 raise located(at, error) from None
         return tuple(parts)
 
     def read_key(self, item: JsonObject, key: str) -> tuple[Part, ...]:
         """Read the content under a key."""
+        content = item.get(key)
         try:
-            return self.read_all(item.get(key))
+            return self.read_list(content) if is_array(content) else self.read_all(content)
         except ParseError as error:
             raise located(key, error) from None
 
     def read_content(self, content: JsonValue) -> tuple[Content, ...]:
         """Read what a tool gave back; what no result of the hub's holds is kept as it came."""
         if isinstance(content, str):
-            return (TextPart(content),) if content else ()
+            return (TextPart(content, (), {}),) if content else ()
         parts = self.read_all(content)
         items = content if is_array(content) else [content] * len(parts)
         return tuple(self._held(part, item) for part, item in zip(parts, items, strict=True))
@@ -173,10 +183,10 @@ class PartTable:
     def _held(self, part: Part, item: JsonValue) -> Content:
         if isinstance(part, (TextPart, JsonPart, MediaPart, OpaquePart)):
             return part
-        said = part.content if isinstance(part, ResultPart) else ()
+        readable = part.content if isinstance(part, ResultPart) else ()
         if isinstance(part, (ReasoningPart, RefusalPart)):
-            said = (TextPart(part.text),)
-        return OpaquePart(self.owner, item, tuple(found for found in said if not isinstance(found, OpaquePart)))
+            readable = (TextPart(part.text),)
+        return OpaquePart(self.owner, item, tuple(found for found in readable if not isinstance(found, OpaquePart)))
 
     def write(self, part: Part) -> JsonValue:
         """Write a part; None where it has no place."""
@@ -187,7 +197,7 @@ class PartTable:
             return part.value if part.owner == self.owner else None
         if isinstance(part, JsonPart):
             return self.write(TextPart(jsontext.dumps(part.value)))
-        return self.write(TextPart(part.text)) if isinstance(part, RefusalPart) else None
+        return self.write(TextPart(part.text, extra=part.extra)) if isinstance(part, RefusalPart) else None
 
     def write_list(self, parts: Iterable[Part]) -> list[JsonValue]:
         """Write parts as a list of blocks; what has no place is left out."""
@@ -208,13 +218,15 @@ class PartTable:
     def _fields(self, block: PartRow) -> list[PartField]:
         return [field if isinstance(field, PartField) else field(self) for field in block.fields]
 
-    def _reader(self, block: PartRow) -> Callable[[JsonObject], Part | None]:  # noqa: C901 - one plan for a row
-        new, kind, fields = _NEW[block.part], block.type, self._fields(block)
-        known = frozenset(key for field in fields for key in field.keys)
-        owner = f"{self.owner}.{kind}" if block.inside else self.owner
-        known |= {self._tag} if self._tag else {kind} if kind and not block.inside else frozenset()
-        outer = frozenset({kind, *(key for field in block.around for key in field.keys)})
-        marks, inside = self._marks, block.inside
+    def _reader(self, block: PartRow) -> Callable[[JsonObject], Part | None]:
+        kind, inside, made = block.type, block.inside, block.read
+        fields = [] if made is not None else self._fields(block)
+        known = frozenset(key for field in fields for key in field.keys).union(block.keys or ())
+        owner = f"{self.owner}.{kind}" if inside else self.owner
+        known |= {self._tag} if self._tag else {kind} if kind and not inside else frozenset()
+        if made is not None:
+            return made if block.keys is None else self._taking(made, known)
+        new, outer = _NEW[block.part], frozenset({kind, *(key for field in block.around for key in field.keys)})
         reads = [(field.read, field.keys) for field in fields]
 
         def read(item: JsonObject) -> Part | None:
@@ -233,28 +245,47 @@ class PartTable:
                 for field in block.around:
                     field.read(item, part)
                 part.extra |= rest(item, outer, self.owner)
-            if not beside and body.keys() <= known:
-                return part
-            if self._further is not None:
-                self._further[0](body, part, known.difference(beside))
-            else:
-                part.extra |= rest(body, known.difference(beside), owner)
-                if marks and MARK in body:
-                    part.extra[MARK] = part.extra.pop(f"{owner}.{MARK}")
+            if beside or not body.keys() <= known:
+                self._take(body, part, known.difference(beside), owner)
             return part
 
         return read
 
-    def _writer(self, block: PartRow) -> Callable[[Any], JsonObject | None]:
-        kind, owner = block.type, self.owner
-        writes = tuple(field.write for field in self._fields(block) if field.write is not None)
+    def _taking(
+        self, read: Callable[[JsonObject], Part | None], known: frozenset[str]
+    ) -> Callable[[JsonObject], Part | None]:
+        def taking(item: JsonObject) -> Part | None:
+            part = read(item)
+            if part is not None and not item.keys() <= known:
+                self._take(item, part, known, self.owner)
+            return part
+
+        return taking
+
+    def _take(self, body: JsonObject, part: Any, known: frozenset[str], owner: str) -> None:
+        """Take what a block says beside the keys that are known."""
+        if self._further is not None:
+            self._further[0](body, part, known)
+            return
+        part.extra |= rest(body, known, owner)
+        if self._marks and MARK in body:
+            part.extra[MARK] = part.extra.pop(f"{owner}.{MARK}")
+
+    def _writer(self, block: PartRow) -> Callable[[Any], JsonValue]:  # noqa: C901 - as above
+        made, kind, owner = block.write, block.type, self.owner
+        if made is not None and block.keys is None:
+            return made
+        fields = [] if made is not None else self._fields(block)
+        writes = tuple(field.write for field in fields if field.write is not None)
         around = tuple(field.write for field in block.around if field.write is not None)
-        marks = self._marks and block.part is not ReasoningPart  # which Anthropic's API refuses on a thought
+        marks = self._marks == "kept" and block.part is not ReasoningPart  # which Anthropic's API refuses on a thought
         inside, tag, further = block.inside, self._tag, self._further
-        holds = "extra" in _NEW[block.part]().__slots__
+        holds = "extra" in block.part.__slots__
 
         def write(part: Any) -> JsonObject | None:
-            item: JsonObject = {tag: kind} if tag else {}
+            item: JsonObject | None = ({tag: kind} if tag else {}) if made is None else made(part)
+            if item is None:
+                return None
             body = item
             if inside:
                 body = item[kind] = {}
@@ -265,12 +296,14 @@ class PartTable:
                 put(part, item)
             if further is not None:
                 return further[1](item, part)
-            if holds and (extra := part.extra):
-                item.update(found := own(extra, owner))
-                if inside:
-                    _put_inside(item, body, found, kind)
-                if marks and MARK in extra:
-                    item[MARK] = extra[MARK]
+            return put_back(item, body, part.extra) if holds and part.extra else item
+
+        def put_back(item: JsonObject, body: JsonObject, extra: JsonObject) -> JsonObject:
+            item.update(found := own(extra, owner))
+            if inside:
+                _put_inside(item, body, found, kind)
+            if marks and MARK in extra:
+                item[MARK] = extra[MARK]
             return item
 
         return write

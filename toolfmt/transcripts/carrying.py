@@ -70,7 +70,7 @@ class Carry:
 DEFAULT: Final = Carry()
 
 
-def formed(
+def adapt_parts(
     transcript: Transcript, rules: Rules, carry: Carry = DEFAULT, *, continued: bool = False
 ) -> tuple[Transcript, list[Loss]]:
     """Give every part a form that the format can hold; say what has another form than before.
@@ -111,9 +111,10 @@ def _stays(part: Part, rules: Rules) -> bool:
         return rules.arguments == "object" or _unwrapped(part) is part
     if not isinstance(part, ResultPart):
         return isinstance(part, (JsonPart, RefusalPart))
-    return (part.id is not None or rules.call_ids != "required") and all(
-        jsontext.encodable(found.text) if type(found) is TextPart else type(found) is JsonPart for found in part.content
-    )
+    for found in part.content:
+        if not (jsontext.encodable(found.text) if type(found) is TextPart else type(found) is JsonPart):
+            return False
+    return part.id is not None or rules.call_ids != "required"
 
 
 def as_text(part: Part) -> Sequence[TextPart | MediaPart]:
@@ -211,7 +212,7 @@ class _Work:
         ordinary = self.carry.hosted == "calls" and role == "assistant" and id(part) not in self._alone
         if acts and (not ordinary or (self.rules.calls_declared and not self.transcript.tools)):
             self._lose("provider_part", f"{_title(part)} as text")
-            return [found for said in part.says for found in as_text(said)]
+            return [found for shown in part.says for found in as_text(shown)]
         self._lose("provider_part", f"{_title(part)} as {'a call' if acts else 'text'}")
         return part.says
 
@@ -245,7 +246,7 @@ class _Work:
         if not isinstance(part, OpaquePart) or part.owner == self.rules.format or not part.says:
             return (part,)
         self._lose("provider_part", f"{_title(part)} as text")
-        return [found for said in part.says for found in as_text(said)]
+        return [found for shown in part.says for found in as_text(shown)]
 
     def _media(self, part: MediaPart, kinds: frozenset[str]) -> TextPart | MediaPart:
         """Fetch what has to be data, and make text of a text file that has no place."""
@@ -317,10 +318,10 @@ def _partnerless(messages: Iterable[Message]) -> frozenset[int]:
     for message in messages:
         parts: list[Part] = []
         for part in message.parts:
-            said = part.says if isinstance(part, OpaquePart) else ()
-            acting = acting or bool(said) or isinstance(part, ResultPart)
-            owner.update((id(found), id(part)) for found in said)
-            parts += said or (part,)
+            shown = part.says if isinstance(part, OpaquePart) else ()
+            acting = acting or bool(shown) or isinstance(part, ResultPart)
+            owner.update((id(found), id(part)) for found in shown)
+            parts += shown or (part,)
         opened.append(Message(message.role, tuple(parts)))
     if not acting:
         return frozenset()
@@ -338,8 +339,8 @@ def _answers(message: Message, parts: Sequence[Part]) -> Iterator[Message]:
     first = True
     for returned, run in groupby(parts, key=lambda part: type(part) is ResultPart):
         group = list(run)
-        for said in [[part] for part in group] if returned else [group]:
-            yield changed(message, "tool" if returned else "assistant", said, first=first)
+        for shown in [[part] for part in group] if returned else [group]:
+            yield changed(message, "tool" if returned else "assistant", shown, first=first)
             first = False
     if first:
         yield changed(message, "assistant", ())
@@ -353,7 +354,7 @@ def _apart(message: Message, parts: Sequence[Part]) -> Iterator[Message]:
     yield changed(message, "user", [part for part in parts if not isinstance(part, ResultPart)], first=not results)
 
 
-def noted(carry: Carry) -> tuple[Carry, JsonObject]:
+def to_note(carry: Carry) -> tuple[Carry, JsonObject]:
     """Give the same choices, and JSON which says them with all that is fetched from now on."""
     got: JsonObject = {}
     note: JsonObject = {"hosted": carry.hosted, "reasoning": carry.reasoning, "gateway": carry.gateway, "fetched": got}
@@ -370,8 +371,8 @@ def noted(carry: Carry) -> tuple[Carry, JsonObject]:
     return replace(carry, fetch=fetched), note
 
 
-def of_note(note: JsonObject) -> Carry:
-    """Read the choices that `noted` wrote."""
+def from_note(note: JsonObject) -> Carry:
+    """Read the choices that `to_note` wrote."""
     got: JsonObject = note["fetched"]
 
     def fetch(url: str) -> tuple[bytes, str] | None:

@@ -26,7 +26,7 @@ def _modes() -> dict[str, Mode]:
     return {"auto": "auto", "none": "none", "required": "required"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ChatShape:
     """How one format writes chat messages, and the request around them."""
 
@@ -40,7 +40,7 @@ class ChatShape:
     """A call says `"type": "function"`."""
     call_ids: bool = True
     no_id: str = ""
-    """An id that stands for none."""
+    """An id that means none."""
     custom: bool = True
     """Tools and calls may be of the kind `custom`; else they are functions with one text."""
     result_name: str = ""

@@ -7,110 +7,100 @@ r"""The request around chat messages: tools, the choice among them, and the flag
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import ToolChoice, ToolDeclaration, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.chat_read import read_messages
-from toolfmt.transcripts.chat_write import write_messages
-from toolfmt.transcripts.native import read_hosted, write_hosted
-from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.values import own, rest, text_at
+from toolfmt.transcripts.chat_messages import messages_of
+from toolfmt.transcripts.hosted import read_hosted, write_hosted
+from toolfmt.transcripts.request import ChoicePlace, RequestTable, ToolsPlace, objects_in
+from toolfmt.transcripts.values import located, own, rest, text_at
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.chat import ChatShape
 
 _FUNCTION: Final = frozenset({"name", "description", "parameters", "strict"})
+_PARALLEL: Final = "parallel_tool_calls"
+_STRICT: Final = "strict_tools"
 
 
 def read_request(value: JsonValue, shape: ChatShape) -> Transcript:
     """Read a request's object or a list of messages."""
-    if is_array(value):
-        return Transcript(read_messages(value, shape))
-    if not is_object(value) or not is_array(value.get("messages")):
-        raise ParseError(f"{shape.owner}: expected a list of messages, or an object with `messages`")
-    tools = read_tools(value, shape)
-    choice = _read_choice(value, shape)
-    parallel = value.get("parallel_tool_calls")
-    found: JsonObject = {"messages": value["messages"], _tools_key(value): tools, _choice_key(value): choice}
-    if shape.parallel and isinstance(parallel, bool):
-        found["parallel_tool_calls"] = parallel
-    if tools and shape.strict == "request" and isinstance(value.get("strict_tools"), bool):
-        found["strict_tools"] = strict = value["strict_tools"]
-        for tool in tools:
+    older = is_object(value) and value.get("tools") is None and value.get("functions") is not None
+    found = _table(shape, older=older).read(value)
+    if shape.parallel and isinstance(found.extra.get(f"{shape.owner}.{_PARALLEL}"), bool):
+        found.parallel = found.extra.pop(f"{shape.owner}.{_PARALLEL}")
+    if found.tools and shape.strict == "request" and isinstance(found.extra.get(f"{shape.owner}.{_STRICT}"), bool):
+        strict = found.extra.pop(f"{shape.owner}.{_STRICT}")
+        for tool in found.tools:
             tool.strict = strict
-    understood = {key for key, read in found.items() if read is not None or value.get(key) is None}
-    return Transcript(
-        read_messages(value["messages"], shape),
-        tools,
-        choice,
-        found.get("parallel_tool_calls"),
-        rest(value, understood, shape.owner),
-    )
+    return found
 
 
 def write_request(transcript: Transcript, shape: ChatShape) -> JsonObject:
     """Write a request's object."""
-    value: JsonObject = {**own(transcript.extra, shape.owner), "messages": write_messages(transcript.messages, shape)}
-    tools = transcript.tools
-    if tools is not None:
-        write_tools(tools, value, shape)
-    if transcript.tool_choice is not None:
-        choice = _write_choice(transcript.tool_choice, tools or (), shape)
-        if choice is not None and "functions" in value:
-            value["function_call"] = choice["function"] if is_object(choice) else choice
-        elif choice is not None:
-            value["tool_choice"] = choice
+    tools = transcript.tools or ()
+    older = any(tool.extra.get(f"{shape.owner}.legacy") for tool in tools)
+    value: JsonObject = _table(shape, older=older).write(transcript)
+    strict = {tool.strict for tool in tools}
+    if shape.strict == "request" and len(strict) == 1 and None not in strict:
+        value[_STRICT] = strict.pop()
     if transcript.parallel is not None and shape.parallel:
-        value["parallel_tool_calls"] = transcript.parallel
+        value[_PARALLEL] = transcript.parallel
     return value
 
 
-def write_tools(tools: tuple[ToolDeclaration, ...], value: JsonObject, shape: ChatShape) -> None:
-    """Put the declarations of functions and custom tools into a request."""
-    legacy = any(tool.extra.get(f"{shape.owner}.legacy") for tool in tools)
-    written = [found for tool in tools if (found := _write_tool(tool, shape)) is not None]
-    value["functions" if legacy else "tools"] = [item["function"] for item in written] if legacy else written
-    strict = {tool.strict for tool in tools}
-    if shape.strict == "request" and len(strict) == 1 and None not in strict:
-        value["strict_tools"] = strict.pop()
+@cache
+def _table(shape: ChatShape, *, older: bool) -> RequestTable:
+    """Make the table of a request; the older kind has bare `functions` and `function_call`."""
+    if older:
+        tools = ToolsPlace(
+            "functions",
+            lambda value: list_tools(value, shape.owner, bare={f"{shape.owner}.legacy": True}),
+            lambda tools: [item["function"] for item in write_tools(tools, shape)],
+        )
+    else:
+        tools = tools_place(shape)
+
+    def write_choice(choice: ToolChoice, tools: Sequence[ToolDeclaration]) -> JsonValue:
+        written = _write_choice(choice, tools, shape)
+        return written.get("function") if older and is_object(written) else written
+
+    key = "function_call" if older else "tool_choice"
+    choice = ChoicePlace(key, lambda value: _read_choice(value, shape), write_choice)
+    return replace(messages_of(shape), tools=tools, choice=choice)
 
 
-def _tools_key(value: JsonObject) -> str:
-    return "functions" if value.get("tools") is None and value.get("functions") is not None else "tools"
+def tools_place(shape: ChatShape) -> ToolsPlace:
+    """Make the place of the tools."""
+    return ToolsPlace("tools", lambda value: list_tools(value, shape.owner), lambda tools: write_tools(tools, shape))
 
 
-def _choice_key(value: JsonObject) -> str:
-    return "function_call" if _tools_key(value) == "functions" else "tool_choice"
+def write_tools(tools: Sequence[ToolDeclaration], shape: ChatShape) -> list[JsonObject]:
+    """Write the declarations of functions and custom tools, and of those of the provider's that there are words for."""
+    return [found for tool in tools if (found := _write_tool(tool, shape)) is not None]
 
 
-def read_tools(value: JsonObject, shape: ChatShape) -> tuple[ToolDeclaration, ...] | None:
-    """Read `tools`, or the older `functions`; None if there are none."""
-    key = _tools_key(value)
-    items = value.get(key)
-    bare: JsonObject | None = {f"{shape.owner}.legacy": True} if key == "functions" else None
-    return None if items is None else list_tools(items, f"/{key}", shape.owner, bare=bare)
-
-
-def list_tools(
-    items: JsonValue, where: str, owner: str, *, bare: JsonObject | None = None
-) -> tuple[ToolDeclaration, ...]:
-    """Read a list of declarations, which is at a JSON pointer.
+def list_tools(items: JsonValue, owner: str, *, bare: JsonObject | None = None) -> tuple[ToolDeclaration, ...]:
+    """Read a list of declarations.
 
     `bare` says that they have no type around them, and what is noted of each.
     """
     if not is_array(items):
-        raise ParseError(f"{where}: expected a list, not {type(items).__name__}")
+        raise ParseError(f": expected a list, not {type(items).__name__}")
     tools: list[ToolDeclaration] = []
     for at, item in enumerate(items):
-        if not is_object(item):
-            raise ParseError(f"{where}/{at}: a tool is an object, not {type(item).__name__}")
         try:
+            if not is_object(item):
+                raise ParseError(f": a tool is an object, not {type(item).__name__}")  # noqa: TRY301 - at its place
             tools.append(_read_tool(item, owner) if bare is None else _function(item, owner, bare))
         except ParseError as error:
-            raise ParseError(f"{where}/{at}/{error}") from None
+            raise located(f"/{at}", error) from None
     return tuple(tools)
 
 
@@ -179,8 +169,7 @@ def _write_tool(tool: ToolDeclaration, shape: ChatShape) -> JsonObject | None:
     return item | {key: found for key, found in own(tool.extra, shape.owner).items() if "." not in key} | mark
 
 
-def _read_choice(value: JsonObject, shape: ChatShape) -> ToolChoice | None:
-    found = value.get(_choice_key(value))
+def _read_choice(found: JsonValue, shape: ChatShape) -> ToolChoice | None:
     if isinstance(found, str):
         mode = shape.choices.get(found)
         return None if mode is None else ToolChoice(mode)
@@ -210,7 +199,7 @@ def _chosen(item: JsonValue) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _write_choice(choice: ToolChoice, tools: tuple[ToolDeclaration, ...], shape: ChatShape) -> JsonValue:
+def _write_choice(choice: ToolChoice, tools: Sequence[ToolDeclaration], shape: ChatShape) -> JsonValue:
     """Write `tool_choice`; one required tool is named, several are allowed tools."""
     word = next((word for word, mode in shape.choices.items() if mode == choice.mode), None)
     one = len(choice.names) == 1 and choice.mode == "required"

@@ -87,10 +87,10 @@ def check(value: JsonValue, *, format: str = "auto") -> tuple[Finding, ...]:  # 
     return tuple(found)
 
 
-def _unreadable(said: str) -> Finding:
+def _unreadable(message: str) -> Finding:
     """Take the place out of a reader's words, where they begin with one."""
-    path, colon, reason = said.partition(": ")
-    return Finding("unreadable", path, reason) if colon and path.startswith("/") else Finding("unreadable", "", said)
+    path, colon, reason = message.partition(": ")
+    return Finding("unreadable", path, reason) if colon and path.startswith("/") else Finding("unreadable", "", message)
 
 
 def findings(transcript: Transcript, rules: Rules) -> Iterator[Finding]:

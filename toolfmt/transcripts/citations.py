@@ -75,11 +75,11 @@ def cited(
     """Write a text's citations: those that are `own` as they came, others in the format's form by their address."""
     written: list[JsonObject] = []
     for citation in part.citations:
-        said = source(citation)
+        fields = source(citation)
         if own(citation):
             written.append(citation)
-        elif form is not None and "url" in said:
-            written.append(form(said, part))
+        elif form is not None and "url" in fields:
+            written.append(form(fields, part))
     return written
 
 
@@ -93,11 +93,11 @@ def cited_at(
     """Write one citation of the text that follows the first `by` characters of another one; None without a form."""
     if own(citation):
         return moved(citation, by)
-    said = source(citation)
-    if form is None or "url" not in said:
+    fields = source(citation)
+    if form is None or "url" not in fields:
         return None
-    end = said["end"] + by if "end" in said else len(text)
-    return form({**said, "start": said.get("start", 0) + by, "end": end}, TextPart(text))
+    end = fields["end"] + by if "end" in fields else len(text)
+    return form({**fields, "start": fields.get("start", 0) + by, "end": end}, TextPart(text))
 
 
 def moved(citation: JsonObject, by: int) -> JsonObject:
@@ -116,39 +116,39 @@ def moved(citation: JsonObject, by: int) -> JsonObject:
     return {**citation, **places}
 
 
-def flat(said: JsonObject, part: TextPart) -> JsonObject:
+def flat(fields: JsonObject, part: TextPart) -> JsonObject:
     """Write a citation as OpenAI's Responses and Google have it."""
     return {
         "type": "url_citation",
-        "url": said["url"],
-        "title": said.get("title", ""),
-        "start_index": said.get("start", 0),
-        "end_index": said.get("end", len(part.text)),
+        "url": fields["url"],
+        "title": fields.get("title", ""),
+        "start_index": fields.get("start", 0),
+        "end_index": fields.get("end", len(part.text)),
     }
 
 
-def nested(said: JsonObject, part: TextPart) -> JsonObject:
+def nested(fields: JsonObject, part: TextPart) -> JsonObject:
     """Write a citation as OpenAI's chat has it."""
-    inner = flat(said, part)
+    inner = flat(fields, part)
     return {"type": inner.pop("type"), "url_citation": inner}
 
 
-def anchored(said: JsonObject, part: TextPart) -> JsonObject:
+def anchored(fields: JsonObject, part: TextPart) -> JsonObject:
     """Write a citation as pydantic-ai has it."""
-    page: JsonObject = {"url": said["url"], "title": said.get("title"), "kind": "web"}
-    page["excerpts"] = [said["quote"]] if "quote" in said else []
-    start, end = said.get("start"), said.get("end")
+    page: JsonObject = {"url": fields["url"], "title": fields.get("title"), "kind": "web"}
+    page["excerpts"] = [fields["quote"]] if "quote" in fields else []
+    start, end = fields.get("start"), fields.get("end")
     placed = isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(part.text)
     anchor: JsonValue = {"start": start, "end": end, "kind": "content"} if placed else None
     return {"sources": [page], "anchor": anchor}
 
 
-def grounded(said: JsonObject, part: TextPart) -> JsonObject:
+def grounded(fields: JsonObject, part: TextPart) -> JsonObject:
     """Write a citation as Cohere has it."""
     names = {"url": "url", "title": "title", "quote": "snippet"}
-    page: JsonObject = {names[key]: value for key, value in said.items() if key in names}
-    start, end = said.get("start", 0), said.get("end", len(part.text))
-    found: JsonValue = {"type": "document", "id": said["url"], "document": page}
+    page: JsonObject = {names[key]: value for key, value in fields.items() if key in names}
+    start, end = fields.get("start", 0), fields.get("end", len(part.text))
+    found: JsonValue = {"type": "document", "id": fields["url"], "document": page}
     return {"start": start, "end": end, "text": part.text[start:end], "sources": [found]}
 
 
@@ -160,11 +160,11 @@ def grounds(item: JsonObject) -> bool:
 def _form(kind: JsonObject, *places: tuple[str, str]) -> Callable[[JsonObject, TextPart], JsonObject]:
     """Make what writes a citation from what it says and where a format has each thing."""
 
-    def write(said: JsonObject, _: TextPart) -> JsonObject:
+    def write(fields: JsonObject, _: TextPart) -> JsonObject:
         made = dict(kind)
         for name, place in places:
-            if name in said:
-                put(made, place, said[name])
+            if name in fields:
+                put(made, place, fields[name])
         return made
 
     return write

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from toolfmt.conversation import TextPart
 from toolfmt.errors import ConversionError, ParseError
-from toolfmt.transcripts.carrying import DEFAULT, Carry, formed, noted, of_note
+from toolfmt.transcripts.carrying import DEFAULT, Carry, adapt_parts, from_note, to_note
 from toolfmt.transcripts.check import says_something
+from toolfmt.transcripts.check_calls import defects, refuse_untrainable
 from toolfmt.transcripts.declaring import choosable
-from toolfmt.transcripts.defects import defects, refuse_untrainable
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.loss import SEVERITIES
 from toolfmt.transcripts.losses import Loss, losses
 from toolfmt.transcripts.media import with_base64
-from toolfmt.transcripts.mending import Mending, mend, of_source
 from toolfmt.transcripts.merge import merged, restored
 from toolfmt.transcripts.reading import opened, read
 from toolfmt.transcripts.recognising import origin as origin_of
+from toolfmt.transcripts.repair import Mending, mend, of_source
 from toolfmt.transcripts.repair import repair as repaired
 from toolfmt.transcripts.settings.carrying import Carried, adjusted, brought_back, carried, stated
 from toolfmt.transcripts.shape import fit
@@ -92,7 +92,7 @@ def convert(  # noqa: PLR0913 - each is a choice of the caller's
         include=_included(include),
         residue=residue,
         carry=carry,
-        repair=_known(repair),
+        repair=_check_repair(repair),
     )
 
 
@@ -118,7 +118,7 @@ def convert_row(  # noqa: PLR0913 - as above
         strict=strict,
         include=_included(include),
         carry=carry,
-        repair=_known(repair),
+        repair=_check_repair(repair),
         row=True,
     )
 
@@ -143,7 +143,7 @@ def convert_request(  # noqa: PLR0913 - as above
     """
     given = (stated(settings), stated(defaults))
     return _converted(
-        value, source, target, strict=strict, include=INCLUDE, given=given, carry=carry, repair=_known(repair)
+        value, source, target, strict=strict, include=INCLUDE, given=given, carry=carry, repair=_check_repair(repair)
     )
 
 
@@ -162,7 +162,7 @@ def _converted(  # noqa: PLR0913 - as above
 ) -> Conversion:
     as_given, value = value, with_base64(value)
     origin = origin_of(value, source)
-    goal = find(target).widest if carry.gateway else find(target)
+    goal = _target_format(target, carry)
     request = "request" in include
     answer = bool(opened(value, origin))
     if origin.name == goal.name and residue is None and not answer:
@@ -178,24 +178,24 @@ def _converted(  # noqa: PLR0913 - as above
             mended = repaired(value, format=goal.name, fill=repair == "fill", drop=repair == "drop")
             value, changes = mended.value, tuple(loss for loss in mended.changes if loss.code in SEVERITIES)
             refuse(changes, strict=strict)
-        value, said = adjusted(value, goal, *(given or ({}, {}))) if request else (value, {})
-        return made_of(value, changes, origin.name, goal.name, settings=said)
+        value, adjustments = adjusted(value, goal, *(given or ({}, {}))) if request else (value, {})
+        return conversion_from(value, changes, origin.name, goal.name, settings=adjustments)
     before = _only(read(value, origin), include)
     if row:
         refuse_untrainable(before, origin.rules, goal.rules, mended=repair is not None)
     with reraise_as_parse_error(origin.name, residue):
         if residue is not None:
-            return _back(before, origin, goal, residue, strict=strict)
+            return _convert_back(before, origin, goal, residue, strict=strict)
         way = Carried(before, before)
         if request:
             way = carried(before, origin, goal, *(given or ({}, {})), whole=given is not None)
-        carry, note = noted(carry)
+        carry, note = to_note(carry)
         continued = origin.rules.is_continued(before)
         whole, mended = _mended(way.sent, goal, repair, continued=continued)
-        sent, otherwise = formed(whole, goal.rules, carry, continued=continued)
+        sent, otherwise = adapt_parts(whole, goal.rules, carry, continued=continued)
         if sent.rejected is not None and goal.rated:
             other, _ = _mended(replace(sent, messages=sent.rejected), goal, repair, continued=continued)
-            sent = replace(sent, rejected=formed(other, goal.rules, carry, continued=continued)[0].messages)
+            sent = replace(sent, rejected=adapt_parts(other, goal.rules, carry, continued=continued)[0].messages)
         written, after = _written(_fitted(sent, goal), goal)
         compared = replace(way.before, messages=sent.messages, rejected=sent.rejected)
         wrong = defects(sent.messages, continued=continued)
@@ -212,7 +212,7 @@ def _converted(  # noqa: PLR0913 - as above
         kept = {"source": origin.name, "target": goal.name, "include": sorted(include), "value": value}
         kept |= {} if carry == DEFAULT else {"carry": note}
         kept |= {} if repair is None else {"repair": repair}
-    return made_of(written, found, origin.name, goal.name, residue=kept, settings=way.settings)
+    return conversion_from(written, found, origin.name, goal.name, residue=kept, settings=way.settings)
 
 
 def _mended(
@@ -221,7 +221,7 @@ def _mended(
     return (transcript, []) if repair is None else mend(transcript, goal.rules, repair, continued=continued)
 
 
-def made_of(  # noqa: PLR0913 - the parts of a conversion
+def conversion_from(  # noqa: PLR0913 - the parts of a conversion
     value: JsonValue,
     found: Iterable[Loss],
     source: str,
@@ -248,12 +248,19 @@ def made_of(  # noqa: PLR0913 - the parts of a conversion
 
 def write(transcript: Transcript, target: str, *, strict: bool = False, carry: Carry = DEFAULT) -> Conversion:
     """Write a conversation that was read from no format; raises as `convert` does."""
-    goal = find(target).widest if carry.gateway else find(target)
-    sent, otherwise = formed(transcript, goal.rules, carry)
+    goal = _target_format(target, carry)
+    sent, otherwise = adapt_parts(transcript, goal.rules, carry)
     written, after = _written(_fitted(sent, goal), goal)
     found = (*otherwise, *losses(sent, after))
     refuse(found, strict=strict)
-    return made_of(written, found, "", goal.name)
+    return conversion_from(written, found, "", goal.name)
+
+
+def _target_format(target: str, carry: Carry) -> TranscriptFormat:
+    if not isinstance(carry, Carry):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+        raise TypeError(f"carry takes a Carry, such as Carry(reasoning='text'), not {type(carry).__name__}")
+    made = find(target)
+    return made.widest if carry.gateway else made
 
 
 def _fitted(transcript: Transcript, goal: TranscriptFormat) -> Transcript:
@@ -283,7 +290,7 @@ def _is_words(transcript: Transcript) -> bool:
     )
 
 
-def _back(
+def _convert_back(
     theirs: Transcript,
     origin: TranscriptFormat,
     goal: TranscriptFormat,
@@ -296,7 +303,7 @@ def _back(
             f"the residue is of a conversion {residue.get('source')} -> {residue.get('target')}, "
             f"not {goal.name} -> {origin.name}"
         )
-    carry = of_note(residue["carry"]) if "carry" in residue else DEFAULT
+    carry = from_note(residue["carry"]) if "carry" in residue else DEFAULT
     goal = goal.widest  # the original may be a gateway's
     origin = origin.widest if carry.gateway else origin
     original = residue["value"]
@@ -305,7 +312,7 @@ def _back(
     sent = _only(ours, include)
     continued = goal.rules.is_continued(sent)
     first, _ = _mended(sent, origin, residue.get("repair"), continued=continued)
-    first, _ = formed(first, origin.rules, carry, continued=continued)
+    first, _ = adapt_parts(first, origin.rules, carry, continued=continued)
     base = _written(fit(first, origin.rules), origin)[1]
     whole = merged(ours, base, theirs, goal.rules)
     written = restored(original, goal.write(ours), goal.write(whole), goal)
@@ -314,7 +321,7 @@ def _back(
         written, theirs, further = brought_back(written, sent, theirs, origin, goal)
     found = (*losses(theirs, goal.read(written)), *further)
     refuse(found, strict=strict)
-    return made_of(written, found, origin.name, goal.name)
+    return conversion_from(written, found, origin.name, goal.name)
 
 
 def _included(include: Collection[str]) -> frozenset[str]:
@@ -325,7 +332,7 @@ def _included(include: Collection[str]) -> frozenset[str]:
     return found | {"tools"} if "request" in found else found
 
 
-def _known(repair: Mending | None) -> Mending | None:
+def _check_repair(repair: Mending | None) -> Mending | None:
     if repair not in (None, *get_args(Mending)):
         raise ValueError(f"repair takes {' or '.join(get_args(Mending))}, not {repair!r}")
     return repair

@@ -22,7 +22,7 @@ from toolfmt.transcripts.answer_info import ended_by, stopped, unusable
 from toolfmt.transcripts.answer_message import answer_message, cite
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.carrying import Carry
-from toolfmt.transcripts.convert import Conversion, made_of, refuse
+from toolfmt.transcripts.convert import Conversion, conversion_from, refuse
 from toolfmt.transcripts.failures import WRITERS, read_error, usual_status
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find, known_of
@@ -68,13 +68,13 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
     goal = find(target).widest
     origin_api, api = known_of(name, ANSWERS), known_of(goal.name, ANSWERS)
     if name == goal.name and not (id or model or created):
-        return made_of(as_given, (), name, name)
+        return conversion_from(as_given, (), name, name)
     reader = AnswerReader(name)
     events = [*reader.feed(value), *reader.close()]
     info = reader.info
     if info.failure is not None and not info.stop:
         written = write_error(info.failure, goal.name)
-        return made_of(written, (), name, goal.name)
+        return conversion_from(written, (), name, goal.name)
     head = AnswerHead(id or info.id, model or info.model, created or info.created)
     origin = find(name)
     with reraise_as_parse_error(name, value):
@@ -82,15 +82,15 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
         if not answers and info.stop is None:
             raise ParseError(f"{name}: the answer has no message")
         kept = answers if api.several else answers[:1]
-        said = [part for message in answers[0] for part in message.parts] if answers else []
-        if not any(isinstance(part, TextPart) and part.citations for part in said):
-            cite(said, info.citations)  # an API may name its sources beside the message
+        answered = [part for message in answers[0] for part in message.parts] if answers else []
+        if not any(isinstance(part, TextPart) and part.citations for part in answered):
+            cite(answered, info.citations)  # an API may name its sources beside the message
         written, found = _written(kept, goal, api, AnswerEnding(_stop(info, kept, events), info, head))
     found.extend(Loss("call", "", "dropped", unusable(event)) for event in events if isinstance(event, CallFailed))
     found.extend(Loss("choice", f"/{at}", "dropped", "a further choice") for at in range(len(kept), len(answers)))
     found.extend(_beside(value, origin_api))
     refuse(found, strict=strict)
-    return made_of(written, found, name, goal.name)
+    return conversion_from(written, found, name, goal.name)
 
 
 def write_answer(  # noqa: PLR0913 - as above

@@ -17,7 +17,7 @@ from toolfmt.errors import ParseError, UnsupportedSchemaError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.lowering import lower, refusals
 from toolfmt.transcripts.blocks import MARK
-from toolfmt.transcripts.native import read_hosted, told_by, write_hosted
+from toolfmt.transcripts.hosted import identity, read_hosted, write_hosted
 from toolfmt.transcripts.request import ToolsPlace
 from toolfmt.transcripts.values import located, own, rest, word
 
@@ -36,7 +36,7 @@ class Declaring:
     schema: str = "parameters"
     typed: bool = False
     """A declaration says `"type": "function"`."""
-    told_by: Literal["name", "schema"] = "name"
+    identity: Literal["name", "schema"] = "name"
     """The key that only a function has."""
     strict: bool = False
     """A declaration may say that the schema is strict."""
@@ -53,7 +53,7 @@ class Declaring:
             raise ParseError(f": a tool is an object, not {type(item).__name__}")
         name = word(item, "name")
         foreign = self.typed and item.get("type", "function") != "function"
-        if foreign or (not name if self.told_by == "name" else self.schema not in item):
+        if foreign or (not name if self.identity == "name" else self.schema not in item):
             return read_hosted(item, self.owner, name or word(item, "type") or word(item, "id"))
         if not name:
             raise ParseError("name: a tool has a name")
@@ -64,9 +64,9 @@ class Declaring:
         extra = rest(item, known, self.owner)
         if self.marks and MARK in item:
             extra[MARK] = extra.pop(f"{self.owner}.{MARK}")
-        said = description if isinstance(description, str) else None
+        text = description if isinstance(description, str) else None
         strict = strict if "strict" in known else None
-        tool = ToolDeclaration(name, said, item.get(self.schema), strict=strict, extra=extra)
+        tool = ToolDeclaration(name, text, item.get(self.schema), strict=strict, extra=extra)
         if self.further is not None:
             self.further[0](item, tool, frozenset(known))
         return tool
@@ -133,8 +133,8 @@ def choosable(sent: Transcript, after: Transcript) -> Transcript:
     choice, tools = sent.tool_choice, sent.tools
     if tools is None or (after.tool_choice is None and after.parallel is None and (after.tools is None or not tools)):
         return sent
-    found = {told_by(tool) for tool in after.tools or ()}
-    left = {tool.name for tool in tools if told_by(tool) in found}
+    found = {identity(tool) for tool in after.tools or ()}
+    left = {tool.name for tool in tools if identity(tool) in found}
     if not left:
         return replace(sent, tools=None, tool_choice=None, parallel=None)
     if choice is None or left.issuperset(choice.names):

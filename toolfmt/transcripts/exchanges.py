@@ -65,11 +65,11 @@ def exchange(request: JsonValue, answer: JsonValue, source: str | Collection[str
     made = origin(request, source)
     given = request.get(made.messages) if is_object(request) else request
     whole = said_by(answer, made)
-    said = answer if whole is None else whole.get(made.messages) if is_object(whole) else None
-    said = [said] if is_object(said) else said
-    if not is_array(said) or not read(said, made).messages:
+    answers = answer if whole is None else whole.get(made.messages) if is_object(whole) else None
+    answers = [answers] if is_object(answers) else answers
+    if not is_array(answers) or not read(answers, made).messages:
         raise ParseError(f"{made.name}: the answer has no message")
-    messages = [*message_list(given, made), *said]
+    messages = [*message_list(given, made), *answers]
     return {**request, made.messages: messages} if is_object(request) else messages
 
 

@@ -171,7 +171,7 @@ def citations(
             return True
         if not is_array(found) or not all(map(is_object, found)):
             return _odd(key, found, odd)
-        part.citations = tuple(found)
+        part.citations = part.citations or tuple(found)
         return True
 
     def write(part: TextPart, item: JsonObject) -> None:

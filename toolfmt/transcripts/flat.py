@@ -21,7 +21,7 @@ class Place:
     message: int
     role: Role
     part: Part | None
-    """None stands for a message without parts."""
+    """None is a message without parts."""
     call: int | None = None
     at: int = 0
     """The place in the list."""

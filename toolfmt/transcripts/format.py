@@ -179,7 +179,7 @@ class TranscriptFormat:
     sources: tuple[Provenance, ...] = ()
 
     def __post_init__(self) -> None:
-        """Tell the rules whose they are."""
+        """Set the rules' owner."""
         for key in ("rules", "copies"):
             rules: Rules | None = getattr(self, key)
             if rules is not None:
@@ -211,4 +211,4 @@ def reraise_as_parse_error(name: str, *values: object) -> Generator[None]:
         raise
     except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         reason = f"there is no {error}" if isinstance(error, KeyError) else str(error)
-        raise ParseError(f"{name}: a field has not the type that the format has: {reason}") from error
+        raise ParseError(f"{name}: a field has the wrong type: {reason}") from error

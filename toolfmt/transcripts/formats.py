@@ -5,6 +5,7 @@ find("gemini-interactions")    toolfmt.transcripts.apis.gemini_interactions.FORM
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
@@ -67,7 +68,8 @@ def find(name: str) -> TranscriptFormat:
 
     known = named(name)
     if not known:
-        raise UnknownFormatError(name, sorted({*(made.name for made in formats()), *NAMES}))
+        serving = [made.name for made in formats() if made.models and re.match(made.models, name)]
+        raise UnknownFormatError(name, sorted({*(made.name for made in formats()), *NAMES}), serving)
     return relative(known)
 
 

@@ -6,10 +6,15 @@
     "parts": [{"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo"}}]}}
 {"functionResponse": {"name": "get_weather", "response": {"error": "unknown city"}}}
 {"fileData": {"mimeType": "image/jpeg", "fileUri": "https://example.com/a.jpg"}}
+
+And its own schemas, a subset of OpenAPI 3.0, as JSON Schema:
+{"type": "OBJECT", "properties": {"n": {"type": "INTEGER", "nullable": true, "minimum": "1"}}, "required": ["n"]}
+{"type": "object", "properties": {"n": {"type": ["integer", "null"], "minimum": 1}}, "required": ["n"]}
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -98,8 +103,8 @@ def _write_thought(part: ReasoningPart) -> JsonObject | None:
 
 
 def _read_text(part: JsonObject) -> TextPart | None:
-    said = part["text"]
-    return TextPart(said, extra=rest(part, {"text", "thought"}, OWNER)) if isinstance(said, str) else None
+    text = part["text"]
+    return TextPart(text, extra=rest(part, {"text", "thought"}, OWNER)) if isinstance(text, str) else None
 
 
 def _read_response(body: JsonObject, part: ResultPart) -> bool:
@@ -107,9 +112,10 @@ def _read_response(body: JsonObject, part: ResultPart) -> bool:
     if not is_object(answer):
         return False
     part.is_error = answer.keys() == {"error"}
-    said = answer["error"] if part.is_error else answer["output"] if answer.keys() == {"output"} else answer
+    output = answer["error"] if part.is_error else answer["output"] if answer.keys() == {"output"} else answer
     shown = BLOCKS.read_content(data) if is_array(data) else ()
-    part.content = (*(() if said == "" else (TextPart(said) if isinstance(said, str) else JsonPart(said),)), *shown)
+    first = TextPart(output) if isinstance(output, str) else JsonPart(output)
+    part.content = (first, *shown) if output != "" else tuple(shown)
     return True
 
 
@@ -122,13 +128,13 @@ def _write_response(part: ResultPart, body: JsonObject) -> None:
 
 def _answer(part: ResultPart) -> JsonObject:
     """Put what a result says under `output` or `error`; an object is the response itself."""
-    said = [found for found in part.content if isinstance(found, (TextPart, JsonPart))]
-    if len(said) == 1 and isinstance(said[0], JsonPart):
-        value = said[0].value
+    contents = [found for found in part.content if isinstance(found, (TextPart, JsonPart))]
+    if len(contents) == 1 and isinstance(contents[0], JsonPart):
+        value = contents[0].value
         if is_object(value) and not part.is_error and value.keys() not in ({"output"}, {"error"}):
             return value
     else:
-        value = "\n".join(found.text if isinstance(found, TextPart) else jsontext.dumps(found.value) for found in said)
+        value = "\n".join(one.text if isinstance(one, TextPart) else jsontext.dumps(one.value) for one in contents)
     return {"error" if part.is_error else "output": value}
 
 
@@ -191,3 +197,71 @@ BLOCKS: Final = PartTable(
     spelled=_spelled,
     says=_says,
 )
+
+
+def json_schema(schema: JsonValue) -> JsonValue:
+    """Say with JSON Schema's words what a schema says; words that are the same in both stay."""
+    return _read(schema, _nullable)
+
+
+def spelled(schema: JsonValue) -> JsonValue:
+    """Spell a schema as Gemini's reference does: `anyOf` for `any_of`, and types in small letters."""
+    return _read(schema, lambda made: made)
+
+
+def _read(schema: JsonValue, finish: Callable[[JsonObject], JsonObject]) -> JsonValue:
+    if not is_object(schema):
+        return schema
+    made = camel(schema)
+    for key, value in made.items():
+        if key in _HOLDS:
+            made[key] = _inside(value, _HOLDS[key], finish)
+        elif key in _CHANGES:
+            made[key] = _CHANGES[key](value)
+    return finish(made)
+
+
+def _inside(value: JsonValue, how: str, finish: Callable[[JsonObject], JsonObject]) -> JsonValue:
+    if how == "named":
+        return {name: _read(item, finish) for name, item in value.items()} if is_object(value) else value
+    if how == "listed":
+        return [_read(item, finish) for item in value] if is_array(value) else value
+    return _read(value, finish)
+
+
+def _nullable(made: JsonObject) -> JsonObject:
+    """Spell `nullable` as a type."""
+    if made.get("nullable") is True and isinstance(made.get("type"), str):
+        del made["nullable"]
+        made["type"] = [made["type"], "null"]
+        if is_array(made.get("enum")) and None not in made["enum"]:
+            made["enum"] = [*made["enum"], None]
+    return made
+
+
+def _type(value: JsonValue) -> JsonValue:
+    return value.lower() if isinstance(value, str) else value
+
+
+def _number(value: JsonValue) -> JsonValue:
+    """Read a whole number that is written as text, as 64-bit numbers are on this wire."""
+    return int(value) if isinstance(value, str) and len(value) < _DIGITS and value.isdecimal() else value
+
+
+_DIGITS: Final = 20
+_HOLDS: Final = {
+    "items": "one",
+    "additionalProperties": "one",
+    "properties": "named",
+    "defs": "named",
+    "anyOf": "listed",
+    "prefixItems": "listed",
+}
+"""The keywords that hold schemas."""
+_CHANGES: Final[dict[str, Callable[[JsonValue], JsonValue]]] = {
+    "type": _type,
+    **dict.fromkeys(
+        ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties", "minimum", "maximum"),
+        _number,
+    ),
+}

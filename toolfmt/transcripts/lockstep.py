@@ -6,14 +6,18 @@ r"""What two conversations say alike: the beginning they have in common, and tex
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
+from pydantic_core import to_json
+
 from toolfmt.conversation import CallPart, Message, Part, ResultPart, TextPart
 
 if TYPE_CHECKING:
+    from toolfmt.model import JsonValue
     from toolfmt.transcripts.flat import Place
 
 _SIDE: Final = {"system": "system", "developer": "developer", "user": "user", "tool": "user", "assistant": "assistant"}
@@ -22,7 +26,7 @@ _strict = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=
 _spaced = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
-def same_until(before: Sequence[Message], after: Sequence[Message]) -> int | None:
+def common_prefix_length(before: Sequence[Message], after: Sequence[Message]) -> int | None:
     """Count the parts up to the first difference, whole turns only; None if there is no difference.
 
     Results in messages of their own are the same as results in one message.
@@ -41,15 +45,21 @@ def _turns(messages: Sequence[Message]) -> list[Message]:
     if not any(message.parts and type(message.parts[0]) is ResultPart for message in messages):
         return list(messages)
     turns: list[Message] = []
+    joined: list[Part] = []
     answers = False
     for message in messages:
         parts = message.parts
-        joins = answers and bool(parts) and type(parts[0]) is ResultPart
-        if joins and not message.extra and not turns[-1].extra:
-            turns[-1] = Message(turns[-1].role, turns[-1].parts + parts)
+        if answers and parts and type(parts[0]) is ResultPart and not (message.extra or turns[-1].extra):
+            joined = joined or [*turns[-1].parts]
+            joined += parts
         else:
+            if joined:
+                turns[-1] = Message(turns[-1].role, tuple(joined))
+                joined = []
             turns.append(message)
         answers = bool(parts) and type(parts[-1]) is ResultPart
+    if joined:
+        turns[-1] = Message(turns[-1].role, tuple(joined))
     return turns
 
 
@@ -91,7 +101,16 @@ def _same_arguments(a: CallPart, b: CallPart) -> bool:
     text, value = (a.text, b.arguments) if a.text is not None else (b.text, a.arguments)
     if text is None:
         return a.arguments is b.arguments or _compact(a.arguments) == _compact(b.arguments)
-    return text == _strict(value) or text == _spaced(value)
+    return _is_compact(text, value) or text == _strict(value) or text == _spaced(value)
+
+
+def _is_compact(text: str, value: JsonValue) -> bool:
+    """Whether a text is a value's compact JSON, as far as the faster encoder writes it as `json` does."""
+    same = to_json(value) == text.encode()
+    return same and _EXPONENT(text) is None and "NaN" not in text and "Infinity" not in text
+
+
+_EXPONENT: Final = re.compile(r"[0-9][eE]").search
 
 
 def _result(a: ResultPart, b: ResultPart) -> bool:

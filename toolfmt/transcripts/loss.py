@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 from toolfmt.conversation import ToolChoice, ToolDeclaration, Transcript
 from toolfmt.jsontext import is_object
 from toolfmt.schema.comparing import differences
-from toolfmt.transcripts.native import COMMON, told_by
+from toolfmt.transcripts.hosted import COMMON, identity
 
 Action: TypeAlias = Literal["dropped", "changed", "renamed", "moved", "merged", "added", "missing"]
 Severity: TypeAlias = Literal["content", "meaning", "setting", "bookkeeping"]
@@ -111,8 +111,8 @@ def request_losses(before: Transcript, after: Transcript) -> Iterator[Loss]:
     if (before.tool_choice or _AUTO) != (after.tool_choice or _AUTO):
         yield Loss("tool_choice", "/tool_choice", "changed", _chosen(before.tool_choice or _AUTO))
     if (before.parallel is False) != (after.parallel is False):
-        said = "one call at a time" if before.parallel is False else "several calls at once"
-        yield Loss("parallel", "/parallel", "dropped", said)
+        described = "one call at a time" if before.parallel is False else "several calls at once"
+        yield Loss("parallel", "/parallel", "dropped", described)
     if before.rejected is not None and after.rejected is None:
         yield Loss("choice", "/rejected", "dropped")
     if before.label != after.label:
@@ -141,8 +141,8 @@ def _tools(before: Sequence[ToolDeclaration], after: Sequence[ToolDeclaration]) 
     """Compare declarations one by one, or by name where some are gone; an empty description is none."""
     named: dict[object, deque[ToolDeclaration]] = defaultdict(deque)
     for tool in after:
-        named[told_by(tool)].append(tool)
-    paired = [named[told_by(tool)].popleft() if named.get(told_by(tool)) else None for tool in before]
+        named[identity(tool)].append(tool)
+    paired = [named[identity(tool)].popleft() if named.get(identity(tool)) else None for tool in before]
     # A tool that was renamed is in the place of its first name, among those that are left of the same kind.
     left = deque(tool for queue in named.values() for tool in queue)
     for at, tool in enumerate(before):

@@ -33,7 +33,7 @@ from toolfmt.conversation import (
 )
 from toolfmt.transcripts.citations import same
 from toolfmt.transcripts.flat import Place, flatten, relinked
-from toolfmt.transcripts.lockstep import SIDE, joined_texts, same_until
+from toolfmt.transcripts.lockstep import SIDE, common_prefix_length, joined_texts
 from toolfmt.transcripts.loss import SAID, Loss, request_losses, short
 from toolfmt.transcripts.values import argument_object, argument_value, broken_arguments, pointer
 
@@ -117,7 +117,7 @@ class _Where:
 
 
 def _messages(before: Sequence[Message], after: Sequence[Message]) -> Iterator[Loss]:
-    start = same_until(before, after)
+    start = common_prefix_length(before, after)
     if start is None:
         return
     old = flatten(before)
@@ -154,7 +154,7 @@ def _numbered_as(old: Sequence[Place], new: list[Place]) -> list[Place]:
             continue
         queue = numbers[place.part.id, place.part.name]
         if not queue:
-            return new  # renamed: they are told apart by their order alone
+            return new  # renamed: only their order distinguishes them
         had[place.call] = queue.popleft()
     return [replace(place, call=had[place.call]) for place in new] if any(numbers.values()) else new
 
@@ -202,6 +202,10 @@ def _text(a: TextPart, b: TextPart, where: str) -> Iterator[Loss]:
     yield from _extras(a.extra, b.extra, where)
 
 
+def _refusal(a: RefusalPart, b: RefusalPart, where: str) -> Iterator[Loss]:
+    yield from _extras(a.extra, b.extra, where)
+
+
 def _extras(a: dict[str, object], b: dict[str, object], where: str) -> Iterator[Loss]:
     if a == b:
         return
@@ -223,9 +227,8 @@ def _call(a: CallPart, b: CallPart, where: str) -> Iterator[Loss]:
     if a.name != b.name:
         yield Loss("tool_name", where, "renamed", f"{a.name} -> {b.name}")
     if a.id != b.id:
-        yield Loss(
-            "call_id", where, "dropped" if b.id is None else "added" if a.id is None else "renamed", f"{a.id} -> {b.id}"
-        )
+        action = "dropped" if b.id is None else "added" if a.id is None else "renamed"
+        yield Loss("call_id", where, action, " -> ".join(one for one in (a.id, b.id) if one is not None))
     if a.custom != b.custom:
         yield Loss("call_kind", where, "changed", a.name)
     if a.namespace != b.namespace:
@@ -303,6 +306,7 @@ def _opaque(a: OpaquePart, b: OpaquePart, where: str) -> Iterator[Loss]:
 _COMPARE: Final[dict[type, Callable[..., Iterator[Loss]]]] = {
     OpaquePart: _opaque,
     TextPart: _text,
+    RefusalPart: _refusal,
     ReasoningPart: _reasoning,
     CallPart: _call,
     ResultPart: _result,

@@ -49,8 +49,8 @@ def read_result(item: JsonObject) -> ResultPart:
     """Read a response, or its `result` alone; of a protocol's error, its message is what the tool gave back."""
     error = item.get("error")
     if is_object(error):
-        said = word(error, "message")
-        part = ResultPart((TextPart(said),) if said else (), is_error=True, extra={f"{NAME}.error": error})
+        message = word(error, "message")
+        part = ResultPart((TextPart(message),) if message else (), is_error=True, extra={f"{NAME}.error": error})
     else:
         result = item.get("result", item)
         part = ResultPart(tuple(map(read_block, result["content"])), is_error=result.get("isError") is True)
@@ -149,8 +149,8 @@ def write_result(part: ResultPart) -> JsonObject:
     """Write a response, or its `result` where this stood alone."""
     item: JsonObject = {"jsonrpc": "2.0", "id": _written_id(part)}
     if f"{NAME}.error" in part.extra and part.is_error:
-        said = "\n".join(found.text for found in part.content if isinstance(found, TextPart))
-        item["error"] = part.extra[f"{NAME}.error"] | ({"message": said} if said else {})
+        message = "\n".join(found.text for found in part.content if isinstance(found, TextPart))
+        item["error"] = part.extra[f"{NAME}.error"] | ({"message": message} if message else {})
         return item
     blocks = [block for found in part.content if (block := write_block(found)) is not None]
     result: JsonObject = {"content": blocks}

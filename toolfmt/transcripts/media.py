@@ -86,19 +86,19 @@ def data_of(text: str) -> str:
 
 
 def kind_of(media_type: str) -> MediaKind:
-    """Tell the kind of a media type such as `audio/wav`; anything else is a document."""
+    """Give the kind of a media type such as `audio/wav`; anything else is a document."""
     major = media_type.partition("/")[0].lower()
     return major if major in ("image", "audio", "video") else "document"
 
 
 def media_type_of(name: str) -> str:
-    """Tell the media type of a file by the ending of its name or address; empty if it says nothing."""
+    """Give the media type of a file by the ending of its name or address; empty if it says nothing."""
     ending = name.partition("?")[0].partition("#")[0].rpartition(".")[2].lower()
     return _TYPES.get(ending, "")
 
 
 def media_type_in(data: str) -> str:
-    """Tell the media type of base64 data by how it begins; empty if that says nothing."""
+    """Give the media type of base64 data by how it begins; empty if that says nothing."""
     try:
         start = base64.b64decode(data[:24])
     except (binascii.Error, ValueError):

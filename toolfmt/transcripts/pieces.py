@@ -90,7 +90,7 @@ def _end(messages: Sequence[Message], at: int, owner: str) -> int:
 
 
 def runs(messages: Sequence[Message], joins: Callable[[list[Message], Message], bool]) -> Iterator[list[Message]]:
-    """Split messages into the runs that one value holds; `joins` tells whether a message continues a run."""
+    """Split messages into the runs that one value holds; `joins` decides whether a message continues a run."""
     run: list[Message] = []
     for message in messages:
         if run and not joins(run, message):

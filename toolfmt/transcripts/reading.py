@@ -74,7 +74,7 @@ def sound(value: JsonValue, made: TranscriptFormat) -> Transcript:
         found = made.read(value)
     for message in () if made.session else found.messages:
         for part in message.parts:
-            if isinstance(part, OpaquePart) and _is_scalar(part.value) and part.value is not message.source:
+            if type(part) is OpaquePart and _is_scalar(part.value) and part.value is not message.source:
                 kind = type(part.value).__name__
                 raise ParseError(f"{pointer(message.where)}: expected text or a part of a content, not {kind}")
     tools = value.get("tools") if is_object(value) and found.tools is None else None
@@ -101,10 +101,13 @@ def leaves(transcript: Transcript, made: TranscriptFormat) -> bool:
     """Whether anything of a value, settings aside, has no meaning to the format that it was read in."""
     settings = _settings(made.name)
     start = len(made.name) + 1
+    for message in transcript.messages:
+        if message.extra or any(map(_leaves, message.parts)):
+            return True
     return any(
         (is_array(value) or is_object(value) or key[start:] in _SPOKEN) and value and key[start:] not in settings
         for key, value in transcript.extra.items()
-    ) or any(message.extra or any(map(_leaves, message.parts)) for message in transcript.messages)
+    )
 
 
 def opened(value: JsonValue, made: TranscriptFormat) -> list[JsonValue]:
@@ -145,6 +148,8 @@ def described(value: JsonValue) -> str:
         first = next(iter(value), None)
         kind = f"objects with {_keys(first)}" if is_object(first) else f"{type(first).__name__} values"
         return f"a list of {len(value)} {kind}" if value else "an empty list"
+    if isinstance(value, str):
+        return "text: a conversation is a list or an object, as json.loads returns it"
     return f"a value of the type {type(value).__name__}"
 
 
@@ -168,12 +173,12 @@ def _answer(value: JsonValue, made: TranscriptFormat) -> Transcript | None:
     listed, known = known_of(made.name, ANSWERS).choice
     for choice in objects_in(value, listed) if listed else ():
         beside |= {f"{ANSWER}.{listed}.{key}": item for key, item in choice.items() if key not in known and item}
-    said = [part for message in found.messages for part in message.parts]
-    if not any(isinstance(part, TextPart) and part.citations for part in said):
+    answered = [part for message in found.messages for part in message.parts]
+    if not any(isinstance(part, TextPart) and part.citations for part in answered):
         reader = AnswerReader(made.name)
         for _ in (*reader.feed(value), *reader.close()):
             pass
-        cite(said, reader.info.citations)  # an API may name its sources beside the message
+        cite(answered, reader.info.citations)  # an API may name its sources beside the message
     return replace(found, extra=beside)
 
 
@@ -193,7 +198,7 @@ def _understood(message: Message) -> bool:
 
 
 def _leaves(part: Part) -> bool:
-    return not part.says if isinstance(part, OpaquePart) else bool(getattr(part, "extra", None))
+    return not part.says if isinstance(part, OpaquePart) else bool(part.extra)
 
 
 def _plain(messages: Iterable[Message]) -> tuple[Message, ...]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from toolfmt import jsontext
 from toolfmt.errors import LimitExceededError, ParseError
-from toolfmt.jsontext import is_array, is_object
+from toolfmt.jsontext import is_array, is_object, token
 from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, find, formats
@@ -82,7 +82,7 @@ class RowPart:
 
 
 def _is_plain(value: JsonValue) -> bool:
-    """Whether a value is chat messages of a role and a text each, which nothing tells apart."""
+    """Whether a value is chat messages of a role and a text each, which nothing distinguishes."""
     messages = value.get("messages") if is_object(value) and value.keys() == {"messages"} else value
     return (
         is_array(messages)
@@ -141,8 +141,10 @@ def _beside(value: JsonValue, made: TranscriptFormat) -> JsonValue:
 
 def _unknown(value: JsonValue) -> ParseError:
     found = _places(value)
-    said = f"nothing in the conversation identifies its format ({described(value)})"
-    return ParseError(f"{said}, but it holds {_named(found)}") if found else FormatQuestionError(f"{said}: {_NAME_IT}")
+    unknown = f"nothing in the conversation identifies its format ({described(value)})"
+    if found:
+        return ParseError(f"{unknown}, but it holds {_named(found)}")
+    return FormatQuestionError(f"{unknown}: {_NAME_IT}")
 
 
 def _named(found: Sequence[RowPart], *, beside: bool = False) -> str:
@@ -178,7 +180,7 @@ def _places(value: JsonValue) -> list[RowPart]:
 
 def _inner(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
     if is_object(value):
-        yield from ((key.replace("~", "~0").replace("/", "~1"), inner) for key, inner in value.items())
+        yield from ((token(key), inner) for key, inner in value.items())
     elif is_array(value):
         yield from ((str(at), inner) for at, inner in enumerate(value[:2]))
 

@@ -12,14 +12,16 @@ keys that are not read, or hold what is not understood, go to `extra`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from toolfmt.conversation import Message, Part, Role, TextPart, ToolChoice, ToolDeclaration, Transcript
+from toolfmt.conversation import Message, Part, ResultPart, Role, TextPart, ToolChoice, ToolDeclaration, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.pieces import sourced
-from toolfmt.transcripts.values import located, own, rest, word
+from toolfmt.transcripts.values import located, own, rest, text_at
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -58,8 +60,28 @@ class ChoicePlace:
     key: str
     read: Callable[[JsonValue], ToolChoice | None]
     """None for what is not understood, which is kept as it came."""
-    write: Callable[[ToolChoice], JsonValue]
-    """Write the value under the key; None leaves it out."""
+    write: Callable[[ToolChoice, Sequence[ToolDeclaration]], JsonValue]
+    """Write the value under the key, beside these tools; None leaves it out."""
+
+
+class MessageField(NamedTuple):
+    """A field of messages that holds parts, beside the content: calls, reasoning, a refusal."""
+
+    keys: tuple[str, ...]
+    read: Callable[[JsonObject, list[Part]], AbstractSet[str]]
+    """Add what a message says there to its parts, and give the keys that are understood."""
+    kind: type[Part] | None = None
+    """The kind of part that is written there; None: the field is only read."""
+    write: Callable[[list[Any], JsonObject], bool] = lambda _, __: False
+    """Put these parts into a message; whether that makes it one, even without content."""
+    pick: Callable[[Sequence[Part]], Sequence[Part]] | None = None
+    """Picks the parts that are written there; None: all of their kind."""
+    shared: bool = False
+    """The parts are in the content too."""
+    first: bool = False
+    """The parts come before those of the content."""
+    instead: bool = False
+    """A message with this field needs no content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +95,20 @@ class RequestTable:
     content: str = "content"
     texts: bool = True
     """A content may be text; else it is a list of blocks."""
+    write_content: Callable[[Sequence[Part], Role], JsonValue] | None = None
+    """Writes a content in another way than the blocks."""
+    fields: tuple[MessageField, ...] = ()
+    """The fields beside the content, in the order in which they are written."""
+    name: str = ""
+    """The key that names the speaker."""
+    names: bool = True
+    """A new message may name its speaker; else that is only read."""
+    result: tuple[Callable[[JsonObject], Part], Callable[[ResultPart], JsonValue]] | None = None
+    """Reads and writes a message that is one result."""
     empty: Literal["never", "alone", "always"] = "never"
     """Which messages are written without content: those that had no parts, or those too whose parts have no place."""
+    no_content: Literal["null", "absent", "empty"] = "empty"
+    """What the content is of a message whose fields say all."""
     read_message: Callable[[JsonObject, Role], Message | Sequence[Message]] | None = None
     """Reads a message that is more than its role and content; several of the hub's where the format has them in one."""
     write_message: Callable[[Message], Iterable[JsonValue]] | None = None
@@ -90,12 +124,21 @@ class RequestTable:
     """A request is always an object; else a list of messages is, where there is nothing more to say."""
     words: Mapping[str, str] = field(default_factory=dict[str, str], init=False)
     """The format's word for each role; results are the user's where they have none of their own."""
+    plan: Callable[[tuple[str, ...]], tuple[Sequence[MessageField], Sequence[MessageField]]] = field(
+        init=False, repr=False, compare=False
+    )
+    """Picks the fields of a message with these keys: those before the content, and the others."""
 
     def __post_init__(self) -> None:
-        """Find the words."""
+        """Find the words and plan the fields."""
         words: dict[str, str] = {role: name for name, role in list(self.roles.items())[::-1]}
         others = {"developer": words.get("system", ""), "tool": words.get("user", "")}
         object.__setattr__(self, "words", others | words)
+        object.__setattr__(self, "plan", lru_cache(256)(self._planned))
+
+    def _planned(self, keys: tuple[str, ...]) -> tuple[Sequence[MessageField], Sequence[MessageField]]:
+        given = [one for one in self.fields if not set(keys).isdisjoint(one.keys)]
+        return [one for one in given if one.first], [one for one in given if not one.first]
 
     def read(self, value: JsonValue) -> Transcript:
         """Read a request's object or a list of messages."""
@@ -105,7 +148,7 @@ class RequestTable:
         messages = self.read_messages(items) if self.read_items is None else list(self.read_items(items))
         if not is_object(value):
             return Transcript(tuple(messages))
-        read: JsonObject = {self.messages: items}
+        read: JsonObject = {self.messages: items} | ({} if self.tools is None else {self.tools.key: None})
         if self.system is not None:
             read[self.system.key] = True
             if value.get(self.system.key):
@@ -124,15 +167,18 @@ class RequestTable:
     def read_messages(self, items: Sequence[JsonValue], key: str = "") -> list[Message]:
         """Read a list of messages, which is under a key; each keeps the value that it was read from."""
         messages: list[Message] = []
-        where, owner = f"/{key or self.messages}", self.owner
+        where, owner, speaker, roles = f"/{key or self.messages}", self.owner, self.role, self.roles
+        read = self.read_message or self._read_message
         for at, item in enumerate(items):
-            role = self.roles.get(word(item, self.role))
-            if role is None or not is_object(item):
-                roles = ", ".join(filter(None, self.roles))
-                found = repr(item.get(self.role)) if is_object(item) else type(item).__name__
-                raise ParseError(f"{where}/{at}: expected a message with a role of {roles}, not {found}")
+            if not is_object(item):
+                raise ParseError(f"{where}/{at}: a message is an object, not {type(item).__name__}")
+            given = item.get(speaker)
+            role = roles.get(given if type(given) is str else "")
+            if role is None:
+                known = f"the {speaker} is one of {', '.join(filter(None, roles))}, not {given!r}"
+                raise ParseError(f"{where}/{at}: {known if given else f'a message has a {speaker}'}")
             try:
-                found = (self.read_message or self._read_message)(item, role)
+                found = read(item, role)
             except ParseError as error:
                 raise located(f"{where}/{at}", error) from None
             if isinstance(found, Message):
@@ -167,7 +213,7 @@ class RequestTable:
             if written is not None:
                 value[self.tools.key] = written
         if self.choice is not None and transcript.tool_choice is not None:
-            chosen = self.choice.write(transcript.tool_choice)
+            chosen = self.choice.write(transcript.tool_choice, transcript.tools or ())
             if chosen is not None:
                 value[self.choice.key] = chosen
         return value
@@ -181,18 +227,67 @@ class RequestTable:
     def _read_message(self, item: JsonObject, role: Role) -> Message:
         if not (self.texts or is_array(item.get(self.content))):
             raise ParseError(f": expected a message with a list under `{self.content}`")
+        if role == "tool" and self.result is not None:
+            return Message(role, (self.result[0](item),))
         plain = len(item) == 2 and self.content in item  # noqa: PLR2004 - and the role
         if plain and type(found := item[self.content]) is str:
-            return Message(role, (TextPart(found),) if found else ())
-        extra = {} if plain else rest(item, {self.role, self.content}, self.owner)
-        return Message(role, self.blocks.read_key(item, self.content), extra=extra)
+            return Message(role, (TextPart(found, (), {}),) if found else (), None, {})
+        if not self.fields:
+            extra = {} if plain else rest(item, {self.role, self.content}, self.owner)
+            return Message(role, self.blocks.read_key(item, self.content), extra=extra)
+        parts: list[Part] = []
+        known: AbstractSet[str] = {self.role, self.content, self.name}
+        before, after = self.plan(tuple(item))
+        for one in before:
+            known |= one.read(item, parts)
+        if item.get(self.content) is not None:
+            parts += self.blocks.read_key(item, self.content)
+        for one in after:
+            known |= one.read(item, parts)
+        name = text_at(item, self.name) if self.name in item else None
+        return Message(role, tuple(parts), name, rest(item, known, self.owner))
 
     def _write_message(self, message: Message) -> Iterable[JsonValue]:
-        content = self.blocks.write_all(message.parts) if self.texts else self.blocks.write_list(message.parts)
-        if not content and (self.empty == "never" or (message.parts and self.empty == "alone")):
+        if message.role == "tool" and self.result is not None:
+            return [self.result[1](part) for part in message.parts if isinstance(part, ResultPart)]
+        part = message.parts[0] if len(message.parts) == 1 else None
+        bare = message.name is None and not message.extra
+        if bare and self.texts and type(part) is TextPart and part.text and not (part.extra or part.citations):
+            return ({self.role: self.words[message.role], self.content: part.text},)
+        item: JsonObject = {self.role: self.words[message.role], self.content: ""}
+        if message.name is not None and self.name and self.names:
+            item[self.name] = message.name
+        spoken, has_fields, instead = self._write_fields(message.parts, item)
+        if self.write_content is not None:
+            content = self.write_content(spoken, message.role)
+        else:
+            content = self.blocks.write_all(spoken) if self.texts else self.blocks.write_list(spoken)
+        if not (content or has_fields) and (self.empty == "never" or (message.parts and self.empty == "alone")):
             return ()
-        item: JsonObject = {self.role: self.words[message.role], self.content: content}
+        if content or not instead:
+            item[self.content] = content
+        elif self.no_content == "absent":
+            del item[self.content]
+        elif self.no_content == "null":
+            item[self.content] = None
         return (item | own(message.extra, self.owner),) if message.extra else (item,)
+
+    def _write_fields(self, parts: Sequence[Part], item: JsonObject) -> tuple[Sequence[Part], bool, bool]:
+        """Write the fields beside the content; give what is left for it, and what the fields make of the message."""
+        if not self.fields:
+            return parts, False, False
+        has_fields = instead = False
+        spoken, kinds = parts, set(map(type, parts))
+        for one in self.fields:
+            if one.kind not in kinds:
+                continue
+            taken = [part for part in parts if type(part) is one.kind] if one.pick is None else [*one.pick(parts)]
+            if not one.shared:
+                gone = set(map(id, taken))
+                spoken = [part for part in spoken if id(part) not in gone]
+            if taken and one.write(taken, item):
+                has_fields, instead = True, instead or one.instead
+        return spoken, has_fields, instead
 
     def _write_instructions(
         self, messages: Sequence[Message], value: JsonObject, system: SystemPlace

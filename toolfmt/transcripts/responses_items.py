@@ -247,8 +247,8 @@ def _read_output(item: JsonObject, part: ResultPart) -> bool:
 
 
 def _write_output(part: ResultPart, item: JsonObject) -> None:
-    said = [TextPart(jsontext.dumps(found.value)) if isinstance(found, JsonPart) else found for found in part.content]
-    item["output"] = GIVEN.write_all(said)
+    contents = (TextPart(jsontext.dumps(one.value)) if isinstance(one, JsonPart) else one for one in part.content)
+    item["output"] = GIVEN.write_all(tuple(contents))
 
 
 _ID: Final = option("call_id", "id")

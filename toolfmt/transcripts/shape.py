@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from toolfmt.conversation import (
@@ -26,7 +26,7 @@ from toolfmt.conversation import (
     ToolDeclaration,
     Transcript,
 )
-from toolfmt.transcripts.carrying import DEFAULT, INSTRUCTIONS, Carry, fits_reasoning, formed, reachable
+from toolfmt.transcripts.carrying import DEFAULT, INSTRUCTIONS, Carry, adapt_parts, fits_reasoning, reachable
 from toolfmt.transcripts.declaring import fitted
 from toolfmt.transcripts.flat import flatten
 from toolfmt.transcripts.linking import Names, linked
@@ -41,20 +41,23 @@ Named = TypeVar("Named", CallPart, ToolDeclaration)
 
 def shape(transcript: Transcript, rules: Rules, taken: Iterable[str] = (), carry: Carry = DEFAULT) -> Transcript:
     """Give every part a form that a format can hold, and fit the conversation to the format's rules."""
-    return fit(formed(transcript, rules, carry)[0], rules, taken)
+    return fit(adapt_parts(transcript, rules, carry)[0], rules, taken)
 
 
 def fit(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Transcript:
     """Fit a conversation to a format's rules; the input is left as it is. Ids in `taken` are in use already."""
-    transcript = transcript if rules.namespaces else _distinguished(transcript)
-    names = Names(rules, _names(transcript))
+    named = _named(transcript)
+    if not rules.namespaces and any(found.namespace for found in named):
+        transcript = _distinguished(transcript, named)
+        named = _named(transcript)
+    names = Names(rules, (found.name for found in named))
     messages = list(transcript.messages)
     if rules.results_in_order or rules.call_ids == "none":
         messages = _in_call_order(_answered(messages))
         messages = _fitted(linked(messages, rules, names, taken), rules)
     else:
         messages = _answered(_fitted(linked(messages, rules, names, taken), rules))
-    messages = _outside(messages, rules)
+    messages = _move_media_out_of_results(messages, rules)
     if rules.one_answer:
         messages = _first_answer(messages)
     if not rules.instructions_alone and messages and all(found.role in INSTRUCTIONS for found in messages):
@@ -64,7 +67,7 @@ def fit(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Tran
     if not rules.interleaved:
         messages = [_ordered(message) for message in messages]
     if not rules.ends_in_space:
-        messages = _ended(messages)
+        messages = _strip_final_space(messages)
     tools = transcript.tools
     if tools is not None:
         tools = fitted(tools, rules, names)
@@ -75,14 +78,16 @@ def fit(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Tran
     return Transcript(tuple(messages), tools, choice, parallel, extra, transcript.rejected, transcript.label)
 
 
-def _distinguished(transcript: Transcript) -> Transcript:
-    """Put the namespace into the names of tools that have the same name in another one."""
-    tools = [tool for tool in transcript.tools or () if tool.kind != "hosted"]
+def _named(transcript: Transcript) -> list[CallPart | ToolDeclaration]:
+    """List what names a tool: calls, then declarations."""
     calls = [part for message in transcript.messages for part in message.parts if isinstance(part, CallPart)]
-    if not any(found.namespace for found in (*tools, *calls)):
-        return transcript
+    return [*calls, *(tool for tool in transcript.tools or () if tool.kind != "hosted")]
+
+
+def _distinguished(transcript: Transcript, named: Iterable[CallPart | ToolDeclaration]) -> Transcript:
+    """Put the namespace into the names of tools that have the same name in another one."""
     spaces: dict[str, set[str | None]] = {}
-    for found in (*tools, *calls):
+    for found in named:
         spaces.setdefault(found.name, set()).add(found.namespace)
     twice = {name for name, found in spaces.items() if len(found) > 1}
 
@@ -97,15 +102,6 @@ def _distinguished(transcript: Transcript) -> Transcript:
     ]
     declared = None if transcript.tools is None else tuple(map(apart, transcript.tools))
     return replace(transcript, messages=tuple(messages), tools=declared)
-
-
-def _names(transcript: Transcript) -> Iterator[str]:
-    """List the names of tools, those of calls first."""
-    for message in transcript.messages:
-        for part in message.parts:
-            if isinstance(part, CallPart):
-                yield part.name
-    yield from (tool.name for tool in transcript.tools or () if tool.kind != "hosted")
 
 
 def _fitted(messages: Sequence[Message], rules: Rules) -> list[Message]:
@@ -262,10 +258,11 @@ def last_of_answer(messages: list[Message], number: int) -> int:
     return number
 
 
-def _outside(messages: list[Message], rules: Rules) -> list[Message]:
+def _move_media_out_of_results(messages: list[Message], rules: Rules) -> list[Message]:
     """Put what a result may not hold, such as an image, into a message of the user's after the results."""
     kinds = rules.result_kinds
-    if not any(_too_rich(part, rules) for message in messages for part in message.parts if type(part) is ResultPart):
+    results = [part for message in messages for part in message.parts if type(part) is ResultPart]
+    if not any(type(found) is MediaPart for part in results for found in part.content):
         return messages
     shaped: list[Message] = []
     left: list[Part] = []
@@ -305,15 +302,17 @@ def _first_answer(messages: list[Message]) -> list[Message]:
     return kept
 
 
-def _merged(messages: Iterable[Message], rules: Rules) -> list[Message]:
+def _merged(messages: list[Message], rules: Rules) -> list[Message]:
     """Join neighbours of one role, results before what else the turn says."""
     alone = rules.results_alone
+    if all(message.role != after.role for message, after in pairwise(messages)):
+        return messages
     shaped: list[Message] = []
     for (role, _), run in groupby(messages, key=lambda message: (message.role, alone and _answers(message))):
         group = list(run)
         joins = rules.alternate and role != "system"
         if len(group) > 1 and (joins or (role == "assistant" and any(map(_acts, group)))):
-            shaped.append(_one(group))
+            shaped.append(_join(group))
         else:
             shaped.extend(group)
     return shaped
@@ -328,7 +327,7 @@ def _answers(message: Message) -> bool:
     return bool(message.parts) and type(message.parts[0]) is ResultPart
 
 
-def _one(group: list[Message]) -> Message:
+def _join(group: list[Message]) -> Message:
     parts = _results_first([part for message in group for part in message.parts])
     extra = {key: value for message in group for key, value in message.extra.items()}
     joined = Message(group[0].role, tuple(parts), group[0].name, extra)
@@ -336,7 +335,7 @@ def _one(group: list[Message]) -> Message:
     return joined
 
 
-def _ended(messages: list[Message]) -> list[Message]:
+def _strip_final_space(messages: list[Message]) -> list[Message]:
     """Cut the white space off the end of an answer that is to be continued."""
     last = messages[-1] if messages else None
     text = last.parts[-1] if last is not None and last.role == "assistant" and last.parts else None

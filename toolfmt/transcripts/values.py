@@ -27,8 +27,8 @@ def pointer(where: tuple[str, int] | tuple[str]) -> str:
 
 def located(place: str | int, error: ParseError) -> ParseError:
     """Put a place before what an error says: of the value there (`: expected text`), or of a place inside it."""
-    said = str(error)
-    return ParseError(f"{place}{'' if said.startswith((':', '/')) else '/'}{said}")
+    reason = str(error)
+    return ParseError(f"{place}{'' if reason.startswith((':', '/')) else '/'}{reason}")
 
 
 def rest(item: JsonObject, known: AbstractSet[str], owner: str) -> JsonObject:

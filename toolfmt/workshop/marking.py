@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from toolfmt.dialect.frames import Frame
     from toolfmt.dialect.record import AnyDialect
-    from toolfmt.dialect.syntax import Form, Pair, Piece, Syntax
+    from toolfmt.dialect.syntax import Form, Piece, Syntax
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,12 @@ def markers(name: AnyDialect | str | None = None, /, **choice: Unpack[Choice]) -
     if syntax is None:
         return Markers()
     frame = _of_frame(syntax.frame, syntax.stop) if syntax.frame is not None else ()
-    found = dict.fromkeys(chain(frame, chain.from_iterable((*map(_of_form, syntax.forms), *_pairs(syntax)))))
+    found = dict.fromkeys(
+        chain(
+            frame,
+            chain.from_iterable((*map(_of_form, syntax.forms), *syntax.reasoning, *syntax.hidden, *syntax.unwrap)),
+        )
+    )
     keep = tuple(dict.fromkeys(marker.strip() for marker in found if marker.strip()))
     return Markers(keep=keep, stop=tuple(marker for marker in syntax.stop if marker not in keep))
 
@@ -88,10 +93,6 @@ def _split(text: str) -> Iterator[str]:
             marker = found.strip().lstrip("\"'")
             if not _PUNCTUATION.issuperset(marker):
                 yield marker.strip()
-
-
-def _pairs(syntax: Syntax) -> tuple[Pair, ...]:
-    return (*syntax.reasoning, *syntax.hidden, *syntax.unwrap)
 
 
 def _templates(form: Form) -> Iterator[str]:

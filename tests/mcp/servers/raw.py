@@ -13,9 +13,9 @@ import json
 import sys
 from typing import Any
 
-told: dict[str, Any] = json.loads(sys.argv[1])
-lists = [*told["lists"]]
-dies = told.get("dies", 0)
+reported: dict[str, Any] = json.loads(sys.argv[1])
+lists = [*reported["lists"]]
+dies = reported.get("dies", 0)
 
 
 def say(**message: Any) -> None:
@@ -28,7 +28,7 @@ for line in sys.stdin:
     ident, method = request.get("id"), request["method"]
     match method:
         case "initialize":
-            capabilities = {"tools": {"listChanged": True}} if told.get("able", True) else {}
+            capabilities = {"tools": {"listChanged": True}} if reported.get("able", True) else {}
             server = {"name": "raw", "version": "1"}
             result = {"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": server}
             say(id=ident, result=result)
@@ -38,15 +38,15 @@ for line in sys.stdin:
             dies -= 1
             if not dies:
                 sys.exit("the last words")
-        case "tools/call" if "lines" in told:
-            sys.stdout.write("".join(f"{one}\n".replace("IDENT", json.dumps(ident)) for one in told["lines"]))
+        case "tools/call" if "lines" in reported:
+            sys.stdout.write("".join(f"{one}\n".replace("IDENT", json.dumps(ident)) for one in reported["lines"]))
             sys.stdout.flush()
-        case "tools/call" if "error" in told:
-            say(id=ident, error=told["error"])
+        case "tools/call" if "error" in reported:
+            say(id=ident, error=reported["error"])
         case "tools/call":
-            if told.get("changes"):
+            if reported.get("changes"):
                 say(method="notifications/tools/list_changed")
-            say(id=ident, result=told["result"])
+            say(id=ident, result=reported["result"])
         case "ping":
             say(id=ident, result={})
         case _ if ident is not None:

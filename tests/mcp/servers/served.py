@@ -13,8 +13,8 @@ from typing import Any
 import anyio
 
 from toolfmt import ToolRegistry
-from toolfmt.execution.context import ToolContext
 from toolfmt.execution.executor import Executor
+from toolfmt.execution.hooks import ToolContext
 from toolfmt.model import Media
 
 registry = ToolRegistry()

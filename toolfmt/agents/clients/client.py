@@ -12,18 +12,18 @@ without `extra_body` rejects them.
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from toolfmt.agents.clients.failing import reraising
-from toolfmt.agents.clients.pulling import pieces
+from toolfmt.agents.clients.calling import pieces, reraising
 from toolfmt.errors import DriverError
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Mapping
+
     from toolfmt.model import JsonObject
 
 

@@ -15,8 +15,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast, overload
 
-from toolfmt.agents.clients.failing import reraising
-from toolfmt.agents.clients.pulling import closing, pieces
+from toolfmt.agents.clients.calling import closing, pieces, reraising
 from toolfmt.errors import DriverError, ParseError
 from toolfmt.events import CallFailed, CallStart, TextDelta
 from toolfmt.jsontext import is_object

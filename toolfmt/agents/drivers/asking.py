@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import anyio
 
 from toolfmt import ids
-from toolfmt.agents.clients.pulling import closing
+from toolfmt.agents.clients.calling import closing
 from toolfmt.agents.clients.text import answer_events, answer_reader
 from toolfmt.agents.state import Step, total
 from toolfmt.errors import DriverError
@@ -171,7 +171,7 @@ class Asker:
 
     def _begin(self, request: JsonObject, losses: tuple[Loss, ...], transcript: Transcript | None = None) -> None:
         attempt = next(self._attempts)
-        self._runtime.tell(
+        self._runtime.report(
             InferenceRequestStarted, request=request, attempt=attempt, losses=losses, transcript=transcript
         )
 
@@ -184,7 +184,7 @@ class Asker:
             async for batch in batches:
                 for event in map(change, batch):
                     events.append(event)
-                    self._runtime.tell(AnswerReceived, event=event)
+                    self._runtime.report(AnswerReceived, event=event)
         return events
 
     def _without_leaks(self, events: list[Event]) -> list[Event]:
@@ -194,7 +194,7 @@ class Asker:
         spans: list[tuple[int, int]] = []
         for before, after in zip(joined, drop_leaks(joined, calls) if calls else joined, strict=True):
             if isinstance(before, TextDelta) and after is not before:
-                self._runtime.tell(AnswerReceived, event=after)
+                self._runtime.report(AnswerReceived, event=after)
                 spans.append((before.start, before.start + len(before.text)))
         return [
             event
@@ -207,7 +207,7 @@ def received(runtime: Runtime, events: Sequence[Event], info: AnswerInfo, raw: s
     """Make an answer of its events, and emit that it is complete."""
     result = ParseResult(tuple(events))
     content = {"text": result.text, "reasoning": result.reasoning, "calls": result.calls, "failures": result.failures}
-    runtime.tell(InferenceResponseReceived, info=info, **content)
+    runtime.report(InferenceResponseReceived, info=info, **content)
     return ModelAnswer(result, info, raw)
 
 

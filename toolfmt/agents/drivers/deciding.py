@@ -9,27 +9,36 @@
 If a decision cannot be read or carried out, the model is asked again, with what was wrong. After `retries` of
 them the run fails, with a record `decision_extraction` or `decision_validation` in place of a tool's. For ReAct's
 lines, use `TextDriver(model, dialect="react")`.
+
+The arguments are fitted to the tool's schema: an undeclared argument is dropped, unless the schema allows more, and a
+default of the schema is filled in. Every change is reported.
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 from uuid import uuid4
 
+from toolfmt import jsontext
 from toolfmt.agents.clients.text import text_source
 from toolfmt.agents.drivers.asking import Asker, ModelAnswer, Patience, PlainParser, last_step
 from toolfmt.agents.drivers.chats import Chats
-from toolfmt.agents.drivers.decisions import StepDecision, Undecided, decided
 from toolfmt.agents.drivers.turns import AnswerMessage, played
 from toolfmt.conversation import Message, ReasoningPart, TextPart
 from toolfmt.correcting import feedback
-from toolfmt.events import CallEnd, ReasoningDelta
+from toolfmt.errors import ParseError
+from toolfmt.events import CallEnd, CallFailed, Event, ReasoningDelta
 from toolfmt.execution.events import ArgumentsNormalised, DecisionExtractionFailed, ValidationFailed
 from toolfmt.execution.records import ToolExecution
+from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.choice import Choice, chosen
 from toolfmt.model import ToolInvocation, ToolResult
 from toolfmt.parsing import open_parser
+from toolfmt.schema import item_schema, problems, property_schema
+from toolfmt.schema.places import reach
 from toolfmt.transcripts.answer_message import answer_message
 
 if TYPE_CHECKING:
@@ -38,9 +47,139 @@ if TYPE_CHECKING:
     from toolfmt.agents.clients.text import TextSource
     from toolfmt.agents.runtime import Runtime
     from toolfmt.agents.state import AgentState, Step
-    from toolfmt.dialect.record import Parser
-    from toolfmt.events import Event
-    from toolfmt.model import JsonObject, ToolDefinition
+    from toolfmt.dialect.syntax import Syntax
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+
+
+TYPES: Final = ("call_tool", "final_answer")
+VALIDATED: Final = frozenset(
+    {"unknown_tool", "invalid_arguments", "missing_name", "missing_arguments", "missing_answer", "arguments_not_object"}
+)
+"""Reasons of failures that mean: a decision was read, but its content is wrong."""
+_FENCE = re.compile(r"```\w*\s*(.*?)\s*```", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class StepDecision:
+    """What to do: the answer's events with its calls as they will run, or the final answer's text."""
+
+    events: tuple[Event, ...] = ()
+    answer: str | None = None
+    changes: tuple[tuple[ToolInvocation, tuple[str, ...]], ...] = ()
+    """The calls whose arguments were changed, and the changes in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """Why there is nothing to do."""
+
+    failure: Literal["decision_extraction", "decision_validation"]
+    detail: str
+    failed: CallFailed | None = None
+
+
+def decided(written: ModelAnswer, tools: Mapping[str, ToolDefinition], syntax: Syntax) -> StepDecision | Undecided:
+    """Read the decision in an answer."""
+    result = written.result
+    for failed in result.failures:
+        kind = "decision_validation" if failed.reason in VALIDATED else "decision_extraction"
+        return Undecided(kind, f"{failed.reason}: {failed.detail}", failed)
+    kind = _type(written.raw)
+    if kind is not None and kind not in TYPES:
+        detail = f"`type` is {jsontext.dumps(kind)}, and there are {' and '.join(TYPES)}"
+        return Undecided("decision_validation", detail)
+    if result.calls:
+        return _checked(result.events, tools)
+    text = result.text.strip()
+    if text and text != written.raw.strip():
+        return StepDecision(answer=text)
+    if not text and any(opener in written.raw for opener, _ in syntax.unwrap):
+        return Undecided("decision_validation", "the final answer is blank")
+    return Undecided("decision_extraction", "the answer holds neither a call nor a final answer")
+
+
+def _type(raw: str) -> object:
+    """Give the `type` of an answer that is one JSON object."""
+    fenced = _FENCE.fullmatch(raw.strip())
+    try:
+        value = jsontext.loads(fenced[1] if fenced else raw)
+    except ParseError:
+        return None
+    return value.get("type") if is_object(value) else None
+
+
+def _checked(events: tuple[Event, ...], tools: Mapping[str, ToolDefinition]) -> StepDecision | Undecided:
+    count = sum(isinstance(event, CallEnd) for event in events)
+    if count > 1:
+        return Undecided("decision_validation", f"{count} decisions at once: decide on one, and wait for what it gives")
+    kept: list[Event] = []
+    changes: list[tuple[ToolInvocation, tuple[str, ...]]] = []
+    for event in events:
+        if not isinstance(event, CallEnd):
+            kept.append(event)
+            continue
+        call = event.call
+        if call.name not in tools:
+            detail = f"no tool is called {call.name!r}; there are {', '.join(tools) or 'none'}"
+            return _invalid(event, "unknown_tool", detail)
+        arguments, changed = normalised(tools[call.name], call.arguments)
+        wrong = problems(tools[call.name], arguments)
+        if wrong:
+            return _invalid(event, "invalid_arguments", "\n".join(map(str, wrong)))
+        if changed:
+            call = call.model_copy(update={"arguments": arguments, "raw_arguments": None})
+            changes.append((call, tuple(changed)))
+        kept.append(replace(event, call=call))
+    return StepDecision(tuple(kept), None, tuple(changes))
+
+
+def _invalid(event: CallEnd, reason: str, detail: str) -> Undecided:
+    raw = event.call.raw_arguments or jsontext.dumps(event.call.arguments)
+    failed = CallFailed(event.index, raw, reason, detail, event.span, event.call.name)
+    return Undecided("decision_validation", f"{reason}: {detail}", failed)
+
+
+def normalised(tool: ToolDefinition, arguments: JsonObject) -> tuple[JsonObject, list[str]]:
+    """Fit arguments to a tool's schema; also returns the changes, in words."""
+    changes: list[str] = []
+    fitted = _object(arguments, tool.parameters, "", changes)
+    return fitted, changes
+
+
+def _object(value: JsonObject, schema: JsonObject, where: str, changes: list[str]) -> JsonObject:
+    nodes = list(reach(schema))
+    members = [(found, optional) for node, optional in nodes if is_object(found := node.get("properties"))]
+    declared = {name for found, _ in members for name in found}
+    declared.update(str(name) for node, _ in nodes if is_array(node.get("required")) for name in node["required"])
+    free = any(
+        node.get("patternProperties") or node.get("additionalProperties", False) is not False for node, _ in nodes
+    )
+    if free or not (declared or where == ""):
+        declared.update(value)
+    fitted: JsonObject = {}
+    for key, inner in value.items():
+        place = f"{where}/{key}"
+        if key in declared:
+            fitted[key] = _value(inner, property_schema(schema, key), place, changes)
+        else:
+            changes.append(f"{place}: dropped, as the tool takes no such argument")
+    for found, optional in members:
+        for key, inner in found.items():
+            if not optional and key not in fitted and is_object(inner) and "default" in inner:
+                fitted[key] = inner["default"]
+                changes.append(f"{where}/{key}: the default {jsontext.dumps(inner['default'])} is filled in")
+    return fitted
+
+
+def _value(value: JsonValue, schema: object, where: str, changes: list[str]) -> JsonValue:
+    if not is_object(schema):
+        return value
+    if is_object(value):
+        return _object(value, schema, where, changes)
+    if is_array(value):
+        return [_value(item, item_schema(schema, at), f"{where}/{at}", changes) for at, item in enumerate(value)]
+    return value
+
 
 TEMPLATE: Final = "react-decision.jinja"
 """The prompt that asks for a decision."""
@@ -89,7 +228,9 @@ class DecisionDriver:
         answers: list[ModelAnswer] = []
         again: list[JsonObject] = []
         while True:
-            written = await asker.ask_text(self._source, [*chat, *again], lambda: self._parser(tools), lost)
+            written = await asker.ask_text(
+                self._source, [*chat, *again], lambda: open_parser(tools=[*tools.values()], **self._choice), lost
+            )
             answers.append(written)
             found = decided(written, tools, self._syntax)
             if isinstance(found, StepDecision):
@@ -107,7 +248,7 @@ class DecisionDriver:
                 text = answers[-1].raw.strip() or text
             return state.with_step(_answered(text, written, answers))
         for call, changes in found.changes:
-            runtime.tell(ArgumentsNormalised, call=call, changes=changes)
+            runtime.report(ArgumentsNormalised, call=call, changes=changes)
         ended = tuple(event for event in found.events if isinstance(event, CallEnd))
         answered = AnswerMessage(_thinking(found.events), ended, last_step(answers, text=""))
         return state.with_step(await played(answered, state, runtime, lambda failure: failure.detail))
@@ -121,14 +262,11 @@ class DecisionDriver:
         notes: list[JsonObject] = [{"role": "assistant", "content": f"Thought: {thought}"}] if thought else []
         return await asker.ask_text(source, [*chat, *notes, {"role": "user", "content": FINAL}], PlainParser, lost)
 
-    def _parser(self, tools: Mapping[str, ToolDefinition]) -> Parser[str]:
-        return open_parser(tools=[*tools.values()], **self._choice)
-
     def _report(self, found: Undecided, written: ModelAnswer, runtime: Runtime, attempt: int) -> None:
         if found.failure == "decision_extraction":
-            runtime.tell(DecisionExtractionFailed, attempt=attempt, error=found.detail, text=written.raw)
+            runtime.report(DecisionExtractionFailed, attempt=attempt, error=found.detail, text=written.raw)
         else:
-            runtime.tell(ValidationFailed, attempt=attempt, error=found.detail, failure=found.failed)
+            runtime.report(ValidationFailed, attempt=attempt, error=found.detail, failure=found.failed)
 
     def _wrong(self, found: Undecided, tools: dict[str, ToolDefinition]) -> str:
         if found.failed is not None:

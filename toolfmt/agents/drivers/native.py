@@ -84,7 +84,7 @@ class NativeDriver:
         answer = await Asker(runtime, self._patience).ask_api(self._client, request, stream=self._stream)
         answered = _answered(answer, {tool.name for tool in runtime.tools} - _names(offered), offered)
         for failure in answered.step.failures:
-            runtime.tell(ValidationFailed, attempt=_broken(state) + 1, error=api_feedback(failure), failure=failure)
+            runtime.report(ValidationFailed, attempt=_broken(state) + 1, error=api_feedback(failure), failure=failure)
         answered = replace(answered, step=replace(answered.step, errors=self._errors(answered, state)))
         return state.with_step(await played(answered, state, runtime, api_feedback))
 

@@ -4,30 +4,51 @@
     state = await AgentLoop(driver, registry).run("1 + 2?")
 
 The calls really run. The state holds the position in the script, so a resumed run continues there. The last step is
-repeated.
+repeated. `scripted` reads a script from a file: JSON, TOML or YAML, by the file's suffix.
+
+    {"system": "Be brief.",
+     "ask": ["What is 1 + 2?"],
+     "tools": [{"name": "add", "parameters": {...}, "result": 3}],
+     "agents": {"research": {"description": "Looks things up.", "steps": [{"final": "Nothing."}]}},
+     "steps": [{"call": {"name": "add", "arguments": {"a": 1, "b": 2}}, "text": "Let me see."},
+               {"calls": [{"name": "add", "arguments": {}}, ...], "run": false},
+               {"tool": "Still at it."}, {"error": "The model is gone."},
+               {"final": "It is 3.", "reasoning": "Just a sum.", "usage": {"input": 12, "output": 5}}]}
+
+A tool of a script always returns its `result` or fails with its `error`; a tool with neither is one of the caller's. A
+list alone is the steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import tomllib
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeAlias, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, ValidationError, model_validator
 
 from toolfmt import jsontext
 from toolfmt.agents.drivers.asking import last_step, received
 from toolfmt.agents.drivers.turns import AnswerMessage, played
+from toolfmt.agents.loop import AgentLoop, as_tool
 from toolfmt.agents.state import Step
+from toolfmt.errors import DuplicateToolError, ExecutionError, MissingExtraError, ParseError, SchemaError, ToolFmtError
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted
-from toolfmt.model import ToolInvocation
+from toolfmt.jsontext import is_array
+from toolfmt.model import JsonObject, JsonValue, ToolInvocation
 from toolfmt.rendering import records
+from toolfmt.tools import ToolRegistry
 from toolfmt.transcripts.answer_info import Usage
 from toolfmt.transcripts.answer_message import answer_message
 from toolfmt.transcripts.assembling import Assembler
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from toolfmt.agents.runtime import Runtime
     from toolfmt.agents.state import AgentState
-    from toolfmt.model import JsonObject
+
 
 ScriptKind: TypeAlias = Literal["final", "tool", "error", "call"]
 CURSOR: Final = "scripted.cursor"
@@ -135,8 +156,152 @@ def _scripted(script: ScriptStep, cursor: int, runtime: Runtime) -> AnswerMessag
         made.arguments(at, jsontext.dumps(one.arguments))
         made.end(at)
     events = made.take()
-    runtime.tell(InferenceRequestStarted, request={"script": cursor})
+    runtime.report(InferenceRequestStarted, request={"script": cursor})
     for event in events:
-        runtime.tell(AnswerReceived, event=event)
+        runtime.report(AnswerReceived, event=event)
     answer = received(runtime, events, made.info)
     return AnswerMessage(answer_message(events, made.info), answer.result.ended, last_step([answer], text=script.text))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """A script that was read: its driver, the tools it brings, and what the user says."""
+
+    driver: ScriptedDriver
+    tools: ToolRegistry
+    ask: tuple[str, ...] = ()
+    system: str = ""
+    name: str | None = None
+
+
+def scripted(path: str | Path) -> Script:
+    """Read a script from a file; raises OSError, or `ParseError`, which names the file and the place."""
+    path = Path(path)
+    decode = _DECODERS.get(path.suffix.lower(), jsontext.loads)
+    try:
+        return read_script(decode(path.read_text(encoding="utf-8")))
+    except (ToolFmtError, ValueError) as wrong:
+        if isinstance(wrong, MissingExtraError):
+            raise
+        raise ParseError(f"{path}: {wrong}") from None
+
+
+def read_script(value: JsonValue) -> Script:
+    """Read a script; raises `ParseError` with the place of what is wrong."""
+    try:
+        found = _Script.model_validate({"steps": value} if is_array(value) else value)
+    except ValidationError as error:
+        # A misspelt field is more likely the mistake than the field that is missing because of it.
+        first = min(error.errors(), key=lambda one: one["type"] == "missing")
+        message = first["msg"] if first["type"] != "extra_forbidden" else "there is no such field"
+        raise ParseError(f"/{'/'.join(map(str, first['loc']))}: {message}") from None
+    return Script(
+        driver=found.driver(), tools=found.registry(""), ask=tuple(found.ask), system=found.system, name=found.name
+    )
+
+
+def _invocations(value: Any) -> tuple[ToolInvocation, ...]:
+    try:
+        return calls(*value).calls
+    except TypeError as error:
+        raise ValueError(str(error)) from None
+
+
+class _Node(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Step(_Node):
+    """One step: exactly one of the first five fields, and what is beside it."""
+
+    final: str = ""
+    tool: str = ""
+    error: str = ""
+    call: Annotated[Any, BeforeValidator(lambda value: _invocations([value]))] = ()
+    calls: Annotated[Any, BeforeValidator(_invocations)] = ()
+    text: str | None = None
+    reasoning: str = ""
+    usage: Usage = Field(default_factory=Usage)
+    run: StrictBool = True
+
+    @model_validator(mode="after")
+    def _has_one_kind(self) -> Self:
+        if len(self.model_fields_set & _KINDS.keys()) != 1:
+            raise ValueError(f"a step has one of {', '.join(_KINDS)}")
+        return self
+
+    def made(self) -> ScriptStep:
+        (name,) = self.model_fields_set & _KINDS.keys()
+        text = self.text if self.text is not None else self.final or self.tool or self.error
+        called = self.call or self.calls
+        return ScriptStep(
+            kind=_KINDS[name], text=text, calls=called, run=self.run, reasoning=self.reasoning, usage=self.usage
+        )
+
+
+_KINDS: Final[Mapping[str, ScriptKind]] = {
+    "final": "final",
+    "tool": "tool",
+    "error": "error",
+    "call": "call",
+    "calls": "call",
+}
+
+
+class _Script(_Node):
+    system: str = ""
+    ask: Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)] = []
+    tools: list[JsonObject] = []
+    agents: dict[str, _Agent] = {}
+    steps: list[_Step]
+    default: str = DEFAULT
+    name: str | None = None
+
+    def driver(self) -> ScriptedDriver:
+        return ScriptedDriver([step.made() for step in self.steps], default=self.default)
+
+    def registry(self, where: str) -> ToolRegistry:
+        """Register the tools, then the agents; `where` is the place of this script in the file."""
+        registry = ToolRegistry()
+        for at, known in enumerate(self.tools):
+            definition = {key: value for key, value in known.items() if key not in ("result", "error")}
+            function = _canned(known) if known.keys() & {"result", "error"} else None
+            _register(registry, definition, f"{where}/tools/{at}", function)
+        for name, agent in self.agents.items():
+            place = f"{where}/agents/{name}"
+            loop = AgentLoop(agent.driver(), agent.registry(place), name=name)
+            _register(registry, as_tool(loop, name, agent.description or f"Ask {name}."), place)
+        return registry
+
+
+class _Agent(_Script):
+    description: str = ""
+
+
+def _register(registry: ToolRegistry, tool: object, place: str, function: Callable[..., Any] | None = None) -> None:
+    try:
+        registry.register(tool, function=function)
+    except (SchemaError, DuplicateToolError) as wrong:
+        raise ParseError(f"{place}: {wrong}") from None
+
+
+def _canned(known: JsonObject) -> Callable[..., Any]:
+    def run(**_: Any) -> Any:
+        if "error" in known:
+            raise ExecutionError(str(known["error"]))
+        return known["result"]
+
+    return run
+
+
+def _yaml(text: str) -> JsonValue:
+    try:
+        import ryaml
+    except ImportError:
+        raise MissingExtraError("reading a script in YAML", "yaml") from None
+    value: JsonValue = cast("Any", ryaml).loads(text)
+    jsontext.dumps(value)  # a key that is no text, a NaN: YAML, but not JSON
+    return value
+
+
+_DECODERS: Final[Mapping[str, Callable[[str], JsonValue]]] = {".toml": tomllib.loads, ".yaml": _yaml, ".yml": _yaml}

@@ -80,7 +80,7 @@ class TextDriver:
     def check(self, runtime: Runtime) -> None:
         """Warn of dangerous tools that are always refused, because calls in this format have no marker."""
         executor, mark = runtime.executor, self._mark
-        refused = executor.refused_marks(mark) if isinstance(executor, Executor) else ()
+        refused = executor.tools_refused_for(mark) if isinstance(executor, Executor) else ()
         if refused:
             warnings.warn(
                 f"every call of {', '.join(refused)} will be refused: calls in {self._dialect.name} have no marker, so "
@@ -115,16 +115,16 @@ class TextDriver:
             answers.append(written)
             wrong = self._wrong(written, tools, due=due)
             for failure in written.result.failures:
-                runtime.tell(ValidationFailed, attempt=len(answers), error=failure.detail, failure=failure)
+                runtime.report(ValidationFailed, attempt=len(answers), error=failure.detail, failure=failure)
             if _ends_in_reasoning(written):
-                runtime.tell(ValidationFailed, attempt=len(answers), error=_NO_ANSWER)
+                runtime.report(ValidationFailed, attempt=len(answers), error=_NO_ANSWER)
             if not wrong:
                 return state.with_step(await self._played(answers, state, runtime, tools))
             again = [{"role": "assistant", "content": written.raw}, {"role": "user", "content": wrong}]
         return state.with_step(_given_up(answers, self._dialect.name))
 
     def _wrong(self, written: ModelAnswer, tools: tuple[ToolDefinition, ...], *, due: bool) -> str:
-        """Say what to tell the model about an answer that cannot be used; empty if it can."""
+        """Write the feedback for an answer that cannot be used; empty if it can."""
         result = written.result
         if _ends_in_reasoning(written):
             return no_answer_feedback(written.raw, tools=tools, **self._choice)

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from toolfmt import jsontext
-from toolfmt.agents.journal import Journal
 from toolfmt.agents.messages import result_part
 from toolfmt.agents.runtime import GOES_ON, Outcome
 from toolfmt.agents.state import Pending
-from toolfmt.agents.waiting import NOT_RUN, waiting
+from toolfmt.agents.waiting import NOT_RUN, Journal, waiting
 from toolfmt.conversation import CallPart, Message, ResultPart, TextPart
 from toolfmt.events import CallEnd, CallFailed
+from toolfmt.execution.contracts import ALONE
 from toolfmt.execution.records import ToolExecution
-from toolfmt.execution.turn import ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

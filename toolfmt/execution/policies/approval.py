@@ -13,27 +13,27 @@ or was read with a guess: the preview says so, and the person decides.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from unicodedata import category, name
 
 import anyio
+import regex
 from anyio.lowlevel import RunVar
 
 from toolfmt import jsontext
-from toolfmt.execution.hooks import Blocked, ask
-from toolfmt.execution.listeners import failed
+from toolfmt.execution.contracts import same_call
+from toolfmt.execution.events import failed
+from toolfmt.execution.hooks import Blocked, ask, takes
 from toolfmt.execution.policies.policy import matcher
-from toolfmt.execution.policies.visible import visible
 from toolfmt.execution.records import AgentStop
-from toolfmt.execution.running import check_seconds, is_async
-from toolfmt.execution.threads import in_thread
-from toolfmt.execution.turn import same
-from toolfmt.model import is_dangerous
+from toolfmt.execution.running import check_seconds, in_thread, is_async
 
 if TYPE_CHECKING:
-    from toolfmt.execution.context import ToolContext
+    from toolfmt.execution.hooks import ToolContext
     from toolfmt.execution.policies.policy import Candidate
     from toolfmt.model import ToolDefinition, ToolInvocation
 
@@ -65,7 +65,7 @@ def preview(call: ToolInvocation) -> str:
     names = (call.name,) if call.server is None else (call.server, call.name)
     where = "/".join(jsontext.dumps(name)[1:-1] for name in names)  # a line feed in a name begins no line of its own
     doubts = [_DOUBTS[mark] for mark in (call.provenance, call.certainty) if mark in _DOUBTS]
-    return "\n".join([visible(f"{where} {jsontext.dumps(call.arguments, indent=2)}"), *doubts])
+    return "\n".join([show_invisible(f"{where} {jsontext.dumps(call.arguments, indent=2)}"), *doubts])
 
 
 class Approval:
@@ -91,6 +91,9 @@ class Approval:
         """
         if isinstance(tools, str):
             raise TypeError(f"tools is a list of patterns: put brackets around {tools!r}")
+        if decide is not None:
+            takes(decide, "decide", "request")
+        takes(preview, "preview", "call")
         self._decide = decide
         self._tools = None if tools is None else matcher(tools)
         self._timeout = check_seconds(timeout, "timeout")
@@ -101,7 +104,7 @@ class Approval:
     async def check(self, candidate: Candidate) -> Blocked | None:
         """Show the call and wait for the decision."""
         call = candidate.call
-        if not self.decides(candidate) or (candidate.approved is not None and same(call, candidate.approved)):
+        if not self.decides(candidate) or (candidate.approved is not None and same_call(call, candidate.approved)):
             return None
         if self._decide is None:
             return Blocked(f"{call.name!r} waits for approval", "waiting")
@@ -123,7 +126,7 @@ class Approval:
     def decides(self, candidate: Candidate) -> bool:
         """Whether this call needs approval; then nothing else that the executor would doubt refuses it."""
         if self._tools is None:
-            return candidate.tool is not None and is_dangerous(candidate.tool)
+            return candidate.tool is not None and candidate.tool.is_dangerous
         name = candidate.call.name
         names = {name, name if candidate.server is None else f"{candidate.server}/{name}"}
         return any(map(self._tools, names))
@@ -149,3 +152,32 @@ class Approval:
             return await ask(decide, request)
         answer = await in_thread(partial(decide, request))
         return await answer if isinstance(answer, Awaitable) else answer
+
+
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
+"""Controls, the turns of right-to-left writing, line breaks and every space but the plain one."""
+_IGNORABLE: Final = regex.compile(r"\p{Default_Ignorable_Code_Point}")
+"""What Unicode wants to be shown as nothing where it is not supported: fillers, selectors, joiners, tags."""
+_BLANK_WORDS: Final = frozenset({"BLANK", "FILLER"})
+"""Words in the names of characters whose glyph is empty, such as BRAILLE PATTERN BLANK."""
+_BLANK: Final = frozenset({"MUSICAL SYMBOL NULL NOTEHEAD"})
+"""Characters with an empty glyph that no word says (The Unicode Standard, code chart U+1D100)."""
+
+
+def show_invisible(text: str) -> str:
+    """Write every invisible character as its name, or as an escape if it has none; line feeds stay."""
+    return "".join(map(_shown, text))
+
+
+@lru_cache(maxsize=4096)
+def _shown(character: str) -> str:
+    called = name(character, "")
+    if character in "\n " or not _hides(character, called):
+        return character
+    return f"\\N{{{called}}}" if called else json.dumps(character)[1:-1]
+
+
+def _hides(character: str, called: str) -> bool:
+    if category(character) in _UNSEEN or _IGNORABLE.match(character) is not None:
+        return True
+    return called in _BLANK or not _BLANK_WORDS.isdisjoint(called.split())

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.policies.policy import matcher
-from toolfmt.model import is_dangerous
 
 if TYPE_CHECKING:
     from toolfmt.execution.policies.policy import Candidate
@@ -45,7 +44,7 @@ class ProvenancePolicy:
     def check(self, candidate: Candidate) -> Blocked | None:
         """Check how the call was marked."""
         call, tool = candidate.call, candidate.tool
-        if call.provenance not in self._refuse or tool is None or not is_dangerous(tool) or self._allowed(call.name):
+        if call.provenance not in self._refuse or tool is None or not tool.is_dangerous or self._allowed(call.name):
             return None
         where = _WHERE.get(call.provenance, f"its mark is {call.provenance!r}")
         return Blocked(
@@ -68,7 +67,7 @@ class CertaintyPolicy:
     def check(self, candidate: Candidate) -> Blocked | None:
         """Check the certainty of the call."""
         call = candidate.call
-        if call.certainty not in self._refuse or candidate.tool is None or not is_dangerous(candidate.tool):
+        if call.certainty not in self._refuse or candidate.tool is None or not candidate.tool.is_dangerous:
             return None
         return Blocked(
             f"{call.name!r} is dangerous, and the call had to be read with a tolerance ({call.certainty}): write it "

@@ -17,14 +17,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fnmatch import translate
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+
+from toolfmt.execution.hooks import takes
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
-    from toolfmt.execution.context import ToolContext
-    from toolfmt.execution.hooks import Blocked
+    from toolfmt.execution.hooks import Blocked, ToolContext
     from toolfmt.execution.resolving import UnrunnableError
     from toolfmt.model import ToolDefinition, ToolInvocation
 
@@ -49,6 +51,10 @@ PATIENT: Final = frozenset({"approval"})
 """The steps that wait for a person, with a time-out of their own; all others have the time-out of the call's tool."""
 
 
+_MISSPELT: Final = 0.85
+"""How similar a step's name is to one in `ORDER` that was meant."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A call that policies decide about, after the hooks."""
@@ -70,7 +76,7 @@ class Policy(Protocol):
 
     @property
     def step(self) -> str:
-        """Its step in `ORDER`; any other name is enforced at `custom`."""
+        """Its step in `ORDER`; any other name is enforced at `custom`, unless it looks like a misspelt step."""
         ...
 
     def check(self, candidate: Candidate, /) -> Awaitable[Blocked | None] | Blocked | None:
@@ -95,8 +101,8 @@ class FunctionPolicy:
 
 
 @dataclass(frozen=True, eq=False)
-class Unlisted:
-    """A protection that nobody listed; it leaves a call to the policies that decide about this very call."""
+class DefaultProtection:
+    """A built-in protection that the caller did not list; it leaves a call to the policies that decide about it."""
 
     policy: Policy
     listed: tuple[Policy, ...]
@@ -114,7 +120,7 @@ class Unlisted:
         return self.policy.check(candidate)
 
 
-def enforced(policies: Iterable[Policy | Callable[..., Any]]) -> tuple[Policy, ...]:
+def in_enforcement_order(policies: Iterable[Policy | Callable[..., Any]]) -> tuple[Policy, ...]:
     """Put policies in the order in which they are enforced; raises TypeError for anything else."""
     made = [_policy(one) for one in policies]
     return tuple(sorted(made, key=lambda one: ORDER.index(one.step if one.step in ORDER else "custom")))
@@ -124,8 +130,14 @@ def _policy(value: object) -> Policy:
     if isinstance(value, type):
         raise TypeError(f"{value.__name__} is a class: give an instance of it, such as {value.__name__}(...)")
     if hasattr(value, "step") and hasattr(value, "check"):
-        return cast("Policy", value)
+        policy = cast("Policy", value)
+        takes(policy.check, "the method", "candidate")
+        near = [] if policy.step in ORDER else get_close_matches(policy.step, ORDER, 1, _MISSPELT)
+        if near:
+            raise TypeError(f"{type(value).__name__}.step is {policy.step!r}: did you mean {near[0]!r}?")
+        return policy
     if callable(value):
+        takes(value, "the policy", "call", "context")
         return FunctionPolicy(value)
     raise TypeError(f"a policy has a `step` and a `check`, or is a function, and {type(value).__name__} has neither")
 

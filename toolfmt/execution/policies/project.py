@@ -17,19 +17,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from toolfmt.execution.hooks import Blocked
-from toolfmt.execution.policies.mentions import mentioned
-from toolfmt.execution.policies.readings import readings
+from toolfmt.execution.policies.readings import mentioned, readings
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.places import is_combined, item_schema, property_schema, reach, types
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
     from toolfmt.execution.policies.policy import Candidate
     from toolfmt.model import JsonObject, JsonValue
 
@@ -48,6 +48,8 @@ _DRIVE_PATH: Final = re.compile(r"\s*[a-zA-Z]:[\\/]")
 _DEVICE: Final = re.compile(r"(?:\A|[\\/])(?:con|prn|aux|nul|com[1-9]|lpt[1-9]) *(?:[.:][^\\/]*)?\Z", re.IGNORECASE)
 _OF_WINDOWS: Final = re.compile(r"\s*\\\\|\s*(?:\\\w\w[\w .~\-]*){2,}\Z")
 """A share, and a path from the root of a drive."""
+_COMMENT: Final = re.compile(r"\s*//[ \t]")
+"""A comment of a program: as a path, its first folder's name begins with a space."""
 _FILE_URL: Final = re.compile(r"file:", re.IGNORECASE)
 _NOTHING: Final[frozenset[str]] = frozenset()
 
@@ -183,6 +185,8 @@ def _spellings(text: str, kind: ValueKind) -> Iterator[str]:
         raise ValueError("a null character, at which some end a path")
     if os.name != "nt" and (_DRIVE if surely else _DRIVE_PATH).match(text):
         raise ValueError("a drive, which is no folder here")
+    if not surely and _COMMENT.match(text):
+        return
     slashed = text.replace("\\", "/")
     also = slashed != text and (surely or _OF_WINDOWS.match(text) or ".." in slashed.split("/"))
     for path in (text, slashed) if also else (text,):

@@ -8,6 +8,15 @@ Tools unwrap what they are given, one this and another that: white space of any 
 such as `URL:`, `jar:` or `path=`, the strings of a list or an object, the links of a chain (`zip://a::/srv/x.zip`),
 percent signs, entities and escapes more than once, `~` and variables. So each step is tried on the result of each
 other, until nothing new comes out.
+
+`mentioned` finds paths among other things in one text, as shells and tools split it:
+
+    "cp in/a ../../x"     "../../x"
+    "--mount=type=bind,src=/etc,dst=y"    "/etc"
+    "see https://example.com/etc/a?b=/etc or a/b"    nothing
+
+Every item of a list of paths counts. Elsewhere a slash may be part of prose, of markup or of a pattern: there an
+absolute path counts if its first folder exists on this machine, and a relative path if it contains `..`.
 """
 
 from __future__ import annotations
@@ -22,10 +31,67 @@ from typing import TYPE_CHECKING, Final
 from unicodedata import category, normalize
 from urllib.parse import unquote
 
-from toolfmt.execution.policies.mentions import listed
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+
+_ITEMS: Final = re.compile(r"[\w./~$@%+:\\-]+(?:[,;][\w./~$@%+:\\-]*)+")
+_LINES: Final = re.compile(r"[^\s\"'<>(){}\[\]]+(?:\s*\n\s*[^\s\"'<>(){}\[\]]+)+\s*")
+_SEPARATORS: Final = re.compile(r"[,;:|&<>=@!\"'`(){}\[\]]+")
+_URL: Final = re.compile(r"[^\w]*(?:[a-z][a-z0-9.\-]*\+)?(?:https?|wss?|s?ftps?|ssh|git)://[\w\[]", re.IGNORECASE)
+"""What leads to another machine; in a URL of any other scheme, paths are looked for."""
+_FIRST: Final = re.compile(r"-{1,2}\w?(?=[/\\~$.])|[^\w/\\~$.]+")
+"""An option of one letter that a path is written to, and signs before one."""
+_CLIMBS: Final = re.compile(r"(?:^|[/\\])\.\.(?=[/\\])|[/\\]\.\.$")
+_TOP: Final = re.compile(r"[/\\]+([^/\\]+)")
+_AFTER_HOST: Final = re.compile(r"//\w[^/\\]*(?=[/\\])")
+_NO_HOME: Final = re.compile(r"~(?=[+\-]?(?:[/\\]|\Z)|[^\W\d][\w.\-]*[/\\])")
+"""The home of a user who is not on this machine, and the folder that a shell was in before."""
+
+
+def listed(text: str) -> list[str]:
+    """Return the items of a text that is only a list, separated by commas, semicolons or line feeds."""
+    if _ITEMS.fullmatch(text):
+        return re.split("[,;]", text)
+    return text.split() if _LINES.fullmatch(text) else []
+
+
+def mentioned(text: str, exists: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the parts of a line that are paths; `exists` tells whether a folder is on this machine."""
+    if "\n" in text.strip():
+        return
+    for word in _words(text):
+        remote = _URL.match(word) is not None
+        for part in word.split(",") if remote else _SEPARATORS.split(word):
+            path = _located(part)
+            for one in (path,) if remote else (path, _AFTER_HOST.sub("", path, count=1)):
+                top = _TOP.match(one)
+                if (top is not None and exists(f"{os.sep}{top[1]}")) or (top is None and _CLIMBS.search(one)):
+                    yield one
+
+
+def _words(text: str) -> list[str]:
+    """Split at invisible characters and at the quotes and commas of all scripts."""
+    if not text.isascii():
+        text = "".join(" " if category(one) in _BREAKS or one in _COMMAS else one for one in text)
+    return text.split()
+
+
+_BREAKS: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs", "Pi", "Pf"})
+_COMMAS: Final = frozenset("\u060c\u061b\u3001\uff0c\uff1b\u201a\u201e")
+
+
+def _without_home(text: str) -> str:
+    """Replace the home at the start of a text; one that is not known here is outside."""
+    return _NO_HOME.sub("/../", os.path.expanduser(text), count=1) if text[:1] == "~" else text  # noqa: PTH111 - as text
+
+
+def _located(part: str) -> str:
+    """Remove the signs before a path, and replace a home at its start."""
+    while (found := _FIRST.match(part)) is not None and found.end():
+        part = part[found.end() :]
+    return _without_home(part)
+
 
 MOST: Final = 256
 """Readings of one text without quotes; whoever wraps a text more often is not looked at further, and refused."""
@@ -38,6 +104,8 @@ _TIMES: Final = 32
 
 _BLANK: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})
 _IN_BRACKETS: Final = re.compile(r"<(.*)>|\((.*)\)|\[(.*)\]|\{(.*)\}|[bru]?(?:\"(.*)\"|'(.*)'|`(.*)`)", re.DOTALL)
+_END_TAG: Final = re.compile(r"</[a-zA-Z][\w.:\-]*\s*>")
+"""A tag of markup. What is in it could only be in the root folder, which `mentioned` looks into."""
 _LIST: Final = re.compile(r"\w*[(\[{].*[)\]}]", re.DOTALL)
 _STRING: Final = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'", re.DOTALL)
 _SCHEME: Final = re.compile(r"(\w[\w+.\-]+):+(.*)", re.DOTALL)
@@ -48,7 +116,11 @@ _LINKS: Final = re.compile(rf"::|{re.escape(os.pathsep)}(?!//)")
 _FILE_URL: Final = re.compile(r"(?<![^\W_])file:[^\s\"'<>`]*", re.IGNORECASE)
 _AUTHORITY: Final = re.compile(r"[/\\]{2}([^/\\?#]*)(.*)", re.DOTALL)
 _REST_OF_A_URL: Final = re.compile(r"[?#;]")
-_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([nrt\"'/\\])|U000([0-9a-fA-F]{5}))")
+_ESCAPE: Final = re.compile(
+    r"[\\%]u([0-9a-fA-F]{4})|(?:\\x|=)([0-9a-fA-F]{2})|\\U000([0-9a-fA-F]{5})|\\[ux]\{([0-9a-fA-F]{1,5})\}"
+    r"|\\([0-3]?[0-7]{2})|\\([nrt\"'/\\])"
+)
+_UTF_7: Final = re.compile(r"\+[a-zA-Z0-9/]{2,}-?")
 _ENCODED_WORD: Final = re.compile(r"=\?[\w\-]+\?[bq]\?[^?\s]*\?=", re.IGNORECASE)
 """A word of a mail's header."""
 _ESCAPED: Final = {"n": "\n", "r": "\r", "t": "\t"}
@@ -56,12 +128,17 @@ _OVERLONG: Final = re.compile(r"%c0%([89ab][0-9a-f])", re.IGNORECASE)
 """An ASCII character in two bytes of UTF-8, which only old decoders take."""
 _SLASHES: Final = str.maketrans("\u2044\u2215\u29f8\u2216\u29f5", "///\\\\")
 """What some systems replace by a slash where a name may hold no such character."""
+_VARIABLE: Final = re.compile(
+    r"\$\{(?:env:)?(\w+)[^{}]*\}|\$(?:env:)?([a-z_]\w*)|%([a-z_]\w*)%|!([a-z_]\w*)!", re.IGNORECASE
+)
+"""A variable of any shell; one that is not set is empty there."""
 _OPENS: Final = frozenset({"Pi", "Pf", "Ps"})
 _CLOSES: Final = frozenset({"Pi", "Pf", "Pe"})
 _DROPPED: Final = str.maketrans("", "", "\t\r\n")
 _LOCAL: Final = frozenset({"file", "local"})
+_NETWORK: Final = frozenset({"http", "https", "ws", "wss"})
 _HERE: Final = frozenset({"", "localhost", "127.0.0.1", "::1", "[::1]"})
-_SUSPECT: Final = re.compile(r"=\?|[/\\~$%&:<>\"'`\x00-\x20\x7f]|\.\.|[^\x00-\x7f]")
+_SUSPECT: Final = re.compile(r"[/\\~$%&+=!:<>\"'`\x00-\x20\x7f]|\.\.|[^\x00-\x7f]")
 
 
 class TooManyReadingsError(ValueError):
@@ -101,6 +178,8 @@ def _trimmed(text: str) -> Iterator[str]:
 
 
 def _unwrapped(text: str) -> Iterator[str]:
+    if _END_TAG.fullmatch(text):
+        return
     found = _IN_BRACKETS.fullmatch(text)
     if found is not None:
         yield next(group for group in found.groups() if group is not None)
@@ -131,17 +210,21 @@ def _decoded(text: str) -> Iterator[str]:
     if not text.isascii():
         yield normalize("NFKC", text)
         yield text.translate(_SLASHES)
-    if _is_line(text) and _ENCODED_WORD.search(text):
-        with suppress(MessageError, LookupError, ValueError):
-            yield str(make_header(decode_header(text)))
+        yield "".join(one for one in text if category(one) != "Cf")
     yield text.replace("+", " ")  # as forms write spaces
     if _is_line(text):
+        if _ENCODED_WORD.search(text):
+            with suppress(MessageError, LookupError, ValueError):
+                yield str(make_header(decode_header(text)))
         yield unescape(text)
         yield _ESCAPE.sub(_character, text)
+        yield _UTF_7.sub(lambda found: found[0].encode().decode("utf-7", "ignore"), text)
 
 
 def _character(found: re.Match[str]) -> str:
-    return _ESCAPED.get(found[3], found[3]) if found[3] else chr(int(found[1] or found[2] or found[4], 16))
+    if found[6]:
+        return _ESCAPED.get(found[6], found[6])
+    return chr(int(found[5], 8) if found[5] else int(found[1] or found[2] or found[3] or found[4], 16))
 
 
 def _is_line(text: str) -> bool:
@@ -155,7 +238,8 @@ def _without_scheme(text: str) -> Iterator[str]:
         return
     rest = found[2]
     authority = _AUTHORITY.fullmatch(rest)
-    if authority is not None and found[1].lower().rpartition("+")[2] not in _LOCAL and authority[1] not in _HERE:
+    scheme = found[1].lower().rpartition("+")[2]
+    if authority is not None and scheme not in _LOCAL and authority[1] not in (_HERE, {""})[scheme in _NETWORK]:
         if authority[1][0] in "~$.":  # no host
             yield _REST_OF_A_URL.split(authority[1] + authority[2], maxsplit=1)[0]
         return
@@ -169,8 +253,8 @@ def _without_scheme(text: str) -> Iterator[str]:
 
 
 def _expanded(text: str) -> Iterator[str]:
-    yield os.path.expanduser(text)  # noqa: PTH111 - as text: a tool may or may not do it
-    yield os.path.expandvars(text)
+    yield _without_home(text)
+    yield _VARIABLE.sub(lambda found: os.environ.get(found[found.lastindex or 0], ""), text, count=MOST)
 
 
 _STEPS: Final[tuple[Callable[[str], Iterator[str]], ...]] = (

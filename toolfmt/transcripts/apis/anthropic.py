@@ -41,9 +41,8 @@ from toolfmt.transcripts.blocks import PartRow, PartTable, content
 from toolfmt.transcripts.declaring import Declaring
 from toolfmt.transcripts.fields import PartField, arguments, citations, flag, ident, option, proof, text
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.hosted import ANTHROPIC, hosted
+from toolfmt.transcripts.hosted import ANTHROPIC, hosted, read_hosted
 from toolfmt.transcripts.media import data_of
-from toolfmt.transcripts.native import read_hosted
 from toolfmt.transcripts.request import ChoicePlace, RequestTable, SystemPlace, ToolsPlace
 from toolfmt.transcripts.values import lines, tagged, text_at, word
 
@@ -60,9 +59,9 @@ _SERVER: Final = f"{OWNER}.server"
 
 def _says(block: JsonValue) -> tuple[Said, ...]:
     """Say what a block that only Anthropic has says to others: a call, its result, or text."""
-    said = hosted(block, ANTHROPIC)
-    if said or not is_object(block):
-        return said
+    parts = hosted(block, ANTHROPIC)
+    if parts or not is_object(block):
+        return parts
     say = _SAYING.get(word(block, "type"))
     if say is not None:
         return say(block)
@@ -170,13 +169,13 @@ BLOCKS: Final = PartTable(
         PartRow("image", MediaPart, _MEDIA, _TITLE._replace(write=None), when=lambda part: part.kind == "image"),
         PartRow("document", MediaPart, _MEDIA, _TITLE, when=lambda part: part.kind == "document"),
     ),
-    marks=True,
+    marks="kept",
     strings=True,
     says=_says,
 )
 
 
-TOOLS: Final = Declaring(owner=OWNER, schema="input_schema", told_by="schema", strict=True, marks=True, bare="object")
+TOOLS: Final = Declaring(owner=OWNER, schema="input_schema", identity="schema", strict=True, marks=True, bare="object")
 
 
 def _read_choice(value: JsonValue) -> ToolChoice | None:
@@ -186,7 +185,7 @@ def _read_choice(value: JsonValue) -> ToolChoice | None:
     return ToolChoice(_MODES[kind]) if kind in _MODES else None
 
 
-def _write_choice(choice: ToolChoice) -> JsonObject:
+def _write_choice(choice: ToolChoice, _: object) -> JsonObject:
     if len(choice.names) == 1 and choice.mode == "required":
         return {"type": "tool", "name": choice.names[0]}
     return {"type": next(word for word, mode in _MODES.items() if mode == choice.mode)}
@@ -252,7 +251,7 @@ def write(transcript: Transcript) -> JsonValue:
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a request by its blocks (`tool_use`, `tool_result`, ...) or its tools' `input_schema`."""
+    """Recognise a request by its blocks (`tool_use`, `tool_result`, ...) or its tools' `input_schema`."""
     messages = value.get("messages") if is_object(value) else value
     if not is_array(messages):
         return False

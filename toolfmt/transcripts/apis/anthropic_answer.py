@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_array
-from toolfmt.transcripts.answer_api import AnswerApi, StepShape, known, only
+from toolfmt.transcripts.answer_api import AnswerApi, StepShape, only
 from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
 from toolfmt.transcripts.answer_info import UNFINISHED
 from toolfmt.transcripts.apis.anthropic import OWNER, cites
@@ -109,7 +109,7 @@ def _event(value: JsonObject, made: Assembler) -> None:
             block = inner(value, "content_block")
             if block.get("type") == "tool_use":
                 made.call(at, block.get("name"), block.get("id"))
-                given = block.get("input")  # an empty object stands for what the deltas will say
+                given = block.get("input")  # an empty object is replaced by what the deltas hold
                 made.arguments(at, None if given == {} else given)
             else:
                 _block(block, made)
@@ -155,8 +155,8 @@ def _start(block: StreamBlock, content: JsonObject) -> list[JsonObject]:
     return [{"type": "content_block_start", "index": block.index, "content_block": content}]
 
 
-def _delta(block: StreamBlock, kind: str, **said: JsonValue) -> list[JsonObject]:
-    return [{"type": "content_block_delta", "index": block.index, "delta": {"type": kind, **said}}]
+def _delta(block: StreamBlock, kind: str, **fields: JsonValue) -> list[JsonObject]:
+    return [{"type": "content_block_delta", "index": block.index, "delta": {"type": kind, **fields}}]
 
 
 def _stop(block: StreamBlock) -> list[JsonObject]:
@@ -182,7 +182,7 @@ API: Final = AnswerApi(
     ),
     open=lambda value: [{"messages": [{"role": "assistant", "content": value.get("content") or []}]}],
     close=_close,
-    known=known("id", "type", "role", "model", "content", "stop_reason", "usage"),
+    known=("id", "type", "role", "model", "content", "stop_reason", "usage"),
     proves=OWNER,
     unsigned="",
     stream=Blocks(

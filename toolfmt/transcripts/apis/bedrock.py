@@ -43,8 +43,8 @@ from toolfmt.transcripts.citations import cited, converse
 from toolfmt.transcripts.declaring import Declaring
 from toolfmt.transcripts.fields import PartField, arguments, flag, ident, option, text, where
 from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.hosted import read_hosted
 from toolfmt.transcripts.media import MediaKind, kind_of
-from toolfmt.transcripts.native import read_hosted
 from toolfmt.transcripts.request import RequestTable, SystemPlace, objects_in
 from toolfmt.transcripts.values import expected, lines, own, rest, tagged, word
 
@@ -107,21 +107,21 @@ def _says(block: JsonValue) -> tuple[Said, ...]:
     for key, value in block.items() if is_object(block) else ():
         if not is_object(value):
             continue
-        said = lines(value.get("content"))
+        content = lines(value.get("content"))
         match key:
             case "toolUse" | "toolResult" if "type" in value:
                 part = BLOCKS.read({key: {name: found for name, found in value.items() if name != "type"}})
                 return (replace(part, extra={}),) if isinstance(part, (CallPart, ResultPart)) else ()
             case "searchResult":
-                return (tagged("search_result", said, title=word(value, "title"), source=word(value, "source")),)
+                return (tagged("search_result", content, title=word(value, "title"), source=word(value, "source")),)
             case "citationsContent":
-                return (TextPart(lines(value["content"], "")),) if said else ()
+                return (TextPart(lines(value["content"], "")),) if content else ()
             case "guardContent":
                 text, shown = word(value.get("text"), "text"), BLOCKS.read(value)
                 return (TextPart(text),) if text else (shown,) if isinstance(shown, MediaPart) else ()
             case "document" if is_object(source := value.get("source")):
-                said = word(source, "text") or lines(source.get("content"))
-                return (tagged("document", said, name=word(value, "name")),) if said else ()
+                content = word(source, "text") or lines(source.get("content"))
+                return (tagged("document", content, name=word(value, "name")),) if content else ()
             case _:
                 continue
     return ()
@@ -148,8 +148,8 @@ def _read_cited(block: JsonObject) -> Part | None:
     """Read text with citations where it is one text."""
     value = block["citationsContent"]
     match value:
-        case {"content": [{"text": str() as said}], "citations": [_, *_] as found} if all(map(is_object, found)):
-            return TextPart(said, tuple(found))
+        case {"content": [{"text": str() as text}], "citations": [_, *_] as found} if all(map(is_object, found)):
+            return TextPart(text, tuple(found))
         case _:
             return None
 
@@ -161,11 +161,11 @@ def _write_cited(part: TextPart) -> JsonObject | None:
 
 def _read_reasoning(block: JsonObject) -> Part | None:
     value = block["reasoningContent"]
-    said = value.get("reasoningText") if is_object(value) else None
-    if is_object(said) and isinstance(said.get("text"), str):
-        signature = said.get("signature") or None
-        extra = rest(said, _SAID, f"{OWNER}.reasoningContent")
-        return ReasoningPart(said["text"], signature, None, SIGNER if signature else OWNER, extra)
+    reasoning = value.get("reasoningText") if is_object(value) else None
+    if is_object(reasoning) and isinstance(reasoning.get("text"), str):
+        signature = reasoning.get("signature") or None
+        extra = rest(reasoning, _SAID, f"{OWNER}.reasoningContent")
+        return ReasoningPart(reasoning["text"], signature, None, SIGNER if signature else OWNER, extra)
     hidden = value.get("redactedContent") if is_object(value) else None
     return ReasoningPart("", None, hidden, SIGNER) if isinstance(hidden, str) else None
 
@@ -175,8 +175,8 @@ def _write_reasoning(part: ReasoningPart) -> JsonObject | None:
         return None
     if part.encrypted is not None:
         return {"reasoningContent": {"redactedContent": part.encrypted}}
-    said = {"text": part.text} if part.signature is None else {"text": part.text, "signature": part.signature}
-    return {"reasoningContent": {"reasoningText": said}}
+    reasoning = {"text": part.text} if part.signature is None else {"text": part.text, "signature": part.signature}
+    return {"reasoningContent": {"reasoningText": reasoning}}
 
 
 def _media(kind: MediaKind) -> PartRow:
@@ -221,7 +221,7 @@ def _write_source(part: MediaPart, body: JsonObject) -> bool:
 
 
 def _document_name(part: MediaPart) -> str:
-    """Name a document as Bedrock allows it; one without a name is told apart by what is in it."""
+    """Name a document as Bedrock allows it; one without a name is named by what is in it."""
     if part.name:
         return re.sub(r"\s+", " ", re.sub(r"[^a-zA-Z0-9\s()\[\]-]", "-", part.name))[:200]
     return "document " + sha256((part.data or part.file_id or "").encode("utf-8", "surrogatepass")).hexdigest()[:8]
@@ -340,7 +340,7 @@ def _write_choice(choice: ToolChoice | None) -> JsonObject | None:
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a request by its `toolConfig`, or by blocks that are named by their key."""
+    """Recognise a request by its `toolConfig`, or by blocks that are named by their key."""
     messages = objects_in(value)
     if is_object(value) and is_array(value.get("messages")) and "toolConfig" in value:
         return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.answer_api import AnswerApi, StepShape, known, only
+from toolfmt.transcripts.answer_api import AnswerApi, StepShape, only
 from toolfmt.transcripts.answer_ending import AnswerEnding, TokenCounting, endings
 from toolfmt.transcripts.answer_info import UNFINISHED
 from toolfmt.transcripts.apis.bedrock import OURS, OWNER, SIGNER, cites
@@ -61,8 +61,8 @@ def _read(value: JsonObject, made: Assembler) -> None:
         use = inner(block, "toolUse")
         made.text(block.get("text"))
         made.piece()
-        for said in objects_in(inner(block, "citationsContent"), "content"):
-            made.text(said.get("text"))
+        for cited in objects_in(inner(block, "citationsContent"), "content"):
+            made.text(cited.get("text"))
         for citation in objects_in(inner(block, "citationsContent"), "citations"):
             made.cite(citation)
         thought = inner(block, "reasoningContent")
@@ -77,10 +77,10 @@ def _read(value: JsonObject, made: Assembler) -> None:
     made.tokens(value.get("usage"), _COUNT.read)
 
 
-def _reasoning(said: JsonObject, made: Assembler) -> None:
+def _reasoning(fields: JsonObject, made: Assembler) -> None:
     """Read reasoning, and what proves it to its maker."""
-    made.reasoning(said.get("text"))
-    made.prove(SIGNER, said.get("signature"), said.get("redactedContent"))
+    made.reasoning(fields.get("text"))
+    made.prove(SIGNER, fields.get("signature"), fields.get("redactedContent"))
 
 
 def _event(value: JsonObject, made: Assembler) -> None:
@@ -124,8 +124,8 @@ def _counted(ending: AnswerEnding) -> JsonObject:
     return {"usage": _COUNT.write(ending.info.usage), "metrics": {"latencyMs": 0}}
 
 
-def _delta(block: StreamBlock, **said: JsonValue) -> list[JsonObject]:
-    return [{"contentBlockDelta": {"contentBlockIndex": block.index, "delta": said}}]
+def _delta(block: StreamBlock, **fields: JsonValue) -> list[JsonObject]:
+    return [{"contentBlockDelta": {"contentBlockIndex": block.index, "delta": fields}}]
 
 
 def _start(block: StreamBlock) -> list[JsonObject]:
@@ -138,8 +138,8 @@ def _stop(block: StreamBlock) -> list[JsonObject]:
 
 
 def _prove(block: StreamBlock, proof: Proof) -> list[JsonObject]:
-    said = {"signature": proof.signature} if proof.encrypted is None else {"redactedContent": proof.encrypted}
-    return _delta(block, reasoningContent=said)
+    fields = {"signature": proof.signature} if proof.encrypted is None else {"redactedContent": proof.encrypted}
+    return _delta(block, reasoningContent=fields)
 
 
 API: Final = AnswerApi(
@@ -153,7 +153,7 @@ API: Final = AnswerApi(
         {"messages": [{"role": "assistant", "content": [], **inner(inner(value, "output"), "message")}]}
     ],
     close=_close,
-    known=known("output", "stopReason", "usage", "metrics", "ResponseMetadata"),
+    known=("output", "stopReason", "usage", "metrics", "ResponseMetadata"),
     proves=SIGNER,
     stream=Blocks(
         owner=SIGNER,

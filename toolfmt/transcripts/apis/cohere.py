@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.answer_api import AnswerApi, StepShape, known, only, open_message
+from toolfmt.transcripts.answer_api import AnswerApi, StepShape, only, open_message
 from toolfmt.transcripts.answer_ending import AnswerEnding, TokenCounting, endings
 from toolfmt.transcripts.chat import ChatShape
 from toolfmt.transcripts.chat_request import messages_in, parts_in, read_request, write_request
@@ -67,7 +67,7 @@ SHAPE: Final = ChatShape(
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a request by a plan before calls, a document among parts, a thought in text without a signature."""
+    """Recognise a request by a plan before calls, a document among parts, a thought in text without a signature."""
     if is_object(value) and (value.get("tool_choice") in ("REQUIRED", "NONE") or "strict_tools" in value):
         return bool(messages_in(value))
     return any("tool_plan" in message for message in messages_in(value)) or any(
@@ -109,13 +109,13 @@ _STOPS: Final = endings(
 
 def _answer(value: JsonObject, made: Assembler) -> None:
     made.about(value.get("id"), None)
-    said = inner(value, "message")
-    for part in objects_in(said, "content"):
+    assistant = inner(value, "message")
+    for part in objects_in(assistant, "content"):
         _say(part, made)
-    for citation in objects_in(said, "citations"):
+    for citation in objects_in(assistant, "citations"):
         made.cite(citation)
-    made.text(said.get("tool_plan"))
-    for call in objects_in(said, "tool_calls"):
+    made.text(assistant.get("tool_plan"))
+    for call in objects_in(assistant, "tool_calls"):
         body = inner(call, "function")
         made.whole_call(body.get("name"), call.get("id"), body.get("arguments"))
     _end(value, made)
@@ -136,8 +136,8 @@ def _end(value: JsonObject, made: Assembler) -> None:
 
 def _event(value: JsonObject, made: Assembler) -> None:
     delta = inner(value, "delta")
-    said = inner(delta, "message")
-    call = inner(said, "tool_calls")
+    assistant = inner(delta, "message")
+    call = inner(assistant, "tool_calls")
     body = inner(call, "function")
     key = value.get("index")
     match value["type"]:
@@ -146,9 +146,9 @@ def _event(value: JsonObject, made: Assembler) -> None:
         case "content-start" | "content-delta":
             if value["type"] == "content-start":
                 made.piece()
-            _say(inner(said, "content"), made)
+            _say(inner(assistant, "content"), made)
         case "tool-plan-delta":
-            made.text(said.get("tool_plan"))
+            made.text(assistant.get("tool_plan"))
         case "tool-call-start":
             made.call(key, body.get("name"), call.get("id"))
             made.arguments(key, body.get("arguments"))
@@ -159,7 +159,7 @@ def _event(value: JsonObject, made: Assembler) -> None:
         case "message-end":
             _end(delta, made)
         case "citation-start":
-            made.cite(said.get("citations"))
+            made.cite(assistant.get("citations"))
         case _:
             pass  # where contents and citations begin and end
 
@@ -190,9 +190,9 @@ def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
     return made | ending.counted("usage", _COUNT)
 
 
-def _part(kind: str, block: StreamBlock, **said: JsonValue) -> list[JsonObject]:
+def _part(kind: str, block: StreamBlock, **fields: JsonValue) -> list[JsonObject]:
     """Write an event of a block; one that says nothing has no delta."""
-    return [{"type": kind, "index": block.index} | ({"delta": {"message": said}} if said else {})]
+    return [{"type": kind, "index": block.index} | ({"delta": {"message": fields}} if fields else {})]
 
 
 def _start(block: StreamBlock) -> list[JsonObject]:
@@ -223,7 +223,7 @@ API: Final = AnswerApi(
     ),
     open=open_message,
     close=_close,
-    known=known("id", "finish_reason", "message", "usage"),
+    known=("id", "finish_reason", "message", "usage"),
     stream=Blocks(
         begin=lambda head, _: [{"type": "message-start", "id": head.id, "delta": {"message": {"role": "assistant"}}}],
         start={

@@ -23,9 +23,8 @@ from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import GEMINI_OPENAPI
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.gemini_parts import BLOCKS, OWNER, PROVIDER, camel
-from toolfmt.transcripts.gemini_schema import json_schema, spelled
-from toolfmt.transcripts.native import COMMON, declared, read_hosted
+from toolfmt.transcripts.gemini_parts import BLOCKS, OWNER, PROVIDER, camel, json_schema, spelled
+from toolfmt.transcripts.hosted import COMMON, declared, read_hosted
 from toolfmt.transcripts.request import RequestTable, SystemPlace, ToolsPlace, objects_in
 from toolfmt.transcripts.values import own, rest
 
@@ -196,7 +195,7 @@ _KINDS: Final = frozenset({"type", "part_kind"})
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a request by its `contents`, or a list by the `parts` of its items; no part of Gemini's says its kind."""
+    """Recognise a request by its `contents`, or a list by its items' `parts`; no part of Gemini's says its kind."""
     return any(
         is_array(item.get("parts"))
         and item.get("role", "") in _ROLES

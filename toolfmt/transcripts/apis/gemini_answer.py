@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.answer_api import AnswerApi, StepShape, known, only
+from toolfmt.transcripts.answer_api import AnswerApi, StepShape, only
 from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
 from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER, camel
@@ -64,8 +64,8 @@ def _read(value: JsonObject, made: Assembler) -> None:
         _ground(candidate, made)
         reason = _named(candidate.get("finishReason"))
         if reason in _BROKEN:
-            said = str(candidate.get("finishMessage") or "")
-            made.broken(said, _BROKEN[reason], f"{reason}: {said}" if said else str(reason))
+            message = str(candidate.get("finishMessage") or "")
+            made.broken(message, _BROKEN[reason], f"{reason}: {message}" if message else str(reason))
         made.ended(reason)
     if value.get("usageMetadata"):
         made.tokens(_spelt(inner(value, "usageMetadata")), _COUNT.read)
@@ -169,8 +169,8 @@ API: Final = AnswerApi(
     shapes=(StepShape(lambda value: not value.keys().isdisjoint(_KEYS), _read),),
     open=_open,
     close=_close,
-    known=known("candidates", "usageMetadata", "modelVersion", "responseId", "promptFeedback"),
-    choice=("candidates", known("content", "index", "finishReason", "groundingMetadata", "citationMetadata")),
+    known=("candidates", "usageMetadata", "modelVersion", "responseId", "promptFeedback"),
+    choice=("candidates", ("content", "index", "finishReason", "groundingMetadata", "citationMetadata")),
     several=True,
     stream=Blocks(
         owner=PROVIDER,

@@ -84,10 +84,10 @@ def cites(item: JsonObject) -> bool:
 
 
 def _read_summary(item: JsonObject, part: ReasoningPart) -> bool:
-    said = CONTENTS.read_all(item.get("summary")) if is_array(item.get("summary")) else ()
-    texts = [found.text for found in said if isinstance(found, TextPart)]
+    parts = CONTENTS.read_all(item.get("summary")) if is_array(item.get("summary")) else ()
+    texts = [found.text for found in parts if isinstance(found, TextPart)]
     part.text = "\n\n".join(texts)
-    return len(texts) == len(said)
+    return len(texts) == len(parts)
 
 
 def _write_summary(part: ReasoningPart, item: JsonObject) -> bool:
@@ -245,7 +245,7 @@ def write(transcript: Transcript) -> JsonValue:
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a request by steps that only this format has."""
+    """Recognise a request by steps that only this format has."""
     steps = value.get("input") if is_object(value) else value
     return is_array(steps) and any(word(step, "type") in _TELLING for step in steps)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_array
-from toolfmt.transcripts.answer_api import AnswerApi, StepShape, known
+from toolfmt.transcripts.answer_api import AnswerApi, StepShape
 from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings, timestamp
 from toolfmt.transcripts.apis.gemini_interactions import OWNER as NAME
 from toolfmt.transcripts.apis.gemini_interactions import cites
@@ -79,7 +79,7 @@ def _step(at: Hashable, step: JsonObject, made: Assembler) -> None:
             signature = step.get("signature")
             extra = {f"{OWNER}.thoughtSignature": signature} if signature else {}
             made.call(at, step.get("name"), step.get("id"), extra=extra)
-            made.arguments(at, step.get("arguments") or None)  # an empty object stands for what the deltas will say
+            made.arguments(at, step.get("arguments") or None)  # an empty object is replaced by what the deltas hold
         case other:
             made.note("provider_part", str(other))
 
@@ -169,7 +169,7 @@ API: Final = AnswerApi(
     ),
     open=lambda value: [{"input": objects_in(value, "steps")}],
     close=_close,
-    known=known("id", "object", "model", "created", "updated", "status", "steps", "usage"),
+    known=("id", "object", "model", "created", "updated", "status", "steps", "usage"),
     stream=Blocks(
         owner=PROVIDER,
         begin=lambda head, _: [{"event_type": "interaction.created", "interaction": _interaction(head, "in_progress")}],

@@ -119,11 +119,11 @@ _TOOLS: Final = Declaring(owner=NAME, schema="inputSchema", bare="object")
 
 def write(transcript: Transcript) -> list[JsonValue]:
     """Write a log: the tools, then calls and results in their order."""
-    said = [item for message in transcript.messages for item in _write_message(message)]
+    written = [item for message in transcript.messages for item in _write_message(message)]
     kept, new = _declared(transcript.tools or ())
     kept.update(transcript.extra.get(_OTHERS, ()))
     items: list[JsonValue] = []
-    for item in [*_write_tools(new, transcript), *said]:
+    for item in [*_write_tools(new, transcript), *written]:
         while len(items) in kept:
             items.append(kept.pop(len(items)))
         items.append(item)
@@ -178,7 +178,7 @@ def _write_tools(tools: Sequence[ToolDeclaration], transcript: Transcript) -> li
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a log by its messages, a call by its arguments, a result by its content, a list by its tools' schema."""
+    """Recognise a log by its messages, a call by its arguments, a result by its content, a list by tools' schemas."""
     if not (is_object(value) or is_array(value)):
         return False
     return any(is_object(item) and _telling(item) for item in _items(value))

@@ -59,7 +59,7 @@ SHAPE: Final = ChatShape(
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a request by thoughts in chunks, an address that stands for an image, or the choice `any`."""
+    """Recognise a request by thoughts in chunks, an address in place of an image, or the choice `any`."""
     if is_object(value) and value.get("tool_choice") == "any":
         return bool(messages_in(value))
     return any(

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.answer_api import AnswerApi, StepShape, known, only, open_message
+from toolfmt.transcripts.answer_api import AnswerApi, StepShape, only, open_message
 from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings, timestamp
 from toolfmt.transcripts.chat import ChatShape
 from toolfmt.transcripts.chat_request import messages_in, read_request, write_request
@@ -59,7 +59,7 @@ SHAPE: Final = ChatShape(
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a request by a result's `tool_name`, images beside the text, or calls without a type and an id."""
+    """Recognise a request by a result's `tool_name`, images beside the text, or calls without a type and an id."""
     return any(
         "tool_name" in message or is_array(message.get("images")) or any(map(_bare, objects_in(message, "tool_calls")))
         for message in messages_in(value)
@@ -98,12 +98,12 @@ _STOPS: Final = endings("stop", length="length")
 
 def _read(value: JsonObject, made: Assembler) -> None:
     made.about(None, value.get("model"))
-    said = inner(value, "message")
-    made.reasoning(said.get("thinking"))
-    made.text(said.get("content"))
-    if said.get("images"):
+    body = inner(value, "message")
+    made.reasoning(body.get("thinking"))
+    made.text(body.get("content"))
+    if body.get("images"):
         made.note("provider_part", "images")
-    for call in objects_in(said, "tool_calls"):
+    for call in objects_in(body, "tool_calls"):
         function = inner(call, "function")
         made.whole_call(function.get("name"), call.get("id"), function.get("arguments"))
     if value.get("done"):
@@ -134,8 +134,10 @@ API: Final = AnswerApi(
     shapes=(StepShape(lambda value: is_object(value.get("message")) and "model" in value, _read),),
     open=open_message,
     close=_close,
-    known=known("model", "created_at", "message", "done", "done_reason", "prompt_eval_count", "eval_count")
-    | known("total_duration", "load_duration", "prompt_eval_duration", "eval_duration"),
+    known=(
+        *("model", "created_at", "message", "done", "done_reason", "prompt_eval_count", "eval_count"),
+        *("total_duration", "load_duration", "prompt_eval_duration", "eval_duration"),
+    ),
     stream=Blocks(
         call_prefix="",
         interleaved=True,

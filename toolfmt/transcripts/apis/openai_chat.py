@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import ANY, OPENAI, OPENAI_STRICT
-from toolfmt.transcripts.answer_api import AnswerApi, StepShape, known, only
+from toolfmt.transcripts.answer_api import AnswerApi, StepShape, only
 from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
 from toolfmt.transcripts.answer_info import UNFINISHED
 from toolfmt.transcripts.chat import MODELS, ChatShape
@@ -64,7 +64,7 @@ _ANSWERED: Final = ("annotations", "audio", "refusal")
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a request by calls, a result's `tool_call_id`, what only its answers have, or tools of that shape."""
+    """Recognise a request by calls, a result's `tool_call_id`, what only its answers have, or tools of that shape."""
     for item in messages_in(value):
         if "tool_call_id" in item or "tool_calls" in item or item.get("role") == "developer":
             return True
@@ -135,8 +135,8 @@ _COUNT: Final = TokenCounting(
     }
 )
 _STOPS: Final = endings("stop", tool_calls="tool_calls", length="length", content_filter="content_filter")
-KNOWN: Final = known("id", "object", "created", "model", "choices", "usage")
-CHOICE: Final = ("choices", known("index", "message", "finish_reason"))
+KNOWN: Final = ("id", "object", "created", "model", "choices", "usage")
+CHOICE: Final = ("choices", ("index", "message", "finish_reason"))
 
 _BESIDE: Final = ("audio", "images")
 """What a message may hold that no event reports."""
@@ -157,17 +157,17 @@ def _read(value: JsonObject, made: Assembler) -> None:
 
 
 def _choice(choice: JsonObject, made: Assembler) -> None:
-    said = choice.get("delta") or inner(choice, "message")
-    made.reasoning(said.get("reasoning_content") or said.get("reasoning"))
-    _content(said.get("content"), made)
-    made.refusal(said.get("refusal"))
-    for citation in objects_in(said, "annotations"):
+    fields = choice.get("delta") or inner(choice, "message")
+    made.reasoning(fields.get("reasoning_content") or fields.get("reasoning"))
+    _content(fields.get("content"), made)
+    made.refusal(fields.get("refusal"))
+    for citation in objects_in(fields, "annotations"):
         made.cite(citation)
     for key in _BESIDE:
-        if said.get(key):
+        if fields.get(key):
             made.note("provider_part", key)
-    if said.get("tool_calls") or said.get("function_call"):
-        _calls(said, made)
+    if fields.get("tool_calls") or fields.get("function_call"):
+        _calls(fields, made)
     if choice.get("error"):
         made.fail(choice)
     made.ended(choice.get("finish_reason") or ("message" in choice and "stop"))
@@ -191,15 +191,15 @@ def _content(content: JsonValue, made: Assembler) -> None:
                 made.note("provider_part", str(other))
 
 
-def _calls(said: JsonObject, made: Assembler) -> None:
-    for at, call in enumerate(objects_in(said, "tool_calls")):
+def _calls(fields: JsonObject, made: Assembler) -> None:
+    for at, call in enumerate(objects_in(fields, "tool_calls")):
         key = at if call.get("index") is None else call["index"]
         custom = call.get("type") == "custom" or not is_object(call.get("function"))
         body = inner(call, "custom" if custom else "function")
         if body.get("name") or call.get("id"):
             made.call(key, body.get("name"), call.get("id"), form="text" if custom and body else "json")
         made.arguments(key, body.get("arguments", body.get("input")))
-    only = inner(said, "function_call")  # from before there were several
+    only = inner(fields, "function_call")  # from before there were several
     if only.get("name"):
         made.call("function_call", only["name"], None)
     made.arguments("function_call", only.get("arguments"))
@@ -242,14 +242,14 @@ def chunk(head: AnswerHead, choices: list[JsonObject]) -> JsonObject:
     return {**about, "model": head.model, "choices": choices}
 
 
-def delta(head: AnswerHead, said: JsonObject, reason: str | None = None) -> list[JsonObject]:
+def delta(head: AnswerHead, fields: JsonObject, reason: str | None = None) -> list[JsonObject]:
     """Write a chunk of one choice."""
-    return [chunk(head, [{"index": 0, "delta": said, "finish_reason": reason}])]
+    return [chunk(head, [{"index": 0, "delta": fields, "finish_reason": reason}])]
 
 
-def call_delta(block: StreamBlock, **said: JsonValue) -> list[JsonObject]:
+def call_delta(block: StreamBlock, **fields: JsonValue) -> list[JsonObject]:
     """Write a chunk of a call."""
-    return delta(block.head, {"tool_calls": [{"index": block.number, **said}]})
+    return delta(block.head, {"tool_calls": [{"index": block.number, **fields}]})
 
 
 def _start(block: StreamBlock) -> list[JsonObject]:

@@ -24,7 +24,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import ANY, OPENAI, OPENAI_STRICT
 from toolfmt.transcripts.chat import MODELS
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
-from toolfmt.transcripts.native import read_hosted, write_hosted
+from toolfmt.transcripts.hosted import read_hosted, write_hosted
 from toolfmt.transcripts.responses_items import OWNER, PROVIDER, link_items, read_item, write_items
 from toolfmt.transcripts.values import expected, own, pointer, rest
 
@@ -201,7 +201,7 @@ def _write_choice(choice: ToolChoice, tools: tuple[ToolDeclaration, ...]) -> Jso
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a request by `input`, and items by their types."""
+    """Recognise a request by `input`, and items by their types."""
     items = value.get("input") if is_object(value) else value
     if isinstance(items, str):
         return is_object(value) and "messages" not in value

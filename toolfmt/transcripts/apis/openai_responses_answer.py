@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import CallPart
 from toolfmt.jsontext import is_array
-from toolfmt.transcripts.answer_api import AnswerApi, StepShape, known
+from toolfmt.transcripts.answer_api import AnswerApi, StepShape
 from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCounting
 from toolfmt.transcripts.citations import flat
 from toolfmt.transcripts.request import objects_in
@@ -259,11 +259,11 @@ def _written(block: StreamBlock, status: str = "") -> JsonObject:
     """Write a block as an item; without a status, as it is when it has ended."""
     kind = _KINDS[block.kind]
     called = {} if kind.part else {"call_id": block.id, "name": block.name}
-    said = [_part(block, kind)] if kind.part and block.pieces else [] if kind.part else block.text
+    content = [_part(block, kind)] if kind.part and block.pieces else [] if kind.part else block.text
     cut = block.cut or (block.kind == "call" and block.call is None)
     status = status or ("incomplete" if cut else "completed")
     ident = block.head.mint(_PREFIXES[kind.item["type"]], block.index)
-    made: JsonObject = {"id": ident, **kind.item, **called, kind.key: said, "status": status}
+    made: JsonObject = {"id": ident, **kind.item, **called, kind.key: content, "status": status}
     return made if block.encrypted is None else {**made, "encrypted_content": block.encrypted}
 
 
@@ -339,8 +339,10 @@ API: Final = AnswerApi(
     ),
     open=lambda value: [{"input": objects_in(value, "output")}],
     close=_close,
-    known=known("id", "object", "created_at", "completed_at", "model", "status", "output", "usage", "error")
-    | known("incomplete_details"),
+    known=(
+        *("id", "object", "created_at", "completed_at", "model", "status", "output", "usage", "error"),
+        "incomplete_details",
+    ),
     proves=PROVIDER,
     stream=Blocks(
         owner=PROVIDER,

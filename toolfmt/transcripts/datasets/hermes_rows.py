@@ -35,7 +35,7 @@ ROWS: Final = TextRows(
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a row by the tags in its turns."""
+    """Recognise a row by the tags in its turns."""
     return any(
         tag in item["value"] for item in turns_of(value) for tag in ("<tools>", "<tool_call>", "<tool_response>")
     )

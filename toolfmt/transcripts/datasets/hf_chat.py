@@ -46,7 +46,7 @@ SHAPE: Final = ChatShape(
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a conversation by calls of a type that have no id and an object of arguments, or by parts `image`."""
+    """Recognise a conversation by calls of a type that have no id and an object of arguments, or by parts `image`."""
     return any(_typed(call) for message in messages_in(value) for call in objects_in(message, "tool_calls")) or any(
         part.get("type") in ("image", "video") and not (is_object(part.get("source")) or "mediaType" in part)
         for part in parts_in(value)

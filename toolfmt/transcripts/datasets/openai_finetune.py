@@ -32,7 +32,7 @@ SHAPE: Final = ChatShape(
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a row by a message's weight."""
+    """Recognise a row by a message's weight."""
     return any("weight" in message for message in messages_in(value))
 
 

@@ -52,8 +52,8 @@ def read_turn(item: JsonValue, where: tuple[str, int] | tuple[str], owner: str) 
     role = _ROLES.get(speaker) if isinstance(speaker, str) else None
     if role is None:
         raise ParseError(f"{pointer(where)}: `from` is one of {', '.join(_ROLES)}, not {_named(item)}")
-    said = (TextPart(text),) if text else ()
-    parts: tuple[Part, ...] = (ResultPart(said),) if role == "tool" else said
+    content = (TextPart(text),) if text else ()
+    parts: tuple[Part, ...] = (ResultPart(content),) if role == "tool" else content
     message = Message(role, parts, extra={} if item.keys() <= _TURN else rest(item, _TURN, owner))
     message.origin, message.source, message.where = owner, item, where
     return message

@@ -231,14 +231,14 @@ def _said(parts: Iterable[object]) -> str:
     text, before = "", False
     for part in parts:
         mark = next((f"<{found.kind}>" for found in _media((part,))), "")
-        said = mark or content_text([part])
-        text += "\n\n" + said if before and said and not mark else said
-        before = bool(said) and not mark
+        written = mark or content_text([part])
+        text += "\n\n" + written if before and written and not mark else written
+        before = bool(written) and not mark
     return text
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a row by turns of calls or of what was observed, or by turns with tools, files or answers beside them."""
+    """Recognise a row by turns of calls or of what was observed, or by turns beside tools, files or answers."""
     turns = value.get(TURNS) if is_object(value) else value
     if not is_array(turns):
         return False

@@ -132,17 +132,17 @@ class TextRows:
         return {**value, TURNS: turns}
 
     def _turn(self, message: Message) -> JsonValue:
-        said = [
+        turns = [
             found for part in message.parts for found in (part.content if isinstance(part, ResultPart) else (part,))
         ]
-        return {"from": self.names[message.role], "value": texts(said), **own(message.extra, self.owner)}
+        return {"from": self.names[message.role], "value": texts(turns), **own(message.extra, self.owner)}
 
     def _instructions(self, messages: list[Message], tools: tuple[ToolDeclaration, ...] | None) -> JsonValue:
         """Write the system text with the tools, as a turn or as the text beside the turns; None if there is none."""
         if len(messages) == 1 and messages[0].origin == self.owner:
             found = messages[0].source
-            said = found if isinstance(found, str) else found["value"]
-            if self._declared(said)[0] == tools:
+            turns = found if isinstance(found, str) else found["value"]
+            if self._declared(turns)[0] == tools:
                 return found
         text = "\n\n".join(texts(message.parts) for message in messages)
         functions = write_tools(tools or (), self.owner, self.tool)

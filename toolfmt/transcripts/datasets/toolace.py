@@ -65,7 +65,7 @@ ROWS: Final = TextRows(
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a row by a system text that ends or goes on after a list, and turns of user and assistant."""
+    """Recognise a row by a system text that ends or goes on after a list, and turns of user and assistant."""
     if not is_object(value) or "tools" in value or not isinstance(value.get("system"), str):
         return False
     names = {item["from"] for item in turns_of(value)}

@@ -22,7 +22,6 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.chat_request import read_request, write_request
-from toolfmt.transcripts.chat_write import write_messages
 from toolfmt.transcripts.datasets import hf_chat
 from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.values import rest
@@ -85,14 +84,14 @@ def _side(row: JsonObject, key: str, role: str) -> tuple[Message, ...]:
 
 def write(transcript: Transcript) -> JsonValue:
     """Write a row: what comes up to the last turn of the user's that both answers share is the prompt."""
-    whole = write_request(replace(transcript, messages=()), SHAPE)
-    beside = {key: value for key, value in whole.items() if key != "messages"} if is_object(whole) else {}
-    chosen = write_messages(transcript.messages, SHAPE)
+    whole = write_request(transcript, SHAPE)
+    chosen = whole["messages"]
+    beside = {key: value for key, value in whole.items() if key != "messages"}
     if transcript.rejected is None:
         at = _asked(chosen)
         label = {} if transcript.label is None else {"label": transcript.label}
         return {"prompt": chosen[:at], "completion": chosen[at:], **label, **beside}
-    rejected = write_messages(transcript.rejected, SHAPE)
+    rejected = write_request(Transcript(transcript.rejected), SHAPE)["messages"]
     shared = sum(1 for _ in takewhile(lambda pair: jsontext.equal(*pair), zip(chosen, rejected, strict=False)))
     at = 0 if "prompt" in beside else _asked(chosen[:shared])
     return {"prompt": chosen[:at], "chosen": chosen[at:], "rejected": rejected[at:], **beside}
@@ -104,7 +103,7 @@ def _asked(items: list[JsonValue]) -> int:
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a row by its two answers, or by a prompt and its completion."""
+    """Recognise a row by its two answers, or by a prompt and its completion."""
     if not is_object(value):
         return False
     answers = [value[key] for key in ("completion", "chosen", "rejected") if key in value]

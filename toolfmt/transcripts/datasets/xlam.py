@@ -125,7 +125,7 @@ def _named(about: JsonValue, *, optional: bool) -> JsonValue:
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a row by its query and answers."""
+    """Recognise a row by its query and answers."""
     return is_object(value) and isinstance(value.get("query"), str) and "answers" in value
 
 

@@ -153,8 +153,8 @@ def read(value: JsonValue) -> Transcript:
     found = forget_ids(_TABLE.read(value), _ID, "message-")
     if is_object(value):
         artifacts, status = expected(value, "artifacts", is_array, "a list") or (), value.get("status")
-        said = status.get("message") if is_object(status) else None
-        found.messages += (*_outputs(artifacts, "artifacts"), *_outputs(() if said is None else (said,), "status"))
+        final = status.get("message") if is_object(status) else None
+        found.messages += (*_outputs(artifacts, "artifacts"), *_outputs(() if final is None else (final,), "status"))
         found.extra.pop(f"{NAME}.artifacts", None)
     return found
 
@@ -170,8 +170,8 @@ def _outputs(items: Sequence[JsonValue], key: str) -> Iterator[Message]:
 def write(transcript: Transcript) -> JsonValue:
     """Write a list of messages, or a task where there is more to say."""
     lists: dict[str, list[JsonValue]] = {"history": [], "artifacts": []}
-    told = [found for found in transcript.messages if (found.origin, found.where[:1]) != (NAME, ("/status",))]
-    for kept, new in kept_or_new(told, NAME):
+    reported = [found for found in transcript.messages if (found.origin, found.where[:1]) != (NAME, ("/status",))]
+    for kept, new in kept_or_new(reported, NAME):
         for item in map(_write_message, new) if new else (kept,):
             if is_object(item):
                 lists["artifacts" if _ARTIFACT in item else "history"].append(item)
@@ -190,7 +190,7 @@ def _write_message(message: Message) -> JsonObject | None:
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell messages by their roles and parts, or by parts that name their kind as version 0.3 does."""
+    """Recognise messages by their roles and parts, or by parts that name their kind as version 0.3 does."""
     return any(
         word(item, "role") in ("ROLE_USER", "ROLE_AGENT")
         or any(word(part, "kind") in ("text", "file", "data") for part in item["parts"])

@@ -172,8 +172,8 @@ def _write_message(message: Message) -> Iterator[JsonObject]:
     if not (spoken or calls) and message.parts:
         return
     name = {} if message.name is None else {"name": message.name}
-    said = {"content": _content(spoken, listed=message.role == "user")} if spoken or not calls else {}
-    yield {"role": message.role, **name, **said, **({"toolCalls": calls} if calls else {}), **extra}
+    body = {"content": _content(spoken, listed=message.role == "user")} if spoken or not calls else {}
+    yield {"role": message.role, **name, **body, **({"toolCalls": calls} if calls else {}), **extra}
 
 
 def _content(parts: Iterable[Part | Content], *, listed: bool = True) -> JsonValue:
@@ -217,7 +217,7 @@ def write(transcript: Transcript) -> JsonValue:
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a run's input by its ids, or a message by its calls, its thoughts or what it answers."""
+    """Recognise a run's input by its ids, or a message by its calls, its thoughts or what it answers."""
     if is_object(value) and "threadId" in value and "runId" in value and is_array(value.get("messages")):
         return True
     return any(

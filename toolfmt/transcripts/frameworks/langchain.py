@@ -29,7 +29,7 @@ from toolfmt.conversation import (
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.chat_read import read_message
+from toolfmt.transcripts.chat_messages import messages_of
 from toolfmt.transcripts.format import ALL_KINDS, TranscriptFormat
 from toolfmt.transcripts.frameworks.langchain_blocks import BLOCKS, OWNER, SHAPE, SIGNER, SIGNERS, read_blocks
 from toolfmt.transcripts.request import objects_in
@@ -124,7 +124,8 @@ def _answer(data: JsonObject) -> Message:
     kept = data.get("additional_kwargs")
     further: JsonObject = kept if is_object(kept) else {}
     known = {*_BESIDE, *(() if calls else _MADE)}.intersection(further)
-    beside = read_message({"role": "assistant", **{key: further[key] for key in known}}, SHAPE).parts
+    (message,) = messages_of(SHAPE).read_messages([{"role": "assistant", **{key: further[key] for key in known}}])
+    beside = message.parts
     parts: list[Part] = [part for part in beside if isinstance(part, ReasoningPart)]
     by_id = {call.id: call for call in calls if call.id is not None}
     parts.extend(read_blocks(data.get("content"), by_id, _signer(data)))
@@ -140,8 +141,8 @@ def _answer(data: JsonObject) -> Message:
 
 def _signer(data: JsonObject) -> str:
     """Say whose proofs an answer holds, by the provider that its metadata names."""
-    told = data.get("response_metadata")
-    named = told.get("model_provider") if is_object(told) else None
+    metadata = data.get("response_metadata")
+    named = metadata.get("model_provider") if is_object(metadata) else None
     return SIGNERS.get(named, SIGNER) if isinstance(named, str) else SIGNER
 
 
@@ -198,12 +199,12 @@ def _write_message(message: Message) -> list[JsonValue]:
 def _write_result(part: ResultPart) -> JsonObject:
     name = {} if part.name is None else {"name": part.name}
     status = {"status": "error"} if part.is_error else {}
-    said = {"content": BLOCKS.write_all(part.content), "tool_call_id": part.id}
-    return {**said, **name, **status, **own(part.extra, OWNER)}
+    fields = {"content": BLOCKS.write_all(part.content), "tool_call_id": part.id}
+    return {**fields, **name, **status, **own(part.extra, OWNER)}
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell messages by a type and a content, beside each other or under `data`, or by a constructor."""
+    """Recognise messages by a type and a content, beside each other or under `data`, or by a constructor."""
     opened = list(map(_opened, objects_in(value)))
     known = all(kind in _ROLES for kind, _ in opened)
     return known and any(data is not None and "content" in data for _, data in opened)

@@ -9,15 +9,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import CallPart, MediaPart, OpaquePart, Part, ReasoningPart, RefusalPart, TextPart
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.apis.anthropic import BLOCKS as SIGNED
-from toolfmt.transcripts.blocks import MARK, PartRow, PartTable
+from toolfmt.transcripts.blocks import PartRow, PartTable
 from toolfmt.transcripts.chat import ChatShape
-from toolfmt.transcripts.chat_media import marks
-from toolfmt.transcripts.chat_read import CHAT_PARTS, read_part
+from toolfmt.transcripts.chat_parts import content_of
 from toolfmt.transcripts.citations import standard
 from toolfmt.transcripts.fields import citations, text
 from toolfmt.transcripts.hosted import LANGCHAIN, hosted
@@ -43,6 +43,7 @@ SIGNERS: Final = {
 """Whose proofs the answers of each provider hold."""
 _ARGUMENTS: Final = ("args", "input", "arguments")
 SHAPE: Final = ChatShape(owner=OWNER, provider=OWNER, signed_by=SIGNER)
+_CHAT: Final = content_of(SHAPE)
 _KINDS: Final[dict[str, MediaKind]] = {
     "image": "image",
     "audio": "audio",
@@ -83,22 +84,20 @@ def _reasoning(block: JsonObject, signer: str) -> Part | None:
     return ReasoningPart(text, signature, None, signer, extra | ({f"{OWNER}.extras": left} if left else {}))
 
 
-def _read_media(block: JsonObject) -> Part | None:
-    """Read a standard block; the older kind has `source_type` and `data`, Google's is `media`."""
-    key = next((key for key in _PLACES if isinstance(block.get(key), str)), None)
-    media_type, name = block.get("mime_type"), block.get("filename")
-    if key is None or not isinstance(media_type or "", str) or not isinstance(name or "", str):
+def _read_media(block: JsonObject, key: str) -> Part | None:
+    """Read a standard block by a key; the older kind has `source_type` and `data`, Google's is `media`."""
+    found, media_type, name = block.get(key), block.get("mime_type"), block.get("filename")
+    if not isinstance(found, str) or not isinstance(media_type or "", str) or not isinstance(name or "", str):
         return None
     part = MediaPart(_KINDS.get(block["type"]) or kind_of(media_type or ""), media_type or "", name=name or None)
-    part.extra = marks(block, {"type", "mime_type", "source_type", "filename", key}, SHAPE)
     if key in ("url", "file_uri"):
-        part.url = block[key]
+        part.url = found
     elif key == "text":
-        part.data, part.media_type = data_of(block[key]), media_type or "text/plain"
+        part.data, part.media_type = data_of(found), media_type or "text/plain"
     elif key == "file_id":
-        part.file_id, part.owner = block[key], OWNER
+        part.file_id, part.owner = found, OWNER
     else:
-        part.data, part.media_type = block[key], media_type or media_type_in(block[key])
+        part.data, part.media_type = found, media_type or media_type_in(found)
     return part
 
 
@@ -135,8 +134,7 @@ def _write_media(part: MediaPart) -> JsonObject | None:
     else:
         return None
     about = {"mime_type": part.media_type or None, "filename": part.name}
-    block |= {key: value for key, value in about.items() if value is not None}
-    return block | own(part.extra, OWNER) | ({MARK: part.extra[MARK]} if MARK in part.extra else {})
+    return block | {key: value for key, value in about.items() if value is not None}
 
 
 def _read_sourced(block: JsonObject) -> Part | None:
@@ -147,7 +145,7 @@ def _read_sourced(block: JsonObject) -> Part | None:
 
 def _read_other(block: JsonObject) -> Part | None:
     """Read a block as OpenAI's chat or a provider has it."""
-    part = read_part(block, SHAPE)
+    part = _CHAT.read(block)
     return None if isinstance(part, OpaquePart) else part
 
 
@@ -160,12 +158,21 @@ BLOCKS: Final = PartTable(
         PartRow("text", TextPart, text("text"), _CITATIONS, read=_read_other),
         PartRow("refusal", RefusalPart, text("refusal")),
         PartRow("reasoning", ReasoningPart, write=_write_reasoning),
-        PartRow("", MediaPart, write=_write_media),
-        *(PartRow(kind, MediaPart, read=_read_media) for kind in (*_KINDS, "media")),
+        PartRow("", MediaPart, write=_write_media, keys=()),
+        *(
+            PartRow(
+                kind,
+                MediaPart,
+                read=partial(_read_media, key=key),
+                keys=("mime_type", "source_type", "filename", key),
+            )
+            for kind in (*_KINDS, "media")
+            for key in _PLACES
+        ),
         *(PartRow(kind, MediaPart, read=_read_sourced) for kind in ("image", "document")),
-        *(PartRow(kind, MediaPart, read=_read_other) for kind in CHAT_PARTS),
+        *(PartRow(kind, MediaPart, read=_read_other) for kind in _CHAT.types),
     ),
-    marks=True,
+    marks="kept",
     strings=True,
     says=lambda block: hosted(block, LANGCHAIN),
 )

@@ -107,8 +107,8 @@ def _write_media(part: MediaPart) -> JsonObject | None:
 
 
 def _read_content(item: JsonObject) -> TextPart | None:
-    said = item.get("content")
-    return TextPart(said, extra=rest(item, {"content"}, NAME)) if isinstance(said, str) else None
+    text = item.get("content")
+    return TextPart(text, extra=rest(item, {"content"}, NAME)) if isinstance(text, str) else None
 
 
 def _write_content(part: TextPart) -> JsonValue:
@@ -356,7 +356,7 @@ def _write_parts(message: Message) -> list[JsonValue]:
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell messages by their kind, `request` or `response`, and their parts."""
+    """Recognise messages by their kind, `request` or `response`, and their parts."""
     return any(word(item, "kind") in _TABLE.roles and is_array(item.get("parts")) for item in objects_in(value))
 
 

@@ -29,6 +29,7 @@ from toolfmt.conversation import (
     ResultPart,
     Role,
     TextPart,
+    ToolDeclaration,
     Transcript,
 )
 from toolfmt.dialect.record import Provenance
@@ -39,7 +40,7 @@ from toolfmt.transcripts.chat_request import list_tools, messages_in, write_tool
 from toolfmt.transcripts.fields import arguments, text
 from toolfmt.transcripts.format import ALL_KINDS, Kind, TranscriptFormat
 from toolfmt.transcripts.media import MediaKind, from_url, to_url
-from toolfmt.transcripts.request import RequestTable
+from toolfmt.transcripts.request import RequestTable, ToolsPlace
 from toolfmt.transcripts.values import argument_object, misread, own, rest, text_or_list, word
 
 if TYPE_CHECKING:
@@ -56,14 +57,18 @@ _EXTRA: Final = f"{NAME}.extra"
 def read(value: JsonValue) -> Transcript:
     """Read a request's object or a list of messages."""
     called: set[str] = set()
-    found = replace(_TABLE, read_message=partial(_read_message, called)).read(value)
-    functions = value.get("functions") if is_object(value) else None
-    if functions is not None:
-        found.tools = list_tools(functions, "/functions", NAME, bare={})
-        for tool in found.tools:
-            tool.parameters = _schema(tool.parameters)
-        del found.extra[f"{NAME}.functions"]
-    return found
+    return replace(_TABLE, read_message=partial(_read_message, called)).read(value)
+
+
+def _read_tools(items: JsonValue) -> Sequence[ToolDeclaration]:
+    tools = list_tools(items, NAME, bare={})
+    for tool in tools:
+        tool.parameters = _schema(tool.parameters)
+    return tools
+
+
+def _write_tools(tools: Sequence[ToolDeclaration]) -> list[JsonValue]:
+    return [item.get("function", item) for item in write_tools(tools, _SHAPE)]
 
 
 def _schema(parameters: JsonValue) -> JsonValue:
@@ -72,9 +77,9 @@ def _schema(parameters: JsonValue) -> JsonValue:
         return parameters
     listed = [item for item in parameters if is_object(item)]
     beside = ("name", "required")
-    said = {item["name"]: {key: found for key, found in item.items() if key not in beside} for item in listed}
+    fields = {item["name"]: {key: found for key, found in item.items() if key not in beside} for item in listed}
     needed = [item["name"] for item in listed if item.get("required")]
-    return {"type": "object", "properties": said, "required": needed}
+    return {"type": "object", "properties": fields, "required": needed}
 
 
 def _read_message(called: set[str], item: JsonObject, role: Role) -> Message:
@@ -140,17 +145,6 @@ BLOCKS: Final = PartTable(
 )
 
 
-def write(transcript: Transcript) -> JsonValue:
-    """Write a list of messages, or a request's object where there is more to say."""
-    value = _TABLE.write(transcript)
-    if transcript.tools is None:
-        return value
-    declared: JsonObject = {}
-    write_tools(transcript.tools, declared, _SHAPE)
-    functions = [item.get("function", item) for item in declared["tools"]]
-    return {**(value if is_object(value) else {"messages": value}), "functions": functions}
-
-
 def _write_message(message: Message) -> Iterator[JsonValue]:
     further = own(message.extra, NAME)
     for parts in _cut(message):
@@ -205,11 +199,14 @@ def _write_content(parts: Sequence[Part]) -> JsonValue:
     return text_or_list(BLOCKS.write_list(part for part in parts if not isinstance(part, (CallPart, ReasoningPart))))
 
 
-_TABLE: Final = RequestTable(owner=NAME, roles=_ROLES, blocks=BLOCKS, write_message=_write_message, request=False)
+_TOOLS: Final = ToolsPlace("functions", _read_tools, _write_tools)
+_TABLE: Final = RequestTable(
+    owner=NAME, roles=_ROLES, blocks=BLOCKS, write_message=_write_message, tools=_TOOLS, request=False
+)
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell messages by items that are named by their only key, by a noted id, or by a call beside reasoning."""
+    """Recognise messages by items that are named by their only key, by a noted id, or by a call beside reasoning."""
     return any(
         word(message.get("extra"), _ID)
         or ("function_call" in message and "reasoning_content" in message)
@@ -231,7 +228,7 @@ FORMAT: Final = TranscriptFormat(
     name=NAME,
     summary="Qwen-Agent's messages: one call in a message, results of the role `function`.",
     read=read,
-    write=write,
+    write=_TABLE.write,
     recognise=recognise,
     rules=replace(
         ALL_KINDS,

@@ -118,12 +118,12 @@ def _write_inside(part: MediaPart) -> JsonObject | None:
 def _read_output(item: JsonObject, part: ResultPart) -> bool:
     """Read what a tool gave back; what else is said of it is beside."""
     match item.get("output"):
-        case {"type": "text" | "error-text", "value": str() as said, **beside}:
-            part.content = (TextPart(said),) if said else ()
-        case {"type": "json" | "error-json", "value": said, **beside}:
-            part.content = (JsonPart(said),)
-        case {"type": "content", "value": [*said], **beside}:
-            part.content = _CONTENTS.read_content(said)
+        case {"type": "text" | "error-text", "value": str() as output, **beside}:
+            part.content = (TextPart(output),) if output else ()
+        case {"type": "json" | "error-json", "value": output, **beside}:
+            part.content = (JsonPart(output),)
+        case {"type": "content", "value": [*output], **beside}:
+            part.content = _CONTENTS.read_content(output)
         case {"type": "execution-denied", **beside}:
             reason = beside.pop("reason", None)
             part.content = (TextPart(reason),) if isinstance(reason, str) else ()
@@ -149,9 +149,9 @@ def _write_output(part: ResultPart, item: JsonObject) -> None:
 
 def _said(part: ResultPart) -> JsonObject:
     failed = "error-" if part.is_error else ""
-    said = plain_text(part.content)
-    if said is not None:
-        return {"type": f"{failed}text", "value": said}
+    plain = plain_text(part.content)
+    if plain is not None:
+        return {"type": f"{failed}text", "value": plain}
     match part.content:
         case (JsonPart(value=value),):
             return {"type": f"{failed}json", "value": value}
@@ -214,8 +214,8 @@ def _write_message(message: Message) -> list[JsonValue]:
         results = BLOCKS.write_list(part for part in parts if isinstance(part, (ResultPart, OpaquePart)))
         return [{"role": role, "content": results}] if results else []
     if role in ("system", "developer"):
-        said = [part for part in parts if isinstance(part, TextPart)]
-        return [_PUT({"role": "system", "content": part.text}, part) for part in said]
+        texts = [part for part in parts if isinstance(part, TextPart)]
+        return [_PUT({"role": "system", "content": part.text}, part) for part in texts]
     written = _PROMPT.write_all(parts) if role == "user" else BLOCKS.write_all(parts)
     if written == [] and parts:
         return []
@@ -235,7 +235,7 @@ def _read_choice(value: JsonValue) -> ToolChoice | None:
             return None
 
 
-def _write_choice(choice: ToolChoice) -> JsonValue:
+def _write_choice(choice: ToolChoice, _: object) -> JsonValue:
     if len(choice.names) == 1 and choice.mode == "required":
         return {"type": "tool", "toolName": choice.names[0]}
     return None if choice.names else {"type": choice.mode}
@@ -253,7 +253,7 @@ _REQUEST: Final = RequestTable(
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell messages by their parts: calls with a `toolCallId`, files with a `mediaType`."""
+    """Recognise messages by their parts: calls with a `toolCallId`, files with a `mediaType`."""
     return any(
         is_object(part) and ("toolCallId" in part or "mediaType" in part or "providerOptions" in part)
         for item in objects_in(value)

@@ -83,15 +83,15 @@ def _read_tool(item: JsonObject) -> tuple[CallPart, ResultPart | None]:
     call.text, call.arguments = (given, None) if isinstance(given, str) else (None, given)
     if dynamic:
         call.extra[f"{NAME}.type"] = _DYNAMIC
-    said: JsonValue = item.get("output")
+    output: JsonValue = item.get("output")
     if state != "output-available":
-        said = word(item, "errorText") if state == "output-error" else word(item.get("approval"), "reason")
+        output = word(item, "errorText") if state == "output-error" else word(item.get("approval"), "reason")
     if state not in ("input-available", "output-available", "output-error"):
         call.extra[f"{NAME}.state"] = state
     if not state.startswith("output-"):
         return call, None
-    content: tuple[Content, ...] = (TextPart(said) if isinstance(said, str) else JsonPart(said),) if said != "" else ()
-    return call, ResultPart(content, ident, None, state != "output-available")
+    content: Content = TextPart(output) if isinstance(output, str) else JsonPart(output)
+    return call, ResultPart((content,) if output != "" else (), ident, None, state != "output-available")
 
 
 def _write_tool(call: CallPart, result: ResultPart | None) -> JsonObject:
@@ -164,7 +164,7 @@ def _steps(items: list[JsonValue]) -> Iterator[Message]:
                 yield from (Message("tool", (result,)) for result in results)
             parts, results = [], []
         elif _is_tool(item) and item.get("providerExecuted"):
-            parts.append(OpaquePart(NAME, item, tuple(said for said in _read_tool(item) if said is not None)))
+            parts.append(OpaquePart(NAME, item, tuple(output for output in _read_tool(item) if output is not None)))
         elif _is_tool(item):
             call, result = _read_tool(item)
             parts.append(call)
@@ -254,7 +254,7 @@ def _write_step(step: list[Message]) -> list[JsonValue]:
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell messages by their parts: steps, tools with their state, texts under `text`, files with a `mediaType`."""
+    """Recognise messages by their parts: steps, tools with their state, texts under `text`, files with `mediaType`."""
     return any(
         word(part, "type") == "step-start"
         or _is_tool(part)

@@ -180,8 +180,8 @@ def read(value: JsonValue) -> Transcript:
 
 def _plan(update: JsonObject) -> tuple[TextPart, ...]:
     entries = update.get("entries")
-    said = [f"- {word(item, 'content')} ({word(item, 'status')})" for item in entries] if is_array(entries) else []
-    return (tagged("plan", "\n".join(said)),) if said else ()
+    lines = [f"- {word(item, 'content')} ({word(item, 'status')})" for item in entries] if is_array(entries) else []
+    return (tagged("plan", "\n".join(lines)),) if lines else ()
 
 
 def write(transcript: Transcript) -> JsonValue:
@@ -207,11 +207,11 @@ def _write_message(message: Message, start: str) -> Iterator[JsonObject]:
             named = {"messageId": f"{message.extra.get(_ID, start)}.{at}"}
         before = type(part) if isinstance(part, TextPart | ReasoningPart) else None
         if isinstance(part, CallPart):
-            said: JsonObject = {"toolCallId": part.id, "title": part.name, "status": "pending"}
-            yield {"sessionUpdate": _CALLS[0], **said, "rawInput": argument_value(part), **own(part.extra, NAME)}
+            update: JsonObject = {"toolCallId": part.id, "title": part.name, "status": "pending"}
+            yield {"sessionUpdate": _CALLS[0], **update, "rawInput": argument_value(part), **own(part.extra, NAME)}
         elif isinstance(part, ResultPart):
-            said = {"toolCallId": part.id, "status": "failed" if part.is_error else "completed"}
-            yield {"sessionUpdate": _CALLS[1], **said, **_write_result(part.content), **own(part.extra, NAME)}
+            update = {"toolCallId": part.id, "status": "failed" if part.is_error else "completed"}
+            yield {"sessionUpdate": _CALLS[1], **update, **_write_result(part.content), **own(part.extra, NAME)}
         elif isinstance(part, OpaquePart) and word(part.value, "sessionUpdate"):
             yield part.value
         elif isinstance(part, ReasoningPart):
@@ -238,7 +238,7 @@ def _write_block(part: Content) -> JsonValue:
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a log by its method, or by updates that say what they are."""
+    """Recognise a log by its method, or by updates that say what they are."""
     return any(
         line.get("method") in (_UPDATE, _PROMPT) or word(line.get("update", line), "sessionUpdate")
         for line in first_lines(value)

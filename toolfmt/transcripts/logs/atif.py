@@ -10,7 +10,7 @@
         {"tool_call_id": "call_A1", "function_name": "get_weather", "arguments": {"city": "Paris"}}],
         "observation": {"results": [{"source_call_id": "call_A1", "content": "18C"}]}}]}
 
-What is observed without a call is what the surroundings tell the agent: a message of the user's.
+What is observed without a call is what the surroundings report to the agent: a message of the user's.
 There is no place for a choice of tools, for the flag of an error, or for a proof of reasoning.
 """
 
@@ -42,7 +42,7 @@ from toolfmt.transcripts.format import ALL_KINDS, Kind, TranscriptFormat
 from toolfmt.transcripts.media import from_url, media_type_in, media_type_of, to_url
 from toolfmt.transcripts.pieces import kept_or_new, runs
 from toolfmt.transcripts.request import RequestTable
-from toolfmt.transcripts.values import own, rest, text_or_list, word
+from toolfmt.transcripts.values import located, own, rest, text_or_list, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -125,8 +125,8 @@ def _read_step(item: JsonObject, role: Role) -> Sequence[Message]:
     if is_array(results) and all(map(is_object, results)):
         observed = list(_observed([_RESULTS.read(result) for result in results], called))
         known.add("observation")
-    said = Message(role, (*parts, *called), extra=rest(item, known, NAME))
-    return [said, *observed] if said.parts or said.extra or not observed else observed
+    own_message = Message(role, (*parts, *called), extra=rest(item, known, NAME))
+    return [own_message, *observed] if own_message.parts or own_message.extra or not observed else observed
 
 
 def _observed(results: Sequence[Part], calls: Sequence[Part]) -> Iterator[Message]:
@@ -195,7 +195,10 @@ def read(value: JsonValue) -> Transcript:
         raise ParseError(f"{NAME}: expected an object with `steps`")
     found, agent = _TABLE.read(value), value.get("agent")
     if is_object(agent) and agent.get(_TOOLS) is not None:
-        found.tools = list_tools(agent[_TOOLS], f"/agent/{_TOOLS}", NAME)
+        try:
+            found.tools = list_tools(agent[_TOOLS], NAME)
+        except ParseError as error:
+            raise located(f"/agent/{_TOOLS}", error) from None
         found.extra[f"{NAME}.agent"] = {key: item for key, item in agent.items() if key != _TOOLS}
     return found
 
@@ -213,14 +216,12 @@ def write(transcript: Transcript) -> JsonObject:
     value: JsonObject = {"schema_version": "ATIF-v1.7", "agent": {"name": "unknown", "version": "unknown"}}
     value |= own(transcript.extra, NAME)
     if transcript.tools is not None:
-        declared: JsonObject = {}
-        write_tools(transcript.tools, declared, _SHAPE)
-        value["agent"] = {**value["agent"], _TOOLS: declared["tools"]}
+        value["agent"] = {**value["agent"], _TOOLS: write_tools(transcript.tools, _SHAPE)}
     return {**value, "steps": steps}
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a trajectory by the version of its schema, or by steps that have a number and a source."""
+    """Recognise a trajectory by the version of its schema, or by steps that have a number and a source."""
     if not is_object(value) or not is_array(value.get("steps")):
         return False
     return word(value, "schema_version").startswith("ATIF") or any(

@@ -61,10 +61,10 @@ def read(value: JsonValue) -> Transcript:
 def _given(line: JsonObject) -> JsonObject:
     """Give a local command, or a prompt that was queued, the shape of a message."""
     attached = line.get("attachment")
-    said = line.get("content") if line.get("type") == "system" and line.get("subtype") == "local_command" else None
+    prompt = line.get("content") if line.get("type") == "system" and line.get("subtype") == "local_command" else None
     if is_object(attached) and attached.get("type") == "queued_command":
-        said = attached.get("prompt")
-    return line | {"message": {"role": "user", "content": said}} if said else line
+        prompt = attached.get("prompt")
+    return line | {"message": {"role": "user", "content": prompt}} if prompt else line
 
 
 def _content(content: JsonValue) -> tuple[Part, ...]:
@@ -135,7 +135,7 @@ def _envelope(line: JsonObject) -> JsonObject:
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a session by lines with a `parentUuid`."""
+    """Recognise a session by lines with a `parentUuid`."""
     return any("parentUuid" in line and "sessionId" in line for line in first_lines(value))
 
 

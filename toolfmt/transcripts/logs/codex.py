@@ -61,7 +61,7 @@ def read(value: JsonValue) -> Transcript:
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell a rollout by its lines' `payload`."""
+    """Recognise a rollout by its lines' `payload`."""
     return any(
         is_object(line.get("payload")) and line.get("type") in ("session_meta", "turn_context", _ITEM, "event_msg")
         for line in first_lines(value)

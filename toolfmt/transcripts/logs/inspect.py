@@ -79,8 +79,8 @@ def _write_media(part: MediaPart) -> JsonObject | None:
         beside = {"detail": part.detail}
     elif part.kind == "document":
         beside = {"filename": part.name, "mime_type": part.media_type}
-    said = {key: value for key, value in beside.items() if value}
-    return {"type": part.kind, part.kind: address, **said, **own(part.extra, NAME)}
+    fields = {key: value for key, value in beside.items() if value}
+    return {"type": part.kind, part.kind: address, **fields, **own(part.extra, NAME)}
 
 
 def _cites(item: JsonObject) -> bool:
@@ -118,15 +118,15 @@ def _read_error(item: JsonObject, part: ResultPart) -> bool | None:
     """Read an error; the model gets its message."""
     error = item.get("error")
     part.is_error = error is not None
-    if (said := word(error, "message")) and said not in content_text(part.content):
-        part.content = (*part.content, TextPart(said))
+    if (words := word(error, "message")) and words not in content_text(part.content):
+        part.content = (*part.content, TextPart(words))
     return None if part.is_error else True
 
 
 def _write_error(part: ResultPart, item: JsonObject) -> None:
     if part.is_error:
-        said = [found.text for found in part.content if isinstance(found, TextPart)]
-        item["error"] = {"type": "unknown", "message": "\n".join(said)}
+        words = [found.text for found in part.content if isinstance(found, TextPart)]
+        item["error"] = {"type": "unknown", "message": "\n".join(words)}
 
 
 _ERROR: Final = PartField(("error",), _read_error, _write_error)
@@ -138,8 +138,8 @@ _RESULTS: Final = PartTable(NAME, (_RESULT,), tag="role")
 
 def _read_arguments(item: JsonObject, part: CallPart) -> bool:
     given = item.get("arguments")
-    if item.get("type") == "custom" and (said := word(given, "input")):
-        part.custom, part.text = True, said
+    if item.get("type") == "custom" and (words := word(given, "input")):
+        part.custom, part.text = True, words
     else:
         part.arguments = {} if given is None else given
     return True
@@ -188,7 +188,7 @@ _REQUEST: Final = RequestTable(
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell messages by calls that name their function in plain, or by who is their source."""
+    """Recognise messages by calls that name their function in plain, or by who is their source."""
     return any(
         word(item, "source") in ("input", "generate", "operator")
         or (word(item, "role") == "tool" and word(item, "function"))

@@ -62,7 +62,6 @@ def _media(type: str, key: str, attribute: str) -> PartRow:  # noqa: A002 - the 
 
 
 _READABLE: Final = where(lambda item: isinstance(item.get("id"), str | None))
-_RESPONSE: Final = where(lambda item: "response" in item)
 BLOCKS: Final = PartTable(
     NAME,
     (
@@ -148,7 +147,7 @@ def _is_output(message: Message) -> bool:
 
 
 def recognise(value: JsonValue) -> bool:
-    """Tell attributes by their names, and messages by parts whose type is beside `content` or `response`."""
+    """Recognise attributes by their names, and messages by parts whose type is beside `content` or `response`."""
     if is_object(value):
         return not value.keys().isdisjoint(_LISTS)
     return is_array(value) and any(

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 _SEEN: Final = 50
-"""How many lines are looked at to tell a session from other values."""
+"""How many lines are looked at to distinguish a session from other values."""
 
 
 TORN: Final = "torn"
-"""The type of the line that stands for a last one of which only the beginning was written."""
+"""The type of the line that replaces a last one of which only the beginning was written."""
 _WORDS: Final = frozenset(
     {"text", "content", "prompt", "message", "summary", "snippet", "lastPrompt", "customTitle", "aiTitle", "newText"}
 )

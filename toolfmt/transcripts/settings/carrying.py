@@ -2,6 +2,14 @@
 
 A format's reader leaves the fields that are not of the conversation in the transcript's `extra`, under the format's
 name; there the settings are read, translated, and put under the name of the format that is written.
+
+Calls of the running turn that have no signature are marked where a model refuses them without one:
+
+{"functionCall": {"name": "get_weather", "args": {}}}                                                      refused
+{"functionCall": {...}, "thoughtSignature": "skip_thought_signature_validator"}                            accepted
+
+Gemini 3 wants the signature of the first call of every step since the user spoke last; a call that another model made
+has none. The text that takes its place is Google's: Gemini API, "Thought signatures".
 """
 
 from __future__ import annotations
@@ -13,19 +21,22 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.conversation import CallPart, ResultPart
 from toolfmt.jsontext import is_object
+from toolfmt.transcripts.loss import Loss
+from toolfmt.transcripts.pieces import changed
 from toolfmt.transcripts.settings.engine import ReadSettings, left_out, lost, missing, read, refused, write
 from toolfmt.transcripts.settings.relatives import RELATIVES
 from toolfmt.transcripts.settings.tables import TABLES
-from toolfmt.transcripts.signing import signed
-from toolfmt.transcripts.values import at, own, put
+from toolfmt.transcripts.values import at, own, pointer, put
 
 if TYPE_CHECKING:
-    from toolfmt.conversation import Transcript
+    from collections.abc import Sequence
+
+    from toolfmt.conversation import Message, Transcript
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.format import TranscriptFormat
-    from toolfmt.transcripts.loss import Loss
-    from toolfmt.transcripts.settings.record import Table, Values
+    from toolfmt.transcripts.settings.record import Table, Unsigned, Values
 
 _NONE: Final[Mapping[str, str]] = {}
 
@@ -215,3 +226,33 @@ def _table(name: str) -> Table | None:
 @cache
 def _names() -> frozenset[str]:
     return frozenset[str]().union(*(table.names for table in TABLES.values()))
+
+
+def signed(messages: Sequence[Message], rule: Unsigned) -> tuple[tuple[Message, ...], list[Loss]]:
+    """Give the calls that need a signature the one that means none, and list them as losses of bookkeeping."""
+    made = list(messages)
+    found: list[Loss] = []
+    first = False
+    for number in range(_turn(messages), len(messages)):
+        message = messages[number]
+        first = first or message.role != "assistant"
+        call = next((part for part in message.parts if isinstance(part, CallPart)), None)
+        if message.role != "assistant" or call is None or not first:
+            continue
+        first = False
+        if call.signature and call.owner == rule.owner:
+            continue
+        stand_in = replace(call, signature=rule.signature, owner=rule.owner)
+        made[number] = changed(message, message.role, [stand_in if part is call else part for part in message.parts])
+        found.append(Loss("signature", pointer(message.where), "added", f"{call.name}: {rule.signature}"))
+    return tuple(made), found
+
+
+def _turn(messages: Sequence[Message]) -> int:
+    """Find the message with which the running turn begins: the last in which the user speaks."""
+    spoken = (
+        number
+        for number in range(len(messages) - 1, -1, -1)
+        if messages[number].role == "user" and not all(isinstance(part, ResultPart) for part in messages[number].parts)
+    )
+    return next(spoken, 0)

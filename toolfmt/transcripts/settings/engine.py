@@ -1,9 +1,9 @@
 """Reads the settings of one API's request and writes them as another's; what they lose is found by reading back.
 
-said = read({"max_tokens": 256, "temperature": 0.2, "container": "c_1"}, ANTHROPIC)
-said.values    {"max_tokens": 256, "temperature": 0.2}
-said.left      {"/container": "c_1"}
-write(said.values, GEMINI)    {"generationConfig": {"maxOutputTokens": 256, "temperature": 0.2}}
+settings = read({"max_tokens": 256, "temperature": 0.2, "container": "c_1"}, ANTHROPIC)
+settings.values    {"max_tokens": 256, "temperature": 0.2}
+settings.left      {"/container": "c_1"}
+write(settings.values, GEMINI)    {"generationConfig": {"maxOutputTokens": 256, "temperature": 0.2}}
 """
 
 from __future__ import annotations
@@ -72,28 +72,28 @@ def read(fields: JsonObject, table: Table) -> ReadSettings:
     """Read a request's fields, those of its messages and tools taken out."""
     if table.spelled is not None:
         fields = table.spelled(fields)
-    said = ReadSettings()
+    settings = ReadSettings()
     used: set[str] = set()
     for name, place, value in _found(fields, table):
         used.add(place)
-        if name not in said.values:
-            said.values[name], said.where[name] = value, _pointer(place)
+        if name not in settings.values:
+            settings.values[name], settings.where[name] = value, _pointer(place)
     for group in table.groups:
         found = group.read(fields)
         if found:
             for place in group.at:
                 keys = group.keys if is_object(at(fields, place)) else ()
                 used.update([f"{place}.{key}" for key in keys] or [place])
-            said.values = {**found, **said.values}
-            said.where = {**dict.fromkeys(found, _pointer(group.at[0])), **said.where}
-    if said.values.get("stream"):
-        said.values = {**table.streams, **said.values}
+            settings.values = {**found, **settings.values}
+            settings.where = {**dict.fromkeys(found, _pointer(group.at[0])), **settings.where}
+    if settings.values.get("stream"):
+        settings.values = {**table.streams, **settings.values}
     members: dict[str, set[str]] = {}
     for setting in table.settings:
         if setting.member:
             members.setdefault(setting.at, set()).add(setting.member)
-    said.left = dict(_left(fields, used.difference(members), members, ""))
-    return said
+    settings.left = dict(_left(fields, used.difference(members), members, ""))
+    return settings
 
 
 def _found(fields: JsonObject, table: Table) -> Iterator[tuple[str, str, JsonValue]]:
@@ -172,11 +172,11 @@ _KINDS: Final[dict[SettingKind, Callable[[Any], bool]]] = {
 def write(values: Values, table: Table) -> JsonObject:
     """Write settings as a request's fields, in words and ranges that the API takes; what has no place is left out."""
     table = fitting(table, values)
-    said = reasoning.suited(values, table)
+    settings = reasoning.suited(values, table)
     fields: JsonObject = {}
     for setting in filter(_writable, table.settings):
-        name = next((name for name in (setting.name, *setting.stands_for) if name in said), None)
-        value = None if name is None else _fitted(said[name], setting)
+        name = next((name for name in (setting.name, *setting.stands_for) if name in settings), None)
+        value = None if name is None else _fitted(settings[name], setting)
         if value is None:
             continue
         if setting.member:
@@ -185,8 +185,8 @@ def write(values: Values, table: Table) -> JsonObject:
         else:
             put(fields, setting.at, value)
     for group in table.groups:
-        if not said.keys().isdisjoint(group.names):
-            group.write(said, fields)
+        if not settings.keys().isdisjoint(group.names):
+            group.write(settings, fields)
     return fields
 
 
@@ -304,9 +304,9 @@ def left_out(before: ReadSettings, context: frozenset[str]) -> Iterator[Loss]:
 
 def _compared(name: str, value: JsonValue, other: JsonValue, where: str, reason: str) -> Iterator[Loss]:
     if name == "format" and is_object(value) and is_object(other) and {value["type"], other["type"]} == {"schema"}:
-        schema, said = value["schema"], value.get("description")
-        told = said if said and "description" not in other else None
-        for found in differences({"description": told, **schema} if told else schema, other["schema"]):
+        schema, description = value["schema"], value.get("description")
+        described = description if description and "description" not in other else None
+        for found in differences({"description": described, **schema} if described else schema, other["schema"]):
             yield Loss("schema", where + found.pointer, found.action, found.detail)
         known = {**other, "description": other.get("description", other["schema"].get("description"))}
         known["name"] = other.get("name", schema.get("title"))
@@ -324,7 +324,7 @@ def _silent(name: str, value: JsonValue) -> bool:
 
 
 def _stands_in(name: str, value: JsonValue, now: Values, table: Table) -> str | None:
-    """Say what stands for a setting that is not there itself: "" if it says the same, None if nothing does."""
+    """Say what replaces a setting that is not there itself: "" if it says the same, None if nothing does."""
     for setting in table.settings:
         if name in setting.stands_for and now.get(setting.name) == value:
             return ""

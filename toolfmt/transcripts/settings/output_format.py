@@ -20,7 +20,7 @@ from toolfmt.errors import ParseError, UnsupportedSchemaError
 from toolfmt.jsontext import is_object
 from toolfmt.schema.lowering import lower
 from toolfmt.schema.rules import ANTHROPIC_STRICT, ANY, BEDROCK_STRICT, OPENAI_STRICT, SchemaRules
-from toolfmt.transcripts.gemini_schema import json_schema
+from toolfmt.transcripts.gemini_parts import json_schema
 from toolfmt.transcripts.settings.record import Group, Values
 from toolfmt.transcripts.values import at, put
 
@@ -35,8 +35,8 @@ _UNNAMED: Final = "response"
 
 def _told(wanted: JsonObject) -> JsonObject:
     """Give the schema, with what is said about it where the API has no other place for that."""
-    schema, said = wanted["schema"], wanted.get("description")
-    return {"description": said, **schema} if said else schema
+    schema, description = wanted["schema"], wanted.get("description")
+    return {"description": description, **schema} if description else schema
 
 
 def _fitted(wanted: JsonObject, rules: SchemaRules) -> JsonObject:
@@ -51,8 +51,8 @@ def _schema(schema: JsonValue, about: JsonObject, **more: JsonValue) -> JsonObje
     """Make the format of a schema, with what is said about it."""
     if not is_object(schema):
         return {}
-    said = {key: about[key] for key in _ABOUT if about.get(key) is not None}
-    return {"format": {"type": "schema", "schema": schema, **said, **more}}
+    described = {key: about[key] for key in _ABOUT if about.get(key) is not None}
+    return {"format": {"type": "schema", "schema": schema, **described, **more}}
 
 
 def _described(wanted: JsonObject) -> JsonObject:

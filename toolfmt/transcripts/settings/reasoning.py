@@ -1,4 +1,4 @@
-"""How much a model is to think: an effort, a budget of tokens, or a switch; one stands for another where it has to.
+"""How much a model is to think: an effort, a budget of tokens, or a switch; one replaces another where it has to.
 
     {"reasoning_effort": "high"}                                    Chat Completions: an effort
     {"thinking": {"type": "enabled", "budget_tokens": 24576}}       Anthropic: a switch and a budget
@@ -23,7 +23,7 @@ EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """The words for an effort, least first."""
 
 BUDGETS: Final = {"minimal": 1024, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 32768, "max": 65536}
-"""Tokens that an effort stands for: Gemini API, OpenAI compatibility, "Thinking"; the last two go on from there."""
+"""Tokens that an effort means: Gemini API, OpenAI compatibility, "Thinking"; the last two go on from there."""
 
 NAMES: Final = ("effort", "budget", "thinks", "thoughts")
 SWITCH: Final[dict[Any, JsonValue]] = {True: "enabled", False: "disabled"}
@@ -34,26 +34,26 @@ LEAST: Final = 1024
 
 def suited(values: Values, table: Table) -> JsonObject:
     """Say how much to think in the words that an API has; the other settings stay."""
-    said = dict(values)
-    effort, budget = said.get("effort"), said.get("budget")
-    thinks = on(said)
+    chosen = dict(values)
+    effort, budget = chosen.get("effort"), chosen.get("budget")
+    thinks = on(chosen)
     if thinks is None:
-        return said
+        return chosen
     if not thinks:
-        return {**_without(said), **_off(table)}
+        return {**_without(chosen), **_off(table)}
     words = _efforts(table)
     made: JsonObject = {}
     if isinstance(effort, str) and words:
         made["effort"] = _nearest(effort, words)
     elif isinstance(effort, str) and "budget" in table.names:
-        made["budget"] = _share(BUDGETS.get(effort, BUDGETS["medium"]), said.get("max_tokens"))
+        made["budget"] = _share(BUDGETS.get(effort, BUDGETS["medium"]), chosen.get("max_tokens"))
     if isinstance(budget, int) and "budget" in table.names:
         made["budget"] = budget
     elif isinstance(budget, int) and "effort" not in made and words and budget > 0:
         made["effort"] = _nearest(_of_budget(budget), words)
     if "thinks" in table.names:
         made["thinks"] = True
-    return {**_without(said), **made}
+    return {**_without(chosen), **made}
 
 
 def _without(values: JsonObject) -> JsonObject:

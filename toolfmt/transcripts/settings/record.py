@@ -77,7 +77,7 @@ class RefusedSettings:
     """Settings that an API refuses, for some models or beside something else."""
 
     names: tuple[str, ...]
-    """The settings that are left out; `hosted` stands for the tools that the provider runs."""
+    """The settings that are left out; `hosted` are the tools that the provider runs."""
     reason: str
     models: str = ""
     """A regular expression for the models; a model whose name is not known matches the empty one alone."""
@@ -89,7 +89,7 @@ class RefusedSettings:
 
 @dataclass(frozen=True, slots=True)
 class Unsigned:
-    """What stands for the signature of a call that another model made."""
+    """What replaces the signature of a call that another model made."""
 
     models: str
     """A regular expression for the models that refuse calls without a signature."""

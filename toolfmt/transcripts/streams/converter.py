@@ -65,8 +65,14 @@ class StreamConverter:
         self._lost: dict[tuple[str, str], str] = {}
 
     def feed(self, event: object) -> list[JsonObject]:
-        """Convert one event: JSON, its text, or an SDK's object; raises ParseError for any other value."""
-        events = self._reader.feed(event)
+        """Convert one event: JSON, its text, or an SDK's object.
+
+        Raises `ParseError` with the event's number for a broken one; those that follow can be fed.
+        """
+        try:
+            events = self._reader.feed(event)
+        except ParseError as error:
+            raise type(error)(f"event {self._passed}: {error}") from error
         self._passed += 1
         return [plain(event)] if self._same else self._written(events)
 
@@ -97,7 +103,7 @@ class StreamConverter:
             for data in given():
                 yield from self.feed(jsontext.loads(data))
         except ParseError as error:
-            yield from self._fail(f"the stream holds a broken event: {error}")
+            yield from self._fail(f"the stream is broken: {error}")
 
     def _fail(self, reason: str) -> list[JsonObject]:
         """End the stream in an error."""

@@ -7,35 +7,32 @@ r"""Chat messages with calls and results written in the text, in any text dialec
     {"role": "tool", "content": "<tool_response>\n18C\n</tool_response>"}],
  "tools": [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]}
 
-The tools tell a reader the types that the text does not. Results stand in
+The tools give a reader the types that the text does not. Results stand in
 messages of the role `tool`; they are read from the user's too, where some
 models' templates write them.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.conversation import Transcript
 from toolfmt.errors import ParseError
-from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.registry import default_registry
 from toolfmt.transcripts.chat import ChatShape
-from toolfmt.transcripts.chat_read import read_message
-from toolfmt.transcripts.chat_request import read_tools, write_tools
-from toolfmt.transcripts.chat_write import write_messages
+from toolfmt.transcripts.chat_messages import messages_of
+from toolfmt.transcripts.chat_request import tools_place
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.text.results import result_slots
 from toolfmt.transcripts.text.texts import Texts, offered
-from toolfmt.transcripts.values import own, rest
 
 if TYPE_CHECKING:
+    from toolfmt.conversation import Transcript
     from toolfmt.dialect.record import Dialect
     from toolfmt.dialect.syntax import Syntax
-    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.model import JsonValue
 
 PREFIX: Final = "text:"
-_REQUEST: Final = frozenset({"messages", "tools"})
 _formats: dict[str, TranscriptFormat] = {}
 
 
@@ -84,25 +81,16 @@ class TextChat:
         """Take a dialect that has a description."""
         self.owner = f"{PREFIX}{dialect.name}"
         self._texts = Texts(dialect, syntax, self.owner)
-        self._shape = ChatShape(owner=self.owner, provider="", call_ids=False)
+        shape = ChatShape(owner=self.owner, provider="", call_ids=False)
+        self._table = replace(messages_of(shape), tools=tools_place(shape))
 
     def read(self, value: JsonValue) -> Transcript:
         """Read an object with `messages`, or a list of messages."""
-        whole: JsonObject = {"messages": value} if is_array(value) else value
-        if not is_object(whole) or not is_array(whole.get("messages")):
-            raise ParseError(f"{self.owner}: expected a list of messages, or an object with `messages`")
-        tools = read_tools(whole, self._shape)
-        known = offered(tools)
-        messages = tuple(
-            read_message(item, self._shape, ("/messages", at)) for at, item in enumerate(whole["messages"])
-        )
-        self._texts.understand(messages, known)
-        return Transcript(messages, tools, extra=rest(whole, _REQUEST, self.owner))
+        found = self._table.read(value)
+        self._texts.understand(found.messages, offered(found.tools))
+        return found
 
-    def write(self, transcript: Transcript) -> JsonObject:
+    def write(self, transcript: Transcript) -> JsonValue:
         """Write an object with `messages`, and `tools` if there are any."""
         messages = self._texts.written(transcript.messages, offered(transcript.tools))
-        value: JsonObject = {**own(transcript.extra, self.owner), "messages": write_messages(messages, self._shape)}
-        if transcript.tools is not None:
-            write_tools(transcript.tools, value, self._shape)
-        return value
+        return self._table.write(replace(transcript, messages=tuple(messages)))

@@ -93,7 +93,7 @@ class Texts:
                     part for part in message.parts if isinstance(part, ResultPart) and _kept(part, answers, calls)
                 )
                 continue
-            yield from self._answers(waiting, answers, calls)
+            yield from self._answers(waiting, answers, calls, tools)
             waiting = []
             if own or message.role != "assistant":
                 calls.extend(here)
@@ -103,21 +103,21 @@ class Texts:
             calls.extend(back)
             if text or not message.parts:
                 yield Message("assistant", (TextPart(text),) if text else (), message.name, message.extra)
-        yield from self._answers(waiting, answers, calls)
+        yield from self._answers(waiting, answers, calls, tools)
 
     def _answers(
-        self, parts: list[ResultPart], answers: dict[int, int | None], calls: list[CallPart | None]
+        self, parts: list[ResultPart], answers: dict[int, int | None], calls: list[CallPart | None], tools: Tools
     ) -> Iterator[Message]:
-        """Write results into one message where they can be told apart again, else into one each."""
+        """Write results into one message where they can be separated again, else into one each."""
         if not parts:
             return
         found = [_result(part, None if (at := answers[id(part)]) is None else calls[at]) for part in parts]
-        text = self._dialect.results(found)
+        text = self._dialect.results(found, tools)
         back = self._results.read(text) if len(found) > 1 else ()
         whole = back is not None and [sound(content_text(part.content, "")) for part in back] == [
             sound(content_text(part.content, "")) for part in parts
         ]
-        for one in [text] if whole else [self._dialect.results([result]) for result in found]:
+        for one in [text] if whole else [self._dialect.results([result], tools) for result in found]:
             yield Message("tool", (ResultPart((TextPart(one),)),))
 
 

@@ -61,13 +61,13 @@ class Turns:
         end = 0  # of the text so far: a blank before a call that is none is text again
         for event in (*parser.feed(text), *parser.close()):
             match event:
-                case TextDelta(said, start):
-                    _extend(parts, TextPart, said)
-                    end = start + len(said)
+                case TextDelta(content, start):
+                    _extend(parts, TextPart, content)
+                    end = start + len(content)
                 case CallFailed(raw=raw, span=(start, _)):
                     _extend(parts, TextPart, text[end:start] + raw if text[end:start].isspace() else raw)
-                case ReasoningDelta(said, _):
-                    _extend(parts, ReasoningPart, said)
+                case ReasoningDelta(content, _):
+                    _extend(parts, ReasoningPart, content)
                 case CallEnd(_, call):
                     made = CallPart.of(call)
                     made.namespace = None if call.server == self._server else call.server
@@ -78,11 +78,11 @@ class Turns:
 
     def write(self, parts: Sequence[Part], tools: Tools) -> tuple[str, list[CallPart | None]]:
         """Write an answer; beside it, for each of its calls, the call as it is read back, or None if it is left out."""
-        said = self._sayable(parts)
-        calls = [part for part in said if isinstance(part, CallPart)]
+        content = self._sayable(parts)
+        calls = [part for part in content if isinstance(part, CallPart)]
         fine = self._writable(calls, tools) if calls else {}
-        said = [part for part in said if not isinstance(part, CallPart) or id(part) in fine]
-        text, back = self._said(said, fine, tools)
+        content = [part for part in content if not isinstance(part, CallPart) or id(part) in fine]
+        text, back = self._said(content, fine, tools)
         left = iter([part for part in back if isinstance(part, CallPart)])
         return text, [next(left, None) if id(call) in fine else None for call in calls]
 
@@ -96,9 +96,9 @@ class Turns:
         ]
 
     def _said(
-        self, said: list[SpokenPart], fine: dict[int, ToolInvocation], tools: Tools
+        self, content: list[SpokenPart], fine: dict[int, ToolInvocation], tools: Tools
     ) -> tuple[str, list[SpokenPart]]:
-        for attempt, glue in self._attempts(said):
+        for attempt, glue in self._attempts(content):
             try:
                 text = glue.join(self._pieces(attempt, fine, tools))
             except RenderError:
@@ -108,11 +108,11 @@ class Turns:
                 return text, back
         return "", []
 
-    def _attempts(self, said: list[SpokenPart]) -> Iterator[tuple[list[SpokenPart], str]]:
+    def _attempts(self, content: list[SpokenPart]) -> Iterator[tuple[list[SpokenPart], str]]:
         """Give what may be written, from all of it to what is always possible."""
-        yield said, ""
-        yield said, "\n"
-        spoken: list[SpokenPart] = [part for part in said if not isinstance(part, ReasoningPart)]
+        yield content, ""
+        yield content, "\n"
+        spoken: list[SpokenPart] = [part for part in content if not isinstance(part, ReasoningPart)]
         yield spoken, ""
         harmless: list[SpokenPart] = [self._harmless(part) if isinstance(part, TextPart) else part for part in spoken]
         yield harmless, "\n"
@@ -123,8 +123,8 @@ class Turns:
         text = neutral(part.text, self._special)
         return TextPart(disarmer(self._grammar)(text) if self._syntax.bare else text)
 
-    def _pieces(self, said: Sequence[SpokenPart], fine: dict[int, ToolInvocation], tools: Tools) -> Iterator[str]:
-        for kind, run in groupby(said, key=type):
+    def _pieces(self, content: Sequence[SpokenPart], fine: dict[int, ToolInvocation], tools: Tools) -> Iterator[str]:
+        for kind, run in groupby(content, key=type):
             if kind is CallPart:
                 yield self._dialect.calls([fine[id(part)] for part in run], tools)
                 continue
@@ -172,9 +172,9 @@ def _extend(parts: list[SpokenPart], kind: type[TextPart | ReasoningPart], text:
         parts.append(kind(text))
 
 
-def _same(back: list[SpokenPart], said: list[SpokenPart], fine: dict[int, ToolInvocation], *, loose: bool) -> bool:
+def _same(back: list[SpokenPart], content: list[SpokenPart], fine: dict[int, ToolInvocation], *, loose: bool) -> bool:
     wanted: list[SpokenPart] = []
-    for part in said:
+    for part in content:
         if isinstance(part, CallPart):
             wanted.append(part)
         else:

@@ -82,11 +82,11 @@ class Sandbox(ImmutableSandboxedEnvironment):
         )
         self.meter = meter
         functions = cast("dict[str, object]", self.globals)
-        functions.update(raise_exception=_refuse, dict=_Dict(), namespace=_Namespace, lipsum=_no_chance)
+        functions.update(raise_exception=_refuse, dict=_Dict(), namespace=_Namespace, lipsum=_refuse_random)
         if now is not None:
             functions["strftime_now"] = now.strftime
         filters = cast("dict[str, Callable[..., Any]]", self.filters)
-        filters.update(tojson=_tojson, random=_no_chance)
+        filters.update(tojson=_tojson, random=_refuse_random)
         filters.update({name: self._wrapped(name, filters[name]) for name in filters})
         tests = cast("dict[str, Callable[..., Any]]", self.tests)
         tests.update({name: self._wrapped(name, tests[name]) for name in _COMPARING})
@@ -171,7 +171,7 @@ def _refuse(message: object = "") -> None:
     raise Refusal(str(message))
 
 
-def _no_chance(*_: object, **__: object) -> None:
+def _refuse_random(*_: object, **__: object) -> None:
     raise jinja2.TemplateRuntimeError("random values are not allowed: a prompt must depend only on its arguments")
 
 

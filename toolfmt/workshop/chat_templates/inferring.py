@@ -48,7 +48,7 @@ def infer(found: Answers, *, name: str, stop: tuple[str, ...] = ()) -> Dialect[s
     problem = "the way a call is written is unknown: neither JSON, nor keywords, nor elements after its name"
     for form, single in _forms(found):
         if _MARKER.search(form.section.replace("{calls}", "") + re.sub(r"\{[a-z]+\}", "", form.call)) is None:
-            problem = "no marker tells a call from text"
+            problem = "no marker distinguishes a call from text"
             continue
         around = (form.section, form.call, form.separator, form.elements.member if form.elements else "")
         if sum(map(len, (*around, *(found.thought or ()), found.wrapper))) > _LONGEST:

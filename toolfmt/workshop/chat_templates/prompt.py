@@ -22,8 +22,7 @@ from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import recognised
 from toolfmt.transcripts.shape import shape
 from toolfmt.workshop.chat_templates.folder import TokenizerFolder, foreign, read_folder
-from toolfmt.workshop.chat_templates.messages import FORMAT, fitted
-from toolfmt.workshop.chat_templates.needs import needs
+from toolfmt.workshop.chat_templates.needs import FORMAT, fitted, needs
 from toolfmt.workshop.chat_templates.sandbox import render
 
 if TYPE_CHECKING:

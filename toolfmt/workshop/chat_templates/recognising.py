@@ -88,15 +88,11 @@ def _fit(dialect: Dialect[str], source: str, found: Answers) -> Fit | None:
         dialect=dialect,
         read=len(known),
         clean=sum(reads(dialect, answer, whole=True) for answer in known),
-        ended=sum(reads(dialect, _ended(answer), whole=True) for answer in known),
+        ended=sum(reads(dialect, replace(answer, text=answer.text + answer.tail), whole=True) for answer in known),
         exact=sum(_writes(dialect, answer) for answer in known),
         around=_results(dialect, found) + sum(marker.strip() in source for marker in around if marker.strip()),
         foreign=sum(marker not in source for marker in (*own.keep, *own.stop)),
     )
-
-
-def _ended(answer: TemplateAnswer) -> TemplateAnswer:
-    return replace(answer, text=answer.text + answer.tail)
 
 
 def reads(dialect: Dialect[str], answer: TemplateAnswer, *, whole: bool = False) -> bool:

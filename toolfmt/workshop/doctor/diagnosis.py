@@ -16,10 +16,15 @@ from toolfmt.errors import TemplateError, TemplateRefusedError, UnknownDialectEr
 from toolfmt.lookup.registry import default_registry
 from toolfmt.workshop.chat_templates.finding import found_in
 from toolfmt.workshop.chat_templates.prompt import chosen_template
-from toolfmt.workshop.doctor.history import history_findings, result_findings, tool_findings
-from toolfmt.workshop.doctor.reading import FindingStatus, TemplateFinding, judged
-from toolfmt.workshop.doctor.scenarios import ANSWERS, USER, user
-from toolfmt.workshop.doctor.turns import Pen
+from toolfmt.workshop.doctor.findings import (
+    FindingStatus,
+    TemplateFinding,
+    history_findings,
+    judged,
+    result_findings,
+    tool_findings,
+)
+from toolfmt.workshop.doctor.scenarios import ANSWERS, USER, TemplateRenderer, user
 from toolfmt.workshop.marking import markers
 
 if TYPE_CHECKING:
@@ -78,10 +83,11 @@ def diagnose(
     """
     folder = chosen_template(template, path)
     name = folder.name_of(template if path is not None else None, tools=True)
-    pen = Pen(folder.templates[name], folder.tokens, dict(variables or {}))
+    pen = TemplateRenderer(folder.templates[name], folder.tokens, dict(variables or {}))
     broken = _check("template", lambda: _written(pen))
     if broken.status == "fail":
-        return Diagnosis(folder.path, name, _named(dialect), (broken,))
+        named = "" if dialect is None else default_registry().resolve(dialect=dialect).name
+        return Diagnosis(folder.path, name, named, (broken,))
     how, found = dialect_of(folder, name, dialect)
     checks = (
         how,
@@ -112,17 +118,13 @@ _USUAL: Final = {True: "response_template", False: "known"}
 """How a dialect is usually found, with and without a response template; any other way is a note."""
 
 
-def _named(dialect: AnyDialect | str | None) -> str:
-    return "" if dialect is None else default_registry().resolve(dialect=dialect).name
-
-
-def _written(pen: Pen) -> Iterator[TemplateFinding]:
+def _written(pen: TemplateRenderer) -> Iterator[TemplateFinding]:
     """Report what keeps the template from writing anything."""
     if USER not in pen.write([user(USER)], prompt=True):
         yield TemplateFinding("fail", "the template does not write the user's text")
 
 
-def _answered(scenario: str, pen: Pen, dialect: AnyDialect | None) -> Check:
+def _answered(scenario: str, pen: TemplateRenderer, dialect: AnyDialect | None) -> Check:
     answer = ANSWERS[scenario](markers(dialect).keep if dialect is not None else ())
     wrote = ""
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.errors import SchemaError, UnknownToolError, UnsupportedSchemaError
 from toolfmt.lookup.registry import Registry, default_registry
 from toolfmt.model import ToolDefinition
-from toolfmt.schema.misshapen import refuse_misshapen
+from toolfmt.schema.lowering import refuse_misshapen
 from toolfmt.tools import tools as definitions
 from toolfmt.workshop.grammars.answers import answer
 from toolfmt.workshop.grammars.gbnf import write_gbnf

@@ -60,13 +60,13 @@ def open_ends(nodes: Iterable[Node]) -> tuple[Meet, ...]:
 @lru_cache(4096)
 def _inside(node: Node) -> tuple[Meet, ...]:
     if isinstance(node, Meet):
-        return (node,) if _excludes(node) else ()
+        return (node,) if _end_is_open(node) else ()
     if isinstance(node, Seq):
         return open_ends(node.items)
     return tuple(dict.fromkeys(meet for part in parts(node) for meet in _inside(part)))
 
 
-def _excludes(node: Meet) -> bool:
+def _end_is_open(node: Meet) -> bool:
     """Whether only what follows decides where the text ends."""
     return not node.whole and any(
         isinstance(one, Seq) and one.items[-1] == ANYTHING == one.items[0] for one in node.never
@@ -76,7 +76,7 @@ def _excludes(node: Meet) -> bool:
 @lru_cache(maxsize=4096)
 def texts_in(node: Node) -> int:
     """Count the texts in a node that exclude something."""
-    return int(_excludes(node)) if isinstance(node, Meet) else sum(map(texts_in, parts(node)))
+    return int(_end_is_open(node)) if isinstance(node, Meet) else sum(map(texts_in, parts(node)))
 
 
 @lru_cache(maxsize=4096)

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.errors import UnsupportedSchemaError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import ToolDefinition
-from toolfmt.schema.meaning import Meaning
+from toolfmt.schema.comparing import Meaning
 from toolfmt.schema.refs import NOTES, recursive_refs
-from toolfmt.schema.respelling import type_list
-from toolfmt.schema.spelling import modernise
+from toolfmt.schema.spelling import modernise, type_list
 from toolfmt.schema.validation import Validator
 from toolfmt.workshop.grammars.patterns import NotRegularError, pattern_node
 from toolfmt.workshop.grammars.shapes import (

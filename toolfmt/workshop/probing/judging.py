@@ -21,7 +21,7 @@ from toolfmt.workshop.probing.findings import FindingSeverity, ProbeFinding, sho
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolDefinition
-    from toolfmt.workshop.probing.answers import Call, ClientAnswer
+    from toolfmt.workshop.probing.asking import Call, ClientAnswer
     from toolfmt.workshop.probing.questions import Question
 
 LOOKED_AT: Final = 16384

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from toolfmt.workshop.probing.answers import ClientAnswer, read
-from toolfmt.workshop.probing.asking import Server, UnusableError
+from toolfmt.workshop.probing.asking import ClientAnswer, Server, UnusableError, read
 from toolfmt.workshop.probing.findings import ProbeFinding, Report, without
 from toolfmt.workshop.probing.judging import compare, judge
 from toolfmt.workshop.probing.questions import QUESTIONS, Question
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from toolfmt.model import JsonObject
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
 from toolfmt.errors import ResponseTemplateError
+from toolfmt.jsontext import token
 from toolfmt.workshop.response_templates.patterns import DEEPEST, group_names, marker, spellings
 
 if TYPE_CHECKING:
@@ -179,5 +180,4 @@ def _object(value: JsonValue, pointer: str) -> JsonObject:
 def _known(data: Mapping[str, JsonValue], known: frozenset[str], pointer: str, what: str = "unknown") -> None:
     for key in data:
         if key not in known:
-            escaped = key.replace("~", "~0").replace("/", "~1")
-            raise ResponseTemplateError(f"{pointer}/{escaped}", what)
+            raise ResponseTemplateError(f"{pointer}/{token(key)}", what)

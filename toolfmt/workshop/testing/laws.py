@@ -16,7 +16,7 @@ from toolfmt.dialect.record import Limits, ParserOptions
 from toolfmt.errors import UnrepresentableError
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta, coalesce
 from toolfmt.parsers.cursor import Cursor, Malformed, Truncated
-from toolfmt.parsers.json_values import ignore, read_value
+from toolfmt.parsers.json_values import COMMENT, ignore, read_value
 from toolfmt.parsers.patterns import literal, strip_groups
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsing import parse
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 def read(dialect: Dialect[str], chunks: Iterable[str], tools: Sequence[ToolDefinition] = ()) -> list[Event]:
     """Read a text in pieces; its coalesced events."""
-    parser = dialect.open_parser(ParserOptions(tools={tool.name: tool for tool in tools}))
+    chunks = [*chunks]
+    parser = dialect.open_parser(ParserOptions(tools={tool.name: tool for tool in tools}, whole=len(chunks) == 1))
     events: list[Event] = []
     for chunk in chunks:
         events.extend(parser.feed(chunk))
@@ -120,6 +121,7 @@ def lossless(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] =
     """
     spans: list[tuple[int, int]] = []
     ends: set[int] = set()
+    blank = text
     for event in read(dialect, [text], tools):
         match event:
             case TextDelta(piece, start) | ReasoningDelta(piece, start) if text[start - 1 : start] in {'"', "'"} and (
@@ -136,6 +138,8 @@ def lossless(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] =
                 assert not raw or text[slice(*span)] == raw, f"{dialect.name}: {raw!r} does not stand at {span}"
                 spans.append(span)
                 ends.add(span[1])
+            case Notice(_, "comment", (start, _)) if comment := COMMENT(text, start):
+                blank = blank[:start] + " " * len(comment[0]) + blank[comment.end() :]  # only its place is reported
             case Notice(_, _, span):
                 spans.append(span)
             case _:
@@ -143,7 +147,7 @@ def lossless(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] =
     marker = _between(dialect)
     at = 0
     for start, end in [*sorted(spans), (len(text), len(text))]:
-        gap = text[at:start] if start > at else ""
+        gap = blank[at:start] if start > at else ""
         gap = re.sub(r"\A\s*\]", "", gap) if at in ends else gap
         assert marker.fullmatch(gap), f"{dialect.name}: lost {gap!r} at {at} of {text!r}"
         at = max(at, end)
@@ -153,14 +157,18 @@ def claimed(dialect: Dialect[str], text: str, mark: str, tools: Sequence[ToolDef
     """What is written where the format has no place for it is never lost while its call runs.
 
     `mark` is a word that `text` holds once, written where the format's own writer puts nothing: an attribute, a
-    key, an element or a comment. A call that runs has it as an argument, or a notice tells of it; else it is
+    key, an element or a comment. A call that runs has it as an argument, or a notice reports it; else it is
     text, or part of a failure. Under `strict` no call runs beside it.
     """
     at = text.index(mark)
     events = read(dialect, [text], tools)
     calls = [event.call for event in events if isinstance(event, CallEnd)]
     taken = any(mark in repr(call.model_dump(exclude={"raw_arguments"})) for call in calls)
-    notices = [event for event in events if isinstance(event, Notice) and _tells(event, mark, at)]
+    notices = [
+        event
+        for event in events
+        if isinstance(event, Notice) and (mark in event.detail or event.span[0] <= at < event.span[1])
+    ]
     kept = taken or any(
         (isinstance(event, TextDelta | ReasoningDelta) and mark in event.text)
         or (isinstance(event, CallFailed) and event.span[0] <= at < event.span[1])
@@ -171,10 +179,6 @@ def claimed(dialect: Dialect[str], text: str, mark: str, tools: Sequence[ToolDef
         return  # the format has a place for it
     strict = parse(text, dialect=dialect, tools=tools, strict=True)
     assert not strict.calls, f"{dialect.name}: strict, and {strict.calls} run beside {mark!r} in {text!r}"
-
-
-def _tells(notice: Notice, mark: str, at: int) -> bool:
-    return mark in notice.detail or notice.span[0] <= at < notice.span[1]
 
 
 def _between(dialect: Dialect[str]) -> regex.Pattern[str]:
@@ -254,7 +258,7 @@ def truncated(dialect: Dialect[str], text: str, at: int, tools: Sequence[ToolDef
 
 
 def calls(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] = ()) -> list[ToolInvocation]:
-    """The calls of a text; without tools, as far as the wire tells their types."""
+    """The calls of a text; without tools, as far as the wire gives their types."""
     return [event.call for event in read(dialect, [text], tools) if isinstance(event, CallEnd)]
 
 
