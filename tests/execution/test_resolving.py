@@ -316,7 +316,7 @@ def test_what_are_no_calls_is_said_at_once() -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"before": len}, "before is a list"),
         ({"policies": "x"}, "policies is a list"),
-        ({"after": [3]}, "a hook is a function, not int"),
+        ({"after": [3]}, r"the after-hook is a function \(execution, context\), not int"),
         ({"policies": [3]}, "a policy has a `step`"),
         ({"on_event": Server("x").call}, "must be a sync function"),
     ]

@@ -21,13 +21,7 @@ import regex
 from toolfmt.jsontext import is_object
 from toolfmt.parsers.cursor import WHITE, Malformed, Truncated
 from toolfmt.parsers.damage import misread
-from toolfmt.parsers.element_values import (
-    ArgumentStream,
-    Children,
-    Repeated,
-    Untyped,
-    leaf,
-)
+from toolfmt.parsers.element_values import ArgumentStream, Children, Repeated, Untyped, leaf
 from toolfmt.parsers.patterns import NOTE, attributes, cut_off, decode_entities, match_next, strip_groups
 from toolfmt.parsers.pieces import Pieces
 from toolfmt.parsers.raw_ends import Closer, Opening
@@ -50,6 +44,7 @@ _QUOTED_NAME = re.compile(
 ).fullmatch
 _QUOTE = regex.compile("[\"']")
 _NOTES = frozenset({"!", "?", ""})  # what follows the `<` of a note; "" while nothing does
+_ESCAPED_TAG = re.compile("&(?:lt;|#)")
 _STRING = frozenset({"string"})
 _TEXT = frozenset({"string", "text"})
 BY_FLAG = {"true": "text", "false": "json"}
@@ -283,18 +278,19 @@ class ElementReader:
             inferred=self.draft.sink.options.infer_types,
         )
         broken = isinstance(value, str) and misread(value, spot.schema, spot.type)
-        if broken or (declared != _STRING and self._holds_items(value, pieces.text())):
+        if broken or (declared != _STRING and not raw.verbatim and self._holds_items(value, pieces.text(), cur, at)):
             raise Malformed("malformed", f"the JSON of {spot.key!r} is broken", at, cur.at)
         return value
 
-    def _holds_items(self, value: JsonValue, text: str) -> bool:
+    def _holds_items(self, value: JsonValue, text: str, cur: Cursor, at: int) -> bool:
         """Whether text was meant as a list: it begins with an item, or items do not balance in it."""
         if not self.grammar.nested or not isinstance(value, str | Repeated):
             return False
         tags = regex.findall(rf"</?{regex.escape(self.grammar.item_tag)}(?![\w.:\-])", text)
         closers = sum(tag.startswith("</") for tag in tags)
         odd = 2 * closers != len(tags) or (bool(tags) and text.lstrip(WHITE).startswith(tags[0]))
-        return closers > 0 and (isinstance(value, Repeated) or odd)
+        escaped = closers > 0 and self.grammar.escaped and _ESCAPED_TAG.search(cur.since(at))
+        return closers > 0 and not escaped and (isinstance(value, Repeated) or odd)
 
     def _children(self, cur: Cursor, spot: Spot) -> Reading[JsonValue]:
         grammar = self.grammar

@@ -1,4 +1,12 @@
-"""Chat messages of whichever relative of OpenAI's: the table that reads and writes them, made of their shape."""
+"""Chat messages of OpenAI and its relatives: one table, made from a format's shape, reads and writes them.
+
+    {"role": "user", "name": "ann", "content": [{"type": "text", "text": "..."}, {"type": "image_url", ...}]}
+    {"role": "assistant", "content": "...", "refusal": null, "reasoning_content": "...", "audio": {"id": "..."},
+     "annotations": [{"type": "url_citation", ...}],
+     "tool_calls": [{"id": "...", "type": "function", "function": {"name": "...", "arguments": "{}"}}]}
+    {"role": "tool", "tool_call_id": "...", "content": "..."}
+    {"role": "function", "name": "...", "content": "..."}    (older)
+"""
 
 from __future__ import annotations
 
