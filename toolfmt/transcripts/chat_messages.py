@@ -6,6 +6,8 @@
      "tool_calls": [{"id": "...", "type": "function", "function": {"name": "...", "arguments": "{}"}}]}
     {"role": "tool", "tool_call_id": "...", "content": "..."}
     {"role": "function", "name": "...", "content": "..."}    (older)
+
+Keys that a relative lacks are losses; keys that nobody knows stay with the part or message as `extra`.
 """
 
 from __future__ import annotations
