@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolfmt.conversation import Message, TextPart, Transcript
+from toolfmt.model import JsonObject
 from toolfmt.transcripts.convert import convert
 from toolfmt.transcripts.losses import losses
 
@@ -49,6 +50,19 @@ def test_joined_texts_lose_no_text_and_gone_texts_do(texts: list[str], space: st
         at = data.draw(st.integers(0, len(whole) - 1).filter(lambda at: not whole[at].isspace()))
         assert "text" in codes(before, turn(whole[:at] + "!" + whole[at + 1 :]))
         assert "text" in codes(before, turn(f"{whole}!"))
+
+
+def test_a_merged_boundary_says_what_was_merged_with_what() -> None:
+    messages: list[JsonObject] = [
+        {"role": "user", "content": "Weather?"},
+        {"role": "user", "content": [{"type": "text", "text": "In Paris."}, {"type": "text", "text": "Today."}]},
+        {"role": "assistant", "content": "Hi."},
+    ]
+    there = convert(messages, source="openai-chat", target="sharegpt").bookkeeping
+    assert [(loss.path, loss.detail) for loss in there] == [
+        ("/messages/1", "with the text before it: Today."),
+        ("/messages/1", "user with /messages/0"),
+    ]
 
 
 def test_a_text_of_another_side_is_not_joined() -> None:

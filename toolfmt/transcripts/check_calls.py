@@ -81,7 +81,7 @@ def turns_of(messages: Sequence[Message], rules: Rules) -> list[int]:
     turns: list[int] = []
     before = ""
     for message in messages:
-        together = message.role == before and (rules.neighbours == "joined" or before == "tool")
+        together = message.role == before and (rules.neighbours in ("turn", "joined") or before == "tool")
         turns.append(turns[-1] + (not together) if turns else 0)
         before = message.role
     return turns

@@ -76,12 +76,12 @@ class Rules:
     """A conversation with calls declares tools."""
     unsigned: bool = True
     """Reasoning may stand without a proof from one of the `owners`."""
-    alternate: bool = False
-    """Neighbours of one role are one message."""
-    neighbours: Literal["apart", "joined", "refused"] = "apart"
-    """What the provider makes of neighbours of one role: messages of their own, one message, or a refusal."""
-    joined_answers: bool = False
-    """Neighbouring messages of the assistant that think or call are one message."""
+    neighbours: Literal["apart", "turn", "answers", "joined", "refused"] = "apart"
+    """What becomes of neighbours of one role.
+
+    They stay messages of their own, which the provider may read as one `turn`; only `answers` that think or call are
+    written as one message; or all are, as the provider does itself (`joined`), or because it refuses them.
+    """
     interleaved: bool = True
     """The order of reasoning, text and calls in a message is kept; else it is just this one."""
     blank_text: Literal["accepted", "beside", "refused"] = "accepted"
@@ -136,7 +136,7 @@ ALL_KINDS: Final = Rules(
     result_kinds=ANYTHING,
     user_kinds=ANYTHING,
     assistant_kinds=ANYTHING,
-    joined_answers=True,
+    neighbours="answers",
     arguments="any",
 )
 """What most logs and frameworks can hold: media from everybody, arguments of any kind."""

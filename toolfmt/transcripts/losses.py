@@ -163,7 +163,7 @@ def _inner_boundaries(joined: Sequence[tuple[Place, Place]], where: _Where) -> I
     """Report the texts of one message that became one."""
     for (a, one), (b, other) in pairwise(joined):
         if a.message == b.message and one.at == other.at:
-            yield Loss("boundary", where[b.message], "merged")
+            yield Loss("boundary", where[b.message], "merged", f"with the text before it: {short(_content(b.part))}")
 
 
 def _moved_media(matched: list[tuple[Place, Place]], added: list[Place], where: _Where) -> Iterator[Loss]:
@@ -263,8 +263,10 @@ def _result(a: ResultPart, b: ResultPart, where: str) -> Iterator[Loss]:
             [_meaning(part) for part in parts if not isinstance(part, (TextPart, JsonPart))]
             for parts in (a.content, b.content)
         ]
-        same = texts[0] == texts[1] and media[0] == media[1]
-        yield Loss("boundary", where, "merged") if same else Loss("result_content", where, "changed", short(texts[0]))
+        if texts[0] == texts[1] and media[0] == media[1]:
+            yield Loss("boundary", where, "merged", f"the parts of the result {_content(a)}".rstrip())
+        else:
+            yield Loss("result_content", where, "changed", short(texts[0]))
     for old, new in zip(a.content, b.content, strict=False):
         if not isinstance(old, OpaquePart) and not isinstance(new, OpaquePart):
             yield from _extras(old.extra, new.extra, where)
@@ -378,7 +380,7 @@ def _envelopes(
         first = seen.setdefault(b.message, a.message)
         if first != a.message and SIDE[a.role] == SIDE[b.role] and not isinstance(a.part, ResultPart):
             seen[b.message] = a.message
-            yield Loss("boundary", where[a.message], "merged")
+            yield Loss("boundary", where[a.message], "merged", f"{a.role} with {where[first]}")
     for number in range(first_changed, len(before)):
         message = before[number]
         new = after[partner[number]] if number in partner else Message(message.role)

@@ -113,7 +113,7 @@ def _mended(before: Transcript, rules: Rules, *, drop: bool) -> Transcript:
     """Take the gentlest rules of those that leave least to refuse."""
     spelled = _spelled(before, rules)
     keeping = _keeping(rules)
-    gentle = replace(keeping, alternate=rules.neighbours == "refused", joined_answers=False, interleaved=True)
+    gentle = replace(keeping, neighbours="refused" if rules.neighbours == "refused" else "apart", interleaved=True)
     tries = [before, *(shape(spelled, found) for found in ((gentle, keeping, rules) if drop else (gentle, keeping)))]
     return min(tries, key=lambda found: sum(1 for _ in findings(found, rules)))
 

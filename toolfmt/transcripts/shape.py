@@ -62,7 +62,7 @@ def fit(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Tran
         messages = _first_answer(messages)
     if not rules.instructions_alone and messages and all(found.role in INSTRUCTIONS for found in messages):
         messages = [*messages[:-1], changed(messages[-1], "user", messages[-1].parts)]
-    if rules.alternate or rules.joined_answers:
+    if rules.neighbours not in ("apart", "turn"):
         messages = _merged(messages, rules)
     if not rules.interleaved:
         messages = [_ordered(message) for message in messages]
@@ -310,7 +310,7 @@ def _merged(messages: list[Message], rules: Rules) -> list[Message]:
     shaped: list[Message] = []
     for (role, _), run in groupby(messages, key=lambda message: (message.role, alone and _answers(message))):
         group = list(run)
-        joins = rules.alternate and role != "system"
+        joins = rules.neighbours != "answers" and role != "system"
         if len(group) > 1 and (joins or (role == "assistant" and any(map(_acts, group)))):
             shaped.append(_join(group))
         else:

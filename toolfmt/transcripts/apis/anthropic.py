@@ -295,7 +295,6 @@ _RULES: Final = Rules(
     media_types=_TYPES,
     owners=frozenset({OWNER}),
     unsigned=False,
-    alternate=True,
     neighbours="joined",
     blank_text="refused",
     empty_messages=False,

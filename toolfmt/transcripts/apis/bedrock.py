@@ -378,7 +378,6 @@ FORMAT: Final = TranscriptFormat(
         media_types=frozenset(TYPES.values()),
         owners=frozenset({OWNER, SIGNER}),
         unsigned=False,
-        alternate=True,
         neighbours="refused",
         blank_text="beside",
         empty_messages=False,

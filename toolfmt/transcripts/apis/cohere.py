@@ -87,7 +87,7 @@ FORMAT: Final = TranscriptFormat(
         roles=frozenset({"system", "user", "assistant", "tool"}),
         result_kinds=frozenset({"text", "json"}),
         owners=frozenset({NAME}),
-        joined_answers=True,
+        neighbours="answers",
         interleaved=False,
         empty_messages=False,
     ),

@@ -226,7 +226,6 @@ FORMAT: Final = TranscriptFormat(
         user_kinds=frozenset({"text", "image", "audio", "video", "document"}),
         assistant_kinds=frozenset({"text", "image", "audio", "video", "document"}),
         owners=frozenset({OWNER, PROVIDER}),
-        alternate=True,
         neighbours="joined",
         empty_messages=False,
         instructions_alone=False,

@@ -273,7 +273,7 @@ FORMAT: Final = TranscriptFormat(
         empty_messages=False,
         instructions_alone=False,
         continues=frozenset({f"{OWNER}.previous_interaction_id"}),
-        neighbours="joined",
+        neighbours="turn",
         results_follow=False,
         arguments="object",
     ),

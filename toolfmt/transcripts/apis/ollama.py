@@ -84,7 +84,7 @@ FORMAT: Final = TranscriptFormat(
         result_names=True,
         url_kinds=frozenset(),
         owners=frozenset({NAME}),
-        joined_answers=True,
+        neighbours="answers",
         interleaved=False,
         arguments="object",
     ),

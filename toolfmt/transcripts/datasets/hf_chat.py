@@ -91,7 +91,7 @@ FORMAT: Final = TranscriptFormat(
         result_names=True,
         user_kinds=frozenset({"text", "image", "audio", "video"}),
         owners=frozenset({NAME}),
-        joined_answers=True,
+        neighbours="answers",
         interleaved=False,
         arguments="object",
     ),

@@ -51,7 +51,7 @@ FORMAT: Final = TranscriptFormat(
         tool_name=r"[a-zA-Z0-9_-]",
         tool_name_length=64,
         owners=frozenset({NAME, "openai"}),
-        joined_answers=True,
+        neighbours="answers",
         interleaved=False,
         empty_messages=False,
     ),

@@ -47,7 +47,7 @@ RULES: Final = Rules(
     results_in_order=True,
     result_kinds=frozenset({"text", "json"}),
     user_kinds=frozenset({"text"}),
-    alternate=True,
+    neighbours="joined",
     arguments="object",
 )
 """What rows whose calls and results stand in the text can hold."""

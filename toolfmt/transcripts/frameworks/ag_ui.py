@@ -234,7 +234,7 @@ FORMAT: Final = TranscriptFormat(
     read=read,
     write=write,
     recognise=recognise,
-    rules=Rules(result_kinds=ANYTHING, user_kinds=ANYTHING, joined_answers=True, interleaved=False),
+    rules=Rules(result_kinds=ANYTHING, user_kinds=ANYTHING, neighbours="answers", interleaved=False),
     aliases=("agui",),
     sources=(Provenance(reference="ag-ui-protocol, ag_ui.core.types", revision="1.0.0", kind="source", license="MIT"),),
 )

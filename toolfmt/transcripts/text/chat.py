@@ -68,7 +68,7 @@ def text_rules(dialect: Dialect[str], syntax: Syntax) -> Rules:
         result_names="name" in slots,
         results_in_order=not linked,
         user_kinds=frozenset({"text", "image", "audio", "document"}),
-        joined_answers=True,
+        neighbours="answers",
         arguments="object",
         namespaces=dialect.traits.carries_server,
     )
