@@ -129,11 +129,11 @@ class TemplateError(RenderError):
 class TemplateRefusedError(TemplateError):
     """A chat template rejected the conversation with `raise_exception`."""
 
-    def __init__(self, said: str, *, line: int | None = None) -> None:
-        """Store the template's message as `said`, and its line."""
-        self.said = said
+    def __init__(self, message: str, *, line: int | None = None) -> None:
+        """Store the template's text as `message`, and its line."""
+        self.message = message
         self.line = line
-        super().__init__(f"the chat template{f', line {line}' if line else ''}, refuses the conversation: {said}")
+        super().__init__(f"the chat template{f', line {line}' if line else ''}, refuses the conversation: {message}")
 
 
 class SchemaError(ToolFmtError, ValueError):

@@ -168,7 +168,7 @@ def test_output_and_source_have_a_limit() -> None:
 def test_a_refusal_keeps_the_words_of_the_template_and_the_line() -> None:
     with pytest.raises(TemplateRefusedError, match="line 2, refuses the conversation: Roles must alternate") as caught:
         render("x\n{{ raise_exception('Roles must alternate') }}", {})
-    assert (caught.value.said, caught.value.line) == ("Roles must alternate", 2)
+    assert (caught.value.message, caught.value.line) == ("Roles must alternate", 2)
 
 
 @pytest.mark.parametrize(

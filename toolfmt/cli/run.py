@@ -52,7 +52,7 @@ _HARMLESS: Final = ("added", "merged")
 class Played:
     """An answer and the outcome of its calls."""
 
-    said: AnswerMessage
+    received: AnswerMessage
     step: Step
     explain: Callable[[CallFailed], str]
     """Writes feedback about a call that could not be read."""
@@ -76,9 +76,9 @@ class Played:
 
     def _results(self) -> Iterator[tuple[CallEnd | CallFailed, ToolExecution | None, ToolResult]]:
         """Yield the event that ends each call, its record, if any, and the result for the model."""
-        parts = iter([part for part in self.said.message.parts if isinstance(part, CallPart)])
+        parts = iter([part for part in self.received.message.parts if isinstance(part, CallPart)])
         left = iter(self.step.executions)
-        for event in self.said.ended:
+        for event in self.received.ended:
             if isinstance(event, CallFailed):
                 linked = next(parts).id if event.name else None
                 yield event, None, ToolResult(name=event.name, id=linked, content=self.explain(event), is_error=True)
@@ -97,7 +97,7 @@ class Played:
         if any(loss.code == _ERROR for loss in whole.losses):
             messages = tuple(map(in_words, messages))
             whole = write_transcript(Transcript(messages), to)
-        own = messages[: 1 if self.said.message.parts else 0]
+        own = messages[: 1 if self.received.message.parts else 0]
         answer = write_transcript(Transcript(own), to) if own else None
         found, lost = _bare(whole.value, to), Counter(whole.losses)
         begin: JsonValue = [] if answer is None else _bare(answer.value, to)
@@ -138,9 +138,11 @@ async def play(answer: JsonValue, choice: AnyDialect | str, source: str, timeout
         explain = partial(feedback, tools=tools, dialect=dialect) if isinstance(answer, str) else api_feedback
         ended = tuple(event for event in events if isinstance(event, (CallEnd, CallFailed)))
         failures = tuple(event for event in ended if isinstance(event, CallFailed))
-        said = AnswerMessage(answer_message(events, info), ended, Step(info=info, stop=info.stop, failures=failures))
-        step = await played(said, AgentState(), Runtime(offer=offer, executor=executor), explain)
-    return Played(said, step, explain, dialect, tools)
+        received = AnswerMessage(
+            answer_message(events, info), ended, Step(info=info, stop=info.stop, failures=failures)
+        )
+        step = await played(received, AgentState(), Runtime(offer=offer, executor=executor), explain)
+    return Played(received, step, explain, dialect, tools)
 
 
 def run(  # noqa: PLR0913 - one argument for each option
@@ -181,10 +183,10 @@ def run(  # noqa: PLR0913 - one argument for each option
         played = run_async(play, answer, dialect, tools, timeout)
     for failure in played.step.failures:
         note(f"a call of {failure.name or 'no tool'} could not be used ({failure.reason}): {failure.detail}")
-    wrong = played.said.step.info.error if played.said.step.info is not None else None
+    wrong = played.received.step.info.error if played.received.step.info is not None else None
     if wrong is not None:
         note(f"the API's answer is an error: {wrong}")
-    elif not played.said.ended:
+    elif not played.received.ended:
         chosen = dialect if isinstance(dialect, str) else dialect.name
         if api or not note_no_call(chosen, answer, played.tools):
             note(f"no call found as {'an API answer' if api else chosen}")
@@ -192,7 +194,7 @@ def run(  # noqa: PLR0913 - one argument for each option
         write_json(played.records())
     elif to is not None:
         _write_messages(played, to)
-    elif played.said.ended:
+    elif played.received.ended:
         write(played.text())
     failed = played.step.failures or any(execution.has_error for execution in played.step.executions)
     return 1 if failed or wrong is not None else 0

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, JsonPart, MediaPart, OpaquePart, ResultPart, Transcript
 from toolfmt.corpora.statistics import Statistics
-from toolfmt.corpora.tokens import count_tokens, said
+from toolfmt.corpora.tokens import count_tokens, spoken
 from toolfmt.errors import CorpusError
 from toolfmt.transcripts.values import json_text
 
@@ -84,7 +84,7 @@ class Filter:
         if self.field == "tokens":
             number = count_tokens(transcript, tokenizer)
         elif self.field == "characters":
-            number = sum(map(len, said(transcript)))
+            number = sum(map(len, spoken(transcript)))
         else:
             number = _NUMBERS[self.field](found)
         return _COMPARE[self.sign](number, int(self.value))

@@ -22,11 +22,11 @@ def count_tokens(transcript: Transcript, tokenizer: str) -> int:
     `tokenizer` is a `tokenizer.json`, or the folder that holds one. Raises
     `CorpusError` for anything else, `MissingExtraError` without the library.
     """
-    texts = list(said(transcript))
+    texts = list(spoken(transcript))
     return sum(len(one.ids) for one in load(tokenizer).encode_batch(texts, add_special_tokens=False))
 
 
-def said(transcript: Transcript) -> Iterator[str]:
+def spoken(transcript: Transcript) -> Iterator[str]:
     """Give the texts that a conversation says: its words, the calls with their arguments, their results."""
     for message in transcript.messages:
         for part in message.parts:

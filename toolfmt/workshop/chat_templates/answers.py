@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.workshop.chat_templates.needs import Needs
 
-SAID: Final = "§ probe answer §"
+ANSWER: Final = "§ probe answer §"
 _THOUGHT: Final = "§ probe thought §"
 _ASKED: Final = "probe question"
 _GAVE: Final = "probe result"
@@ -86,7 +86,6 @@ class TemplateAnswer:
 class Answers:
     """What a template writes for each kind of answer; None where it fails or omits the calls."""
 
-    said: TemplateAnswer
     one: TemplateAnswer | None
     other: TemplateAnswer | None
     two: TemplateAnswer | None
@@ -137,18 +136,17 @@ class _Probe:
         self._tools = TOOLS
 
     def answers(self) -> Answers:
-        said = self._said()
+        written = self._written()
         before = self._render([_USER])
         self._prompt = self._tried([_USER], prompt=True) or before
-        self._before = before if said.startswith(before) else beginning(before, said)
-        at = said.find(SAID)
+        self._before = before if written.startswith(before) else beginning(before, written)
+        at = written.find(ANSWER)
         if at < 0:
-            raise TemplateError("the chat template leaves out what the assistant said")
-        self._head, self._tail = said[:at], said[at + len(SAID) :]
+            raise TemplateError("the chat template leaves out the words of the assistant")
+        self._head, self._tail = written[:at], written[at + len(ANSWER) :]
         plain = self._tried([_USER], tools=False) or before
         wrapper = self._head.removeprefix(self._prompt) if self._head.startswith(self._prompt) else ""
         return Answers(
-            said=TemplateAnswer(text=said[len(self._before) :]),
             wrapper=wrapper,
             one=self._calls(_ONE),
             other=self._calls(_OTHER),
@@ -162,9 +160,9 @@ class _Probe:
             problem=self._problem,
         )
 
-    def _said(self) -> str:
+    def _written(self) -> str:
         """Render a plain answer; some templates can only write tools with plain parameters."""
-        messages: list[JsonObject] = [_USER, {"role": "assistant", "content": SAID}]
+        messages: list[JsonObject] = [_USER, {"role": "assistant", "content": ANSWER}]
         try:
             return self._render(messages)
         except TemplateError:
@@ -198,8 +196,8 @@ class _Probe:
     def _thought(self) -> tuple[str, str] | None:
         """Find what is around reasoning, if the template writes it for the last answer."""
         keys = dict.fromkeys(("reasoning_content", "thinking", "reasoning"), _THOUGHT)
-        text = self._tried([_USER, {"role": "assistant", "content": SAID, **keys}]) or ""
-        at, after = text.find(_THOUGHT), text.find(SAID)
+        text = self._tried([_USER, {"role": "assistant", "content": ANSWER, **keys}]) or ""
+        at, after = text.find(_THOUGHT), text.find(ANSWER)
         if not 0 <= at < after or len(text) - len(self._before) > LONGEST:
             return None
         before = text[len(beginning(self._before, text)) : at]

@@ -43,7 +43,7 @@ _FORMS: Final[tuple[ArgumentsNeed, ...]] = ("object", "text")
 _KEY: Final = "probe_key"
 _VALUE: Final = "probe-value"
 _MISTAKEN: Final = re.compile(rf"""\{{(?:'|\\+"){_KEY}""")
-_SAID: Final = "probe-question"
+_TEXT: Final = "probe-question"
 _ID: Final = "probe0001"
 _TOOL: Final[JsonObject] = {
     "type": "function",
@@ -81,12 +81,12 @@ def needs(source: str) -> Needs:
     """
     tried = list(_calls(source))
     arguments, no_content, _ = max(tried, key=lambda one: one[2], default=("object", "absent", 0))
-    said: list[JsonObject] = [{"type": "text", "text": _SAID}]
+    parts: list[JsonObject] = [{"type": "text", "text": _TEXT}]
     return Needs(
         arguments=arguments,
         no_content=no_content,
-        text=frozenset(role for role, messages in _ROLES.items() if _shows(source, messages(_SAID)) is not False),
-        parts=frozenset(role for role, messages in _ROLES.items() if _shows(source, messages(said))),
+        text=frozenset(role for role, messages in _ROLES.items() if _shows(source, messages(_TEXT)) is not False),
+        parts=frozenset(role for role, messages in _ROLES.items() if _shows(source, messages(parts))),
     )
 
 
@@ -121,7 +121,7 @@ _ROLES: Final[Mapping[str, Callable[[JsonValue], list[JsonValue]]]] = {
 def _shows(source: str, messages: list[JsonValue]) -> bool | None:
     """Whether the content is written as text; None if the template fails."""
     text = _rendered(source, messages)
-    return None if text is None else _SAID in text and f"'{_SAID}'" not in text
+    return None if text is None else _TEXT in text and f"'{_TEXT}'" not in text
 
 
 def _rendered(source: str, messages: list[JsonValue]) -> str | None:

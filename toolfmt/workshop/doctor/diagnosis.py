@@ -143,7 +143,7 @@ def _check(scenario: str, find: Callable[[], Iterable[TemplateFinding]], *, sing
     try:
         found = tuple(dict.fromkeys(find()))
     except TemplateRefusedError as error:
-        found = (TemplateFinding("note" if single else "fail", f"the template refuses it: {error.said}"),)
+        found = (TemplateFinding("note" if single else "fail", f"the template refuses it: {error.message}"),)
     except TemplateError as error:
         found = (TemplateFinding("fail", f"the template fails: {str(error).removeprefix('the chat template, ')}"),)
     return Check(scenario, _ORDER[max((_ORDER.index(one.status) for one in found), default=0)], found)

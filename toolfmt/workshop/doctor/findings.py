@@ -219,7 +219,7 @@ def history_findings(pen: TemplateRenderer, dialect: AnyDialect | None) -> Itera
     try:
         text = pen.write(messages, prompt=True)
     except TemplateRefusedError as error:
-        yield TemplateFinding("note", f"the template refuses a part of it: {error.said}")
+        yield TemplateFinding("note", f"the template refuses a part of it: {error.message}")
         messages = plainer(messages)
         text = pen.write(messages, prompt=True)
     at = 0
@@ -237,10 +237,10 @@ def _dropped(text: str, messages: Sequence[JsonObject]) -> Iterator[TemplateFind
     """Report what is not in the prompt, of earlier turns and of the current one."""
     running = max(at for at, message in enumerate(messages) if message["role"] == "user")
     for when, part in (("earlier turns", messages[:running]), ("the current turn", messages[running:])):
-        said = [message for message in part if message["role"] == "assistant"]
-        if any(message.get("reasoning_content", "") not in text for message in said):
+        answers = [message for message in part if message["role"] == "assistant"]
+        if any(message.get("reasoning_content", "") not in text for message in answers):
             yield TemplateFinding("note", f"the template drops the reasoning of {when}")
-        if any(message.get("content", "") not in text for message in said):
+        if any(message.get("content", "") not in text for message in answers):
             yield TemplateFinding("note", f"the template drops text of {when}")
     for message in messages:
         if message["role"] in {"system", "user", "tool"} and message["content"] not in text:

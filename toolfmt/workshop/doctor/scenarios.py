@@ -198,10 +198,10 @@ class TemplateRenderer:
         }
         return render(self.source, data, now=STILL, limits=SMALL)
 
-    def turn(self, said: JsonObject) -> TemplateTurn:
+    def turn(self, answer: JsonObject) -> TemplateTurn:
         """Write an answer to the first question."""
         asked = [user(USER)]
-        prompt, whole = self.write(asked, prompt=True), self.write([*asked, said])
+        prompt, whole = self.write(asked, prompt=True), self.write([*asked, answer])
         start = whole.rfind(USER) + len(USER)
         at = start + _begin(whole[start:], prompt[prompt.rfind(USER) + len(USER) :])
         return TemplateTurn(_without(whole[at:], self._end()), whole[:at])

@@ -166,14 +166,14 @@ _BEGUN: Final = re.compile(r"^\(\?:[^()]*\)\?")
 _SAID: Final = frozenset({"text", "reasoning"})
 
 
-def frame_messages(frame: Frame, kinds: Collection[str], said: Node | None = None) -> tuple[Node, Node]:
+def frame_messages(frame: Frame, kinds: Collection[str], text: Node | None = None) -> tuple[Node, Node]:
     """Return messages of these kinds, text or reasoning: those before a call's header, and an answer without calls.
 
-    With `said`, that is the only message of text, and the last one.
+    With `text`, that is the only message of text, and the last one.
     """
-    if said is not None:
+    if text is not None:
         before, _ = frame_messages(frame, {*kinds} - {"text"})
-        return before, sequence(before, either(*_headers(frame, {"text"})), said, _ending(frame))
+        return before, sequence(before, either(*_headers(frame, {"text"})), text, _ending(frame))
     markers = tuple(Lit(marker) for marker in (*frame.ends, frame.start, *frame.opens))
     headers = _headers(frame, kinds)
     body = without(*markers)
@@ -202,8 +202,8 @@ def _between(frame: Frame) -> Node:
 
 def _header(frame: Frame, route: Route, kinds: Collection[str]) -> Node | None:
     """Return the headers of a route; None if its words are not known."""
-    said = {"channel": route.channel, "recipient": route.recipient, "content": route.content}
-    words = {key: "" if word == "*" and key != "channel" else word for key, word in said.items()}
+    header = {"channel": route.channel, "recipient": route.recipient, "content": route.content}
+    words = {key: "" if word == "*" and key != "channel" else word for key, word in header.items()}
     route = frame.route({key: word for key, word in words.items() if word not in ("", "*")})
     if route.to not in _SAID or "*" in words["recipient"]:
         return None

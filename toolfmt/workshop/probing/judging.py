@@ -141,14 +141,14 @@ def _fitting(value: JsonObject, tool: ToolDefinition, question: Question) -> Ite
     if found:
         yield "arguments_invalid", "warning", "; ".join(map(str, found)), given, ()
         return
-    for key, said in question.arguments.items():
-        if key not in value or jsontext.equal(value[key], said):
+    for key, written in question.arguments.items():
+        if key not in value or jsontext.equal(value[key], written):
             continue
-        mangled = isinstance(said, str) and isinstance(value[key], str) and said in _undone(value[key])
+        mangled = isinstance(written, str) and isinstance(value[key], str) and written in _undone(value[key])
         if mangled:
-            yield "arguments_mangled", "error", jsontext.dumps(said), jsontext.dumps(value[key]), ()
+            yield "arguments_mangled", "error", jsontext.dumps(written), jsontext.dumps(value[key]), ()
         else:
-            yield "arguments_differ", "warning", jsontext.dumps(said), jsontext.dumps(value[key]), ()
+            yield "arguments_differ", "warning", jsontext.dumps(written), jsontext.dumps(value[key]), ()
 
 
 def _undone(text: str) -> set[str]:
