@@ -18,6 +18,8 @@ from toolfmt.errors import MalformedCallError
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
 from toolfmt.lookup.parse_options import ParseOptions, parse_settings
 from toolfmt.lookup.registry import default_registry, is_auto
+from toolfmt.parsers.checks import UnreadCallNotifier, unread_notices
+from toolfmt.parsers.whole import WholeParser
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -151,15 +153,27 @@ def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
         name = detection.dialect
     else:
         name = settings.dialect.name
-        parser = _watched(_opened(settings, settings.dialect, tools, whole=True), name, tools)
-        events = parser.feed(text)
-        events += parser.close()
+        events = _read_whole(text, settings, settings.dialect, tools)
     events = _named(coalesce(events), lambda: name)
     if options.get("drop_leaks", False):
         from toolfmt.parsers.leaks import drop_leaks as without_leaks
 
         events = without_leaks(events, [event.call for event in events if isinstance(event, CallEnd)])
     return ParseResult(tuple(events), name, detection)
+
+
+def _read_whole(
+    text: str, settings: ParseSettings, dialect: AnyDialect, tools: Mapping[str, ToolDefinition]
+) -> list[Event]:
+    """Read an answer that is all there; calls that are as they should be pass no parser that checks them."""
+    reading = settings.of(dialect, tools, whole=True)
+    parser: Parser[str] = dialect.open_parser(reading)
+    read = isinstance(parser, WholeParser) and parser.reads(text) and parser.knows_tools()
+    if not read or settings.checked or reading.strict:
+        parser = _checked_parser(parser, settings, dialect, reading)
+    events = parser.feed(text)
+    events += parser.close()
+    return events + unread_notices(events, text, _finder(dialect.name, tools)) if tools else events
 
 
 def parse_stream(chunks: Iterable[str], **options: Unpack[ParseOptions]) -> Iterator[Event]:
@@ -238,7 +252,6 @@ def _offered(options: ParseOptions) -> Mapping[str, ToolDefinition]:
 def _detecting(settings: ParseSettings, tools: Mapping[str, ToolDefinition]) -> DetectingParser:
     """Open a parser that detects the dialect."""
     from toolfmt.detection import DetectingParser, Detector, OtherFormats, table
-    from toolfmt.parsers.whole import WholeParser
 
     registry = settings.registry
     known = table(registry)
@@ -281,7 +294,7 @@ def _finder(dialect: str, tools: Mapping[str, ToolDefinition]) -> Callable[[str,
     """Return the function that finds unread calls in an answer's text."""
 
     def find(text: str, whole: str) -> list[Notice]:
-        if not any(name in whole for name in tools):
+        if not any(map(whole.__contains__, tools)):
             return []
         from toolfmt.detection.unread_calls import unread_notice
 
@@ -292,18 +305,12 @@ def _finder(dialect: str, tools: Mapping[str, ToolDefinition]) -> Callable[[str,
 
 def _watched(parser: Parser[str], dialect: str, tools: Mapping[str, ToolDefinition], masked: str = "") -> Parser[str]:
     """Report calls of the offered tools that a parser does not read."""
-    if not tools:
-        return parser
-    from toolfmt.parsers.checks import UnreadCallNotifier
-
-    return UnreadCallNotifier(parser, _finder(dialect, tools), masked)
+    return UnreadCallNotifier(parser, _finder(dialect, tools), masked) if tools else parser
 
 
-def _opened(
-    settings: ParseSettings, dialect: AnyDialect, tools: Mapping[str, ToolDefinition], *, whole: bool = False
-) -> Parser[str]:
-    """Open a dialect's parser, with the requested checks; `whole` says that the answer comes in one piece."""
-    reading = settings.of(dialect, tools, whole=whole)
+def _opened(settings: ParseSettings, dialect: AnyDialect, tools: Mapping[str, ToolDefinition]) -> Parser[str]:
+    """Open a dialect's parser, with the requested checks."""
+    reading = settings.of(dialect, tools, whole=False)
     return _checked_parser(dialect.open_parser(reading), settings, dialect, reading)
 
 

@@ -59,6 +59,8 @@ class ParseSettings:
     prompt: str
     validate: bool
     ids: Callable[[ToolInvocation], str | None] | None
+    checked: bool
+    """More is asked of calls than that their tools are offered."""
 
     def of(self, dialect: AnyDialect, tools: Mapping[str, ToolDefinition], *, whole: bool) -> ParserOptions:
         """The options of a dialect's parser."""
@@ -123,6 +125,7 @@ def _read_settings(options: ParseOptions) -> ParseSettings:
         prompt=prompt,
         validate=options.get("validate", False),
         ids=options.get("ids"),
+        checked=options.get("validate", False) or options.get("ids") is not None or reading.coerce,
     )
 
 

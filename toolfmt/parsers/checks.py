@@ -9,7 +9,7 @@ deltas wait for its end, because coercion may still change them.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.errors import close_names, did_you_mean, some
@@ -31,6 +31,9 @@ _BESIDE = frozenset(
 )
 
 
+FindUnread: TypeAlias = "Callable[[str, str], list[Notice]]"
+"""Returns notices of unread calls in a text, and in the whole answer."""
+_SEEN = frozenset({TextDelta, CallEnd, CallFailed, Notice})
 _SEARCHED = 65536
 """Characters of an answer that are searched for unread calls."""
 
@@ -144,16 +147,14 @@ class CheckedParser(PassingParser):
 class UnreadCallNotifier(PassingParser):
     """Adds a notice at the end of an answer if `find` returns one for its text, or for what is beside its calls."""
 
-    def __init__(self, parser: Parser[str], find: Callable[[str, str], list[Notice]], masked: str = "") -> None:
+    def __init__(self, parser: Parser[str], find: FindUnread, masked: str = "") -> None:
         """Read with `parser`, which is given other text in place of `masked`, the beginning of the answer."""
         super().__init__(parser)
         self._find = find
         self._masked = masked
         self._whole: list[str] = []
-        self._texts: list[TextDelta] = []
-        self._calls: list[Span] = []
+        self._events: list[Event] = []
         self._length = 0
-        self._reported = False
 
     def feed(self, chunk: str) -> list[Event]:
         """Read one more piece of text."""
@@ -165,38 +166,45 @@ class UnreadCallNotifier(PassingParser):
     def close(self) -> list[Event]:
         """Say that the answer has ended."""
         events = super().close()
-        if self._reported or not (self._texts or not self._calls):
-            return events
         whole = "".join(self._whole)
         whole = self._masked[: len(whole)] + whole[len(self._masked) :]
-        if not self._calls:
-            text = "".join([whole[one.start : one.start + len(one.text)] for one in self._texts])
-            return [*events, *self._find(text, whole)]
-        return [*events, *self._beside(whole)]
-
-    def _beside(self, whole: str) -> list[Notice]:
-        """Report the first call in what is before, between and after those that were read."""
-        starts, texts = [0, *[end for _, end in self._calls]], iter(self._texts)
-        text = next(texts, None)
-        for start, (end, _) in zip(starts, [*self._calls, (len(whole), 0)], strict=True):
-            begun = text
-            while text is not None and text.start < end:
-                text = next(texts, None)
-            at = max(start, begun.start) if begun is not None else end
-            found = self._find("", whole[at:end]) if begun is not text else []
-            if found:
-                return [replace(one, span=(one.span[0] + at, one.span[1] + at)) for one in found]
-        return []
+        return [*events, *unread_notices(self._events, whole, self._find)]
 
     def _passed(self, events: list[Event]) -> list[Event]:
-        for event in events:
-            if isinstance(event, TextDelta):
-                self._texts.append(event)
-            elif isinstance(event, CallEnd):
-                self._calls.append(event.span)
-            elif isinstance(event, CallFailed) or (isinstance(event, Notice) and event.kind == "quoted_call"):
-                self._reported = True  # what looks like a call
+        self._events += [event for event in events if event.__class__ in _SEEN]
         return events
+
+
+def unread_notices(events: list[Event], whole: str, find: FindUnread) -> list[Notice]:
+    """What `find` returns for the text of an answer, or for what is beside its calls."""
+    texts: list[TextDelta] = []
+    calls: list[Span] = []
+    for event in events:
+        if isinstance(event, TextDelta):
+            texts.append(event)
+        elif isinstance(event, CallEnd):
+            calls.append(event.span)
+        elif isinstance(event, CallFailed) or (isinstance(event, Notice) and event.kind == "quoted_call"):
+            return []  # what looks like a call is reported
+    if not texts and calls:
+        return []
+    if calls:
+        return _unread_beside(texts, calls, whole, find)
+    return find("".join([whole[one.start : one.start + len(one.text)] for one in texts]), whole)
+
+
+def _unread_beside(texts: list[TextDelta], calls: list[Span], whole: str, find: FindUnread) -> list[Notice]:
+    """Report the first call in what is before, between and after those that were read."""
+    start, at = 0, 0
+    for end, after in (*calls, (len(whole), 0)):
+        begun = at
+        while at < len(texts) and texts[at].start < end:
+            at += 1
+        start = max(start, texts[begun].start) if at > begun else start
+        if at > begun and (found := find("", whole[start:end])):
+            return [replace(one, span=(one.span[0] + start, one.span[1] + start)) for one in found]
+        start = after
+    return []
 
 
 def _is_text_or_failure(event: Event) -> bool:

@@ -208,6 +208,11 @@ class WholeParser:
         self._events = self._reader.read(chunk, self._options)
         return self._events is not None
 
+    def knows_tools(self) -> bool:
+        """Whether all calls that it has read are of offered tools."""
+        tools = self._options.tools
+        return not tools or all(event.name in tools for event in self._events or () if isinstance(event, CallStart))
+
     @property
     def ended(self) -> bool:
         """Whether the answer is over by its own markers."""
